@@ -1,0 +1,226 @@
+//! Where user code finds the executor that is running it.
+//!
+//! Whenever an executor calls user code it installs a [`Level`] in a
+//! thread-local: which executor, which coroutine, which phase. Levels nest: a
+//! coroutine that starts another, or steps another executor, adds one. This is
+//! the narrow door through which waits and free functions reach the executor.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr;
+use std::task::{Context, Waker};
+
+use crate::core::Core;
+use crate::key::TaskKey;
+use crate::phase::PhaseIndex;
+use crate::task::{Primary, TaskRef};
+use crate::waker;
+
+thread_local! {
+    static INNERMOST: Cell<*const Level> = const { Cell::new(ptr::null()) };
+    /// The executors of this thread, a list linked through their cores.
+    static CORES: Cell<*const Core> = const { Cell::new(ptr::null()) };
+}
+
+/// One call from an executor into user code.
+pub(crate) struct Level {
+    core: *const Core,
+    /// The coroutine that is being polled or dropped.
+    pub(crate) current: Cell<Option<TaskRef>>,
+    /// The waker in the `Context` of the poll under way, by address.
+    pub(crate) waker: Cell<*const Waker>,
+    /// The phase whose run this is part of.
+    pub(crate) phase: Option<PhaseIndex>,
+    outer: *const Level,
+    depth: u32,
+}
+
+impl Level {
+    #[inline]
+    pub(crate) fn core(&self) -> &Core {
+        // SAFETY: `enter` borrows the core for longer than the level lives.
+        unsafe { &*self.core }
+    }
+
+    /// How many levels this thread is in, this one included.
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The coroutine being polled, if `cx` carries its own waker.
+    #[inline]
+    pub(crate) fn own_task(&self, cx: &Context<'_>) -> Option<TaskRef> {
+        // By address: a wrapper's waker, even one that wakes this coroutine,
+        // may have to be told as well.
+        if ptr::eq(cx.waker(), self.waker.get()) {
+            self.current.get()
+        } else {
+            None
+        }
+    }
+
+    /// The same, if a wait may register with the coroutine itself.
+    #[inline]
+    pub(crate) fn free_task(&self, cx: &Context<'_>) -> Option<TaskRef> {
+        self.own_task(cx)
+            .filter(|task| task.primary.get() == Primary::NONE)
+    }
+
+    /// A waker of the current coroutine that may leave the executor.
+    ///
+    /// Also called on other threads, which may hold the borrowed waker for as
+    /// long as the poll lasts (a scoped thread does).
+    pub(crate) fn owned_waker(&self) -> Waker {
+        let Some(task) = self.current.get() else {
+            return Waker::noop().clone();
+        };
+        if self.is_on_this_thread() {
+            self.core().owned_waker(task)
+        } else {
+            // Nothing but what does not change during a poll may be read here:
+            // the level, the task's key, the inbox.
+            waker::owned(self.core().inbox.clone(), task.key)
+        }
+    }
+
+    /// Wakes the coroutine that is being polled.
+    pub(crate) fn wake_current(&self) {
+        let Some(task) = self.current.get() else {
+            return;
+        };
+        if self.is_on_this_thread() {
+            self.core().wake(task.key);
+        } else {
+            waker::owned(self.core().inbox.clone(), task.key).wake();
+        }
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        levels().any(|level| ptr::eq(level, self))
+    }
+}
+
+/// Installs a level for the length of `f`.
+#[inline]
+pub(crate) fn enter<R>(
+    core: &Core,
+    phase: Option<PhaseIndex>,
+    current: Option<TaskRef>,
+    f: impl FnOnce(&Level) -> R,
+) -> R {
+    let outer = INNERMOST.get();
+    let mut depth = 1;
+    // SAFETY: installed levels are alive.
+    if let Some(outer) = unsafe { outer.as_ref() } {
+        depth += outer.depth;
+        // What the outer coroutine has begun to wait for comes before anything
+        // that begins in here.
+        if let Some(task) = outer.current.get() {
+            outer.core().commit(task);
+        }
+    }
+    let level = Level {
+        core,
+        current: Cell::new(current),
+        waker: Cell::new(ptr::null()),
+        phase,
+        outer,
+        depth,
+    };
+    // SAFETY: the level outlives the waker and stays where it is.
+    let waker = unsafe { waker::borrowed(&raw const level) };
+    level.waker.set(&raw const waker);
+    let _uninstall = Uninstall {
+        outer,
+        level: PhantomData,
+    };
+    INNERMOST.set(&raw const level);
+    f(&level)
+}
+
+/// Takes a level out of the thread-local again, also when unwinding.
+struct Uninstall<'a> {
+    outer: *const Level,
+    level: PhantomData<&'a Level>,
+}
+
+impl Drop for Uninstall<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        INNERMOST.set(self.outer);
+    }
+}
+
+/// Calls `f` with the innermost level, if user code runs inside an executor.
+#[inline(always)]
+pub(crate) fn with<R>(f: impl FnOnce(Option<&Level>) -> R) -> R {
+    let level = INNERMOST.get();
+    // SAFETY: a level is installed only while it is alive, and `f` cannot keep
+    // the reference beyond the call, during which nothing below it returns.
+    f(unsafe { level.as_ref() })
+}
+
+/// All levels of this thread, from the innermost outwards.
+fn levels<'a>() -> impl Iterator<Item = &'a Level> {
+    // SAFETY: installed levels are alive; the callers in this module let go of
+    // the references before they return.
+    let innermost = unsafe { INNERMOST.get().as_ref() };
+    // SAFETY: an outer level outlives the inner one.
+    std::iter::successors(innermost, |level| unsafe { level.outer.as_ref() })
+}
+
+/// The coroutine of `executor` that is being polled innermost.
+pub(crate) fn current_of(executor: u32) -> Option<TaskRef> {
+    let of_executor = levels().find(|level| level.core().id == executor);
+    of_executor.and_then(|level| level.current.get())
+}
+
+/// Whether a poll of the coroutine is under way on this thread.
+pub(crate) fn is_being_polled(task: TaskRef) -> bool {
+    levels().any(|level| level.current.get() == Some(task))
+}
+
+/// Wakes a coroutine if its executor is at work on this thread. `false`: the
+/// wake comes from outside.
+pub(crate) fn wake_here(executor: u32, key: TaskKey) -> bool {
+    match levels().find(|level| level.core().id == executor) {
+        Some(level) => {
+            level.core().wake(key);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Calls `f` with an executor of this thread, if it still exists.
+pub(crate) fn with_executor<R>(executor: u32, f: impl FnOnce(&Core) -> R) -> Option<R> {
+    // SAFETY: cores leave the list before they are dropped.
+    let first = unsafe { CORES.get().as_ref() };
+    // SAFETY: as above, and for the length of this call none leaves: `f` gets
+    // a shared reference, and whoever owns the core is further up the stack or
+    // is kept by it.
+    let mut cores = std::iter::successors(first, |core| unsafe { core.next.get().as_ref() });
+    cores.find(|core| core.id == executor).map(f)
+}
+
+/// Makes a core findable by [`with_executor`], until [`remove`].
+pub(crate) fn add(core: &Core) {
+    core.next.set(CORES.get());
+    CORES.set(core);
+}
+
+/// Takes a core out of the list of its thread.
+pub(crate) fn remove(core: &Core) {
+    let next = core.next.get();
+    if ptr::eq(CORES.get(), core) {
+        CORES.set(next);
+        return;
+    }
+    // SAFETY: cores leave the list before they are dropped.
+    let first = unsafe { CORES.get().as_ref() };
+    // SAFETY: as above.
+    let mut cores = std::iter::successors(first, |core| unsafe { core.next.get().as_ref() });
+    if let Some(previous) = cores.find(|previous| ptr::eq(previous.next.get(), core)) {
+        previous.next.set(next);
+    }
+}

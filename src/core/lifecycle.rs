@@ -1,0 +1,375 @@
+//! From spawn to end.
+//!
+//! Starting and stopping run user code in the middle of user code, so both can
+//! nest: a coroutine starts one that starts another. Beyond [`MAX_DEPTH`]
+//! levels the rest waits until the stack has come back to that depth, so that
+//! no chain of coroutines, however long, overflows it.
+
+use std::any::Any;
+use std::future::Future;
+use std::mem;
+use std::ptr::NonNull;
+use std::task::Context;
+
+use crate::context::{self, Level};
+use crate::key::TaskKey;
+use crate::phase::PhaseIndex;
+use crate::task::{Flags, Lifecycle, NO_EXTRA, Primary, TaskRef};
+use crate::ticket::Ticket;
+use crate::{Outcome, unwind};
+
+use super::Core;
+
+/// How deep executors and coroutines may run inside one another before starts
+/// and stops are put off.
+const MAX_DEPTH: u32 = 100;
+
+type Payload = Box<dyn Any + Send>;
+
+/// How a poll ended.
+#[derive(Clone, Copy)]
+pub(crate) enum Polled {
+    /// It goes on later.
+    Pending,
+    /// It returned; the output stands in the future's place.
+    Returned,
+}
+
+impl Core {
+    /// Stores a future to be polled in the run under way, or in the next one of
+    /// `phase`, or of Update. Gives it back if the executor is gone.
+    pub(crate) fn spawn<F: Future + 'static>(
+        &self,
+        future: F,
+        phase: Option<PhaseIndex>,
+    ) -> Result<TaskRef, F> {
+        if self.is_closed() {
+            return Err(future);
+        }
+        let run = self.run.get();
+        if run.is_none() {
+            // What came from outside before this comes first.
+            self.take_messages();
+        }
+        let soon = phase.is_none() && run.is_some();
+        let phase = phase.or(run).unwrap_or(PhaseIndex::UPDATE);
+        let (task, wakeup) = {
+            let mut tasks = self.tasks.borrow_mut();
+            let task = tasks.insert(future, phase);
+            (task, tasks.wakeup(task))
+        };
+        task.set(Flags::QUEUED);
+        if soon {
+            task.set(Flags::SOON);
+            self.soon.borrow_mut().push_back(wakeup);
+        } else {
+            let mut phases = self.phases.borrow_mut();
+            phases.get_mut(phase).arrivals.push(wakeup);
+        }
+        Ok(task)
+    }
+
+    /// Stores a future and polls it, up to its first wait.
+    pub(crate) fn start<F: Future + 'static>(&self, future: F) -> Result<TaskRef, F> {
+        if self.is_closed() {
+            return Err(future);
+        }
+        let phase = self.run.get().unwrap_or(PhaseIndex::UPDATE);
+        let task = self.tasks.borrow_mut().insert(future, phase);
+        if context::with(|level| level.map_or(0, Level::depth)) >= MAX_DEPTH {
+            self.deferred_starts.borrow_mut().push_back(task.key);
+            return Ok(task);
+        }
+        self.start_now(task);
+        if !self.deferred_starts.borrow().is_empty() {
+            self.start_deferred();
+        }
+        Ok(task)
+    }
+
+    /// Starts those who found the stack too deep, in order.
+    #[cold]
+    fn start_deferred(&self) {
+        while let Some(key) = { self.deferred_starts.borrow_mut().pop_front() } {
+            let task = self.tasks.borrow().get(key);
+            if let Some(task) = task.filter(|task| task.is_alive()) {
+                self.start_now(task);
+            }
+        }
+    }
+
+    #[inline]
+    fn start_now(&self, task: TaskRef) {
+        let polled = context::enter(self, self.run.get(), Some(task), |level| {
+            unwind::catch(|| poll(level, task))
+        });
+        match polled {
+            Ok(Polled::Pending) => {
+                let primary = task.primary.get();
+                if primary.is_uncommitted() {
+                    self.commit_or_stop(task);
+                }
+            }
+            Ok(Polled::Returned) => self.finish(task),
+            Err(payload) => self.end(task, Outcome::Panicked, Some(payload)),
+        }
+    }
+
+    /// Queues what a coroutine waits for after its poll, or drops it if it was
+    /// stopped meanwhile.
+    #[inline]
+    pub(crate) fn commit_or_stop(&self, task: TaskRef) {
+        if task.primary.get() == Primary::STOPPING {
+            self.end(task, Outcome::Stopped, None);
+        } else {
+            self.commit(task);
+        }
+    }
+
+    /// Stops a coroutine. `false`: there is none to stop.
+    pub(crate) fn stop(&self, key: TaskKey) -> bool {
+        let task = self.tasks.borrow().get(key);
+        let Some(task) = task.filter(|task| task.is_alive()) else {
+            return false;
+        };
+        if context::is_being_polled(task) {
+            stop_after_poll(task);
+        } else if context::with(|level| level.map_or(0, Level::depth)) >= MAX_DEPTH {
+            self.deferred_stops.borrow_mut().push_back(task.key);
+        } else {
+            self.end(task, Outcome::Stopped, None);
+        }
+        true
+    }
+
+    /// Drops the future of a task that did not return.
+    #[cold]
+    pub(crate) fn end(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
+        task.lifecycle.set(Lifecycle::Ending);
+        self.tasks.borrow_mut().note_ended();
+        let dropped = context::enter(self, self.run.get(), Some(task), |_| {
+            // SAFETY: the future is not being polled, and `Ending` keeps it from
+            // being polled or dropped once more.
+            unwind::catch(|| unsafe { (task.vtable.clear)(task) })
+        });
+        match (dropped, payload) {
+            (Ok(()), payload) => self.settle(task, outcome, payload),
+            (Err(payload), None) => self.settle(task, Outcome::Panicked, Some(payload)),
+            (Err(second), Some(first)) => {
+                unwind::dispose(second);
+                self.settle(task, Outcome::Panicked, Some(first));
+            }
+        }
+        if context::with(|level| level.map_or(0, Level::depth)) < MAX_DEPTH {
+            while let Some(key) = { self.deferred_stops.borrow_mut().pop_front() } {
+                self.stop(key);
+            }
+        }
+    }
+
+    /// The task returned; its output stands in the future's place.
+    #[inline]
+    pub(crate) fn finish(&self, task: TaskRef) {
+        self.tasks.borrow_mut().note_ended();
+        self.settle(task, Outcome::Finished, None);
+    }
+
+    /// The future is gone: tells the joiners, and lets go of what no handle
+    /// needs.
+    fn settle(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
+        task.lifecycle.set(Lifecycle::Ended(outcome));
+        task.primary.set(Primary::NONE);
+        task.pass_stamp();
+        if task.has(Flags::QUEUED) {
+            self.unqueue(task);
+        }
+        let joiner = task.joiner.replace(Ticket::NONE);
+        if joiner != Ticket::NONE {
+            self.ended.borrow_mut().push(joiner);
+        }
+        if task.extra.get() != NO_EXTRA || payload.is_some() {
+            self.settle_extra(task, payload);
+        }
+        if !task.has(Flags::HANDLE) {
+            if outcome == Outcome::Finished && task.vtable.output_needs_drop {
+                self.drop_output(task);
+            }
+            if task.handles.get() == 0 {
+                self.release(task);
+            }
+        }
+        if self.run.get().is_none() {
+            self.wake_joiners();
+        }
+    }
+
+    #[cold]
+    fn settle_extra(&self, task: TaskRef, payload: Option<Payload>) {
+        let waker = {
+            let mut tasks = self.tasks.borrow_mut();
+            let extra = tasks.extra_mut(task);
+            self.ended.borrow_mut().append(&mut extra.joiners);
+            extra.panic = payload;
+            extra.waker.take()
+        };
+        task.clear(Flags::OWN_WAKER);
+        drop(waker);
+    }
+
+    /// Drops an output that nobody wants.
+    fn drop_output(&self, task: TaskRef) {
+        let dropped = context::enter(self, self.run.get(), Some(task), |_| {
+            // SAFETY: the task has ended, so its stage is not in use.
+            unwind::catch(|| unsafe { (task.vtable.clear)(task) })
+        });
+        if let Err(payload) = dropped {
+            unwind::dispose(payload);
+        }
+    }
+
+    /// Gives the block of an ended task back.
+    fn release(&self, task: TaskRef) {
+        let extra = if task.extra.get() == NO_EXTRA {
+            None
+        } else {
+            self.tasks.borrow_mut().remove_extra(task)
+        };
+        self.tasks.borrow_mut().release(task);
+        if let Some(payload) = extra.and_then(|extra| extra.panic) {
+            unwind::dispose(payload);
+        }
+    }
+
+    /// Outside a run, those who joined what ended are woken like by any other
+    /// event from outside.
+    fn wake_joiners(&self) {
+        while !self.ended.borrow().is_empty() {
+            for ticket in self.ended.take() {
+                let task = self.joiner_of(ticket);
+                self.fire(ticket);
+                if let Some(task) = task.filter(|task| task.is_alive()) {
+                    self.make_ready(task);
+                }
+            }
+        }
+    }
+
+    /// The task that a joiner's ticket stands for, if it still does.
+    pub(super) fn joiner_of(&self, ticket: Ticket) -> Option<TaskRef> {
+        if ticket.is_record() {
+            let key = self.records.borrow().get(ticket)?.task?;
+            self.tasks.borrow().get(key)
+        } else {
+            let tasks = self.tasks.borrow();
+            tasks.is_current(ticket).then(|| tasks.at(ticket.index()))
+        }
+    }
+
+    /// A handle is gone; `coroutine` if it is the one that wanted the output.
+    pub(crate) fn drop_handle(&self, task: TaskRef, coroutine: bool) {
+        let mut dropped = Ok(());
+        if coroutine {
+            task.clear(Flags::HANDLE);
+            if task.lifecycle.get() == Lifecycle::Ended(Outcome::Finished) {
+                // SAFETY: the task has ended, so its stage is not in use.
+                dropped = unwind::catch(|| unsafe { (task.vtable.clear)(task) });
+            }
+        }
+        let handles = task.handles.get();
+        if handles != u16::MAX {
+            task.handles.set(handles - 1);
+            if handles == 1 && matches!(task.lifecycle.get(), Lifecycle::Ended(_)) {
+                self.release(task);
+            }
+        }
+        match dropped {
+            // Whoever dropped the handle dropped the output.
+            Err(payload) if !std::thread::panicking() => std::panic::resume_unwind(payload),
+            Err(payload) => unwind::dispose(payload),
+            Ok(()) => {}
+        }
+    }
+
+    pub(crate) fn take_panic(&self, task: TaskRef) -> Option<Payload> {
+        if task.extra.get() == NO_EXTRA {
+            return None;
+        }
+        self.tasks.borrow_mut().extra_mut(task).panic.take()
+    }
+
+    /// Ends everything: the executor is being dropped.
+    pub(crate) fn close(&self) {
+        self.closed.set(true);
+        // What was on its way is dropped, on this thread and outside the lock.
+        for message in self.inbox.close() {
+            if let Err(payload) = unwind::catch(|| drop(message)) {
+                unwind::dispose(payload);
+            }
+        }
+        // Nothing is added any more, so this comes to an end.
+        let mut indices = 0..self.tasks.borrow().len();
+        while let Some(task) = indices.next().map(|index| self.tasks.borrow().at(index)) {
+            if task.is_alive() {
+                self.end(task, Outcome::Stopped, None);
+            }
+        }
+    }
+}
+
+/// Polls a task with the waker of `level`.
+#[inline(always)]
+pub(super) fn poll(level: &Level, task: TaskRef) -> Polled {
+    level.current.set(Some(task));
+    // SAFETY: the waker is set for the length of the level and outlives it.
+    let mut cx = Context::from_waker(unsafe { &*level.waker.get() });
+    // SAFETY: the task is alive and not being polled (the callers see to that),
+    // and its table is the one of the future in its block.
+    let returned = unsafe { (task.vtable.poll)(task, &mut cx) };
+    if returned {
+        Polled::Returned
+    } else {
+        Polled::Pending
+    }
+}
+
+/// Has a coroutine dropped as soon as its poll returns. Nothing can register
+/// with it any more.
+fn stop_after_poll(task: TaskRef) {
+    if task.primary.replace(Primary::STOPPING) != Primary::NONE {
+        task.pass_stamp();
+    }
+}
+
+/// Moves the output of an ended task out.
+///
+/// # Safety
+///
+/// `T` must be the output of the task's future.
+pub(crate) unsafe fn take_output<T>(task: TaskRef) -> Option<T> {
+    let mut output: Option<T> = None;
+    // SAFETY: the task has ended, so its stage is not in use; the caller
+    // promises the type.
+    unsafe { (task.vtable.take)(task, NonNull::from(&mut output).cast()) };
+    output
+}
+
+/// Drops a future that no executor takes. One whose destructor spawns another,
+/// and so on without end, leaks instead.
+pub(crate) fn refuse<F>(future: F) {
+    thread_local! {
+        static DEPTH: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    }
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            DEPTH.set(DEPTH.get() - 1);
+        }
+    }
+    if DEPTH.get() == MAX_DEPTH {
+        mem::forget(future);
+        return;
+    }
+    DEPTH.set(DEPTH.get() + 1);
+    let _leave = Leave;
+    drop(future);
+}

@@ -1,0 +1,209 @@
+//! What an executor, its handles and its coroutines share.
+//!
+//! The rule of this module: no user code (poll, destructor, waker, closure)
+//! runs while one of the cells below is borrowed. That is what makes it safe to
+//! spawn, start, stop and drop from anywhere.
+
+mod backlog;
+mod due;
+mod lifecycle;
+mod phases;
+mod registration;
+mod run;
+mod wake;
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ptr;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::clock::FrameClock;
+use crate::context;
+use crate::inbox::{Inbox, Message};
+use crate::key::TaskKey;
+use crate::phase::PhaseIndex;
+use crate::records::Records;
+use crate::report::{Report, Reports};
+use crate::seconds::Nanos;
+use crate::task::{TaskRef, TaskTable, Wakeup};
+use crate::ticket::Ticket;
+use crate::timers::ClockIndex;
+use crate::{CoroutineId, Time};
+
+pub(crate) use lifecycle::{refuse, take_output};
+pub(crate) use phases::Phases;
+pub(crate) use registration::{Place, Registration};
+use run::RunLists;
+
+/// The state of one executor.
+pub(crate) struct Core {
+    pub(crate) id: u32,
+    /// The next executor of the thread, see [`context`].
+    pub(crate) next: Cell<*const Core>,
+    this: Weak<Core>,
+    /// A copy of the clock's frame count, for the waits that compare with it.
+    pub(crate) frame: Cell<u64>,
+    pub(crate) clock: RefCell<FrameClock>,
+    pub(crate) tasks: RefCell<TaskTable>,
+    pub(crate) records: RefCell<Records>,
+    pub(crate) phases: RefCell<Phases>,
+    /// The phase that is being run.
+    run: Cell<Option<PhaseIndex>>,
+    /// How many runs there have been, of all phases.
+    run_serial: Cell<u64>,
+    lists: RunLists,
+    /// Became ready during the run, for the same run.
+    soon: RefCell<VecDeque<Wakeup>>,
+    /// Those who joined what ended since the last poll of the run returned.
+    ended: RefCell<Vec<Ticket>>,
+    /// Started, or to be stopped, too deep down the stack; see [`lifecycle`].
+    deferred_starts: RefCell<VecDeque<TaskKey>>,
+    deferred_stops: RefCell<VecDeque<TaskKey>>,
+    /// The coroutine that is due by itself while its wait's waker is called.
+    firing: Cell<Option<TaskKey>>,
+    /// How many more polls this run may owe to what happened during it.
+    budget: Cell<u64>,
+    /// The last run that was reported for having spent it.
+    runaway_in: Cell<u64>,
+    max_polls_per_run: u32,
+    pub(crate) inbox: Arc<Inbox>,
+    messages: RefCell<Vec<Message>>,
+    pub(crate) reports: Reports,
+    closed: Cell<bool>,
+}
+
+/// Executors are numbered, so that ids and wakers know their own.
+static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
+
+impl Core {
+    pub(crate) fn new(clock: FrameClock, max_polls_per_run: u32) -> Rc<Core> {
+        let id = NEXT_EXECUTOR.fetch_add(1, Ordering::Relaxed);
+        let core = Rc::new_cyclic(|this| Core {
+            id,
+            next: Cell::new(ptr::null()),
+            this: this.clone(),
+            frame: Cell::new(0),
+            clock: RefCell::new(clock),
+            tasks: RefCell::new(TaskTable::new()),
+            records: RefCell::default(),
+            phases: RefCell::new(Phases::new()),
+            run: Cell::new(None),
+            run_serial: Cell::new(0),
+            lists: RunLists::default(),
+            soon: RefCell::default(),
+            ended: RefCell::default(),
+            deferred_starts: RefCell::default(),
+            deferred_stops: RefCell::default(),
+            firing: Cell::new(None),
+            budget: Cell::new(0),
+            runaway_in: Cell::new(0),
+            max_polls_per_run,
+            inbox: Arc::new(Inbox::new(id)),
+            messages: RefCell::default(),
+            reports: Reports::default(),
+            closed: Cell::new(false),
+        });
+        context::add(&core);
+        core
+    }
+
+    pub(crate) fn rc(&self) -> Rc<Core> {
+        // A core is borrowed only through an `Rc` that somebody holds.
+        self.this.upgrade().expect("the core is in use")
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.get()
+    }
+
+    pub(crate) fn id_of(&self, task: TaskRef) -> CoroutineId {
+        CoroutineId::new(self.id, task.key)
+    }
+
+    pub(crate) fn key_of(&self, id: CoroutineId) -> Option<TaskKey> {
+        id.key_in(self.id)
+    }
+
+    pub(crate) fn is_alive(&self, key: TaskKey) -> bool {
+        let task = self.tasks.borrow().get(key);
+        task.is_some_and(|task| task.is_alive())
+    }
+
+    #[inline]
+    pub(crate) fn time(&self) -> Time {
+        let phase = self.run.get().map(PhaseIndex::phase);
+        self.clock.borrow().time(phase)
+    }
+
+    /// What the task was named, else the name of its future's type.
+    pub(crate) fn name_of(&self, task: TaskRef) -> Cow<'static, str> {
+        let given = self.tasks.borrow().extra(task).and_then(|e| e.name.clone());
+        given.unwrap_or_else(|| {
+            // An `async fn door()` has the type `door::{{closure}}`.
+            let name = (task.vtable.type_name)();
+            Cow::Borrowed(name.strip_suffix("::{{closure}}").unwrap_or(name))
+        })
+    }
+
+    pub(crate) fn begin_frame(&self, dt: Nanos) {
+        let (irregularity, frame, counted_ns) = {
+            let mut clock = self.clock.borrow_mut();
+            let before = clock.real_ns();
+            let irregularity = clock.begin_frame(dt);
+            (irregularity, clock.frame(), clock.real_ns() - before)
+        };
+        self.frame.set(frame);
+        self.phases.borrow_mut().begin_frame();
+        if irregularity.invalid {
+            let step = match dt {
+                Nanos::Infinite => Duration::MAX,
+                _ => Duration::from_nanos(counted_ns),
+            };
+            self.reports.send(&Report::InvalidDelta {
+                frame,
+                counted_as: step,
+            });
+        }
+        if irregularity.dropped_ns > 0 {
+            let dropped = Duration::from_nanos(irregularity.dropped_ns);
+            self.reports.send(&Report::TimeDropped { frame, dropped });
+        }
+    }
+
+    /// The reading of a clock that a wait registered now counts from.
+    pub(crate) fn now_ns(&self, clock: ClockIndex) -> u64 {
+        let clocks = self.clock.borrow();
+        match clock {
+            ClockIndex::GAME => clocks.game_ns(),
+            _ => clocks.real_ns(),
+        }
+    }
+
+    /// How far a clock gets in this frame.
+    pub(crate) fn reached_ns(&self, clock: ClockIndex) -> u64 {
+        let clocks = self.clock.borrow();
+        match clock {
+            ClockIndex::GAME => clocks.frame_game_ns(),
+            _ => clocks.real_ns(),
+        }
+    }
+
+    /// Whether a ticket's registration still stands.
+    pub(crate) fn is_live(&self, ticket: Ticket) -> bool {
+        if ticket.is_record() {
+            self.records.borrow().get(ticket).is_some()
+        } else {
+            self.tasks.borrow().is_current(ticket)
+        }
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        context::remove(self);
+    }
+}

@@ -1,0 +1,546 @@
+//! One run of a phase: who is polled, in which order.
+//!
+//! ```text
+//! 1  arrivals   spawned or woken before the run, in order of arrival
+//! 2  waiters    of the phase, in the order in which they began to wait
+//! 3  timers     clock by clock, by deadline, then registration
+//! 4  soon       what became ready during the run, in order
+//! ```
+//!
+//! After every poll come those who joined what ended in it. Each list keeps its
+//! place in the executor, so that the run goes on behind a coroutine that
+//! panicked.
+
+use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
+use std::task::{RawWaker, Waker};
+
+use crate::context::{self, Level};
+use crate::phase::PhaseIndex;
+use crate::prefetch::prefetch;
+use crate::report::Report;
+use crate::task::{Flags, Primary, TaskRef, Wakeup};
+use crate::ticket::Ticket;
+use crate::wheel::Due;
+use crate::{Outcome, unwind};
+
+use super::Core;
+use super::lifecycle::{Polled, poll};
+use super::phases::{PhaseState, frame_deadline, ticket_of};
+
+/// How far ahead of the poll its task is fetched into the cache.
+const PREFETCH_AHEAD: usize = 8;
+
+/// Polls that a run may owe to spawns and joins during it, per poll that one
+/// coroutine may owe to wakes, on top of one for every coroutine there is.
+const BUDGET_FACTOR: u64 = 1000;
+
+/// What a run works through, kept between runs for their memory.
+#[derive(Default)]
+pub(super) struct RunLists {
+    arrivals: RefCell<Vec<Wakeup>>,
+    next_arrival: Cell<usize>,
+    /// Waits over several frames whose place in the queue is long gone.
+    early: RefCell<Vec<Ticket>>,
+    next_early: Cell<usize>,
+    frames: RefCell<Vec<Due>>,
+    timers: RefCell<Vec<Due>>,
+    next_timer: Cell<usize>,
+    /// Those who joined what has ended, the next one last.
+    front: RefCell<Vec<Ticket>>,
+    /// Records to fire before the run.
+    fire: RefCell<Vec<Ticket>>,
+}
+
+/// Takes the entry at the cursor.
+fn next<T: Copy>(list: &RefCell<Vec<T>>, cursor: &Cell<usize>) -> Option<T> {
+    let item = list.borrow().get(cursor.get()).copied()?;
+    cursor.set(cursor.get() + 1);
+    Some(item)
+}
+
+impl Core {
+    /// Runs `phase`: polls whatever is due in it.
+    pub(crate) fn run_phase(&self, phase: PhaseIndex) {
+        self.begin_run(phase);
+        context::enter(self, Some(phase), None, |level| {
+            self.fire_due(phase);
+            while let Err(payload) = unwind::catch(|| self.poll_due(level, phase)) {
+                let Some(task) = level.current.take() else {
+                    // Not a coroutine: let the host see what is wrong here.
+                    std::panic::resume_unwind(payload);
+                };
+                self.end(task, Outcome::Panicked, Some(payload));
+            }
+        });
+        self.end_run(phase);
+    }
+
+    fn begin_run(&self, phase: PhaseIndex) {
+        self.inbox.acknowledge();
+        self.take_messages();
+        self.run_serial.set(self.run_serial.get() + 1);
+        self.run.set(Some(phase));
+        let alive = self.tasks.borrow().alive() as u64;
+        let extra = BUDGET_FACTOR * u64::from(self.max_polls_per_run);
+        self.budget.set(alive.saturating_add(extra));
+
+        let mut clock = self.clock.borrow_mut();
+        clock.enter_phase(phase.phase());
+        let mut phases = self.phases.borrow_mut();
+        let state = phases.get_mut(phase);
+        state.begin_run(&clock);
+        state.arrivals.take(&mut self.lists.arrivals.borrow_mut());
+        state.queue.begin_run();
+        let mut timers = self.lists.timers.borrow_mut();
+        state.expire_timers(&mut timers);
+        if !state.frames.is_empty() {
+            self.expire_frames(state, clock.frame());
+        }
+    }
+
+    /// Finds the waits over several frames that are due and have outlived their
+    /// place in the queue.
+    #[cold]
+    fn expire_frames(&self, state: &mut PhaseState, frame: u64) {
+        let Some(deadline) = frame_deadline(frame) else {
+            return;
+        };
+        let mut due = self.lists.frames.borrow_mut();
+        state.frames.expire(deadline, &mut due);
+        let records = self.records.borrow();
+        let mut early = self.lists.early.borrow_mut();
+        let gone = due.drain(..).map(|due| ticket_of(&due)).filter(|&ticket| {
+            let record = records.get(ticket);
+            record.is_some_and(|record| !record.in_queue)
+        });
+        early.extend(gone);
+        early.sort_unstable_by_key(|&ticket| records.get(ticket).map(|record| record.began));
+    }
+
+    fn end_run(&self, phase: PhaseIndex) {
+        self.lists.arrivals.borrow_mut().clear();
+        self.lists.next_arrival.set(0);
+        self.lists.early.borrow_mut().clear();
+        self.lists.next_early.set(0);
+        self.lists.timers.borrow_mut().clear();
+        self.lists.next_timer.set(0);
+        self.phases.borrow_mut().get_mut(phase).queue.end_run();
+        self.run.set(None);
+    }
+
+    /// Calls the wakers of all waits due in this run that were polled with one
+    /// of their own. That comes first, so that a combinator finds all of its
+    /// futures that are ready in the one poll its coroutine gets.
+    fn fire_due(&self, phase: PhaseIndex) {
+        if self.records.borrow().is_empty() {
+            return;
+        }
+        let mut fire = self.lists.fire.take();
+        fire.extend_from_slice(&self.lists.early.borrow());
+        {
+            let phases = self.phases.borrow();
+            let queue = phases.get(phase).map(|state| &state.queue);
+            if let Some(queue) = queue.filter(|queue| queue.has_records()) {
+                fire.extend(queue.due().filter(|ticket| ticket.is_record()));
+            }
+        }
+        let timers = self.lists.timers.borrow();
+        fire.extend(timers.iter().map(ticket_of).filter(|t| t.is_record()));
+        drop(timers);
+        for ticket in fire.drain(..) {
+            let records = self.records.borrow();
+            let due = records
+                .get(ticket)
+                .is_some_and(|record| record.due_frame <= self.frame.get());
+            drop(records);
+            if due {
+                self.fire(ticket);
+            }
+        }
+        self.lists.fire.replace(fire);
+    }
+
+    /// Polls all that is due, from wherever the run stands.
+    fn poll_due(&self, level: &Level, phase: PhaseIndex) {
+        self.poll_waiting_joiners(level);
+        while let Some(wakeup) = next(&self.lists.arrivals, &self.lists.next_arrival) {
+            self.resume_woken(level, wakeup);
+            self.poll_joiners(level);
+        }
+        while let Some(ticket) = next(&self.lists.early, &self.lists.next_early) {
+            self.resume_record(level, ticket);
+            self.poll_joiners(level);
+        }
+        self.poll_waiters(level, phase);
+        self.poll_timers(level);
+        while let Some(wakeup) = { self.soon.borrow_mut().pop_front() } {
+            if self.spend() {
+                self.resume_woken(level, wakeup);
+                self.poll_joiners(level);
+            } else {
+                self.postpone(wakeup);
+            }
+        }
+        level.current.set(None);
+    }
+
+    /// The hot loop: coroutines that wait for the phase.
+    fn poll_waiters(&self, level: &Level, phase: PhaseIndex) {
+        loop {
+            let (ticket, ahead) = {
+                let mut phases = self.phases.borrow_mut();
+                let queue = &mut phases.get_mut(phase).queue;
+                let Some(ticket) = queue.pop() else {
+                    return;
+                };
+                (ticket, queue.peek(PREFETCH_AHEAD))
+            };
+            self.prefetch(ahead);
+            if ticket.is_record() {
+                self.resume_record(level, ticket);
+            } else if !self.resume(level, ticket) {
+                let mut phases = self.phases.borrow_mut();
+                phases.get_mut(phase).queue.skipped_stale();
+            }
+            self.poll_joiners(level);
+        }
+    }
+
+    fn poll_timers(&self, level: &Level) {
+        loop {
+            let (due, ahead) = {
+                let timers = self.lists.timers.borrow();
+                let cursor = self.lists.next_timer.get();
+                let Some(due) = timers.get(cursor) else {
+                    return;
+                };
+                self.lists.next_timer.set(cursor + 1);
+                (*due, timers.get(cursor + PREFETCH_AHEAD).map(ticket_of))
+            };
+            self.prefetch(ahead);
+            let ticket = ticket_of(&due);
+            if ticket.is_record() {
+                self.resume_record(level, ticket);
+            } else {
+                self.resume(level, ticket);
+            }
+            self.poll_joiners(level);
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, ticket: Option<Ticket>) {
+        if let Some(ticket) = ticket.filter(|ticket| !ticket.is_record()) {
+            prefetch(self.tasks.borrow().at(ticket.index()).as_ptr());
+        }
+    }
+
+    /// Resumes the coroutine of a ticket. `false`: the ticket is stale.
+    #[inline(always)]
+    fn resume(&self, level: &Level, ticket: Ticket) -> bool {
+        let task = self.tasks.borrow().at(ticket.index());
+        if task.stamp.get() != ticket.stamp() {
+            return false;
+        }
+        task.pass_stamp();
+        task.primary.set(Primary::NONE);
+        if task.has(Flags::SPECIAL) {
+            self.resume_due(level, task);
+        } else {
+            self.resume_plain(level, task);
+        }
+        true
+    }
+
+    /// Polls a coroutine that has nothing special about it.
+    #[inline(always)]
+    fn resume_plain(&self, level: &Level, task: TaskRef) {
+        if let Some(phase) = level.phase {
+            task.phase.set(phase);
+        }
+        let polled = poll(level, task);
+        self.after_poll(task, polled);
+    }
+
+    #[inline(always)]
+    fn after_poll(&self, task: TaskRef, polled: Polled) {
+        match polled {
+            Polled::Pending => {
+                if task.primary.get().is_uncommitted() {
+                    self.commit_or_stop(task);
+                }
+            }
+            Polled::Returned => self.finish(task),
+        }
+    }
+
+    /// Resumes a coroutine for a wait that fell due with the run. It is polled
+    /// once for all of them.
+    #[cold]
+    #[inline(never)]
+    fn resume_due(&self, level: &Level, task: TaskRef) {
+        let serial = self.run_serial.get();
+        let polled_in = self.tasks.borrow().extra(task).map(|extra| extra.polled_in);
+        if polled_in != Some(serial) {
+            self.resume_special(level, task);
+        }
+    }
+
+    /// Polls a coroutine that was woken, has a waker of its own, or has records.
+    #[cold]
+    #[inline(never)]
+    fn resume_special(&self, level: &Level, task: TaskRef) {
+        if task.has(Flags::QUEUED) {
+            self.unqueue(task);
+        }
+        if let Some(phase) = level.phase {
+            task.phase.set(phase);
+        }
+        if task.has(Flags::RECORDS) {
+            let serial = self.run_serial.get();
+            self.tasks.borrow_mut().extra_mut(task).polled_in = serial;
+        }
+        let waker = if task.has(Flags::OWN_WAKER) {
+            let tasks = self.tasks.borrow();
+            tasks
+                .extra(task)
+                .and_then(|e| e.waker.as_ref())
+                .map(|waker| {
+                    let raw = RawWaker::new(waker.data(), waker.vtable());
+                    // SAFETY: the original outlives the poll, since only the end of
+                    // the task drops it; the copy is never dropped.
+                    ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
+                })
+        } else {
+            None
+        };
+        let Some(waker) = waker else {
+            let polled = poll(level, task);
+            self.after_poll(task, polled);
+            return;
+        };
+        let borrowed = level.waker.replace(&raw const *waker);
+        // Also when the poll panics: the level goes on without this waker.
+        let restore = Restore { level, borrowed };
+        let polled = poll(level, task);
+        drop(restore);
+        self.after_poll(task, polled);
+    }
+
+    /// Resumes whoever a record stands for.
+    #[cold]
+    #[inline(never)]
+    fn resume_record(&self, level: &Level, ticket: Ticket) {
+        let record = {
+            let mut records = self.records.borrow_mut();
+            let Some(record) = records.get_mut(ticket) else {
+                return;
+            };
+            if record.due_frame > self.frame.get() {
+                // Only its place: from now on it comes before all in the queue.
+                record.in_queue = false;
+                return;
+            }
+            records.remove(ticket)
+        };
+        let Some(key) = record.as_ref().and_then(|record| record.task) else {
+            return;
+        };
+        let task = self.tasks.borrow().get(key);
+        if let Some(task) = task.filter(|task| task.is_alive()) {
+            self.resume_due(level, task);
+        }
+        drop(record);
+    }
+
+    /// Resumes a coroutine that stands in a list of those to poll.
+    fn resume_woken(&self, level: &Level, wakeup: Wakeup) {
+        let task = self.tasks.borrow().woken(wakeup);
+        let Some(task) = task else {
+            return;
+        };
+        if !task.has(Flags::OWN_WAKER) {
+            // Nobody else can have woken it: it is new, or woke itself.
+            task.clear(Flags::QUEUED);
+            task.clear(Flags::SOON);
+            if task.has(Flags::SPECIAL) {
+                self.resume_special(level, task);
+            } else {
+                self.resume_plain(level, task);
+            }
+            return;
+        }
+        let serial = self.run_serial.get();
+        let wakes = {
+            let mut tasks = self.tasks.borrow_mut();
+            let extra = tasks.extra_mut(task);
+            if extra.woken_in != serial {
+                extra.woken_in = serial;
+                extra.wakes = 0;
+            }
+            extra.wakes = extra.wakes.saturating_add(1);
+            extra.wakes
+        };
+        if wakes > self.max_polls_per_run {
+            self.postpone(wakeup);
+            if wakes == self.max_polls_per_run + 1 {
+                self.report_greedy(task, self.max_polls_per_run);
+            }
+            return;
+        }
+        task.clear(Flags::QUEUED);
+        task.clear(Flags::SOON);
+        self.resume_special(level, task);
+    }
+
+    /// Polls those who joined what ended in the last poll, and those who joined
+    /// what ends in theirs, depth first.
+    #[inline]
+    fn poll_joiners(&self, level: &Level) {
+        if !self.ended.borrow().is_empty() {
+            self.poll_waiting_joiners(level);
+        }
+    }
+
+    #[inline(never)]
+    fn poll_waiting_joiners(&self, level: &Level) {
+        loop {
+            if !self.ended.borrow().is_empty() {
+                self.take_ended(level);
+            }
+            let ticket = self.lists.front.borrow_mut().pop();
+            let Some(ticket) = ticket else {
+                return;
+            };
+            if !self.spend() {
+                self.postpone_joiner(ticket);
+            } else if ticket.is_record() {
+                let record = self.records.borrow_mut().remove(ticket);
+                let key = record.as_ref().and_then(|record| record.task);
+                let task = key.and_then(|key| self.tasks.borrow().get(key));
+                if let Some(task) = task.filter(|task| task.is_alive()) {
+                    self.resume_joiner(level, task);
+                }
+                drop(record);
+            } else {
+                let task = self.tasks.borrow().at(ticket.index());
+                if task.stamp.get() == ticket.stamp() {
+                    task.pass_stamp();
+                    task.primary.set(Primary::NONE);
+                    self.resume_joiner(level, task);
+                }
+            }
+        }
+    }
+
+    /// Moves the joiners of what ended to the front, the first one uppermost.
+    fn take_ended(&self, level: &Level) {
+        level.current.set(None);
+        let mut front = self.lists.front.borrow_mut();
+        let from = front.len();
+        front.append(&mut self.ended.borrow_mut());
+        front[from..].reverse();
+        let records = front[from..].iter().any(|ticket| ticket.is_record());
+        drop(front);
+        if records {
+            self.fire_joiners(from);
+        }
+    }
+
+    #[cold]
+    fn fire_joiners(&self, from: usize) {
+        let mut fire = self.lists.fire.take();
+        fire.extend(self.lists.front.borrow()[from..].iter().rev());
+        for ticket in fire.drain(..) {
+            if ticket.is_record() {
+                self.fire(ticket);
+            }
+        }
+        self.lists.fire.replace(fire);
+    }
+
+    /// Polls a joiner. What ends in that poll is the caller's to look after.
+    #[inline]
+    fn resume_joiner(&self, level: &Level, task: TaskRef) {
+        if task.has(Flags::SPECIAL) {
+            self.resume_special(level, task);
+        } else {
+            self.resume_plain(level, task);
+        }
+    }
+
+    /// Takes one poll from the run's budget. `false`: there is none left.
+    fn spend(&self) -> bool {
+        let budget = self.budget.get();
+        self.budget.set(budget.saturating_sub(1));
+        budget > 0
+    }
+
+    /// Leaves a coroutine that is ready to the next run of the phase.
+    #[cold]
+    fn postpone(&self, wakeup: Wakeup) {
+        let task = self.tasks.borrow().woken(wakeup);
+        let Some(task) = task else {
+            return;
+        };
+        task.clear(Flags::SOON);
+        let phase = task.phase.get();
+        self.phases
+            .borrow_mut()
+            .get_mut(phase)
+            .arrivals
+            .push(wakeup);
+        self.report_runaway();
+    }
+
+    #[cold]
+    fn postpone_joiner(&self, ticket: Ticket) {
+        if let Some(task) = self.joiner_of(ticket).filter(|task| task.is_alive()) {
+            if !task.has(Flags::QUEUED) {
+                let wakeup = self.tasks.borrow().wakeup(task);
+                task.set(Flags::QUEUED);
+                let mut phases = self.phases.borrow_mut();
+                phases.get_mut(task.phase.get()).arrivals.push(wakeup);
+            }
+        }
+        self.report_runaway();
+    }
+
+    fn report_runaway(&self) {
+        // The budget is spent for good: of the many this holds up, one reports.
+        let phase = self.run.get();
+        if let Some(phase) = phase.filter(|_| self.budget.get() == 0) {
+            if self.runaway_in.replace(self.run_serial.get()) != self.run_serial.get() {
+                self.reports.send(&Report::Runaway {
+                    frame: self.frame.get(),
+                    phase: phase.phase(),
+                });
+            }
+        }
+    }
+
+    #[cold]
+    fn report_greedy(&self, task: TaskRef, polls: u32) {
+        let report = Report::Greedy {
+            id: self.id_of(task),
+            name: self.name_of(task),
+            frame: self.frame.get(),
+            phase: task.phase.get().phase(),
+            polls,
+        };
+        self.reports.send(&report);
+    }
+}
+
+/// Puts the level's own waker back.
+struct Restore<'a> {
+    level: &'a Level,
+    borrowed: *const Waker,
+}
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        self.level.waker.set(self.borrowed);
+    }
+}

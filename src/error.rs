@@ -1,0 +1,120 @@
+//! How a coroutine ended, as those who join it see it.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use crate::CoroutineId;
+
+/// How a coroutine ended.
+///
+/// Given by [`Coroutine::finished`](crate::Coroutine::finished), which any
+/// number of coroutines may await.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It returned.
+    Finished,
+    /// It was stopped: by handle or id, with its owner, or with its executor.
+    Stopped,
+    /// It, or one of its destructors, panicked.
+    Panicked,
+}
+
+/// Why a joined coroutine gave no result: it was stopped, or it panicked.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// let mut executor = Executor::new();
+/// let door = executor.spawn(async { wait_seconds(1).await });
+/// door.stop();
+/// let error = executor.run_until(door, 0.5).unwrap_err();
+/// assert!(error.is_stopped());
+/// assert_eq!(error.to_string(), "coroutine 0v1 was stopped before it finished");
+/// ```
+///
+/// # Source
+///
+/// `tokio::task::JoinError`. In Unity the parent of a stopped coroutine waits
+/// for ever.
+pub struct JoinError {
+    id: CoroutineId,
+    /// Behind a mutex so that the error is `Sync`, as `?` into most error
+    /// types asks for.
+    panic: Option<Mutex<Box<dyn Any + Send>>>,
+}
+
+impl JoinError {
+    pub(crate) fn stopped(id: CoroutineId) -> Self {
+        JoinError { id, panic: None }
+    }
+
+    pub(crate) fn panicked(id: CoroutineId, payload: Box<dyn Any + Send>) -> Self {
+        JoinError {
+            id,
+            panic: Some(Mutex::new(payload)),
+        }
+    }
+
+    /// Whether the coroutine was stopped, or its executor was dropped.
+    pub fn is_stopped(&self) -> bool {
+        self.panic.is_none()
+    }
+
+    /// Whether the coroutine, or one of its destructors, panicked.
+    pub fn is_panic(&self) -> bool {
+        self.panic.is_some()
+    }
+
+    /// The coroutine that gave no result.
+    pub fn id(&self) -> CoroutineId {
+        self.id
+    }
+
+    /// What the coroutine panicked with, to be handed to
+    /// [`std::panic::resume_unwind`] or downcast.
+    ///
+    /// # Panics
+    ///
+    /// If the coroutine was stopped: see [`is_panic`](Self::is_panic).
+    #[track_caller]
+    pub fn into_panic(self) -> Box<dyn Any + Send> {
+        let id = self.id;
+        let Some(payload) = self.panic else {
+            panic!("coroutine {id} was stopped, it did not panic: ask `is_panic()` first")
+        };
+        payload.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The message of the panic, if it was raised with one.
+    fn message(&self) -> Option<String> {
+        let payload = self.panic.as_ref()?;
+        let payload = payload.lock().unwrap_or_else(PoisonError::into_inner);
+        let literal = payload.downcast_ref::<&'static str>();
+        literal
+            .map(ToString::to_string)
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.id;
+        match (self.is_stopped(), self.message()) {
+            (true, _) => write!(f, "coroutine {id} was stopped before it finished"),
+            (false, Some(message)) => write!(f, "coroutine {id} panicked: {message}"),
+            (false, None) => write!(f, "coroutine {id} panicked"),
+        }
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JoinError({self})")
+    }
+}
+
+impl Error for JoinError {}

@@ -1,0 +1,146 @@
+//! A weak handle for the executor's own thread.
+
+use std::fmt;
+use std::future::Future;
+use std::rc::{Rc, Weak};
+
+use futures::future::LocalFutureObj;
+use futures::task::{LocalSpawn, SpawnError};
+
+use crate::core::Core;
+use crate::phase::PhaseIndex;
+use crate::{Coroutine, CoroutineId, Executor, Phase, Time, context};
+
+/// Spawns, starts and stops coroutines from anywhere on the executor's thread:
+/// from a behaviour, from a callback, from inside a coroutine.
+///
+/// It keeps nothing alive. Once the executor is dropped, `spawn` and `start`
+/// give handles of coroutines that were stopped before they began, and `stop`
+/// gives `false`.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// struct Door {
+///     scripts: framestep::Handle,
+/// }
+///
+/// impl Door {
+///     fn interact(&self) {
+///         self.scripts.start(async {
+///             wait_seconds(0.5).await;
+///             println!("open");
+///         });
+///     }
+/// }
+///
+/// let mut executor = Executor::new();
+/// let door = Door { scripts: executor.handle() };
+/// door.interact();
+/// assert_eq!(executor.len(), 1);
+/// ```
+#[derive(Clone)]
+pub struct Handle {
+    core: Weak<Core>,
+}
+
+impl Handle {
+    pub(crate) fn new(core: &Rc<Core>) -> Self {
+        Handle {
+            core: Rc::downgrade(core),
+        }
+    }
+
+    fn core(&self) -> Option<Rc<Core>> {
+        self.core.upgrade().filter(|core| !core.is_closed())
+    }
+
+    /// Like [`Executor::spawn`].
+    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        match self.core() {
+            Some(core) => Coroutine::spawn(&core, future, None),
+            None => Coroutine::refused(future),
+        }
+    }
+
+    /// Like [`Executor::start`].
+    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        match self.core() {
+            Some(core) => Coroutine::start(&core, future),
+            None => Coroutine::refused(future),
+        }
+    }
+
+    /// Like [`Executor::spawn_in`].
+    pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        match self.core() {
+            Some(core) => Coroutine::spawn(&core, future, Some(PhaseIndex::new(phase))),
+            None => Coroutine::refused(future),
+        }
+    }
+
+    /// Like [`Executor::stop`].
+    pub fn stop(&self, id: CoroutineId) -> bool {
+        self.core()
+            .is_some_and(|core| core.key_of(id).is_some_and(|key| core.stop(key)))
+    }
+
+    /// Like [`Executor::is_alive`].
+    pub fn is_alive(&self, id: CoroutineId) -> bool {
+        self.core()
+            .is_some_and(|core| core.key_of(id).is_some_and(|key| core.is_alive(key)))
+    }
+
+    /// Like [`Executor::enter`]. `None`: the executor is gone, and `f` was not
+    /// called.
+    pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+        let core = self.core()?;
+        Some(context::enter(&core, None, None, |_| f()))
+    }
+
+    /// Like [`Executor::time`]. `None`: the executor is gone.
+    pub fn time(&self) -> Option<Time> {
+        Some(self.core()?.time())
+    }
+}
+
+impl LocalSpawn for Handle {
+    fn spawn_local_obj(&self, future: LocalFutureObj<'static, ()>) -> Result<(), SpawnError> {
+        self.status_local()?;
+        self.spawn(future);
+        Ok(())
+    }
+
+    fn status_local(&self) -> Result<(), SpawnError> {
+        self.core().map(drop).ok_or_else(SpawnError::shutdown)
+    }
+}
+
+impl LocalSpawn for Executor {
+    fn spawn_local_obj(&self, future: LocalFutureObj<'static, ()>) -> Result<(), SpawnError> {
+        self.spawn(future);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = if self.core().is_some() {
+            "alive"
+        } else {
+            "gone"
+        };
+        f.debug_tuple("Handle").field(&status).finish()
+    }
+}

@@ -1,0 +1,376 @@
+//! The executor: spawns coroutines and steps them, frame by frame.
+
+mod builder;
+mod handle;
+mod remote;
+
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+use std::task::Waker;
+use std::time::Duration;
+
+use crate::core::Core;
+use crate::phase::PhaseIndex;
+use crate::{Coroutine, CoroutineId, Phase, Report, Seconds, Time, context};
+
+pub use builder::Builder;
+pub use handle::Handle;
+pub use remote::Remote;
+
+/// Runs coroutines on the thread it was made on, one frame after another.
+///
+/// The host decides when a frame happens and how long it was. A minimal game
+/// loop is one call a frame:
+///
+/// ```no_run
+/// # use framestep::prelude::*;
+/// # fn get_frame_time() -> f32 { 0.1 }
+/// let mut executor = Executor::new();
+/// loop {
+///     executor.run_frame(get_frame_time());
+/// }
+/// ```
+///
+/// An engine with a loop of its own calls the parts itself, its own callbacks
+/// for a phase before the executor's run of it:
+///
+/// ```
+/// # use framestep::prelude::*;
+/// # let mut executor = Executor::new();
+/// executor.begin_frame(0.25);
+/// executor.run_phase(Phase::EarlyUpdate);
+/// while executor.begin_fixed_step() {
+///     // physics, the game's own fixed update
+///     executor.run_phase(Phase::FixedUpdate);
+/// }
+/// // the game's own update
+/// executor.run_phase(Phase::Update);
+/// // the game's own late update
+/// executor.run_phase(Phase::LateUpdate);
+/// // rendering
+/// executor.run_phase(Phase::EndOfFrame);
+/// ```
+///
+/// Dropping an executor stops all its coroutines.
+///
+/// # Source
+///
+/// The player loop of Unity: coroutines resume between `Update` and
+/// `LateUpdate`, after fixed updates and at the end of the frame.
+pub struct Executor {
+    core: Rc<Core>,
+}
+
+impl Executor {
+    /// An executor with Unity's defaults: fixed steps of 20 ms, and at most a
+    /// third of a second of game time in a frame.
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// Makes an executor with other fixed steps or limits.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(crate) fn with_core(core: Rc<Core>) -> Self {
+        Executor { core }
+    }
+
+    /// Adds a coroutine; it is first polled in the run under way, or, outside
+    /// of a run, in the next run of [`Phase::Update`].
+    ///
+    /// Dropping the handle detaches the coroutine.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let sum = executor.spawn(async { 1 + 2 });
+    /// assert!(!sum.is_finished());
+    /// executor.run_frame(0.1);
+    /// assert!(sum.is_finished());
+    /// ```
+    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        Coroutine::spawn(&self.core, future, None)
+    }
+
+    /// Adds a coroutine and polls it at once, up to its first wait, like
+    /// Unity's `StartCoroutine`.
+    ///
+    /// More than a hundred coroutines that start one another are started as
+    /// soon as those further up have come to their first wait: no chain of
+    /// starts overflows the stack.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let door = executor.start(async {
+    ///     println!("opening");
+    ///     next_frame().await;
+    ///     println!("open");
+    /// });
+    /// // "opening" has been printed.
+    /// executor.run_frame(0.1);
+    /// assert!(door.is_finished());
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `MonoBehaviour.StartCoroutine`, Unity scripting reference.
+    #[doc(alias = "StartCoroutine")]
+    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        Coroutine::start(&self.core, future)
+    }
+
+    /// Adds a coroutine; it is first polled in the next run of `phase` that
+    /// begins after this call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let phase = executor.spawn_in(Phase::LateUpdate, async { time().phase });
+    /// assert_eq!(executor.run_until(phase, 0.1).unwrap(), Some(Phase::LateUpdate));
+    /// ```
+    pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        Coroutine::spawn(&self.core, future, Some(PhaseIndex::new(phase)))
+    }
+
+    /// Runs one frame: begins it, then runs all five phases, the fixed one for
+    /// every fixed step that is due.
+    ///
+    /// `dt` is the time since the last frame. See [`Seconds`] for how it is
+    /// rounded and what becomes of a dt that is no length of time.
+    pub fn run_frame(&mut self, dt: impl Seconds) {
+        self.begin_frame(dt);
+        self.run_phase(Phase::EarlyUpdate);
+        while self.begin_fixed_step() {
+            self.run_phase(Phase::FixedUpdate);
+        }
+        self.run_phase(Phase::Update);
+        self.run_phase(Phase::LateUpdate);
+        self.run_phase(Phase::EndOfFrame);
+    }
+
+    /// Begins a frame: counts it, and advances the clocks by `dt`.
+    ///
+    /// The game clock goes at most the executor's `max_delta` forward. A dt of
+    /// NaN or below zero counts as 0, an infinite one as the longest there is;
+    /// both are [reported](Self::on_report).
+    pub fn begin_frame(&mut self, dt: impl Seconds) {
+        self.core.begin_frame(dt.step_ns());
+    }
+
+    /// Begins the next fixed step, if the game clock has got that far.
+    ///
+    /// To be called in a loop, with a run of [`Phase::FixedUpdate`] in it. From
+    /// a call that gave `true` until another phase is run, the game clock reads
+    /// the time of the step.
+    pub fn begin_fixed_step(&mut self) -> bool {
+        self.core.clock.borrow_mut().begin_fixed_step()
+    }
+
+    /// Runs one phase: resumes every coroutine that is due in it.
+    ///
+    /// # Order
+    ///
+    /// First what became ready before the run, in order of arrival; then those
+    /// who wait for the phase, in the order in which they began to; then
+    /// timers, clock by clock, by deadline and registration; then what becomes
+    /// ready during the run. Whoever joined a coroutine resumes right after it
+    /// has ended.
+    pub fn run_phase(&mut self, phase: Phase) {
+        self.core.run_phase(PhaseIndex::new(phase));
+    }
+
+    /// Starts `future` and runs frames of `dt` until it has returned.
+    ///
+    /// For tools and tests: nothing sleeps, and the clocks go as fast as the
+    /// frames do. It returns only when the future does; one that waits for
+    /// what never happens is waited for.
+    ///
+    /// # Panics
+    ///
+    /// If the future panics, with the same payload; or if it is stopped, by
+    /// itself or by another coroutine.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let frame = executor.run_until(
+    ///     async {
+    ///         wait_seconds(1).await;
+    ///         time().frame
+    ///     },
+    ///     0.25,
+    /// );
+    /// assert_eq!(frame, 4);
+    /// ```
+    #[track_caller]
+    pub fn run_until<F>(&mut self, future: F, dt: impl Seconds) -> F::Output
+    where
+        F: Future + 'static,
+    {
+        let coroutine = self.start(future);
+        while !coroutine.is_finished() {
+            self.run_frame(dt);
+        }
+        match coroutine.take_result() {
+            Ok(output) => output,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(error) => panic!(
+                "{error}: `run_until` has no output to return. Whatever may be stopped is \
+                 better spawned, and its handle given to `run_until`"
+            ),
+        }
+    }
+
+    /// Calls `f` so that the free functions, `spawn`, `start`, `stop` and
+    /// `time`, find this executor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let sum = executor.enter(|| spawn(async { 1 + 2 }));
+    /// assert_eq!(executor.run_until(sum, 0.1).unwrap(), 3);
+    /// ```
+    pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        context::enter(&self.core, None, None, |_| f())
+    }
+
+    /// A handle to spawn, start and stop with, from anywhere on this thread.
+    pub fn handle(&self) -> Handle {
+        Handle::new(&self.core)
+    }
+
+    /// A handle to spawn with from other threads.
+    pub fn remote(&self) -> Remote {
+        Remote::new(self.core.inbox.clone())
+    }
+
+    /// Has `waker` called when something arrives from outside: a wake from
+    /// another thread or from the host, or a [`Remote::spawn`].
+    ///
+    /// For hosts that sleep while nothing moves: the call means that
+    /// [`has_ready`](Self::has_ready) holds, and comes once until the next run
+    /// of any phase. It comes on the thread of whoever woke.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    /// use std::sync::Arc;
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::new();
+    /// let redraw = Arc::new(AtomicBool::new(false));
+    /// let request = redraw.clone();
+    /// executor.on_wake(waker_fn::waker_fn(move || request.store(true, Ordering::Relaxed)));
+    ///
+    /// let (sender, receiver) = async_channel::bounded(1);
+    /// let text = executor.start(async move { receiver.recv().await.unwrap() });
+    /// std::thread::spawn(move || sender.send_blocking("loaded").unwrap()).join().unwrap();
+    ///
+    /// assert!(redraw.load(Ordering::Relaxed));
+    /// assert_eq!(executor.run_until(text, 0.1).unwrap(), "loaded");
+    /// ```
+    pub fn on_wake(&self, waker: Waker) {
+        self.core.inbox.set_host(Some(waker));
+    }
+
+    /// Has `hook` called with every [`Report`]: a bad dt, time dropped, a
+    /// coroutine that keeps being woken.
+    ///
+    /// Until this is called, the first report of each kind is printed to
+    /// standard error.
+    pub fn on_report(&self, hook: impl FnMut(&Report) + 'static) {
+        self.core.reports.set_hook(Box::new(hook));
+    }
+
+    /// How much time has to pass until the earliest timer is due: zero if one
+    /// is due already, `None` if there is none.
+    ///
+    /// A timer on the game clock is due when the frames' dt, each cut to
+    /// `max_delta`, add up to that: a host that sleeps until then makes the
+    /// executor with a [`max_delta`](Builder::max_delta) of infinity.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        self.core.next_deadline().map(Duration::from_nanos)
+    }
+
+    /// Whether frames are called for although no timer is due: a coroutine is
+    /// ready, waits for a phase or a condition, or counts frames.
+    pub fn has_ready(&self) -> bool {
+        self.core.has_ready()
+    }
+
+    /// How many coroutines are alive.
+    pub fn len(&self) -> usize {
+        self.core.tasks.borrow().alive()
+    }
+
+    /// Whether no coroutine is alive.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Stops a coroutine: drops its future, destructors and all, before this
+    /// returns. One that is being polled goes on until it next waits.
+    ///
+    /// Whoever joins it gets a [`JoinError`](crate::JoinError). `false` if it
+    /// has ended already, or belongs to another executor.
+    #[doc(alias = "StopCoroutine")]
+    pub fn stop(&self, id: CoroutineId) -> bool {
+        self.core.key_of(id).is_some_and(|key| self.core.stop(key))
+    }
+
+    /// Whether the coroutine has not ended yet.
+    pub fn is_alive(&self, id: CoroutineId) -> bool {
+        let key = self.core.key_of(id);
+        key.is_some_and(|key| self.core.is_alive(key))
+    }
+
+    /// The clocks as they read now.
+    pub fn time(&self) -> Time {
+        self.core.time()
+    }
+}
+
+impl Default for Executor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Executor {
+    fn drop(&mut self) {
+        self.core.close();
+    }
+}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executor")
+            .field("coroutines", &self.len())
+            .field("frame", &self.core.frame.get())
+            .finish_non_exhaustive()
+    }
+}

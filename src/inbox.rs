@@ -1,0 +1,120 @@
+//! What reaches the executor from other threads, and from its own thread
+//! while it is not at work.
+
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use crate::core::Core;
+use crate::waker::TaskWake;
+
+/// Creates a coroutine on the executor's thread.
+pub(crate) type RemoteSpawn = Box<dyn FnOnce(&Core) + Send>;
+
+pub(crate) enum Message {
+    /// A waker of this task was called.
+    Wake(Arc<TaskWake>),
+    /// `Remote::spawn` was called.
+    Spawn(RemoteSpawn),
+}
+
+/// The one door between threads: an ordered list behind a lock that is held
+/// only to push one message or to take them all.
+pub(crate) struct Inbox {
+    /// The executor whose inbox this is.
+    executor: u32,
+    messages: Mutex<Messages>,
+    /// Whether there are messages: lets the executor look without the lock.
+    waiting: AtomicBool,
+    /// Whether the host has been told since the last run began.
+    announced: AtomicBool,
+    host: Mutex<Option<Waker>>,
+}
+
+#[derive(Default)]
+struct Messages {
+    list: Vec<Message>,
+    closed: bool,
+}
+
+/// User code never runs under these locks, so a poisoned one holds good data.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Inbox {
+    pub(crate) fn new(executor: u32) -> Self {
+        Inbox {
+            executor,
+            messages: Mutex::default(),
+            waiting: AtomicBool::new(false),
+            announced: AtomicBool::new(false),
+            host: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn executor(&self) -> u32 {
+        self.executor
+    }
+
+    /// Hands the message over, or back if the executor is gone.
+    pub(crate) fn push(&self, message: Message) -> Result<(), Message> {
+        {
+            let mut messages = lock(&self.messages);
+            if messages.closed {
+                return Err(message);
+            }
+            messages.list.push(message);
+            // Under the lock: a taker that clears it also takes the message.
+            self.waiting.store(true, Ordering::Release);
+        }
+        self.announce();
+        Ok(())
+    }
+
+    /// Tells the host that there is something to do, once until it runs.
+    pub(crate) fn announce(&self) {
+        if !self.announced.swap(true, Ordering::AcqRel) {
+            let host = lock(&self.host).clone();
+            if let Some(host) = host {
+                host.wake();
+            }
+        }
+    }
+
+    /// The host is about to look: from now on it has to be told anew.
+    pub(crate) fn acknowledge(&self) {
+        if self.announced.load(Ordering::Relaxed) {
+            self.announced.store(false, Ordering::Release);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn has_messages(&self) -> bool {
+        self.waiting.load(Ordering::Acquire)
+    }
+
+    /// Swaps the messages into `list`, which is empty, in order of arrival.
+    pub(crate) fn take(&self, list: &mut Vec<Message>) {
+        debug_assert!(list.is_empty());
+        let mut messages = lock(&self.messages);
+        self.waiting.store(false, Ordering::Relaxed);
+        mem::swap(&mut messages.list, list);
+    }
+
+    /// Whom to tell when something arrives from outside.
+    pub(crate) fn set_host(&self, waker: Option<Waker>) {
+        let previous = mem::replace(&mut *lock(&self.host), waker);
+        drop(previous);
+    }
+
+    /// Refuses messages from now on; gives back what had not been taken.
+    pub(crate) fn close(&self) -> Vec<Message> {
+        self.set_host(None);
+        let mut messages = lock(&self.messages);
+        messages.closed = true;
+        self.waiting.store(false, Ordering::Relaxed);
+        mem::take(&mut messages.list)
+    }
+}

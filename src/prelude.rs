@@ -1,0 +1,11 @@
+//! What a gameplay script needs, for `use framestep::prelude::*`.
+//!
+//! Not [`Time`](crate::Time), a name that engines have too. In a file that also
+//! imports the prelude of macroquad, which has a `next_frame` of its own, name
+//! this one: `use framestep::next_frame;`.
+
+pub use crate::{
+    Coroutine, Executor, Phase, Seconds, current, delta_seconds, end_of_frame, fixed_update,
+    in_phase, join, next_frame, spawn, spawn_in, start, stop, time, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_until, wait_while,
+};

@@ -1,0 +1,174 @@
+//! What an executor survived and its host should know of.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+
+use std::time::Duration;
+
+use crate::{CoroutineId, Phase};
+
+/// Something that went on without harm, but should be looked into.
+///
+/// Reports go to the hook set with
+/// [`Executor::on_report`](crate::Executor::on_report). Without one, the first
+/// report of each kind is printed to standard error.
+///
+/// # Examples
+///
+/// ```
+/// use std::{cell::RefCell, rc::Rc};
+/// use framestep::prelude::*;
+///
+/// let mut executor = Executor::builder().max_delta(0.25).build();
+/// let heard = Rc::new(RefCell::new(Vec::new()));
+/// let log = heard.clone();
+/// executor.on_report(move |report| log.borrow_mut().push(report.to_string()));
+///
+/// executor.run_frame(f32::NAN);
+/// executor.run_frame(1.0);
+/// assert_eq!(
+///     *heard.borrow(),
+///     [
+///         "frame 1: the dt is not a length of time (NaN, negative or infinite); \
+///          it counts as 0ns",
+///         "frame 2: 750ms of the dt exceed max_delta; the game clock does without them",
+///     ]
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Report {
+    /// A frame's dt was NaN, negative or infinite.
+    InvalidDelta {
+        /// The frame that began with it.
+        frame: u64,
+        /// What it counts as.
+        counted_as: Duration,
+    },
+    /// A frame's dt was longer than the executor's `max_delta`.
+    TimeDropped {
+        /// The frame that began with it.
+        frame: u64,
+        /// What the game clock did not go forward by.
+        dropped: Duration,
+    },
+    /// A coroutine was woken too often in one run of a phase. It goes on in the
+    /// next run.
+    Greedy {
+        /// The coroutine.
+        id: CoroutineId,
+        /// Its name.
+        name: Cow<'static, str>,
+        /// The frame of the run.
+        frame: u64,
+        /// The phase that was run.
+        phase: Phase,
+        /// How many polls it got.
+        polls: u32,
+    },
+    /// Coroutines kept spawning or ending one another without end in one run of
+    /// a phase. Those left over go on in the next run.
+    Runaway {
+        /// The frame of the run.
+        frame: u64,
+        /// The phase that was run.
+        phase: Phase,
+    },
+}
+
+impl Report {
+    /// One bit for each kind, to tell which have been printed.
+    fn kind(&self) -> u8 {
+        match self {
+            Report::InvalidDelta { .. } => 1,
+            Report::TimeDropped { .. } => 1 << 1,
+            Report::Greedy { .. } => 1 << 2,
+            Report::Runaway { .. } => 1 << 3,
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Report::InvalidDelta { frame, counted_as } => write!(
+                f,
+                "frame {frame}: the dt is not a length of time (NaN, negative or infinite); \
+                 it counts as {counted_as:?}"
+            ),
+            Report::TimeDropped { frame, dropped } => write!(
+                f,
+                "frame {frame}: {dropped:?} of the dt exceed max_delta; \
+                 the game clock does without them"
+            ),
+            Report::Greedy {
+                id,
+                name,
+                frame,
+                phase,
+                polls,
+            } => write!(
+                f,
+                "frame {frame}, {phase}: coroutine {id} ({name}) was polled {polls} times in one \
+                 run because others kept waking it; it goes on in the next run"
+            ),
+            Report::Runaway { frame, phase } => write!(
+                f,
+                "frame {frame}, {phase}: coroutines kept spawning or joining one another; \
+                 the rest goes on in the next run"
+            ),
+        }
+    }
+}
+
+type Hook = Box<dyn FnMut(&Report)>;
+
+/// Where an executor's reports go.
+#[derive(Default)]
+pub(crate) struct Reports {
+    hook: RefCell<Option<Hook>>,
+    has_hook: Cell<bool>,
+    /// The kinds that have been printed.
+    printed: Cell<u8>,
+}
+
+impl Reports {
+    pub(crate) fn set_hook(&self, hook: Hook) {
+        self.has_hook.set(true);
+        let previous = self.hook.replace(Some(hook));
+        drop(previous);
+    }
+
+    /// Calls user code: nothing may be borrowed.
+    #[cold]
+    pub(crate) fn send(&self, report: &Report) {
+        // Taken out for the call, so that the hook may set another, or cause a
+        // report (which then goes nowhere).
+        let hook = self.hook.take();
+        if let Some(mut hook) = hook {
+            let survived = crate::unwind::catch(|| hook(report));
+            if let Err(payload) = survived {
+                crate::unwind::dispose(payload);
+            }
+            let mut place = self.hook.borrow_mut();
+            if place.is_none() {
+                *place = Some(hook);
+            } else {
+                drop(place);
+                drop(hook);
+            }
+        } else if !self.has_hook.get() && self.printed.get() & report.kind() == 0 {
+            self.printed.set(self.printed.get() | report.kind());
+            eprintln!("framestep: {report} (printed once; hear all with `Executor::on_report`)");
+        }
+    }
+}
+
+impl fmt::Debug for Reports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reports")
+            .field("hook", &self.has_hook.get())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,222 @@
+//! What a script calls without a handle: it finds the executor that runs it.
+
+use std::future::Future;
+
+use crate::context::{self, Level};
+use crate::phase::PhaseIndex;
+use crate::{Coroutine, CoroutineId, Phase, Time};
+
+/// Calls `f` with the executor around the caller.
+#[track_caller]
+fn inside<R>(function: &str, f: impl FnOnce(&Level) -> R) -> R {
+    // Not in the closure: the panic has to name the caller's line.
+    match context::with(|level| level.map(f)) {
+        Some(result) => result,
+        None => panic!(
+            "`{function}` was called outside of an executor: call it in a coroutine or inside \
+             `Executor::enter`, or use the method of the same name of `Executor` or `Handle`"
+        ),
+    }
+}
+
+/// Adds a coroutine to the executor that runs the caller, like
+/// [`Executor::spawn`](crate::Executor::spawn): it is first polled later in the
+/// current run.
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let sum = executor.run_until(
+///     async {
+///         let one = spawn(async { 1 });
+///         one.await.unwrap() + 1
+///     },
+///     0.1,
+/// );
+/// assert_eq!(sum, 2);
+/// ```
+#[track_caller]
+pub fn spawn<F>(future: F) -> Coroutine<F::Output>
+where
+    F: Future + 'static,
+{
+    inside("spawn", |level| {
+        Coroutine::spawn(&level.core().rc(), future, None)
+    })
+}
+
+/// Adds a coroutine to the executor that runs the caller, to be first polled in
+/// the next run of `phase`, like
+/// [`Executor::spawn_in`](crate::Executor::spawn_in).
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+#[track_caller]
+pub fn spawn_in<F>(phase: Phase, future: F) -> Coroutine<F::Output>
+where
+    F: Future + 'static,
+{
+    let phase = Some(PhaseIndex::new(phase));
+    inside("spawn_in", |level| {
+        Coroutine::spawn(&level.core().rc(), future, phase)
+    })
+}
+
+/// Adds a coroutine to the executor that runs the caller and polls it at once,
+/// up to its first wait, like [`Executor::start`](crate::Executor::start).
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// A nested coroutine, awaited:
+///
+/// ```
+/// # use framestep::prelude::*;
+/// async fn open_door() {
+///     wait_seconds(1).await;
+/// }
+///
+/// async fn cutscene() {
+///     start(open_door()).await.unwrap();
+///     println!("the door is open");
+/// }
+///
+/// let mut executor = Executor::new();
+/// executor.run_until(cutscene(), 0.25);
+/// assert_eq!(executor.time().frame, 4);
+/// ```
+///
+/// # Source
+///
+/// `MonoBehaviour.StartCoroutine`, Unity scripting reference.
+#[doc(alias = "StartCoroutine")]
+#[track_caller]
+pub fn start<F>(future: F) -> Coroutine<F::Output>
+where
+    F: Future + 'static,
+{
+    inside("start", |level| {
+        Coroutine::start(&level.core().rc(), future)
+    })
+}
+
+/// Stops a coroutine of the executor that runs the caller, like
+/// [`Executor::stop`](crate::Executor::stop). A coroutine that stops itself
+/// goes on until it next waits.
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// executor.start(async {
+///     stop(current());
+///     println!("still said");
+///     next_frame().await;
+///     unreachable!();
+/// });
+/// assert!(executor.is_empty());
+/// ```
+#[doc(alias = "StopCoroutine")]
+#[track_caller]
+pub fn stop(id: CoroutineId) -> bool {
+    inside("stop", |level| {
+        let core = level.core();
+        core.key_of(id).is_some_and(|key| core.stop(key))
+    })
+}
+
+/// The coroutine that calls this.
+///
+/// # Panics
+///
+/// Outside of a coroutine.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let coroutine = executor.start(async { current() });
+/// let id = coroutine.id();
+/// assert_eq!(executor.run_until(coroutine, 0.1).unwrap(), id);
+/// ```
+#[track_caller]
+pub fn current() -> CoroutineId {
+    let id = inside("current", |level| {
+        let task = level.current.get();
+        task.map(|task| level.core().id_of(task))
+    });
+    id.expect("`current` was called outside of a coroutine")
+}
+
+/// The clocks of the executor that runs the caller.
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// executor.run_until(
+///     async {
+///         wait_seconds(1).await;
+///         assert_eq!(time().elapsed.as_secs(), 1);
+///         assert_eq!(time().frame, 4);
+///     },
+///     0.25,
+/// );
+/// ```
+#[track_caller]
+pub fn time() -> Time {
+    inside("time", |level| level.core().time())
+}
+
+/// How far the game clock went in this frame, in seconds; inside a fixed step,
+/// the length of the step. The same as [`time()`](time)`.delta`, as the float
+/// that movement is multiplied with.
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let x = executor.run_until(
+///     async {
+///         let mut x = 0.0;
+///         while x < 1.0 {
+///             next_frame().await;
+///             x += 2.0 * delta_seconds();
+///         }
+///         x
+///     },
+///     0.25,
+/// );
+/// assert_eq!(x, 1.0);
+/// ```
+#[doc(alias = "deltaTime")]
+#[track_caller]
+pub fn delta_seconds() -> f32 {
+    time().delta.as_secs_f32()
+}

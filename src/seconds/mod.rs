@@ -1,0 +1,171 @@
+//! Lengths of time as callers write them, and the whole nanoseconds the crate
+//! counts in.
+
+#![forbid(unsafe_code)]
+
+mod decimal;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use decimal::Rounding;
+use sealed::Sealed;
+
+pub(crate) use sealed::Nanos;
+
+/// A length of time in seconds: a number, or a [`Duration`].
+///
+/// Waits take one as the time to wait, an executor as the time a frame took.
+/// Numbers of any type count seconds, so that `wait_seconds(2)`,
+/// `wait_seconds(0.5)` and `wait_seconds(Duration::from_millis(1500))` all say
+/// what they mean.
+///
+/// # Precision
+///
+/// Time is kept in whole nanoseconds. Integers and [`Duration`]s are exact.
+/// A float stands for the shortest decimal that reads back as it, which is
+/// what was written in the source or the config file: `0.1_f32` and `0.1_f64`
+/// are both 100 ms sharp, although neither float equals 0.1. The rest is
+/// rounded:
+///
+/// - The length of a wait to the nearest nanosecond, halves upwards.
+/// - The time a frame took *up* to a whole nanosecond, so that 144 frames of
+///   `1.0 / 144.0` reach one second instead of falling just short of it. (An
+///   `f32` has too few digits to keep this up at every rate: `1.0_f32 / 70.0`
+///   is 0.014285714, and 20 ns short after a second.)
+///
+/// # Unusual values
+///
+/// |                                          | as a wait                        | as the time a frame took                  |
+/// |------------------------------------------|----------------------------------|-------------------------------------------|
+/// | zero, also `-0.0`                        | one frame                        | no time                                   |
+/// | negative, also `-inf`                    | one frame                        | no time, reported                         |
+/// | `inf`                                    | never ends, but can be stopped   | the largest representable step, reported  |
+/// | NaN                                      | panics in the awaiting coroutine | no time, reported                         |
+/// | more than 2<sup>64</sup> ns (584 years)  | never ends, but can be stopped   | the largest representable step            |
+///
+/// The trait is sealed: it names the types above, and is not for implementing.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use framestep::prelude::*;
+///
+/// let mut executor = Executor::builder().max_delta(1).build();
+/// let whole = executor.start(async { wait_seconds(1).await });
+/// let tenths = executor.start(async { wait_seconds(0.3_f32).await });
+/// let precise = executor.start(async { wait_seconds(Duration::from_millis(500)).await });
+/// let past = executor.start(async { wait_seconds(-1.0).await });
+///
+/// executor.run_frame(0.25);
+/// assert!(past.is_finished());
+/// assert!(!tenths.is_finished());
+///
+/// executor.run_frame(Duration::from_millis(50));
+/// assert!(tenths.is_finished());
+/// assert!(!precise.is_finished());
+///
+/// executor.run_frame(0.2);
+/// assert!(precise.is_finished());
+/// assert!(!whole.is_finished());
+///
+/// executor.run_frame(1);
+/// assert!(whole.is_finished());
+/// ```
+pub trait Seconds: Sealed + Copy {}
+
+mod sealed {
+    /// A length of time in whole nanoseconds, or why it has none.
+    ///
+    /// What the exceptions mean is for the user to say: the same infinity is a
+    /// wait without end and an overlong step.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Nanos {
+        /// Zero or more nanoseconds; zero for `-0.0` too.
+        Finite(u64),
+        /// Below zero, minus infinity included.
+        Negative,
+        /// Finite, but longer than `u64` nanoseconds.
+        Overflow,
+        /// Plus infinity.
+        Infinite,
+        /// A float that is not a number.
+        NotANumber,
+    }
+
+    /// The conversions, out of reach for other crates.
+    pub trait Sealed {
+        /// As the length of a wait: rounded to the nearest, halves upwards.
+        fn length_ns(self) -> Nanos;
+
+        /// As the time a step took: rounded up.
+        fn step_ns(self) -> Nanos;
+    }
+}
+
+impl Seconds for f32 {}
+
+impl Sealed for f32 {
+    #[inline]
+    fn length_ns(self) -> Nanos {
+        decimal::f32_nanos(self, Rounding::Nearest)
+    }
+
+    #[inline]
+    fn step_ns(self) -> Nanos {
+        decimal::f32_nanos(self, Rounding::Up)
+    }
+}
+
+impl Seconds for f64 {}
+
+impl Sealed for f64 {
+    #[inline]
+    fn length_ns(self) -> Nanos {
+        decimal::f64_nanos(self, Rounding::Nearest)
+    }
+
+    #[inline]
+    fn step_ns(self) -> Nanos {
+        decimal::f64_nanos(self, Rounding::Up)
+    }
+}
+
+/// The types of which every value is a whole number of nanoseconds, so that
+/// rounding leaves it alone.
+macro_rules! exact_seconds {
+    ($($type:ty => $nanos:expr;)*) => {$(
+        impl Seconds for $type {}
+
+        impl Sealed for $type {
+            #[inline]
+            fn length_ns(self) -> Nanos {
+                let nanos: fn($type) -> Nanos = $nanos;
+                nanos(self)
+            }
+
+            #[inline]
+            fn step_ns(self) -> Nanos {
+                self.length_ns()
+            }
+        }
+    )*};
+}
+
+exact_seconds! {
+    i32 => |seconds| i64::from(seconds).length_ns();
+    i64 => |seconds| u64::try_from(seconds).map_or(Nanos::Negative, Sealed::length_ns);
+    u32 => |seconds| u64::from(seconds).length_ns();
+    u64 => |seconds| finite_or_overflow(seconds.checked_mul(NANOS_PER_SECOND));
+    usize => |seconds| u64::try_from(seconds).map_or(Nanos::Overflow, Sealed::length_ns);
+    Duration => |duration| finite_or_overflow(u64::try_from(duration.as_nanos()).ok());
+}
+
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+fn finite_or_overflow(nanos: Option<u64>) -> Nanos {
+    nanos.map_or(Nanos::Overflow, Nanos::Finite)
+}

@@ -1,0 +1,310 @@
+//! The handle of one coroutine.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::core::{Core, Place, Registration, take_output};
+use crate::phase::PhaseIndex;
+use crate::{CoroutineId, JoinError, Outcome};
+
+use super::finished::Finished;
+use super::header::{Flags, Lifecycle, TaskRef};
+
+/// A coroutine that has been spawned or started.
+///
+/// Awaiting it waits for its end, like `yield return StartCoroutine(..)`, and
+/// gives what it returned. Dropping it lets the coroutine go on by itself.
+///
+/// # Resumes
+///
+/// As soon as the coroutine has ended: in the same frame and the same phase,
+/// before everything that is queued. At once, without a wait, if it had ended
+/// before. If it is stopped by the host, outside of a run: in the next run of
+/// the phase in which the awaiting coroutine was last polled.
+///
+/// # Output
+///
+/// What the coroutine returned, or a [`JoinError`] if it was stopped or
+/// panicked. A join never hangs for that.
+///
+/// # Cancel safety
+///
+/// `(&mut coroutine).await` in a `select!` may be dropped and tried again; the
+/// result is not lost.
+///
+/// # Panics
+///
+/// If a coroutine awaits itself.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// async fn walk_to(x: u32) -> u32 {
+///     wait_seconds(1).await;
+///     x
+/// }
+///
+/// let mut executor = Executor::new();
+/// let x = executor.run_until(
+///     async {
+///         let walk = start(walk_to(3));
+///         // something else meanwhile
+///         next_frame().await;
+///         walk.await.unwrap()
+///     },
+///     0.25,
+/// );
+/// assert_eq!(x, 3);
+/// ```
+///
+/// # Source
+///
+/// `Coroutine`, Unity scripting reference; `JoinHandle` of tokio. That any
+/// number may wait for one coroutine, and that a join of a stopped one ends,
+/// is not so in Unity.
+pub struct Coroutine<T> {
+    /// `None` once the result has been taken, or if no executor took it.
+    task: Option<(Rc<Core>, TaskRef)>,
+    id: CoroutineId,
+    registration: Registration,
+    /// Whether the result has been given.
+    done: bool,
+    output: PhantomData<T>,
+}
+
+impl<T> Coroutine<T> {
+    pub(crate) fn spawn<F>(core: &Rc<Core>, future: F, phase: Option<PhaseIndex>) -> Self
+    where
+        F: Future<Output = T> + 'static,
+    {
+        match core.spawn(future, phase) {
+            Ok(task) => Self::of(core.clone(), task),
+            Err(future) => Self::refused(future),
+        }
+    }
+
+    pub(crate) fn start<F>(core: &Rc<Core>, future: F) -> Self
+    where
+        F: Future<Output = T> + 'static,
+    {
+        match core.start(future) {
+            Ok(task) => Self::of(core.clone(), task),
+            Err(future) => Self::refused(future),
+        }
+    }
+
+    #[inline]
+    fn of(core: Rc<Core>, task: TaskRef) -> Self {
+        let id = core.id_of(task);
+        Coroutine {
+            task: Some((core, task)),
+            id,
+            registration: Registration::new(),
+            done: false,
+            output: PhantomData,
+        }
+    }
+
+    /// The handle of a coroutine that no executor took: stopped from the start.
+    pub(crate) fn refused<F>(future: F) -> Self {
+        crate::core::refuse(future);
+        Coroutine {
+            task: None,
+            id: CoroutineId::NEVER,
+            registration: Registration::new(),
+            done: false,
+            output: PhantomData,
+        }
+    }
+
+    /// A plain name for the coroutine, good for [`stop`](crate::stop) and as a
+    /// key. It stays valid, and keeps its meaning, when the handle is gone.
+    pub fn id(&self) -> CoroutineId {
+        self.id
+    }
+
+    /// Stops the coroutine: drops its future, destructors and all, before this
+    /// returns. One that is being polled goes on until it next waits.
+    ///
+    /// `false` if it has ended already.
+    #[doc(alias = "StopCoroutine")]
+    pub fn stop(&self) -> bool {
+        match &self.task {
+            Some((core, task)) => core.stop(task.key),
+            None => false,
+        }
+    }
+
+    /// Whether the coroutine has ended, in whatever way.
+    pub fn is_finished(&self) -> bool {
+        match &self.task {
+            Some((_, task)) => matches!(task.lifecycle.get(), Lifecycle::Ended(_)),
+            None => true,
+        }
+    }
+
+    /// Names the coroutine for reports. Without a name, it goes by that of its
+    /// future's type, which for an `async fn` is the path of the function.
+    pub fn named(&self, name: impl Into<Cow<'static, str>>) -> &Self {
+        if let Some((core, task)) = &self.task {
+            let name = name.into();
+            let previous = core.tasks.borrow_mut().extra_mut(*task).name.replace(name);
+            drop(previous);
+        }
+        self
+    }
+
+    /// From now on, dropping the handle stops the coroutine instead of
+    /// detaching it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let executor = Executor::new();
+    /// let alarm = executor.start(async { wait_seconds(60).await });
+    /// alarm.stop_on_drop();
+    /// drop(alarm);
+    /// assert!(executor.is_empty());
+    /// ```
+    pub fn stop_on_drop(&self) -> &Self {
+        if let Some((_, task)) = &self.task {
+            task.set(Flags::STOP_ON_DROP);
+        }
+        self
+    }
+
+    /// A wait for the coroutine's end that leaves the result alone: any number
+    /// of coroutines may await clones of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep::Outcome;
+    ///
+    /// let mut executor = Executor::new();
+    /// let gate = executor.start(async { wait_seconds(1).await });
+    /// for _ in 0..3 {
+    ///     let opened = gate.finished();
+    ///     executor.start(async move { assert_eq!(opened.await, Outcome::Finished) });
+    /// }
+    /// executor.run_until(gate, 0.5).unwrap();
+    /// assert!(executor.is_empty());
+    /// ```
+    pub fn finished(&self) -> Finished {
+        match &self.task {
+            Some((core, task)) => Finished::of(core.clone(), *task),
+            None => Finished::never_ran(),
+        }
+    }
+
+    /// The result of a coroutine that has ended.
+    pub(crate) fn take_result(mut self) -> Result<T, JoinError> {
+        self.take()
+    }
+
+    fn take(&mut self) -> Result<T, JoinError> {
+        self.done = true;
+        let Some((core, task)) = self.task.take() else {
+            return Err(JoinError::stopped(self.id));
+        };
+        let result = match task.lifecycle.get() {
+            Lifecycle::Ended(Outcome::Panicked) => {
+                let payload = core.take_panic(task);
+                let payload = payload.unwrap_or_else(|| Box::new("the payload is gone"));
+                Err(JoinError::panicked(self.id, payload))
+            }
+            // SAFETY: a handle's `T` is the output of the future it was made
+            // with.
+            _ => unsafe { take_output(task) }.ok_or_else(|| JoinError::stopped(self.id)),
+        };
+        core.drop_handle(task, true);
+        result
+    }
+}
+
+impl<T> Future for Coroutine<T> {
+    type Output = Result<T, JoinError>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        assert!(
+            !self.done,
+            "a coroutine was awaited again after it had given its result"
+        );
+        if self.is_finished() {
+            self.registration.cancel(Place::Joiners);
+            return Poll::Ready(self.take());
+        }
+        let this = &mut *self;
+        if let Some((core, task)) = &this.task {
+            this.registration.await_end(core, cx, *task);
+        }
+        Poll::Pending
+    }
+}
+
+impl<T> FusedFuture for Coroutine<T> {
+    fn is_terminated(&self) -> bool {
+        self.done
+    }
+}
+
+impl<T> Unpin for Coroutine<T> {}
+
+impl<T> Drop for Coroutine<T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.registration.cancel(Place::Joiners);
+        if let Some((core, task)) = self.task.take() {
+            if task.has(Flags::STOP_ON_DROP) {
+                core.stop(task.key);
+            }
+            core.drop_handle(task, true);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Coroutine<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coroutine")
+            .field("id", &self.id)
+            .field("finished", &self.is_finished())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Waits for the end of a coroutine: the same as awaiting its handle.
+///
+/// See [`Coroutine`] for when it resumes and what it gives.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// let mut executor = Executor::new();
+/// let sum = executor.run_until(
+///     async {
+///         let first = spawn(async { 1 });
+///         let second = spawn(async { 2 });
+///         join(first).await.unwrap() + join(second).await.unwrap()
+///     },
+///     0.1,
+/// );
+/// assert_eq!(sum, 3);
+/// ```
+pub fn join<T>(coroutine: Coroutine<T>) -> Coroutine<T> {
+    coroutine
+}

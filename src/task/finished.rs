@@ -1,0 +1,120 @@
+//! Waiting for an end without taking the result.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::Outcome;
+use crate::core::{Core, Place, Registration};
+
+use super::header::{Lifecycle, TaskRef};
+
+/// A wait for the end of a coroutine, by [`Coroutine::finished`].
+///
+/// It may be cloned, kept and awaited by any number of coroutines, also after
+/// the coroutine has ended and its handle is gone.
+///
+/// # Resumes
+///
+/// Like a join, see [`Coroutine`]; several in the order in which they began to
+/// wait.
+///
+/// # Output
+///
+/// How the coroutine ended.
+///
+/// # Cancel safety
+///
+/// Nothing is lost by dropping it; a clone waits for the same end.
+///
+/// [`Coroutine`]: crate::Coroutine
+/// [`Coroutine::finished`]: crate::Coroutine::finished
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Finished {
+    /// `None`: no executor took the coroutine.
+    task: Option<(Rc<Core>, TaskRef)>,
+    registration: Registration,
+    done: bool,
+}
+
+impl Finished {
+    pub(crate) fn of(core: Rc<Core>, task: TaskRef) -> Self {
+        task.add_handle();
+        Finished {
+            task: Some((core, task)),
+            registration: Registration::new(),
+            done: false,
+        }
+    }
+
+    pub(crate) fn never_ran() -> Self {
+        Finished {
+            task: None,
+            registration: Registration::new(),
+            done: false,
+        }
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        let Some((_, task)) = &self.task else {
+            return Some(Outcome::Stopped);
+        };
+        match task.lifecycle.get() {
+            Lifecycle::Ended(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+}
+
+impl Future for Finished {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        if let Some(outcome) = self.outcome() {
+            self.registration.cancel(Place::Joiners);
+            self.done = true;
+            return Poll::Ready(outcome);
+        }
+        let this = &mut *self;
+        if let Some((core, task)) = &this.task {
+            this.registration.await_end(core, cx, *task);
+        }
+        Poll::Pending
+    }
+}
+
+impl FusedFuture for Finished {
+    fn is_terminated(&self) -> bool {
+        self.done
+    }
+}
+
+impl Clone for Finished {
+    fn clone(&self) -> Self {
+        match &self.task {
+            Some((core, task)) => Finished::of(core.clone(), *task),
+            None => Finished::never_ran(),
+        }
+    }
+}
+
+impl Drop for Finished {
+    fn drop(&mut self) {
+        self.registration.cancel(Place::Joiners);
+        if let Some((core, task)) = self.task.take() {
+            core.drop_handle(task, false);
+        }
+    }
+}
+
+impl fmt::Debug for Finished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finished")
+            .field("outcome", &self.outcome())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,236 @@
+//! The part of a task that the executor works with, the same for all futures.
+//!
+//! ```text
+//!            spawn, start            returns, panics, is stopped
+//!   Vacant ───────────────► Alive ───────────────────────────────► Ending
+//!     ▲                                                              │
+//!     │ no handle left            future and its locals are dropped  │
+//!     └──────────────── Finished, Stopped, Panicked ◄────────────────┘
+//! ```
+
+use std::cell::Cell;
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+use crate::Outcome;
+use crate::key::TaskKey;
+use crate::phase::PhaseIndex;
+use crate::ticket::Ticket;
+
+use super::stage::VTable;
+
+/// Where a task is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lifecycle {
+    /// The block is free.
+    Vacant,
+    /// The future is there, and may be polled unless it is being polled.
+    Alive,
+    /// The future is being dropped. It does not count as alive any more.
+    Ending,
+    /// It ended this way; its handle may still hold the output.
+    Ended(Outcome),
+}
+
+/// What makes a task more than a plain waiter: whoever polls it has to look.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// It stands in a list of those to poll, for being new or woken.
+    pub(crate) const QUEUED: Flags = Flags(1);
+    /// That list is the one of the run under way.
+    pub(crate) const SOON: Flags = Flags(1 << 1);
+    /// A waker has left the executor: polls use that one.
+    pub(crate) const OWN_WAKER: Flags = Flags(1 << 2);
+    /// Waits of it stand in records.
+    pub(crate) const RECORDS: Flags = Flags(1 << 3);
+    /// All that a poll has to look at.
+    pub(crate) const SPECIAL: Flags = Flags(0b1111);
+    /// Its `Coroutine` handle exists, and wants the output.
+    pub(crate) const HANDLE: Flags = Flags(1 << 4);
+    /// Dropping the handle stops it.
+    pub(crate) const STOP_ON_DROP: Flags = Flags(1 << 5);
+
+    #[inline]
+    pub(crate) const fn has(self, flags: Flags) -> bool {
+        self.0 & flags.0 != 0
+    }
+}
+
+/// What is registered with the task itself.
+///
+/// At most one wait is: the first to be polled with the coroutine's own waker.
+/// It costs one store while polling; the run loop queues the task when the poll
+/// has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Primary(u16);
+
+impl Primary {
+    pub(crate) const NONE: Primary = Primary(0);
+    /// Registered with a wheel or with the coroutine that it joins.
+    pub(crate) const ELSEWHERE: Primary = Primary(1 << 13);
+    /// To be dropped when its poll returns.
+    pub(crate) const STOPPING: Primary = Primary(UNCOMMITTED | 1 << 12);
+
+    /// Waits for a phase; the ticket is yet to be queued.
+    #[inline]
+    pub(crate) const fn uncommitted(phase: PhaseIndex, frame_bound: bool) -> Self {
+        let frame_bound = if frame_bound { FRAME_BOUND } else { 0 };
+        Primary(UNCOMMITTED | frame_bound | PHASE | phase.bits())
+    }
+
+    #[inline]
+    pub(crate) const fn is_uncommitted(self) -> bool {
+        self.0 & UNCOMMITTED != 0
+    }
+
+    #[inline]
+    pub(crate) const fn is_frame_bound(self) -> bool {
+        self.0 & FRAME_BOUND != 0
+    }
+
+    #[inline]
+    pub(crate) const fn committed(self) -> Self {
+        Primary(self.0 & !UNCOMMITTED)
+    }
+
+    #[inline]
+    pub(crate) const fn phase(self) -> PhaseIndex {
+        PhaseIndex::from_bits(self.0)
+    }
+}
+
+const UNCOMMITTED: u16 = 1 << 15;
+const FRAME_BOUND: u16 = 1 << 14;
+/// Set for every wait for a phase, so that phase 0 differs from `NONE`.
+const PHASE: u16 = 1 << 11;
+
+/// Says that a task has no `Extra`.
+pub(crate) const NO_EXTRA: u32 = u32::MAX;
+
+/// The head of a task's block.
+///
+/// 40 bytes; what the run loop touches for a plain waiter is all here.
+#[repr(C)]
+pub(crate) struct Header {
+    pub(crate) vtable: &'static VTable,
+    /// Written only while nobody else can see the block.
+    pub(crate) key: TaskKey,
+    /// Who joins this task, if it is one only.
+    pub(crate) joiner: Cell<Ticket>,
+    /// Which registration of the task itself is current.
+    pub(crate) stamp: Cell<u32>,
+    /// Index of its `Extra`; in a vacant block, of the next vacant one.
+    pub(crate) extra: Cell<u32>,
+    pub(crate) primary: Cell<Primary>,
+    /// The phase of the run in which it was last polled.
+    pub(crate) phase: Cell<PhaseIndex>,
+    /// How many handles need the block.
+    pub(crate) handles: Cell<u16>,
+    pub(crate) lifecycle: Cell<Lifecycle>,
+    pub(crate) flags: Cell<Flags>,
+}
+
+impl Header {
+    #[inline]
+    pub(crate) fn set(&self, flags: Flags) {
+        self.flags.set(Flags(self.flags.get().0 | flags.0));
+    }
+
+    #[inline]
+    pub(crate) fn clear(&self, flags: Flags) {
+        self.flags.set(Flags(self.flags.get().0 & !flags.0));
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, flags: Flags) -> bool {
+        self.flags.get().has(flags)
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.lifecycle.get() == Lifecycle::Alive
+    }
+
+    /// Another handle needs the block.
+    pub(crate) fn add_handle(&self) {
+        // So many handles are never counted down again: the block then stays
+        // until the executor is gone.
+        self.handles.set(self.handles.get().saturating_add(1));
+    }
+
+    /// The ticket of the wait that is, or will be, registered with the task.
+    #[inline]
+    pub(crate) fn ticket(&self) -> Ticket {
+        Ticket::task(self.key.index, self.stamp.get())
+    }
+
+    /// Makes the ticket of the current registration stale.
+    #[inline]
+    pub(crate) fn pass_stamp(&self) {
+        self.stamp.set(self.stamp.get().wrapping_add(1));
+    }
+}
+
+/// A task, by the address of its block.
+///
+/// Blocks are never freed before the table that made them, so a `TaskRef` stays
+/// good for as long as the executor's core does; what it refers to may have
+/// become another task, which the key tells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TaskRef(NonNull<Header>);
+
+impl TaskRef {
+    /// # Safety
+    ///
+    /// `header` must be the initialised head of a block of a task table, and
+    /// the result must not be used after that table is dropped.
+    #[inline]
+    pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
+        TaskRef(header)
+    }
+
+    #[inline]
+    pub(crate) fn as_ptr(self) -> NonNull<Header> {
+        self.0
+    }
+}
+
+impl Deref for TaskRef {
+    type Target = Header;
+
+    #[inline]
+    fn deref(&self) -> &Header {
+        // SAFETY: by the contract of `new` the header is initialised and its
+        // block has not been freed. It is only ever shared: what changes is in
+        // cells, and `key` and `vtable` are written while the block is vacant.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Header, Primary};
+    use crate::Phase;
+    use crate::phase::PhaseIndex;
+
+    #[test]
+    fn a_header_takes_forty_bytes() {
+        assert_eq!(size_of::<Header>(), 40);
+    }
+
+    #[test]
+    fn a_primary_keeps_its_phase_and_its_flags_apart() {
+        for phase in [Phase::EarlyUpdate, Phase::EndOfFrame, Phase::Custom(255)] {
+            for frame_bound in [false, true] {
+                let phase = PhaseIndex::new(phase);
+                let primary = Primary::uncommitted(phase, frame_bound);
+                assert!(primary.is_uncommitted());
+                assert_eq!(primary.phase(), phase);
+                assert_eq!(primary.is_frame_bound(), frame_bound);
+                assert_ne!(primary.committed(), Primary::NONE);
+                assert_ne!(primary, Primary::STOPPING);
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! All tasks of an executor: from index to block, and from free block to task.
+
+use std::alloc::Layout;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::future::Future;
+
+use slab::Slab;
+
+use crate::key::TaskKey;
+use crate::phase::PhaseIndex;
+use crate::ticket::Ticket;
+
+use super::extra::Extra;
+use super::header::{Flags, Header, Lifecycle, NO_EXTRA, Primary, TaskRef};
+use super::pool::{Class, Pool};
+use super::stage::{self, VTable};
+
+/// A task's index and its block belong together for ever: a free block waits,
+/// with its index, its generation and its stamps, for the next future of its
+/// size. Whatever still names an earlier occupant is told apart by those.
+#[derive(Debug)]
+struct Slot {
+    task: TaskRef,
+    /// Which entry in the lists of those to poll is current.
+    wake_stamp: u32,
+}
+
+impl std::fmt::Debug for TaskRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TaskRef({:?})", self.key)
+    }
+}
+
+/// The task of an entry in a list of those to poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wakeup {
+    index: u32,
+    stamp: u32,
+}
+
+/// Ends the list of free blocks.
+const NONE_FREE: u32 = u32::MAX;
+
+/// Slots are counted in 32 bits: there are less than [`Ticket::MAX_INDEX`].
+fn index_of(index: usize) -> u32 {
+    u32::try_from(index).expect("more than 2^32 of one kind")
+}
+
+/// Stores tasks.
+pub(crate) struct TaskTable {
+    slots: Slab<Slot>,
+    extras: Slab<Extra>,
+    /// The first free block of each class; the next one stands in its header.
+    free: Box<[u32; Class::COUNT]>,
+    /// The same for layouts too strictly aligned for a class.
+    special_free: HashMap<Layout, u32>,
+    pool: Pool,
+    alive: usize,
+}
+
+impl TaskTable {
+    pub(crate) fn new() -> Self {
+        TaskTable {
+            slots: Slab::new(),
+            extras: Slab::new(),
+            free: Box::new([NONE_FREE; Class::COUNT]),
+            special_free: HashMap::new(),
+            pool: Pool::default(),
+            alive: 0,
+        }
+    }
+
+    /// Stores a future as a task that has one handle.
+    #[inline]
+    pub(crate) fn insert<F: Future + 'static>(&mut self, future: F, phase: PhaseIndex) -> TaskRef {
+        let vtable = VTable::of::<F>();
+        let free = match vtable.class {
+            Class::Numbered(number) => &mut self.free[usize::from(number)],
+            Class::Special(layout) => self.special_free.entry(layout).or_insert(NONE_FREE),
+        };
+        let index = *free;
+        let (block, key, stamp) = if index == NONE_FREE {
+            self.carve(vtable.class)
+        } else {
+            let task = self.slots[index as usize].task;
+            *free = task.extra.get();
+            let generation = task.key.generation.wrapping_add(1);
+            (task, TaskKey { index, generation }, task.stamp.get())
+        };
+        let header = Header {
+            vtable,
+            key,
+            joiner: Cell::new(Ticket::NONE),
+            stamp: Cell::new(stamp),
+            extra: Cell::new(NO_EXTRA),
+            primary: Cell::new(Primary::NONE),
+            phase: Cell::new(phase),
+            handles: Cell::new(1),
+            lifecycle: Cell::new(Lifecycle::Alive),
+            flags: Cell::new(Flags::HANDLE),
+        };
+        // SAFETY: the block was carved for this class; it is vacant, so nothing
+        // in it has to be dropped and nobody looks at it.
+        unsafe { stage::write(block.as_ptr(), header, future) };
+        self.alive += 1;
+        block
+    }
+
+    /// A new block, and the key and stamp of its first occupant.
+    #[cold]
+    fn carve(&mut self, class: Class) -> (TaskRef, TaskKey, u32) {
+        assert!(
+            self.slots.len() < Ticket::MAX_INDEX,
+            "more than 2^30 coroutines at once"
+        );
+        let block = self.pool.carve(class).cast::<Header>();
+        // SAFETY: blocks live as long as the pool, which lives as long as the
+        // table; `insert` initialises this one before anybody looks at it.
+        let task = unsafe { TaskRef::new(block) };
+        let index = self.slots.insert(Slot {
+            task,
+            wake_stamp: 0,
+        });
+        let key = TaskKey {
+            index: index_of(index),
+            generation: 1,
+        };
+        (task, key, 0)
+    }
+
+    /// Gives a block back whose task has ended and left nothing behind.
+    pub(crate) fn release(&mut self, task: TaskRef) {
+        debug_assert!(matches!(task.lifecycle.get(), Lifecycle::Ended(_)));
+        debug_assert!(task.extra.get() == NO_EXTRA && task.handles.get() == 0);
+        let free = match task.vtable.class {
+            Class::Numbered(number) => &mut self.free[usize::from(number)],
+            Class::Special(layout) => self.special_free.entry(layout).or_insert(NONE_FREE),
+        };
+        task.lifecycle.set(Lifecycle::Vacant);
+        task.extra.set(*free);
+        *free = task.key.index;
+    }
+
+    /// One task less counts as alive.
+    pub(crate) fn note_ended(&mut self) {
+        self.alive -= 1;
+    }
+
+    /// How many tasks are alive.
+    pub(crate) fn alive(&self) -> usize {
+        self.alive
+    }
+
+    /// The task of a ticket, which may be stale, or any task by its index.
+    #[inline]
+    pub(crate) fn at(&self, index: u32) -> TaskRef {
+        self.slots[index as usize].task
+    }
+
+    /// The task of a key, unless the slot has another occupant by now.
+    #[inline]
+    pub(crate) fn get(&self, key: TaskKey) -> Option<TaskRef> {
+        let task = self.slots.get(key.index as usize)?.task;
+        (task.key == key && task.lifecycle.get() != Lifecycle::Vacant).then_some(task)
+    }
+
+    /// Whether the registration of a task's ticket is still the current one.
+    pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
+        self.at(ticket.index()).stamp.get() == ticket.stamp()
+    }
+
+    /// The entry that stands for a task in a list of those to poll.
+    #[inline]
+    pub(crate) fn wakeup(&self, task: TaskRef) -> Wakeup {
+        let index = task.key.index;
+        let stamp = self.slots[index as usize].wake_stamp;
+        Wakeup { index, stamp }
+    }
+
+    /// Makes the entries made so far stale.
+    pub(crate) fn pass_wakeup(&mut self, task: TaskRef) {
+        let slot = &mut self.slots[task.key.index as usize];
+        slot.wake_stamp = slot.wake_stamp.wrapping_add(1);
+    }
+
+    /// The task of an entry, if it is the current one.
+    #[inline]
+    pub(crate) fn woken(&self, wakeup: Wakeup) -> Option<TaskRef> {
+        let slot = &self.slots[wakeup.index as usize];
+        let current = slot.wake_stamp == wakeup.stamp && slot.task.has(Flags::QUEUED);
+        current.then_some(slot.task)
+    }
+
+    pub(crate) fn extra(&self, task: TaskRef) -> Option<&Extra> {
+        self.extras.get(task.extra.get() as usize)
+    }
+
+    /// The task's `Extra`, made if it has none.
+    pub(crate) fn extra_mut(&mut self, task: TaskRef) -> &mut Extra {
+        if task.extra.get() == NO_EXTRA {
+            task.extra
+                .set(index_of(self.extras.insert(Extra::default())));
+        }
+        &mut self.extras[task.extra.get() as usize]
+    }
+
+    /// Takes the task's `Extra` away.
+    pub(crate) fn remove_extra(&mut self, task: TaskRef) -> Option<Extra> {
+        let index = task.extra.replace(NO_EXTRA);
+        (index != NO_EXTRA).then(|| self.extras.remove(index as usize))
+    }
+
+    /// How many indices are in use, by tasks and by free blocks.
+    pub(crate) fn len(&self) -> u32 {
+        index_of(self.slots.len())
+    }
+}

@@ -1,0 +1,90 @@
+//! Tickets: what stands in queues, wheels and joiner lists for one wait.
+
+/// One registration of one wait, as a queue, a wheel or a list of joiners
+/// holds it: 8 bytes, copied freely, and stale rather than removed when the
+/// wait is dropped.
+///
+/// It names either a task, for the one wait that may register with the task
+/// itself, or a record of [`Records`](crate::records::Records), for every
+/// other. The stamp says which registration of that task or record it is; a
+/// ticket whose stamp has passed is skipped.
+///
+/// ```text
+/// 63            32 31     30          29             0
+/// [ stamp         ][record][frame-bound][ index       ]
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+const RECORD: u64 = 1 << 31;
+const FRAME_BOUND: u64 = 1 << 30;
+const INDEX: u64 = FRAME_BOUND - 1;
+
+impl Ticket {
+    /// Stands for "not registered".
+    pub(crate) const NONE: Ticket = Ticket(u64::MAX);
+    /// One more than the largest index a ticket can hold.
+    pub(crate) const MAX_INDEX: usize = (1 << 30) - 1;
+
+    #[inline]
+    pub(crate) const fn task(index: u32, stamp: u32) -> Self {
+        Ticket(index as u64 | (stamp as u64) << 32)
+    }
+
+    #[inline]
+    pub(crate) const fn record(index: u32, stamp: u32) -> Self {
+        Ticket(index as u64 | RECORD | (stamp as u64) << 32)
+    }
+
+    /// The same ticket, not due before the frame after the one it was made in.
+    #[inline]
+    pub(crate) const fn frame_bound(self, yes: bool) -> Self {
+        Ticket(self.0 | if yes { FRAME_BOUND } else { 0 })
+    }
+
+    #[inline]
+    pub(crate) const fn is_frame_bound(self) -> bool {
+        self.0 & FRAME_BOUND != 0
+    }
+
+    #[inline]
+    pub(crate) const fn is_record(self) -> bool {
+        self.0 & RECORD != 0
+    }
+
+    #[inline]
+    pub(crate) const fn index(self) -> u32 {
+        (self.0 & INDEX) as u32
+    }
+
+    #[inline]
+    pub(crate) const fn stamp(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        Ticket(bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ticket;
+
+    #[test]
+    fn parts_do_not_touch_each_other() {
+        for (index, stamp) in [(0, 0), (7, u32::MAX), (Ticket::MAX_INDEX as u32 - 1, 5)] {
+            let task = Ticket::task(index, stamp).frame_bound(true);
+            assert_eq!((task.index(), task.stamp()), (index, stamp));
+            assert!(task.is_frame_bound() && !task.is_record());
+            let record = Ticket::record(index, stamp);
+            assert_eq!((record.index(), record.stamp()), (index, stamp));
+            assert!(record.is_record() && !record.is_frame_bound());
+            assert_ne!(record, Ticket::NONE);
+        }
+    }
+}

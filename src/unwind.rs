@@ -1,0 +1,20 @@
+//! Panics that must not go any further.
+
+use std::any::Any;
+use std::mem;
+use std::panic::{self, AssertUnwindSafe};
+
+/// Drops what a panic was raised with, which may be hostile itself.
+pub(crate) fn dispose(payload: Box<dyn Any + Send>) {
+    let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    // A payload whose destructor panics gives another one, without end; this
+    // one leaks.
+    if let Err(payload) = dropped {
+        mem::forget(payload);
+    }
+}
+
+/// Runs `f`; gives what it panicked with.
+pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
+    panic::catch_unwind(AssertUnwindSafe(f))
+}

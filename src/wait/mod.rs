@@ -1,0 +1,53 @@
+//! The waits of scripts: plain futures, one file a family.
+//!
+//! A wait is due in a run that its contract names, is ready from the moment
+//! such a run has begun, and stays ready. So none keeps a flag of its own: it
+//! compares what it noted at its first poll with the latest run of its phase.
+
+mod frames;
+mod next_frame;
+mod phase;
+mod seconds;
+mod until;
+
+pub use frames::{WaitFrames, wait_frames};
+pub use next_frame::{NextFrame, next_frame};
+pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
+pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
+pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
+
+use crate::context::{self, Level};
+
+/// Where a wait is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Not polled yet: it begins to wait when it is.
+    New,
+    Waiting,
+    Done,
+}
+
+/// Calls `f` with the level that polls a wait.
+#[inline(always)]
+fn polled<R>(wait: &'static str, stage: Stage, f: impl FnOnce(&Level) -> R) -> R {
+    if stage == Stage::Done {
+        polled_again(wait);
+    }
+    context::with(|level| match level {
+        Some(level) => f(level),
+        None => polled_outside(wait),
+    })
+}
+
+#[cold]
+fn polled_again(wait: &'static str) -> ! {
+    panic!("`{wait}` was polled again after it had finished")
+}
+
+#[cold]
+fn polled_outside(wait: &'static str) -> ! {
+    panic!(
+        "`{wait}` was polled outside of an executor: await it in a coroutine, which is made \
+         with `Executor::spawn` or `Executor::start`"
+    )
+}

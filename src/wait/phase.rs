@@ -1,0 +1,197 @@
+//! Waiting for a phase.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::core::{Place, Registration};
+use crate::phase::PhaseIndex;
+use crate::{Phase, Time};
+
+use super::{Stage, polled};
+
+/// Waits for the next fixed step.
+///
+/// # Resumes
+///
+/// In the first run of [`Phase::FixedUpdate`] that begins after the first poll:
+/// the next step of this frame if it has one, else the first step of a later
+/// frame. A loop of it goes round once for every fixed step.
+///
+/// # Output
+///
+/// The clocks as they read in the step, [`Time::delta`] its length.
+///
+/// # Cancel safety
+///
+/// Dropping it forgets it; a new one waits for the next step from then on.
+///
+/// # Panics
+///
+/// If polled outside of an [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::builder().fixed_delta(0.25).build();
+/// let patrol = executor.start(async {
+///     for _ in 0..3 {
+///         fixed_update().await;
+///     }
+///     time().fixed_elapsed.as_secs_f32()
+/// });
+/// executor.begin_frame(0.0);
+/// assert_eq!(executor.run_until(patrol, 0.25).unwrap(), 0.75);
+/// ```
+///
+/// # Source
+///
+/// `WaitForFixedUpdate`, Unity scripting reference.
+#[doc(alias = "WaitForFixedUpdate")]
+#[inline]
+pub fn fixed_update() -> InPhase {
+    in_phase(Phase::FixedUpdate)
+}
+
+/// Waits for the end of the frame.
+///
+/// # Resumes
+///
+/// In the first run of [`Phase::EndOfFrame`] that begins after the first poll:
+/// this frame's, unless it is under way or over.
+///
+/// # Output
+///
+/// The clocks as they read then.
+///
+/// # Cancel safety
+///
+/// Dropping it forgets it; a new one waits for the next run from then on.
+///
+/// # Panics
+///
+/// If polled outside of an [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let screenshot = executor.start(async {
+///     next_frame().await;
+///     end_of_frame().await.frame
+/// });
+/// assert_eq!(executor.run_until(screenshot, 0.1).unwrap(), 1);
+/// ```
+///
+/// # Source
+///
+/// `WaitForEndOfFrame`, Unity scripting reference.
+#[doc(alias = "WaitForEndOfFrame")]
+#[inline]
+pub fn end_of_frame() -> InPhase {
+    in_phase(Phase::EndOfFrame)
+}
+
+/// Waits for a run of `phase`.
+///
+/// # Resumes
+///
+/// In the first run of `phase` that begins after the first poll, in this frame
+/// or a later one. (To wait for a phase of the *next* frame, use
+/// [`next_frame().in_phase(phase)`](crate::NextFrame::in_phase).)
+///
+/// # Output
+///
+/// The clocks as they read then.
+///
+/// # Cancel safety
+///
+/// Dropping it forgets it; a new one waits for the next run from then on.
+///
+/// # Panics
+///
+/// If polled outside of an [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let phase = executor.run_until(
+///     async { in_phase(Phase::LateUpdate).await.phase },
+///     0.1,
+/// );
+/// assert_eq!(phase, Some(Phase::LateUpdate));
+/// ```
+///
+/// # Source
+///
+/// `UniTask.Yield(PlayerLoopTiming)`.
+#[inline]
+pub fn in_phase(phase: Phase) -> InPhase {
+    InPhase {
+        registration: Registration::new(),
+        serial: 0,
+        phase: PhaseIndex::new(phase),
+        stage: Stage::New,
+    }
+}
+
+/// The future of [`in_phase`], [`fixed_update`] and [`end_of_frame`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct InPhase {
+    registration: Registration,
+    /// How many runs of the phase had begun at the first poll.
+    serial: u64,
+    phase: PhaseIndex,
+    stage: Stage,
+}
+
+impl Future for InPhase {
+    type Output = Time;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
+        let this = &mut *self;
+        polled("in_phase()", this.stage, |level| {
+            let core = level.core();
+            let serial = core.runs_begun(this.phase);
+            if this.stage == Stage::New {
+                this.stage = Stage::Waiting;
+                this.serial = serial;
+                this.registration
+                    .wait_for_phase(level, cx, this.phase, false);
+                return Poll::Pending;
+            }
+            if this.registration.is_foreign(core) {
+                this.registration.cancel(Place::Queue(this.phase));
+                this.serial = serial;
+            } else if serial > this.serial {
+                this.stage = Stage::Done;
+                this.registration.finish(level, Place::Queue(this.phase));
+                return Poll::Ready(core.time());
+            }
+            this.registration
+                .keep_waiting_for_phase(level, cx, this.phase, false);
+            Poll::Pending
+        })
+    }
+}
+
+impl FusedFuture for InPhase {
+    fn is_terminated(&self) -> bool {
+        self.stage == Stage::Done
+    }
+}
+
+impl Drop for InPhase {
+    #[inline]
+    fn drop(&mut self) {
+        self.registration.cancel(Place::Queue(self.phase));
+    }
+}

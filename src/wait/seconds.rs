@@ -1,0 +1,246 @@
+//! Waiting for time to pass.
+
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::future::FusedFuture;
+
+use crate::core::{Place, Registration};
+use crate::phase::PhaseIndex;
+use crate::seconds::Nanos;
+use crate::timers::ClockIndex;
+use crate::{Phase, Seconds};
+
+use super::{Stage, polled};
+
+/// Waits until `seconds` of the game clock have passed.
+///
+/// The deadline is the clock's time at the first poll plus `seconds`, exact to
+/// the nanosecond. Zero and negative lengths wait one frame, infinity waits for
+/// ever, and can be stopped. In a fixed step the clock reads the time of the
+/// step.
+///
+/// # Resumes
+///
+/// In [`Phase::Update`] of the first later frame at or past the deadline, or in
+/// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines due in
+/// one run resume by deadline, then by order of registration.
+///
+/// # Output
+///
+/// The overshoot: how far past the deadline the clock stood. It is not paid
+/// back; a loop of waits drifts by it.
+///
+/// # Cancel safety
+///
+/// Dropping the future removes its timer; a new call waits the full time.
+///
+/// # Panics
+///
+/// When polled: if `seconds` is NaN, naming the place of this call; or outside
+/// of an [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let door = executor.start(async { wait_seconds(0.5).await });
+/// executor.run_frame(0.25);
+/// assert!(!door.is_finished());
+/// executor.run_frame(0.25);
+/// assert!(door.is_finished());
+/// ```
+///
+/// # Source
+///
+/// `WaitForSeconds`, Unity scripting reference; `CallDelayed`, Unity 4.3.
+#[doc(alias = "WaitForSeconds")]
+#[track_caller]
+#[inline]
+pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
+    WaitSeconds {
+        timer: Timer::new(seconds, ClockIndex::GAME),
+    }
+}
+
+/// Waits until the frames' dt, neither scaled nor clamped, add up to `seconds`.
+///
+/// "Realtime" is the sum of the dt that the host passes in; nothing reads the
+/// wall clock. Otherwise the same as [`wait_seconds`].
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::builder().max_delta(0.25).build();
+/// let game = executor.start(async { wait_seconds(1).await });
+/// let real = executor.start(async { wait_seconds_realtime(1).await });
+/// executor.run_frame(1);
+/// assert!(real.is_finished());
+/// assert!(!game.is_finished());
+/// ```
+///
+/// # Source
+///
+/// `WaitForSecondsRealtime`, Unity scripting reference.
+#[doc(alias = "WaitForSecondsRealtime")]
+#[track_caller]
+#[inline]
+pub fn wait_seconds_realtime(seconds: impl Seconds) -> WaitSecondsRealtime {
+    WaitSecondsRealtime {
+        timer: Timer::new(seconds, ClockIndex::REALTIME),
+    }
+}
+
+/// The future of [`wait_seconds`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitSeconds {
+    timer: Timer,
+}
+
+/// The future of [`wait_seconds_realtime`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitSecondsRealtime {
+    timer: Timer,
+}
+
+/// A deadline on a clock.
+#[derive(Debug)]
+struct Timer {
+    registration: Registration,
+    deadline: Deadline,
+    /// The frame of the first poll.
+    frame: u64,
+    clock: ClockIndex,
+    phase: PhaseIndex,
+    stage: Stage,
+}
+
+/// A length until the first poll, a point in time from then on.
+#[derive(Clone, Copy, Debug)]
+enum Deadline {
+    In(u64),
+    At {
+        ns: u64,
+        length_ns: u64,
+    },
+    /// Infinitely far away, or further than the clocks count.
+    Never,
+    /// The length was NaN.
+    Invalid(&'static Location<'static>),
+}
+
+impl Timer {
+    #[track_caller]
+    #[inline]
+    fn new(seconds: impl Seconds, clock: ClockIndex) -> Self {
+        let deadline = match seconds.length_ns() {
+            Nanos::Finite(ns) => Deadline::In(ns),
+            Nanos::Negative => Deadline::In(0),
+            Nanos::Overflow | Nanos::Infinite => Deadline::Never,
+            Nanos::NotANumber => Deadline::Invalid(Location::caller()),
+        };
+        Timer {
+            registration: Registration::new(),
+            deadline,
+            frame: 0,
+            clock,
+            phase: PhaseIndex::UPDATE,
+            stage: Stage::New,
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place::Timer(self.phase, self.clock)
+    }
+
+    #[inline]
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<Duration> {
+        polled("wait_seconds()", self.stage, |level| {
+            let core = level.core();
+            let place = self.place();
+            if self.stage == Stage::Waiting && self.registration.is_foreign(core) {
+                self.registration.cancel(place);
+                self.stage = Stage::New;
+            }
+            if self.stage == Stage::New {
+                let length_ns = match self.deadline {
+                    Deadline::In(length_ns) | Deadline::At { length_ns, .. } => length_ns,
+                    Deadline::Never => return Poll::Pending,
+                    Deadline::Invalid(location) => not_a_number(location),
+                };
+                self.stage = Stage::Waiting;
+                self.frame = core.frame.get();
+                let ns = core.now_ns(self.clock).checked_add(length_ns);
+                self.deadline = ns.map_or(Deadline::Never, |ns| Deadline::At { ns, length_ns });
+            }
+            let Deadline::At { ns, .. } = self.deadline else {
+                return Poll::Pending;
+            };
+            let reading = core.reading_since_frame(level, self.phase, self.frame, self.clock);
+            if let Some(overshoot_ns) = reading.and_then(|now_ns| now_ns.checked_sub(ns)) {
+                self.stage = Stage::Done;
+                self.registration.finish(level, place);
+                return Poll::Ready(Duration::from_nanos(overshoot_ns));
+            }
+            if !self.registration.renew(level, cx, place) {
+                self.registration
+                    .wait_for_time(level, cx, self.phase, self.clock, ns);
+            }
+            Poll::Pending
+        })
+    }
+}
+
+#[cold]
+fn not_a_number(location: &Location<'_>) -> ! {
+    panic!(
+        "the wait made at {location} has a length of NaN: give it a number of seconds \
+         (0 waits one frame, infinity for ever)"
+    )
+}
+
+impl Drop for Timer {
+    #[inline]
+    fn drop(&mut self) {
+        self.registration.cancel(self.place());
+    }
+}
+
+macro_rules! timer_future {
+    ($name:ident) => {
+        impl $name {
+            /// Resumes in `phase`. On the game clock, [`Phase::FixedUpdate`]
+            /// compares the deadline with the time of the fixed steps.
+            #[inline]
+            pub fn in_phase(mut self, phase: Phase) -> Self {
+                self.timer.phase = PhaseIndex::new(phase);
+                self
+            }
+        }
+
+        impl Future for $name {
+            type Output = Duration;
+
+            #[inline]
+            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Duration> {
+                self.timer.poll(cx)
+            }
+        }
+
+        impl FusedFuture for $name {
+            fn is_terminated(&self) -> bool {
+                self.timer.stage == Stage::Done
+            }
+        }
+    };
+}
+
+timer_future!(WaitSeconds);
+timer_future!(WaitSecondsRealtime);

@@ -1,0 +1,211 @@
+//! Waiting for a condition.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::core::{Place, Registration};
+use crate::phase::PhaseIndex;
+use crate::{Phase, Time};
+
+use super::{Stage, polled};
+
+/// Waits until `condition` holds.
+///
+/// # Resumes
+///
+/// In [`Phase::Update`], or in another phase with
+/// [`in_phase`](WaitUntil::in_phase). The condition is asked once in each run
+/// of that phase, from the frame after the first poll on, until it holds. A
+/// coroutine that waits like this is awake: it costs a poll in each of them.
+///
+/// # Output
+///
+/// The clocks as they read when the condition held.
+///
+/// # Cancel safety
+///
+/// Dropping it forgets it; nothing is lost.
+///
+/// # Panics
+///
+/// If polled outside of an [`Executor`](crate::Executor). A panic of the
+/// condition is one of the coroutine.
+///
+/// # Examples
+///
+/// ```
+/// # use std::{cell::Cell, rc::Rc};
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let health = Rc::new(Cell::new(2));
+/// let boss = health.clone();
+/// let dead = executor.start(async move { wait_until(move || boss.get() == 0).await.frame });
+/// executor.start(async move {
+///     while health.get() > 0 {
+///         next_frame().await;
+///         health.set(health.get() - 1);
+///     }
+/// });
+/// assert_eq!(executor.run_until(dead, 0.1).unwrap(), 3);
+/// ```
+///
+/// # Source
+///
+/// `WaitUntil`, Unity scripting reference.
+#[doc(alias = "WaitUntil")]
+pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
+    WaitUntil {
+        condition: Condition::new(condition, "wait_until()"),
+    }
+}
+
+/// Waits while `condition` holds.
+///
+/// The same as [`wait_until`] with the condition negated.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let mut left = 3;
+/// let frame = executor.run_until(
+///     async move {
+///         wait_while(move || {
+///             left -= 1;
+///             left > 0
+///         })
+///         .await
+///         .frame
+///     },
+///     0.1,
+/// );
+/// assert_eq!(frame, 3);
+/// ```
+///
+/// # Source
+///
+/// `WaitWhile`, Unity scripting reference.
+#[doc(alias = "WaitWhile")]
+pub fn wait_while<P: FnMut() -> bool>(condition: P) -> WaitWhile<P> {
+    WaitWhile {
+        condition: Condition::new(condition, "wait_while()"),
+    }
+}
+
+/// The future of [`wait_until`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitUntil<P> {
+    condition: Condition<P>,
+}
+
+/// The future of [`wait_while`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitWhile<P> {
+    condition: Condition<P>,
+}
+
+/// What both wait for: an answer of a closure.
+struct Condition<P> {
+    ask: P,
+    name: &'static str,
+    registration: Registration,
+    /// The frame of the first poll.
+    frame: u64,
+    /// The run of the phase in which it was last asked.
+    asked_in: u64,
+    phase: PhaseIndex,
+    stage: Stage,
+}
+
+impl<P: FnMut() -> bool> Condition<P> {
+    fn new(ask: P, name: &'static str) -> Self {
+        Condition {
+            ask,
+            name,
+            registration: Registration::new(),
+            frame: 0,
+            asked_in: 0,
+            phase: PhaseIndex::UPDATE,
+            stage: Stage::New,
+        }
+    }
+
+    fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<Time> {
+        polled(self.name, self.stage, |level| {
+            let core = level.core();
+            let place = Place::Queue(self.phase);
+            if self.stage == Stage::Waiting && self.registration.is_foreign(core) {
+                self.registration.cancel(place);
+                self.stage = Stage::New;
+            }
+            if self.stage == Stage::New {
+                self.stage = Stage::Waiting;
+                self.frame = core.frame.get();
+                self.asked_in = 0;
+            } else if core.has_begun_since_frame(level, self.phase, self.frame)
+                && self.asked_in != core.runs_begun(self.phase)
+            {
+                self.asked_in = core.runs_begun(self.phase);
+                self.registration.finish(level, place);
+                if (self.ask)() == awaited {
+                    self.stage = Stage::Done;
+                    return Poll::Ready(core.time());
+                }
+            }
+            self.registration
+                .keep_waiting_for_phase(level, cx, self.phase, true);
+            Poll::Pending
+        })
+    }
+}
+
+impl<P> Drop for Condition<P> {
+    fn drop(&mut self) {
+        self.registration.cancel(Place::Queue(self.phase));
+    }
+}
+
+macro_rules! condition_future {
+    ($name:ident, $awaited:literal) => {
+        impl<P> $name<P> {
+            /// Asks in the runs of `phase`.
+            pub fn in_phase(mut self, phase: Phase) -> Self {
+                self.condition.phase = PhaseIndex::new(phase);
+                self
+            }
+        }
+
+        impl<P: FnMut() -> bool> Future for $name<P> {
+            type Output = Time;
+
+            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
+                self.condition.poll(cx, $awaited)
+            }
+        }
+
+        // The closure is called, never pinned.
+        impl<P> Unpin for $name<P> {}
+
+        impl<P: FnMut() -> bool> FusedFuture for $name<P> {
+            fn is_terminated(&self) -> bool {
+                self.condition.stage == Stage::Done
+            }
+        }
+
+        impl<P> fmt::Debug for $name<P> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("stage", &self.condition.stage)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+condition_future!(WaitUntil, true);
+condition_future!(WaitWhile, false);

@@ -1,0 +1,76 @@
+//! Sorts what fell due, stably and without allocating in the steady state.
+
+use super::Due;
+
+/// Low bits of a packed word that hold an entry's position.
+const POSITION_BITS: u32 = 32;
+
+/// Reused buffers, as large as the largest unsorted slot so far.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Positions in the order of deadlines; while sorting, often with the
+    /// deadline packed on top.
+    positions: Vec<u64>,
+    unsorted: Vec<Due>,
+}
+
+impl Order {
+    pub(super) const fn new() -> Self {
+        Self {
+            positions: Vec::new(),
+            unsorted: Vec::new(),
+        }
+    }
+
+    /// Entries that can be sorted without allocating.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.positions.capacity().min(self.unsorted.capacity())
+    }
+
+    /// Sorts `due` by deadline; entries of one deadline keep their order.
+    pub(super) fn sort(&mut self, due: &mut [Due]) {
+        if !due.is_sorted_by_key(|entry| entry.deadline_ns) {
+            self.sort_unsorted(due);
+        }
+    }
+
+    fn sort_unsorted(&mut self, due: &mut [Due]) {
+        let deadlines = due.iter().map(|entry| entry.deadline_ns);
+        let (low, high) = deadlines.fold((u64::MAX, 0), |(low, high), deadline| {
+            (low.min(deadline), high.max(deadline))
+        });
+        self.positions.clear();
+        if (high - low) >> (u64::BITS - POSITION_BITS) == 0
+            && due.len() as u64 >> POSITION_BITS == 0
+        {
+            // The usual case: deadlines so close that deadline and position
+            // fit in one word, and words sort several times faster.
+            let words = (0..)
+                .zip(due.iter())
+                .map(|(position, entry)| (entry.deadline_ns - low) << POSITION_BITS | position);
+            self.positions.extend(words);
+            self.positions.sort_unstable();
+            for word in &mut self.positions {
+                *word &= (1 << POSITION_BITS) - 1;
+            }
+        } else {
+            self.positions.extend(0..due.len() as u64);
+            self.positions
+                .sort_unstable_by_key(|&position| (due[index(position)].deadline_ns, position));
+        }
+        self.unsorted.clear();
+        self.unsorted.extend_from_slice(due);
+        for (entry, &position) in due.iter_mut().zip(&self.positions) {
+            *entry = self.unsorted[index(position)];
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a position comes from an index"
+)]
+fn index(position: u64) -> usize {
+    position as usize
+}

@@ -1,0 +1,104 @@
+//! Takes dead entries out of the wheel, a little with every death.
+//!
+//! An entry's owner cannot remove it, because nothing but a scan tells where
+//! it went when slots cascaded; a table that knew would slow every timer down
+//! to speed up those that are cancelled. So a death is only counted, and pays
+//! for looking at [`ENTRIES_PER_DEATH`] entries, wherever the sweep stands.
+//!
+//! A turn of the sweep goes through the levels from the highest to the
+//! lowest. Cascading takes entries the same way, so no dead entry can slip
+//! behind the sweep: a turn meets every entry that was there when it began.
+//! It takes one death for each `ENTRIES_PER_DEATH` entries, which bounds the
+//! dead ones: those left at the end of a turn died during it, and those are
+//! few compared with the entries that the turn had to meet.
+
+use super::chunk::{CHUNK, NIL, Pool};
+use super::level::{Levels, Place};
+
+/// Entries looked at for each death. At 4 the dead can outnumber the living
+/// when all are cancelled in a row; at 8 they stay below half of them.
+pub(super) const ENTRIES_PER_DEATH: usize = 8;
+
+/// How far the sweep has come.
+#[derive(Debug)]
+pub(super) struct Sweeper {
+    place: Place,
+    /// The last chunk of that slot that was swept and still is there, or
+    /// [`NIL`].
+    previous: u32,
+    /// Entries paid for but not yet looked at.
+    credit: usize,
+}
+
+impl Sweeper {
+    pub(super) fn new() -> Self {
+        Self {
+            place: Place::of(0, 0),
+            previous: NIL,
+            credit: 0,
+        }
+    }
+
+    /// The chunks of `place` are about to leave it.
+    pub(super) fn slot_taken(&mut self, place: Place) {
+        if self.place == place {
+            self.previous = NIL;
+        }
+    }
+
+    /// Takes one more death into account. Returns how many entries went.
+    pub(super) fn pay(
+        &mut self,
+        levels: &mut Levels,
+        pool: &mut Pool,
+        mut is_live: impl FnMut(u64) -> bool,
+    ) -> usize {
+        self.credit += ENTRIES_PER_DEATH;
+        let mut removed = 0;
+        // Chunk by chunk; so that a chunk is never bought on credit, only
+        // when any chunk could be paid.
+        while self.credit >= CHUNK {
+            let Some(swept) = self.sweep_chunk(levels, pool, &mut is_live) else {
+                self.credit = 0;
+                break;
+            };
+            self.credit -= swept.met;
+            removed += swept.removed;
+        }
+        removed
+    }
+
+    /// Sweeps the next chunk. `None` if the wheel is empty.
+    fn sweep_chunk(
+        &mut self,
+        levels: &mut Levels,
+        pool: &mut Pool,
+        is_live: impl FnMut(u64) -> bool,
+    ) -> Option<Swept> {
+        let mut index = pool.after(levels.list(self.place), self.previous);
+        if index == NIL {
+            self.place = levels.next_to_sweep(self.place)?;
+            self.previous = NIL;
+            index = pool.after(levels.list(self.place), NIL);
+        }
+        let chunk = pool.chunk_mut(index);
+        let met = chunk.entries().len();
+        let removed = chunk.retain(is_live);
+        if removed == met || (self.previous != NIL && pool.merge(self.previous, index)) {
+            let list = levels.list_mut(self.place)?;
+            pool.unlink(list, self.previous);
+            if list.is_empty() {
+                levels.vacate(self.place);
+            }
+        } else {
+            self.previous = index;
+        }
+        Some(Swept { met, removed })
+    }
+}
+
+/// What sweeping a chunk came to.
+struct Swept {
+    met: usize,
+    removed: usize,
+}
