@@ -7,13 +7,15 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::ptr;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
 use std::task::{Context, Waker};
 
 use crate::core::Core;
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
 use crate::task::{Primary, TaskRef};
+use crate::ticket::Ticket;
 use crate::waker;
 
 thread_local! {
@@ -29,6 +31,9 @@ pub(crate) struct Level {
     pub(crate) current: Cell<Option<TaskRef>>,
     /// The waker in the `Context` of the poll under way, by address.
     pub(crate) waker: Cell<*const Waker>,
+    /// The ticket by which the coroutine is being resumed. Never that of an
+    /// unregistered wait: `Ticket::VOID` if it is polled for another reason.
+    pub(crate) resumed: Cell<Ticket>,
     /// The phase whose run this is part of.
     pub(crate) phase: Option<PhaseIndex>,
     outer: *const Level,
@@ -42,9 +47,11 @@ impl Level {
         unsafe { &*self.core }
     }
 
-    /// How many levels this thread is in, this one included.
-    pub(crate) fn depth(&self) -> u32 {
-        self.depth
+    /// What to poll with: the waker that this level lends.
+    #[inline]
+    pub(crate) fn context(&self) -> Context<'_> {
+        // SAFETY: the waker is set for the length of the level and outlives it.
+        Context::from_waker(unsafe { &*self.waker.get() })
     }
 
     /// The coroutine being polled, if `cx` carries its own waker.
@@ -79,7 +86,7 @@ impl Level {
         } else {
             // Nothing but what does not change during a poll may be read here:
             // the level, the task's key, the inbox.
-            waker::owned(self.core().inbox.clone(), task.key)
+            waker::owned(self.core().inbox.clone(), task.key())
         }
     }
 
@@ -89,14 +96,14 @@ impl Level {
             return;
         };
         if self.is_on_this_thread() {
-            self.core().wake(task.key);
+            self.core().wake(task.key());
         } else {
-            waker::owned(self.core().inbox.clone(), task.key).wake();
+            waker::owned(self.core().inbox.clone(), task.key()).wake();
         }
     }
 
     fn is_on_this_thread(&self) -> bool {
-        levels().any(|level| ptr::eq(level, self))
+        levels().any(|level| ptr::eq(&raw const *level, self))
     }
 }
 
@@ -110,8 +117,7 @@ pub(crate) fn enter<R>(
 ) -> R {
     let outer = INNERMOST.get();
     let mut depth = 1;
-    // SAFETY: installed levels are alive.
-    if let Some(outer) = unsafe { outer.as_ref() } {
+    if let Some(outer) = self::level() {
         depth += outer.depth;
         // What the outer coroutine has begun to wait for comes before anything
         // that begins in here.
@@ -123,6 +129,7 @@ pub(crate) fn enter<R>(
         core,
         current: Cell::new(current),
         waker: Cell::new(ptr::null()),
+        resumed: Cell::new(Ticket::VOID),
         phase,
         outer,
         depth,
@@ -151,22 +158,41 @@ impl Drop for Uninstall<'_> {
     }
 }
 
-/// Calls `f` with the innermost level, if user code runs inside an executor.
+/// A level that is installed.
+///
+/// Good for as long as the call lasts in which it was asked for: whoever asks
+/// is called by the level, directly or not, and must not store it.
+#[derive(Clone, Copy)]
+pub(crate) struct LevelRef(NonNull<Level>);
+
+impl Deref for LevelRef {
+    type Target = Level;
+
+    #[inline(always)]
+    fn deref(&self) -> &Level {
+        // SAFETY: a level is installed only while it is alive, and the code
+        // that got this returns before the level does.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+/// The innermost level, if the caller runs inside an executor.
 #[inline(always)]
-pub(crate) fn with<R>(f: impl FnOnce(Option<&Level>) -> R) -> R {
-    let level = INNERMOST.get();
-    // SAFETY: a level is installed only while it is alive, and `f` cannot keep
-    // the reference beyond the call, during which nothing below it returns.
-    f(unsafe { level.as_ref() })
+pub(crate) fn level() -> Option<LevelRef> {
+    NonNull::new(INNERMOST.get().cast_mut()).map(LevelRef)
+}
+
+/// How many levels this thread is in.
+pub(crate) fn depth() -> u32 {
+    level().map_or(0, |level| level.depth)
 }
 
 /// All levels of this thread, from the innermost outwards.
-fn levels<'a>() -> impl Iterator<Item = &'a Level> {
-    // SAFETY: installed levels are alive; the callers in this module let go of
-    // the references before they return.
-    let innermost = unsafe { INNERMOST.get().as_ref() };
-    // SAFETY: an outer level outlives the inner one.
-    std::iter::successors(innermost, |level| unsafe { level.outer.as_ref() })
+fn levels() -> impl Iterator<Item = LevelRef> {
+    std::iter::successors(level(), |level| {
+        // An outer level outlives the inner one.
+        NonNull::new(level.outer.cast_mut()).map(LevelRef)
+    })
 }
 
 /// The coroutine of `executor` that is being polled innermost.

@@ -15,6 +15,7 @@ mod records;
 mod report;
 mod script;
 mod seconds;
+mod shared;
 mod task;
 mod ticket;
 mod time;

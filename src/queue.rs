@@ -22,18 +22,20 @@ pub(crate) struct PhaseQueue {
     running: bool,
     /// How many tickets here are known to be stale.
     stale: usize,
-    /// How many tickets here name a record, stale ones included.
+    /// How many tickets for the next run name a record, stale ones included.
     records: usize,
+    /// The same for the run under way.
+    records_in_run: usize,
 }
 
 impl PhaseQueue {
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiters.len() + self.tail.len() == self.stale
+        self.len() == self.stale
     }
 
-    /// Whether a run has records to fire before it begins.
+    /// Whether the run that has begun may have records to fire.
     pub(crate) fn has_records(&self) -> bool {
-        self.records > 0
+        self.records_in_run > 0
     }
 
     #[inline]
@@ -49,6 +51,25 @@ impl PhaseQueue {
         }
     }
 
+    /// Like `push` of a task's ticket while a run is under way.
+    #[inline(always)]
+    pub(crate) fn push_during_run(&mut self, ticket: Ticket) {
+        debug_assert!(self.running && !ticket.is_record());
+        // What was read made room for it, as a rule.
+        match self.waiters.get_mut(self.write) {
+            Some(place) if self.write < self.read && self.tail.is_empty() => {
+                *place = ticket;
+                self.write += 1;
+            }
+            _ => self.push(ticket),
+        }
+    }
+
+    /// How many tickets there are, stale ones included.
+    pub(crate) fn len(&self) -> usize {
+        self.waiters.len() + self.tail.len()
+    }
+
     /// A frame has begun: all who wait now began in an earlier one.
     pub(crate) fn begin_frame(&mut self) {
         self.earlier_frame = self.waiters.len();
@@ -59,6 +80,8 @@ impl PhaseQueue {
         self.running = true;
         self.read = 0;
         self.write = 0;
+        // Counted anew: all that are in here leave, or are pushed again.
+        self.records_in_run = std::mem::take(&mut self.records);
     }
 
     /// The waiters due in a run that begins now, for a look ahead.
@@ -69,19 +92,26 @@ impl PhaseQueue {
     }
 
     /// The next waiter of this run; those not due before the next frame stay.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Ticket> {
+        if self.read < self.earlier_frame {
+            let ticket = self.waiters[self.read];
+            self.read += 1;
+            Some(ticket)
+        } else {
+            self.pop_of_this_frame()
+        }
+    }
+
+    /// Waiters that began in this frame, before this run.
+    #[cold]
+    fn pop_of_this_frame(&mut self) -> Option<Ticket> {
         while let Some(&ticket) = self.waiters.get(self.read) {
             self.read += 1;
-            if self.read > self.earlier_frame && ticket.is_frame_bound() {
-                self.records -= usize::from(ticket.is_record());
-                self.push(ticket);
-                continue;
+            if !ticket.is_frame_bound() {
+                return Some(ticket);
             }
-            if ticket.is_record() {
-                self.records -= 1;
-            }
-            return Some(ticket);
+            self.push(ticket);
         }
         None
     }

@@ -2,16 +2,16 @@
 
 use std::future::Future;
 
-use crate::context::{self, Level};
+use crate::context::{self, LevelRef};
 use crate::phase::PhaseIndex;
 use crate::{Coroutine, CoroutineId, Phase, Time};
 
-/// Calls `f` with the executor around the caller.
+/// The executor around the caller of `function`.
 #[track_caller]
-fn inside<R>(function: &str, f: impl FnOnce(&Level) -> R) -> R {
-    // Not in the closure: the panic has to name the caller's line.
-    match context::with(|level| level.map(f)) {
-        Some(result) => result,
+#[inline]
+fn inside(function: &str) -> LevelRef {
+    match context::level() {
+        Some(level) => level,
         None => panic!(
             "`{function}` was called outside of an executor: call it in a coroutine or inside \
              `Executor::enter`, or use the method of the same name of `Executor` or `Handle`"
@@ -46,9 +46,7 @@ pub fn spawn<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    inside("spawn", |level| {
-        Coroutine::spawn(&level.core().rc(), future, None)
-    })
+    Coroutine::spawn(&inside("spawn").core().rc(), future, None)
 }
 
 /// Adds a coroutine to the executor that runs the caller, to be first polled in
@@ -64,9 +62,7 @@ where
     F: Future + 'static,
 {
     let phase = Some(PhaseIndex::new(phase));
-    inside("spawn_in", |level| {
-        Coroutine::spawn(&level.core().rc(), future, phase)
-    })
+    Coroutine::spawn(&inside("spawn_in").core().rc(), future, phase)
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once,
@@ -105,9 +101,7 @@ pub fn start<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    inside("start", |level| {
-        Coroutine::start(&level.core().rc(), future)
-    })
+    Coroutine::start(&inside("start").core().rc(), future)
 }
 
 /// Stops a coroutine of the executor that runs the caller, like
@@ -134,10 +128,9 @@ where
 #[doc(alias = "StopCoroutine")]
 #[track_caller]
 pub fn stop(id: CoroutineId) -> bool {
-    inside("stop", |level| {
-        let core = level.core();
-        core.key_of(id).is_some_and(|key| core.stop(key))
-    })
+    let level = inside("stop");
+    let core = level.core();
+    core.key_of(id).is_some_and(|key| core.stop(key))
 }
 
 /// The coroutine that calls this.
@@ -157,11 +150,11 @@ pub fn stop(id: CoroutineId) -> bool {
 /// ```
 #[track_caller]
 pub fn current() -> CoroutineId {
-    let id = inside("current", |level| {
-        let task = level.current.get();
-        task.map(|task| level.core().id_of(task))
-    });
-    id.expect("`current` was called outside of a coroutine")
+    let level = inside("current");
+    match level.current.get() {
+        Some(task) => level.core().id_of(task),
+        None => panic!("`current` was called outside of a coroutine"),
+    }
 }
 
 /// The clocks of the executor that runs the caller.
@@ -186,7 +179,7 @@ pub fn current() -> CoroutineId {
 /// ```
 #[track_caller]
 pub fn time() -> Time {
-    inside("time", |level| level.core().time())
+    inside("time").core().time()
 }
 
 /// How far the game clock went in this frame, in seconds; inside a fixed step,

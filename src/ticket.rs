@@ -23,6 +23,8 @@ const INDEX: u64 = FRAME_BOUND - 1;
 impl Ticket {
     /// Stands for "not registered".
     pub(crate) const NONE: Ticket = Ticket(u64::MAX);
+    /// Equals no ticket that a wait can have, registered or not.
+    pub(crate) const VOID: Ticket = Ticket(u64::MAX - 1);
     /// One more than the largest index a ticket can hold.
     pub(crate) const MAX_INDEX: usize = (1 << 30) - 1;
 
@@ -40,6 +42,18 @@ impl Ticket {
     #[inline]
     pub(crate) const fn frame_bound(self, yes: bool) -> Self {
         Ticket(self.0 | if yes { FRAME_BOUND } else { 0 })
+    }
+
+    /// The ticket without what [`frame_bound`](Self::frame_bound) added.
+    #[inline]
+    pub(crate) const fn bare(self) -> Self {
+        Ticket(self.0 & !FRAME_BOUND)
+    }
+
+    /// The same task or record with the next stamp.
+    #[inline]
+    pub(crate) const fn next(self) -> Self {
+        Ticket(self.0.wrapping_add(1 << 32))
     }
 
     #[inline]

@@ -19,20 +19,16 @@ impl Core {
     ) -> bool {
         if level.phase == Some(phase) {
             // The usual case: this very run.
-            self.frame.get() > frame
+            self.clock.frame() > frame
         } else {
-            let phases = self.phases.borrow();
-            phases.get(phase).is_some_and(|state| state.frame > frame)
+            self.phases.get(phase).frame.get() > frame
         }
     }
 
     /// How many runs of `phase` have begun.
     #[inline]
     pub(crate) fn runs_begun(&self, phase: PhaseIndex) -> u64 {
-        self.phases
-            .borrow()
-            .get(phase)
-            .map_or(0, |state| state.serial)
+        self.phases.get(phase).serial.get()
     }
 
     /// What a clock read in the latest run of `phase`, if that was in a later
@@ -48,8 +44,7 @@ impl Core {
         if !self.has_begun_since_frame(level, phase, frame) {
             return None;
         }
-        let phases = self.phases.borrow();
-        phases.get(phase).map(|state| state.reading(clock))
+        Some(self.phases.get(phase).reading(clock))
     }
 
     /// Whether somebody is ready, waits for a phase or counts frames.
@@ -57,41 +52,42 @@ impl Core {
         if self.inbox.has_messages() {
             return true;
         }
-        let mut phases = self.phases.borrow_mut();
-        let mut phases = phases.iter_mut();
-        phases.any(|(_, state)| {
-            !state.arrivals.is_empty()
-                || !state.queue.is_empty()
+        let mut ready = false;
+        self.phases.each(|_, state| {
+            ready |= !state.arrivals.borrow().is_empty()
+                || !state.queue.borrow().is_empty()
                 || state
                     .frames
+                    .borrow_mut()
                     .earliest(|key| self.is_live(Ticket::from_bits(key)))
-                    .is_some()
-        })
+                    .is_some();
+        });
+        ready
     }
 
     /// How much dt it takes until the earliest timer is due.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        let mut phases = self.phases.borrow_mut();
-        let phases = phases.iter_mut();
-        phases
-            .flat_map(|(phase, state)| {
-                [ClockIndex::GAME, ClockIndex::REALTIME]
-                    .map(|clock| self.time_until_due(phase, state, clock))
-            })
-            .flatten()
-            .min()
+        let mut next: Option<u64> = None;
+        self.phases.each(|phase, state| {
+            for clock in [ClockIndex::GAME, ClockIndex::REALTIME] {
+                let time = self.time_until_due(phase, state, clock);
+                next = next.into_iter().chain(time).min();
+            }
+        });
+        next
     }
 
     fn time_until_due(
         &self,
         phase: PhaseIndex,
-        state: &mut PhaseState,
+        state: &PhaseState,
         clock: ClockIndex,
     ) -> Option<u64> {
         let deadline = state
             .timers
+            .borrow_mut()
             .earliest(clock, |ticket| self.is_live(ticket))?;
-        let clocks = self.clock.borrow();
+        let clocks = &self.clock;
         if clock != ClockIndex::GAME {
             return Some(deadline.saturating_sub(clocks.real_ns()));
         }

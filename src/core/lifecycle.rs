@@ -63,8 +63,7 @@ impl Core {
             task.set(Flags::SOON);
             self.soon.borrow_mut().push_back(wakeup);
         } else {
-            let mut phases = self.phases.borrow_mut();
-            phases.get_mut(phase).arrivals.push(wakeup);
+            self.phases.get(phase).arrivals.borrow_mut().push(wakeup);
         }
         Ok(task)
     }
@@ -76,8 +75,8 @@ impl Core {
         }
         let phase = self.run.get().unwrap_or(PhaseIndex::UPDATE);
         let task = self.tasks.borrow_mut().insert(future, phase);
-        if context::with(|level| level.map_or(0, Level::depth)) >= MAX_DEPTH {
-            self.deferred_starts.borrow_mut().push_back(task.key);
+        if context::depth() >= MAX_DEPTH {
+            self.deferred_starts.borrow_mut().push_back(task.key());
             return Ok(task);
         }
         self.start_now(task);
@@ -101,7 +100,7 @@ impl Core {
     #[inline]
     fn start_now(&self, task: TaskRef) {
         let polled = context::enter(self, self.run.get(), Some(task), |level| {
-            unwind::catch(|| poll(level, task))
+            unwind::catch(|| poll(level, task, Ticket::VOID, &mut level.context()))
         });
         match polled {
             Ok(Polled::Pending) => {
@@ -134,8 +133,8 @@ impl Core {
         };
         if context::is_being_polled(task) {
             stop_after_poll(task);
-        } else if context::with(|level| level.map_or(0, Level::depth)) >= MAX_DEPTH {
-            self.deferred_stops.borrow_mut().push_back(task.key);
+        } else if context::depth() >= MAX_DEPTH {
+            self.deferred_stops.borrow_mut().push_back(task.key());
         } else {
             self.end(task, Outcome::Stopped, None);
         }
@@ -160,7 +159,7 @@ impl Core {
                 self.settle(task, Outcome::Panicked, Some(first));
             }
         }
-        if context::with(|level| level.map_or(0, Level::depth)) < MAX_DEPTH {
+        if context::depth() < MAX_DEPTH {
             while let Some(key) = { self.deferred_stops.borrow_mut().pop_front() } {
                 self.stop(key);
             }
@@ -179,7 +178,7 @@ impl Core {
     fn settle(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
         task.lifecycle.set(Lifecycle::Ended(outcome));
         task.primary.set(Primary::NONE);
-        task.pass_stamp();
+        task.pass_ticket();
         if task.has(Flags::QUEUED) {
             self.unqueue(task);
         }
@@ -244,7 +243,8 @@ impl Core {
     /// event from outside.
     fn wake_joiners(&self) {
         while !self.ended.borrow().is_empty() {
-            for ticket in self.ended.take() {
+            let ended = mem::take(&mut *self.ended.borrow_mut());
+            for ticket in ended {
                 let task = self.joiner_of(ticket);
                 self.fire(ticket);
                 if let Some(task) = task.filter(|task| task.is_alive()) {
@@ -316,15 +316,14 @@ impl Core {
     }
 }
 
-/// Polls a task with the waker of `level`.
+/// Polls a task with a context of `level`, resumed by a ticket or by none.
 #[inline(always)]
-pub(super) fn poll(level: &Level, task: TaskRef) -> Polled {
+pub(super) fn poll(level: &Level, task: TaskRef, resumed: Ticket, cx: &mut Context<'_>) -> Polled {
     level.current.set(Some(task));
-    // SAFETY: the waker is set for the length of the level and outlives it.
-    let mut cx = Context::from_waker(unsafe { &*level.waker.get() });
+    level.resumed.set(resumed);
     // SAFETY: the task is alive and not being polled (the callers see to that),
     // and its table is the one of the future in its block.
-    let returned = unsafe { (task.vtable.poll)(task, &mut cx) };
+    let returned = unsafe { (task.vtable.poll)(task, cx) };
     if returned {
         Polled::Returned
     } else {
@@ -336,7 +335,7 @@ pub(super) fn poll(level: &Level, task: TaskRef) -> Polled {
 /// with it any more.
 fn stop_after_poll(task: TaskRef) {
     if task.primary.replace(Primary::STOPPING) != Primary::NONE {
-        task.pass_stamp();
+        task.pass_ticket();
     }
 }
 

@@ -29,6 +29,7 @@ use crate::phase::PhaseIndex;
 use crate::records::Records;
 use crate::report::{Report, Reports};
 use crate::seconds::Nanos;
+use crate::shared::Shared;
 use crate::task::{TaskRef, TaskTable, Wakeup};
 use crate::ticket::Ticket;
 use crate::timers::ClockIndex;
@@ -45,21 +46,19 @@ pub(crate) struct Core {
     /// The next executor of the thread, see [`context`].
     pub(crate) next: Cell<*const Core>,
     this: Weak<Core>,
-    /// A copy of the clock's frame count, for the waits that compare with it.
-    pub(crate) frame: Cell<u64>,
-    pub(crate) clock: RefCell<FrameClock>,
-    pub(crate) tasks: RefCell<TaskTable>,
-    pub(crate) records: RefCell<Records>,
-    pub(crate) phases: RefCell<Phases>,
+    pub(crate) clock: FrameClock,
+    pub(crate) tasks: Shared<TaskTable>,
+    pub(crate) records: Shared<Records>,
+    pub(crate) phases: Phases,
     /// The phase that is being run.
     run: Cell<Option<PhaseIndex>>,
     /// How many runs there have been, of all phases.
     run_serial: Cell<u64>,
     lists: RunLists,
     /// Became ready during the run, for the same run.
-    soon: RefCell<VecDeque<Wakeup>>,
+    soon: Shared<VecDeque<Wakeup>>,
     /// Those who joined what ended since the last poll of the run returned.
-    ended: RefCell<Vec<Ticket>>,
+    ended: Shared<Vec<Ticket>>,
     /// Started, or to be stopped, too deep down the stack; see [`lifecycle`].
     deferred_starts: RefCell<VecDeque<TaskKey>>,
     deferred_stops: RefCell<VecDeque<TaskKey>>,
@@ -86,16 +85,15 @@ impl Core {
             id,
             next: Cell::new(ptr::null()),
             this: this.clone(),
-            frame: Cell::new(0),
-            clock: RefCell::new(clock),
-            tasks: RefCell::new(TaskTable::new()),
-            records: RefCell::default(),
-            phases: RefCell::new(Phases::new()),
+            clock,
+            tasks: Shared::new(TaskTable::new()),
+            records: Shared::default(),
+            phases: Phases::new(),
             run: Cell::new(None),
             run_serial: Cell::new(0),
             lists: RunLists::default(),
-            soon: RefCell::default(),
-            ended: RefCell::default(),
+            soon: Shared::default(),
+            ended: Shared::default(),
             deferred_starts: RefCell::default(),
             deferred_stops: RefCell::default(),
             firing: Cell::new(None),
@@ -121,7 +119,7 @@ impl Core {
     }
 
     pub(crate) fn id_of(&self, task: TaskRef) -> CoroutineId {
-        CoroutineId::new(self.id, task.key)
+        CoroutineId::new(self.id, task.key())
     }
 
     pub(crate) fn key_of(&self, id: CoroutineId) -> Option<TaskKey> {
@@ -136,7 +134,7 @@ impl Core {
     #[inline]
     pub(crate) fn time(&self) -> Time {
         let phase = self.run.get().map(PhaseIndex::phase);
-        self.clock.borrow().time(phase)
+        self.clock.time(phase)
     }
 
     /// What the task was named, else the name of its future's type.
@@ -151,13 +149,13 @@ impl Core {
 
     pub(crate) fn begin_frame(&self, dt: Nanos) {
         let (irregularity, frame, counted_ns) = {
-            let mut clock = self.clock.borrow_mut();
+            let clock = &self.clock;
             let before = clock.real_ns();
             let irregularity = clock.begin_frame(dt);
             (irregularity, clock.frame(), clock.real_ns() - before)
         };
-        self.frame.set(frame);
-        self.phases.borrow_mut().begin_frame();
+        self.phases
+            .each(|_, state| state.queue.borrow_mut().begin_frame());
         if irregularity.invalid {
             let step = match dt {
                 Nanos::Infinite => Duration::MAX,
@@ -176,7 +174,7 @@ impl Core {
 
     /// The reading of a clock that a wait registered now counts from.
     pub(crate) fn now_ns(&self, clock: ClockIndex) -> u64 {
-        let clocks = self.clock.borrow();
+        let clocks = &self.clock;
         match clock {
             ClockIndex::GAME => clocks.game_ns(),
             _ => clocks.real_ns(),
@@ -185,7 +183,7 @@ impl Core {
 
     /// How far a clock gets in this frame.
     pub(crate) fn reached_ns(&self, clock: ClockIndex) -> u64 {
-        let clocks = self.clock.borrow();
+        let clocks = &self.clock;
         match clock {
             ClockIndex::GAME => clocks.frame_game_ns(),
             _ => clocks.real_ns(),

@@ -1,8 +1,11 @@
 //! What an executor keeps for each phase.
 
+use std::cell::{Cell, OnceCell, RefCell};
+
 use crate::clock::FrameClock;
 use crate::phase::PhaseIndex;
 use crate::queue::PhaseQueue;
+use crate::shared::Shared;
 use crate::ticket::Ticket;
 use crate::timers::{ClockIndex, PhaseTimers};
 use crate::wheel::{Due, Wheel};
@@ -10,34 +13,33 @@ use crate::wheel::{Due, Wheel};
 use super::backlog::Backlog;
 
 /// One phase: its latest run, and who waits for the next.
-#[derive(Debug)]
 pub(crate) struct PhaseState {
     /// How many runs of it have begun. A wait is ready once a run in which it
     /// is due has begun, so it compares with these four.
-    pub(crate) serial: u64,
+    pub(crate) serial: Cell<u64>,
     /// The frame of the latest run.
-    pub(crate) frame: u64,
+    pub(crate) frame: Cell<u64>,
     /// The game clock in the latest run: fixed time for the fixed phase.
-    pub(crate) game_ns: u64,
-    pub(crate) real_ns: u64,
-    pub(crate) arrivals: Backlog,
-    pub(crate) queue: PhaseQueue,
-    pub(crate) timers: PhaseTimers,
+    game_ns: Cell<u64>,
+    real_ns: Cell<u64>,
+    pub(crate) arrivals: Shared<Backlog>,
+    pub(crate) queue: Shared<PhaseQueue>,
+    pub(crate) timers: Shared<PhaseTimers>,
     /// Waits over several frames, by the first frame in which they are due.
-    pub(crate) frames: Wheel,
+    pub(crate) frames: Shared<Wheel>,
 }
 
 impl PhaseState {
     fn new() -> Self {
         PhaseState {
-            serial: 0,
-            frame: 0,
-            game_ns: 0,
-            real_ns: 0,
-            arrivals: Backlog::default(),
-            queue: PhaseQueue::default(),
-            timers: PhaseTimers::default(),
-            frames: Wheel::new(),
+            serial: Cell::new(0),
+            frame: Cell::new(0),
+            game_ns: Cell::new(0),
+            real_ns: Cell::new(0),
+            arrivals: Shared::default(),
+            queue: Shared::default(),
+            timers: Shared::default(),
+            frames: Shared::new(Wheel::new()),
         }
     }
 
@@ -45,26 +47,22 @@ impl PhaseState {
     #[inline]
     pub(crate) fn reading(&self, clock: ClockIndex) -> u64 {
         match clock {
-            ClockIndex::GAME => self.game_ns,
-            _ => self.real_ns,
+            ClockIndex::GAME => self.game_ns.get(),
+            _ => self.real_ns.get(),
         }
     }
 
-    /// Moves the timers that are due in the run that has begun to `due`.
-    pub(crate) fn expire_timers(&mut self, due: &mut Vec<Due>) {
-        let (game_ns, real_ns) = (self.game_ns, self.real_ns);
-        let reading = |clock| match clock {
-            ClockIndex::GAME => game_ns,
-            _ => real_ns,
-        };
-        self.timers.expire(self.frame, reading, due);
+    pub(crate) fn begin_run(&self, clock: &FrameClock) {
+        self.serial.set(self.serial.get() + 1);
+        self.frame.set(clock.frame());
+        self.game_ns.set(clock.game_ns());
+        self.real_ns.set(clock.real_ns());
     }
 
-    pub(crate) fn begin_run(&mut self, clock: &FrameClock) {
-        self.serial += 1;
-        self.frame = clock.frame();
-        self.game_ns = clock.game_ns();
-        self.real_ns = clock.real_ns();
+    /// Moves the timers that are due in the run that has begun to `due`.
+    pub(crate) fn expire_timers(&self, due: &mut Vec<Due>) {
+        let mut timers = self.timers.borrow_mut();
+        timers.expire(self.frame.get(), |clock| self.reading(clock), due);
     }
 }
 
@@ -82,46 +80,51 @@ pub(crate) fn ticket_of(due: &Due) -> Ticket {
     Ticket::from_bits(due.key)
 }
 
-/// The phases of an executor, by index: the named ones, and as many custom
-/// ones as have been used.
-#[derive(Debug)]
-pub(crate) struct Phases(Vec<PhaseState>);
+/// The phases of an executor: the named ones, and the custom ones that have
+/// been used. They stay where they are, so that a run can hold on to its own.
+pub(crate) struct Phases {
+    named: [PhaseState; PhaseIndex::NAMED],
+    custom: OnceCell<Box<[OnceCell<Box<PhaseState>>]>>,
+    /// The custom phases that have been used, in order of first use.
+    used: RefCell<Vec<PhaseIndex>>,
+}
 
 impl Phases {
     pub(crate) fn new() -> Self {
-        Phases(
-            std::iter::repeat_with(PhaseState::new)
-                .take(PhaseIndex::NAMED)
-                .collect(),
-        )
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, phase: PhaseIndex) -> Option<&PhaseState> {
-        self.0.get(phase.as_usize())
-    }
-
-    /// The phase, made if nobody has used it yet.
-    #[inline]
-    pub(crate) fn get_mut(&mut self, phase: PhaseIndex) -> &mut PhaseState {
-        if phase.as_usize() >= self.0.len() {
-            self.grow(phase);
+        Phases {
+            named: std::array::from_fn(|_| PhaseState::new()),
+            custom: OnceCell::new(),
+            used: RefCell::default(),
         }
-        &mut self.0[phase.as_usize()]
     }
 
+    #[inline]
+    pub(crate) fn get(&self, phase: PhaseIndex) -> &PhaseState {
+        match self.named.get(phase.as_usize()) {
+            Some(state) => state,
+            None => self.custom(phase),
+        }
+    }
+
+    /// A custom phase, made when it is first used.
     #[cold]
-    fn grow(&mut self, phase: PhaseIndex) {
-        self.0.resize_with(phase.as_usize() + 1, PhaseState::new);
+    fn custom(&self, phase: PhaseIndex) -> &PhaseState {
+        let custom = self
+            .custom
+            .get_or_init(|| (0..=u8::MAX).map(|_| OnceCell::new()).collect());
+        custom[phase.as_usize() - PhaseIndex::NAMED].get_or_init(|| {
+            self.used.borrow_mut().push(phase);
+            Box::new(PhaseState::new())
+        })
     }
 
-    pub(crate) fn begin_frame(&mut self) {
-        for phase in &mut self.0 {
-            phase.queue.begin_frame();
+    /// Every phase there is.
+    pub(crate) fn each(&self, mut f: impl FnMut(PhaseIndex, &PhaseState)) {
+        for (index, state) in (0..).zip(&self.named) {
+            f(PhaseIndex::from_bits(index), state);
         }
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (PhaseIndex, &mut PhaseState)> {
-        (0..).map(PhaseIndex::from_bits).zip(&mut self.0)
+        for &phase in self.used.borrow().iter() {
+            f(phase, self.get(phase));
+        }
     }
 }

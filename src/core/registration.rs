@@ -72,8 +72,13 @@ impl Registration {
     ) {
         if self.make_record(level, cx, 0) {
             let ticket = self.ticket.frame_bound(frame_bound);
-            let mut phases = level.core().phases.borrow_mut();
-            phases.get_mut(phase).queue.push(ticket);
+            level
+                .core()
+                .phases
+                .get(phase)
+                .queue
+                .borrow_mut()
+                .push(ticket);
         }
     }
 
@@ -89,11 +94,12 @@ impl Registration {
             return;
         };
         if self.make_record(level, cx, due_frame) {
-            let mut phases = level.core().phases.borrow_mut();
-            let phase = phases.get_mut(phase);
-            phase.frames.insert(deadline, self.ticket.bits());
+            let state = level.core().phases.get(phase);
+            let mut frames = state.frames.borrow_mut();
+            frames.insert(deadline, self.ticket.bits());
             // Holds its place among those who begin to wait before and after.
-            phase.queue.push(self.ticket.frame_bound(true));
+            let mut queue = state.queue.borrow_mut();
+            queue.push(self.ticket.frame_bound(true));
         }
     }
 
@@ -109,10 +115,9 @@ impl Registration {
     ) {
         let core = level.core();
         if self.register_elsewhere(level, cx) {
-            let frame = core.frame.get();
+            let frame = core.clock.frame();
             let reached_ns = core.reached_ns(clock);
-            let mut phases = core.phases.borrow_mut();
-            let timers = &mut phases.get_mut(phase).timers;
+            let mut timers = core.phases.get(phase).timers.borrow_mut();
             timers.insert(clock, deadline_ns, self.ticket, frame, reached_ns);
         }
     }
@@ -120,27 +125,26 @@ impl Registration {
     /// Waits for the end of `target`, a task of `core`, or looks after that
     /// wait if it is registered already.
     pub(crate) fn await_end(&mut self, core: &Core, cx: &Context<'_>, target: TaskRef) {
-        context::with(|level| {
-            // Whoever is polled by nobody, or by another executor, is told
-            // through its waker alone.
-            let Some(level) = level.filter(|level| level.core().id == core.id) else {
-                self.cancel(Place::Joiners);
-                let waker = Some(cx.waker().clone());
-                self.ticket = core.records.borrow_mut().insert(None, waker, 0);
-                self.executor = core.id;
-                core.add_joiner(target, self.ticket);
-                return;
-            };
-            assert!(
-                level.own_task(cx) != Some(target),
-                "coroutine {} awaits its own end, which would never come: \
-                 return from it, or call `stop(current())`",
-                core.id_of(target)
-            );
-            if !self.renew(level, cx, Place::Joiners) && self.register_elsewhere(level, cx) {
-                core.add_joiner(target, self.ticket);
-            }
-        });
+        // Whoever is polled by nobody, or by another executor, is told through
+        // its waker alone.
+        let level = context::level().filter(|level| level.core().id == core.id);
+        let Some(level) = level else {
+            self.cancel(Place::Joiners);
+            let waker = Some(cx.waker().clone());
+            self.ticket = core.records.borrow_mut().insert(None, waker, 0);
+            self.executor = core.id;
+            core.add_joiner(target, self.ticket);
+            return;
+        };
+        assert!(
+            level.own_task(cx) != Some(target),
+            "coroutine {} awaits its own end, which would never come: \
+             return from it, or call `stop(current())`",
+            core.id_of(target)
+        );
+        if !self.renew(&level, cx, Place::Joiners) && self.register_elsewhere(&level, cx) {
+            core.add_joiner(target, self.ticket);
+        }
     }
 
     /// Registers with the task itself or with a record; the caller puts the
@@ -169,7 +173,7 @@ impl Registration {
             task.set(Flags::RECORDS);
         }
         let waker = foreign_waker(level, cx);
-        let key = task.map(|task| task.key);
+        let key = task.map(|task| task.key());
         self.ticket = core.records.borrow_mut().insert(key, waker, due_frame);
         self.executor = core.id;
         true
@@ -213,7 +217,7 @@ impl Registration {
             return false;
         }
         let own = level.own_task(cx);
-        if own.is_some_and(|task| task.key.index == self.ticket.index()) {
+        if own.is_some_and(|task| task.key().index == self.ticket.index()) {
             return true;
         }
         // It changed hands: with another waker, or another coroutine.
@@ -230,7 +234,7 @@ impl Registration {
             let Some(record) = records.get_mut(self.ticket) else {
                 return false;
             };
-            record.task = task.map(|task| task.key);
+            record.task = task.map(|task| task.key());
             std::mem::replace(&mut record.waker, waker)
         };
         drop(previous);
@@ -240,16 +244,22 @@ impl Registration {
         true
     }
 
-    /// The wait is over: it was found ready in a poll of `level`.
-    #[inline]
-    pub(crate) fn finish(&mut self, level: &Level, place: Place) {
-        let consumed = level.current.get().is_some_and(|task| {
-            task.key.index == self.ticket.index() && task.stamp.get() != self.ticket.stamp()
-        });
-        if consumed && !self.ticket.is_record() {
-            // The usual case: the run loop took the ticket, then polled.
+    /// Whether this is the registration by which `level` resumes its coroutine:
+    /// then the wait is over, and nothing is left of it to take back.
+    #[inline(always)]
+    pub(crate) fn take_resumed(&mut self, level: &Level) -> bool {
+        let resumed = self.ticket == level.resumed.get() && self.executor == level.core().id;
+        if resumed {
             self.ticket = Ticket::NONE;
-        } else {
+        }
+        resumed
+    }
+
+    /// The wait is over, for whatever reason it was polled.
+    #[inline]
+    pub(crate) fn finish(&mut self, place: Place) {
+        let resumed = context::level().is_some_and(|level| self.take_resumed(&level));
+        if !resumed {
             self.cancel(place);
         }
     }
@@ -288,8 +298,8 @@ impl Core {
         if primary.is_uncommitted() && primary != Primary::STOPPING {
             task.primary.set(primary.committed());
             let ticket = task.ticket().frame_bound(primary.is_frame_bound());
-            let mut phases = self.phases.borrow_mut();
-            phases.get_mut(primary.phase()).queue.push(ticket);
+            let state = self.phases.get(primary.phase());
+            state.queue.borrow_mut().push(ticket);
         }
     }
 
@@ -310,11 +320,11 @@ impl Core {
             drop(record);
         } else {
             let task = self.tasks.borrow().at(ticket.index());
-            if task.stamp.get() != ticket.stamp() {
+            if task.ticket() != ticket.bare() {
                 return;
             }
             let primary = task.primary.replace(Primary::NONE);
-            task.pass_stamp();
+            task.pass_ticket();
             if !primary.is_uncommitted() {
                 self.note_stale(place);
             }
@@ -324,14 +334,19 @@ impl Core {
     /// A ticket that stands in `place` went stale.
     fn note_stale(&self, place: Place) {
         let is_live = |ticket| self.is_live(ticket);
-        let mut phases = self.phases.borrow_mut();
         match place {
-            Place::Queue(phase) => phases.get_mut(phase).queue.note_stale(is_live),
-            Place::Timer(phase, clock) => phases.get_mut(phase).timers.note_stale(clock, is_live),
-            Place::Frames(phase) => phases
-                .get_mut(phase)
-                .frames
-                .note_dead(|key| is_live(Ticket::from_bits(key))),
+            Place::Queue(phase) => {
+                let mut queue = self.phases.get(phase).queue.borrow_mut();
+                queue.note_stale(is_live);
+            }
+            Place::Timer(phase, clock) => {
+                let mut timers = self.phases.get(phase).timers.borrow_mut();
+                timers.note_stale(clock, is_live);
+            }
+            Place::Frames(phase) => {
+                let mut frames = self.phases.get(phase).frames.borrow_mut();
+                frames.note_dead(|key| is_live(Ticket::from_bits(key)));
+            }
             Place::Joiners => {}
         }
     }

@@ -31,6 +31,10 @@ use super::phases::{PhaseState, frame_deadline, ticket_of};
 /// How far ahead of the poll its task is fetched into the cache.
 const PREFETCH_AHEAD: usize = 8;
 
+/// How many waiters make fetching ahead worth its instructions: a few make do
+/// with the caches.
+const PREFETCH_FROM: usize = 16 << 10;
+
 /// Polls that a run may owe to spawns and joins during it, per poll that one
 /// coroutine may owe to wakes, on top of one for every coroutine there is.
 const BUDGET_FACTOR: u64 = 1000;
@@ -85,29 +89,27 @@ impl Core {
         let extra = BUDGET_FACTOR * u64::from(self.max_polls_per_run);
         self.budget.set(alive.saturating_add(extra));
 
-        let mut clock = self.clock.borrow_mut();
-        clock.enter_phase(phase.phase());
-        let mut phases = self.phases.borrow_mut();
-        let state = phases.get_mut(phase);
-        state.begin_run(&clock);
-        state.arrivals.take(&mut self.lists.arrivals.borrow_mut());
-        state.queue.begin_run();
-        let mut timers = self.lists.timers.borrow_mut();
-        state.expire_timers(&mut timers);
-        if !state.frames.is_empty() {
-            self.expire_frames(state, clock.frame());
+        self.clock.enter_phase(phase.phase());
+        let state = self.phases.get(phase);
+        state.begin_run(&self.clock);
+        let mut arrivals = self.lists.arrivals.borrow_mut();
+        state.arrivals.borrow_mut().take(&mut arrivals);
+        state.queue.borrow_mut().begin_run();
+        state.expire_timers(&mut self.lists.timers.borrow_mut());
+        if !state.frames.borrow().is_empty() {
+            self.expire_frames(state);
         }
     }
 
     /// Finds the waits over several frames that are due and have outlived their
     /// place in the queue.
     #[cold]
-    fn expire_frames(&self, state: &mut PhaseState, frame: u64) {
-        let Some(deadline) = frame_deadline(frame) else {
+    fn expire_frames(&self, state: &PhaseState) {
+        let Some(deadline) = frame_deadline(self.clock.frame()) else {
             return;
         };
         let mut due = self.lists.frames.borrow_mut();
-        state.frames.expire(deadline, &mut due);
+        state.frames.borrow_mut().expire(deadline, &mut due);
         let records = self.records.borrow();
         let mut early = self.lists.early.borrow_mut();
         let gone = due.drain(..).map(|due| ticket_of(&due)).filter(|&ticket| {
@@ -125,7 +127,7 @@ impl Core {
         self.lists.next_early.set(0);
         self.lists.timers.borrow_mut().clear();
         self.lists.next_timer.set(0);
-        self.phases.borrow_mut().get_mut(phase).queue.end_run();
+        self.phases.get(phase).queue.borrow_mut().end_run();
         self.run.set(None);
     }
 
@@ -138,13 +140,11 @@ impl Core {
         }
         let mut fire = self.lists.fire.take();
         fire.extend_from_slice(&self.lists.early.borrow());
-        {
-            let phases = self.phases.borrow();
-            let queue = phases.get(phase).map(|state| &state.queue);
-            if let Some(queue) = queue.filter(|queue| queue.has_records()) {
-                fire.extend(queue.due().filter(|ticket| ticket.is_record()));
-            }
+        let queue = self.phases.get(phase).queue.borrow();
+        if queue.has_records() {
+            fire.extend(queue.due().filter(|ticket| ticket.is_record()));
         }
+        drop(queue);
         let timers = self.lists.timers.borrow();
         fire.extend(timers.iter().map(ticket_of).filter(|t| t.is_record()));
         drop(timers);
@@ -152,7 +152,7 @@ impl Core {
             let records = self.records.borrow();
             let due = records
                 .get(ticket)
-                .is_some_and(|record| record.due_frame <= self.frame.get());
+                .is_some_and(|record| record.due_frame <= self.clock.frame());
             drop(records);
             if due {
                 self.fire(ticket);
@@ -185,23 +185,52 @@ impl Core {
         level.current.set(None);
     }
 
-    /// The hot loop: coroutines that wait for the phase.
     fn poll_waiters(&self, level: &Level, phase: PhaseIndex) {
+        let waiting = self.phases.get(phase).queue.borrow().len();
+        if waiting > PREFETCH_FROM {
+            self.poll_each_waiter::<true>(level, phase);
+        } else {
+            self.poll_each_waiter::<false>(level, phase);
+        }
+    }
+
+    /// The hot loop: coroutines that wait for the phase, and mostly wait for it
+    /// again.
+    fn poll_each_waiter<const PREFETCH: bool>(&self, level: &Level, phase: PhaseIndex) {
+        let next_frame = Primary::uncommitted(phase, true);
+        let queue = &self.phases.get(phase).queue;
+        let mut cx = level.context();
         loop {
-            let (ticket, ahead) = {
-                let mut phases = self.phases.borrow_mut();
-                let queue = &mut phases.get_mut(phase).queue;
-                let Some(ticket) = queue.pop() else {
-                    return;
-                };
-                (ticket, queue.peek(PREFETCH_AHEAD))
+            let Some(ticket) = queue.borrow_mut().pop() else {
+                return;
             };
-            self.prefetch(ahead);
+            if PREFETCH {
+                self.prefetch(queue.borrow().peek(PREFETCH_AHEAD));
+            }
             if ticket.is_record() {
                 self.resume_record(level, ticket);
-            } else if !self.resume(level, ticket) {
-                let mut phases = self.phases.borrow_mut();
-                phases.get_mut(phase).queue.skipped_stale();
+                self.poll_joiners(level);
+                continue;
+            }
+            let task = self.tasks.borrow().at(ticket.index());
+            if task.ticket() != ticket.bare() {
+                queue.borrow_mut().skipped_stale();
+                continue;
+            }
+            task.pass_ticket();
+            task.primary.set(Primary::NONE);
+            if task.has(Flags::SPECIAL) {
+                self.resume_due(level, task, ticket.bare());
+            } else {
+                task.phase.set(phase);
+                let polled = poll(level, task, ticket.bare(), &mut cx);
+                if matches!(polled, Polled::Pending) && task.primary.get() == next_frame {
+                    task.primary.set(next_frame.committed());
+                    let ticket = task.ticket().frame_bound(true);
+                    queue.borrow_mut().push_during_run(ticket);
+                } else {
+                    self.after_poll(task, polled);
+                }
             }
             self.poll_joiners(level);
         }
@@ -240,30 +269,30 @@ impl Core {
     #[inline(always)]
     fn resume(&self, level: &Level, ticket: Ticket) -> bool {
         let task = self.tasks.borrow().at(ticket.index());
-        if task.stamp.get() != ticket.stamp() {
+        if task.ticket() != ticket.bare() {
             return false;
         }
-        task.pass_stamp();
+        task.pass_ticket();
         task.primary.set(Primary::NONE);
         if task.has(Flags::SPECIAL) {
-            self.resume_due(level, task);
+            self.resume_due(level, task, ticket);
         } else {
-            self.resume_plain(level, task);
+            self.resume_plain(level, task, ticket);
         }
         true
     }
 
     /// Polls a coroutine that has nothing special about it.
     #[inline(always)]
-    fn resume_plain(&self, level: &Level, task: TaskRef) {
+    fn resume_plain(&self, level: &Level, task: TaskRef, resumed: Ticket) {
         if let Some(phase) = level.phase {
             task.phase.set(phase);
         }
-        let polled = poll(level, task);
+        let polled = poll(level, task, resumed, &mut level.context());
         self.after_poll(task, polled);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn after_poll(&self, task: TaskRef, polled: Polled) {
         match polled {
             Polled::Pending => {
@@ -279,18 +308,18 @@ impl Core {
     /// once for all of them.
     #[cold]
     #[inline(never)]
-    fn resume_due(&self, level: &Level, task: TaskRef) {
+    fn resume_due(&self, level: &Level, task: TaskRef, resumed: Ticket) {
         let serial = self.run_serial.get();
         let polled_in = self.tasks.borrow().extra(task).map(|extra| extra.polled_in);
         if polled_in != Some(serial) {
-            self.resume_special(level, task);
+            self.resume_special(level, task, resumed);
         }
     }
 
     /// Polls a coroutine that was woken, has a waker of its own, or has records.
     #[cold]
     #[inline(never)]
-    fn resume_special(&self, level: &Level, task: TaskRef) {
+    fn resume_special(&self, level: &Level, task: TaskRef, resumed: Ticket) {
         if task.has(Flags::QUEUED) {
             self.unqueue(task);
         }
@@ -316,14 +345,14 @@ impl Core {
             None
         };
         let Some(waker) = waker else {
-            let polled = poll(level, task);
+            let polled = poll(level, task, resumed, &mut level.context());
             self.after_poll(task, polled);
             return;
         };
         let borrowed = level.waker.replace(&raw const *waker);
         // Also when the poll panics: the level goes on without this waker.
         let restore = Restore { level, borrowed };
-        let polled = poll(level, task);
+        let polled = poll(level, task, resumed, &mut level.context());
         drop(restore);
         self.after_poll(task, polled);
     }
@@ -337,7 +366,7 @@ impl Core {
             let Some(record) = records.get_mut(ticket) else {
                 return;
             };
-            if record.due_frame > self.frame.get() {
+            if record.due_frame > self.clock.frame() {
                 // Only its place: from now on it comes before all in the queue.
                 record.in_queue = false;
                 return;
@@ -349,7 +378,7 @@ impl Core {
         };
         let task = self.tasks.borrow().get(key);
         if let Some(task) = task.filter(|task| task.is_alive()) {
-            self.resume_due(level, task);
+            self.resume_due(level, task, ticket.bare());
         }
         drop(record);
     }
@@ -365,9 +394,9 @@ impl Core {
             task.clear(Flags::QUEUED);
             task.clear(Flags::SOON);
             if task.has(Flags::SPECIAL) {
-                self.resume_special(level, task);
+                self.resume_special(level, task, Ticket::VOID);
             } else {
-                self.resume_plain(level, task);
+                self.resume_plain(level, task, Ticket::VOID);
             }
             return;
         }
@@ -391,7 +420,7 @@ impl Core {
         }
         task.clear(Flags::QUEUED);
         task.clear(Flags::SOON);
-        self.resume_special(level, task);
+        self.resume_special(level, task, Ticket::VOID);
     }
 
     /// Polls those who joined what ended in the last poll, and those who joined
@@ -420,15 +449,15 @@ impl Core {
                 let key = record.as_ref().and_then(|record| record.task);
                 let task = key.and_then(|key| self.tasks.borrow().get(key));
                 if let Some(task) = task.filter(|task| task.is_alive()) {
-                    self.resume_joiner(level, task);
+                    self.resume_joiner(level, task, ticket);
                 }
                 drop(record);
             } else {
                 let task = self.tasks.borrow().at(ticket.index());
-                if task.stamp.get() == ticket.stamp() {
-                    task.pass_stamp();
+                if task.ticket() == ticket.bare() {
+                    task.pass_ticket();
                     task.primary.set(Primary::NONE);
-                    self.resume_joiner(level, task);
+                    self.resume_joiner(level, task, ticket);
                 }
             }
         }
@@ -462,11 +491,11 @@ impl Core {
 
     /// Polls a joiner. What ends in that poll is the caller's to look after.
     #[inline]
-    fn resume_joiner(&self, level: &Level, task: TaskRef) {
+    fn resume_joiner(&self, level: &Level, task: TaskRef, resumed: Ticket) {
         if task.has(Flags::SPECIAL) {
-            self.resume_special(level, task);
+            self.resume_special(level, task, resumed);
         } else {
-            self.resume_plain(level, task);
+            self.resume_plain(level, task, resumed);
         }
     }
 
@@ -486,11 +515,7 @@ impl Core {
         };
         task.clear(Flags::SOON);
         let phase = task.phase.get();
-        self.phases
-            .borrow_mut()
-            .get_mut(phase)
-            .arrivals
-            .push(wakeup);
+        self.phases.get(phase).arrivals.borrow_mut().push(wakeup);
         self.report_runaway();
     }
 
@@ -500,8 +525,11 @@ impl Core {
             if !task.has(Flags::QUEUED) {
                 let wakeup = self.tasks.borrow().wakeup(task);
                 task.set(Flags::QUEUED);
-                let mut phases = self.phases.borrow_mut();
-                phases.get_mut(task.phase.get()).arrivals.push(wakeup);
+                self.phases
+                    .get(task.phase.get())
+                    .arrivals
+                    .borrow_mut()
+                    .push(wakeup);
             }
         }
         self.report_runaway();
@@ -513,7 +541,7 @@ impl Core {
         if let Some(phase) = phase.filter(|_| self.budget.get() == 0) {
             if self.runaway_in.replace(self.run_serial.get()) != self.run_serial.get() {
                 self.reports.send(&Report::Runaway {
-                    frame: self.frame.get(),
+                    frame: self.clock.frame(),
                     phase: phase.phase(),
                 });
             }
@@ -525,7 +553,7 @@ impl Core {
         let report = Report::Greedy {
             id: self.id_of(task),
             name: self.name_of(task),
-            frame: self.frame.get(),
+            frame: self.clock.frame(),
             phase: task.phase.get().phase(),
             polls,
         };

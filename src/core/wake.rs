@@ -48,8 +48,7 @@ impl Core {
             task.set(Flags::SOON);
             self.soon.borrow_mut().push_back(wakeup);
         } else {
-            let mut phases = self.phases.borrow_mut();
-            phases.get_mut(phase).arrivals.push(wakeup);
+            self.phases.get(phase).arrivals.borrow_mut().push(wakeup);
         }
     }
 
@@ -62,8 +61,7 @@ impl Core {
         self.tasks.borrow_mut().pass_wakeup(task);
         if !soon {
             let tasks = self.tasks.borrow();
-            let mut phases = self.phases.borrow_mut();
-            let arrivals = &mut phases.get_mut(task.phase.get()).arrivals;
+            let mut arrivals = self.phases.get(task.phase.get()).arrivals.borrow_mut();
             arrivals.note_stale(|wakeup| tasks.woken(wakeup).is_some());
         }
     }
@@ -101,7 +99,7 @@ impl Core {
                 return waker.clone();
             }
         }
-        let waker = waker::owned(self.inbox.clone(), task.key);
+        let waker = waker::owned(self.inbox.clone(), task.key());
         self.tasks.borrow_mut().extra_mut(task).waker = Some(waker.clone());
         task.set(Flags::OWN_WAKER);
         waker

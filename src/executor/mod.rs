@@ -182,7 +182,7 @@ impl Executor {
     /// a call that gave `true` until another phase is run, the game clock reads
     /// the time of the step.
     pub fn begin_fixed_step(&mut self) -> bool {
-        self.core.clock.borrow_mut().begin_fixed_step()
+        self.core.clock.begin_fixed_step()
     }
 
     /// Runs one phase: resumes every coroutine that is due in it.
@@ -370,7 +370,7 @@ impl fmt::Debug for Executor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Executor")
             .field("coroutines", &self.len())
-            .field("frame", &self.core.frame.get())
+            .field("frame", &self.core.clock.frame())
             .finish_non_exhaustive()
     }
 }

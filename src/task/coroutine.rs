@@ -139,7 +139,7 @@ impl<T> Coroutine<T> {
     #[doc(alias = "StopCoroutine")]
     pub fn stop(&self) -> bool {
         match &self.task {
-            Some((core, task)) => core.stop(task.key),
+            Some((core, task)) => core.stop(task.key()),
             None => false,
         }
     }
@@ -244,7 +244,7 @@ impl<T> Future for Coroutine<T> {
             "a coroutine was awaited again after it had given its result"
         );
         if self.is_finished() {
-            self.registration.cancel(Place::Joiners);
+            self.registration.finish(Place::Joiners);
             return Poll::Ready(self.take());
         }
         let this = &mut *self;
@@ -269,7 +269,7 @@ impl<T> Drop for Coroutine<T> {
         self.registration.cancel(Place::Joiners);
         if let Some((core, task)) = self.task.take() {
             if task.has(Flags::STOP_ON_DROP) {
-                core.stop(task.key);
+                core.stop(task.key());
             }
             core.drop_handle(task, true);
         }

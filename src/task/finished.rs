@@ -75,7 +75,7 @@ impl Future for Finished {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         if let Some(outcome) = self.outcome() {
-            self.registration.cancel(Place::Joiners);
+            self.registration.finish(Place::Joiners);
             self.done = true;
             return Poll::Ready(outcome);
         }

@@ -11,6 +11,7 @@
 use std::cell::Cell;
 use std::ops::Deref;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Outcome;
 use crate::key::TaskKey;
@@ -115,12 +116,15 @@ pub(crate) const NO_EXTRA: u32 = u32::MAX;
 #[repr(C)]
 pub(crate) struct Header {
     pub(crate) vtable: &'static VTable,
-    /// Written only while nobody else can see the block.
-    pub(crate) key: TaskKey,
+    /// The ticket of the wait that is, or will be, registered with the task:
+    /// its index, and a stamp that passes with every registration. Atomic only
+    /// because the index is read on other threads, see `Level::owned_waker`.
+    ticket: AtomicU64,
     /// Who joins this task, if it is one only.
     pub(crate) joiner: Cell<Ticket>,
-    /// Which registration of the task itself is current.
-    pub(crate) stamp: Cell<u32>,
+    /// Which occupant of its slot it is. Written only while nobody else can see
+    /// the block.
+    pub(crate) generation: u32,
     /// Index of its `Extra`; in a vacant block, of the next vacant one.
     pub(crate) extra: Cell<u32>,
     pub(crate) primary: Cell<Primary>,
@@ -133,6 +137,28 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// The head of a new task, which has one handle.
+    #[inline]
+    pub(crate) fn new(
+        vtable: &'static VTable,
+        ticket: Ticket,
+        generation: u32,
+        phase: PhaseIndex,
+    ) -> Self {
+        Header {
+            vtable,
+            ticket: AtomicU64::new(ticket.bits()),
+            joiner: Cell::new(Ticket::NONE),
+            generation,
+            extra: Cell::new(NO_EXTRA),
+            primary: Cell::new(Primary::NONE),
+            phase: Cell::new(phase),
+            lifecycle: Cell::new(Lifecycle::Alive),
+            flags: Cell::new(Flags::HANDLE),
+            handles: Cell::new(1),
+        }
+    }
+
     #[inline]
     pub(crate) fn set(&self, flags: Flags) {
         self.flags.set(Flags(self.flags.get().0 | flags.0));
@@ -159,16 +185,26 @@ impl Header {
         self.handles.set(self.handles.get().saturating_add(1));
     }
 
+    /// The task's index and generation, also for other threads.
+    #[inline]
+    pub(crate) fn key(&self) -> TaskKey {
+        TaskKey {
+            index: self.ticket().index(),
+            generation: self.generation,
+        }
+    }
+
     /// The ticket of the wait that is, or will be, registered with the task.
     #[inline]
     pub(crate) fn ticket(&self) -> Ticket {
-        Ticket::task(self.key.index, self.stamp.get())
+        Ticket::from_bits(self.ticket.load(Ordering::Relaxed))
     }
 
     /// Makes the ticket of the current registration stale.
     #[inline]
-    pub(crate) fn pass_stamp(&self) {
-        self.stamp.set(self.stamp.get().wrapping_add(1));
+    pub(crate) fn pass_ticket(&self) {
+        let next = self.ticket().next();
+        self.ticket.store(next.bits(), Ordering::Relaxed);
     }
 }
 
@@ -203,7 +239,7 @@ impl Deref for TaskRef {
     fn deref(&self) -> &Header {
         // SAFETY: by the contract of `new` the header is initialised and its
         // block has not been freed. It is only ever shared: what changes is in
-        // cells, and `key` and `vtable` are written while the block is vacant.
+        // cells, and the rest is written while the block is vacant.
         unsafe { self.0.as_ref() }
     }
 }

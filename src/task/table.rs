@@ -1,7 +1,6 @@
 //! All tasks of an executor: from index to block, and from free block to task.
 
 use std::alloc::Layout;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::future::Future;
 
@@ -12,7 +11,7 @@ use crate::phase::PhaseIndex;
 use crate::ticket::Ticket;
 
 use super::extra::Extra;
-use super::header::{Flags, Header, Lifecycle, NO_EXTRA, Primary, TaskRef};
+use super::header::{Flags, Header, Lifecycle, NO_EXTRA, TaskRef};
 use super::pool::{Class, Pool};
 use super::stage::{self, VTable};
 
@@ -28,7 +27,7 @@ struct Slot {
 
 impl std::fmt::Debug for TaskRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TaskRef({:?})", self.key)
+        write!(f, "TaskRef({:?})", self.key())
     }
 }
 
@@ -80,26 +79,14 @@ impl TaskTable {
             Class::Special(layout) => self.special_free.entry(layout).or_insert(NONE_FREE),
         };
         let index = *free;
-        let (block, key, stamp) = if index == NONE_FREE {
+        let (block, ticket, generation) = if index == NONE_FREE {
             self.carve(vtable.class)
         } else {
             let task = self.slots[index as usize].task;
             *free = task.extra.get();
-            let generation = task.key.generation.wrapping_add(1);
-            (task, TaskKey { index, generation }, task.stamp.get())
+            (task, task.ticket(), task.generation.wrapping_add(1).max(1))
         };
-        let header = Header {
-            vtable,
-            key,
-            joiner: Cell::new(Ticket::NONE),
-            stamp: Cell::new(stamp),
-            extra: Cell::new(NO_EXTRA),
-            primary: Cell::new(Primary::NONE),
-            phase: Cell::new(phase),
-            handles: Cell::new(1),
-            lifecycle: Cell::new(Lifecycle::Alive),
-            flags: Cell::new(Flags::HANDLE),
-        };
+        let header = Header::new(vtable, ticket, generation, phase);
         // SAFETY: the block was carved for this class; it is vacant, so nothing
         // in it has to be dropped and nobody looks at it.
         unsafe { stage::write(block.as_ptr(), header, future) };
@@ -107,9 +94,9 @@ impl TaskTable {
         block
     }
 
-    /// A new block, and the key and stamp of its first occupant.
+    /// A new block, and the ticket and generation of its first occupant.
     #[cold]
-    fn carve(&mut self, class: Class) -> (TaskRef, TaskKey, u32) {
+    fn carve(&mut self, class: Class) -> (TaskRef, Ticket, u32) {
         assert!(
             self.slots.len() < Ticket::MAX_INDEX,
             "more than 2^30 coroutines at once"
@@ -122,11 +109,7 @@ impl TaskTable {
             task,
             wake_stamp: 0,
         });
-        let key = TaskKey {
-            index: index_of(index),
-            generation: 1,
-        };
-        (task, key, 0)
+        (task, Ticket::task(index_of(index), 0), 1)
     }
 
     /// Gives a block back whose task has ended and left nothing behind.
@@ -139,7 +122,7 @@ impl TaskTable {
         };
         task.lifecycle.set(Lifecycle::Vacant);
         task.extra.set(*free);
-        *free = task.key.index;
+        *free = task.key().index;
     }
 
     /// One task less counts as alive.
@@ -162,25 +145,26 @@ impl TaskTable {
     #[inline]
     pub(crate) fn get(&self, key: TaskKey) -> Option<TaskRef> {
         let task = self.slots.get(key.index as usize)?.task;
-        (task.key == key && task.lifecycle.get() != Lifecycle::Vacant).then_some(task)
+        (task.generation == key.generation && task.lifecycle.get() != Lifecycle::Vacant)
+            .then_some(task)
     }
 
     /// Whether the registration of a task's ticket is still the current one.
     pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
-        self.at(ticket.index()).stamp.get() == ticket.stamp()
+        self.at(ticket.index()).ticket() == ticket.bare()
     }
 
     /// The entry that stands for a task in a list of those to poll.
     #[inline]
     pub(crate) fn wakeup(&self, task: TaskRef) -> Wakeup {
-        let index = task.key.index;
+        let index = task.key().index;
         let stamp = self.slots[index as usize].wake_stamp;
         Wakeup { index, stamp }
     }
 
     /// Makes the entries made so far stale.
     pub(crate) fn pass_wakeup(&mut self, task: TaskRef) {
-        let slot = &mut self.slots[task.key.index as usize];
+        let slot = &mut self.slots[task.key().index as usize];
         slot.wake_stamp = slot.wake_stamp.wrapping_add(1);
     }
 

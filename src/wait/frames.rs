@@ -10,7 +10,7 @@ use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
 
-use super::{Stage, polled};
+use super::{Stage, polled, polled_again};
 
 /// Waits for `frames` frames; 0 counts as 1.
 ///
@@ -87,32 +87,34 @@ impl Future for WaitFrames {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
         let this = &mut *self;
-        polled("wait_frames()", this.stage, |level| {
-            let core = level.core();
-            let place = this.place();
-            if this.stage == Stage::Waiting && this.registration.is_foreign(core) {
-                this.registration.cancel(place);
-                this.stage = Stage::New;
-            }
-            if this.stage == Stage::New {
-                this.stage = Stage::Waiting;
-                this.due_frame = core.frame.get().saturating_add(this.frames);
-            } else if core.has_begun_since_frame(level, this.phase, this.due_frame - 1) {
-                this.stage = Stage::Done;
-                this.registration.finish(level, place);
-                return Poll::Ready(core.time());
-            } else if this.registration.renew(level, cx, place) {
-                return Poll::Pending;
-            }
-            if this.frames == 1 {
-                this.registration
-                    .wait_for_phase(level, cx, this.phase, true);
-            } else {
-                this.registration
-                    .wait_for_frame(level, cx, this.phase, this.due_frame);
-            }
-            Poll::Pending
-        })
+        let level = &*polled("wait_frames()");
+        if this.stage == Stage::Done {
+            polled_again("wait_frames()");
+        }
+        let core = level.core();
+        let place = this.place();
+        if this.stage == Stage::Waiting && this.registration.is_foreign(core) {
+            this.registration.cancel(place);
+            this.stage = Stage::New;
+        }
+        if this.stage == Stage::New {
+            this.stage = Stage::Waiting;
+            this.due_frame = core.clock.frame().saturating_add(this.frames);
+        } else if core.has_begun_since_frame(level, this.phase, this.due_frame - 1) {
+            this.stage = Stage::Done;
+            this.registration.finish(place);
+            return Poll::Ready(core.time());
+        } else if this.registration.renew(level, cx, place) {
+            return Poll::Pending;
+        }
+        if this.frames == 1 {
+            this.registration
+                .wait_for_phase(level, cx, this.phase, true);
+        } else {
+            this.registration
+                .wait_for_frame(level, cx, this.phase, this.due_frame);
+        }
+        Poll::Pending
     }
 }
 

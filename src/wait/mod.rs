@@ -16,7 +16,7 @@ pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
 pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 
-use crate::context::{self, Level};
+use crate::context::{self, LevelRef};
 
 /// Where a wait is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +27,13 @@ enum Stage {
     Done,
 }
 
-/// Calls `f` with the level that polls a wait.
+/// The level that polls a wait.
 #[inline(always)]
-fn polled<R>(wait: &'static str, stage: Stage, f: impl FnOnce(&Level) -> R) -> R {
-    if stage == Stage::Done {
-        polled_again(wait);
-    }
-    context::with(|level| match level {
-        Some(level) => f(level),
+fn polled(wait: &'static str) -> LevelRef {
+    match context::level() {
+        Some(level) => level,
         None => polled_outside(wait),
-    })
+    }
 }
 
 #[cold]

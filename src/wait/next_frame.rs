@@ -6,11 +6,12 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::context::Level;
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
 
-use super::{Stage, polled};
+use super::{polled, polled_again};
 
 /// Waits for the next frame, like `yield return null`.
 ///
@@ -57,9 +58,8 @@ use super::{Stage, polled};
 pub fn next_frame() -> NextFrame {
     NextFrame {
         registration: Registration::new(),
-        frame: 0,
+        frame: NEW,
         phase: PhaseIndex::UPDATE,
-        stage: Stage::New,
     }
 }
 
@@ -68,11 +68,15 @@ pub fn next_frame() -> NextFrame {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextFrame {
     registration: Registration,
-    /// The frame of the first poll.
+    /// The frame of the first poll, or [`NEW`], or [`DONE`].
     frame: u64,
     phase: PhaseIndex,
-    stage: Stage,
 }
+
+/// Not polled yet.
+const NEW: u64 = u64::MAX;
+/// Has been ready.
+const DONE: u64 = u64::MAX - 1;
 
 impl NextFrame {
     /// Resumes in `phase` of the next frame.
@@ -86,37 +90,51 @@ impl NextFrame {
 impl Future for NextFrame {
     type Output = Time;
 
-    #[inline]
+    // Always, so that a script that has no use for the time does not compute it.
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        let this = &mut *self;
-        polled("next_frame()", this.stage, |level| {
-            let core = level.core();
-            if this.stage == Stage::New {
-                this.stage = Stage::Waiting;
-                this.frame = core.frame.get();
-                this.registration
-                    .wait_for_phase(level, cx, this.phase, true);
-                return Poll::Pending;
-            }
-            if this.registration.is_foreign(core) {
-                // Moved to another executor, whose frames are not the same.
-                this.registration.cancel(Place::Queue(this.phase));
-                this.frame = core.frame.get();
-            } else if core.has_begun_since_frame(level, this.phase, this.frame) {
-                this.stage = Stage::Done;
-                this.registration.finish(level, Place::Queue(this.phase));
-                return Poll::Ready(core.time());
-            }
-            this.registration
-                .keep_waiting_for_phase(level, cx, this.phase, true);
-            Poll::Pending
-        })
+        let level = polled("next_frame()");
+        if self.registration.take_resumed(&level) {
+            self.frame = DONE;
+            return Poll::Ready(level.core().time());
+        }
+        if self.frame == NEW {
+            self.frame = level.core().clock.frame();
+            let phase = self.phase;
+            self.registration.wait_for_phase(&level, cx, phase, true);
+            return Poll::Pending;
+        }
+        self.poll_again(&level, cx)
+    }
+}
+
+impl NextFrame {
+    /// Polled for another reason than that its own ticket came up.
+    #[cold]
+    #[inline(never)]
+    fn poll_again(&mut self, level: &Level, cx: &Context<'_>) -> Poll<Time> {
+        let core = level.core();
+        if self.frame == DONE {
+            polled_again("next_frame()");
+        }
+        if self.registration.is_foreign(core) {
+            // Moved to another executor, whose frames are not the same.
+            self.registration.cancel(Place::Queue(self.phase));
+            self.frame = core.clock.frame();
+        } else if core.has_begun_since_frame(level, self.phase, self.frame) {
+            self.frame = DONE;
+            self.registration.cancel(Place::Queue(self.phase));
+            return Poll::Ready(core.time());
+        }
+        self.registration
+            .keep_waiting_for_phase(level, cx, self.phase, true);
+        Poll::Pending
     }
 }
 
 impl FusedFuture for NextFrame {
     fn is_terminated(&self) -> bool {
-        self.stage == Stage::Done
+        self.frame == DONE
     }
 }
 

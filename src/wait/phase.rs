@@ -6,11 +6,12 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::context::Level;
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
 
-use super::{Stage, polled};
+use super::{Stage, polled, polled_again};
 
 /// Waits for the next fixed step.
 ///
@@ -155,31 +156,46 @@ pub struct InPhase {
 impl Future for InPhase {
     type Output = Time;
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        let this = &mut *self;
-        polled("in_phase()", this.stage, |level| {
-            let core = level.core();
-            let serial = core.runs_begun(this.phase);
-            if this.stage == Stage::New {
-                this.stage = Stage::Waiting;
-                this.serial = serial;
-                this.registration
-                    .wait_for_phase(level, cx, this.phase, false);
-                return Poll::Pending;
-            }
-            if this.registration.is_foreign(core) {
-                this.registration.cancel(Place::Queue(this.phase));
-                this.serial = serial;
-            } else if serial > this.serial {
-                this.stage = Stage::Done;
-                this.registration.finish(level, Place::Queue(this.phase));
-                return Poll::Ready(core.time());
-            }
-            this.registration
-                .keep_waiting_for_phase(level, cx, this.phase, false);
-            Poll::Pending
-        })
+        let level = polled("in_phase()");
+        if self.registration.take_resumed(&level) {
+            self.stage = Stage::Done;
+            return Poll::Ready(level.core().time());
+        }
+        if self.stage == Stage::New {
+            let phase = self.phase;
+            self.stage = Stage::Waiting;
+            self.serial = level.core().runs_begun(phase);
+            self.registration.wait_for_phase(&level, cx, phase, false);
+            return Poll::Pending;
+        }
+        self.poll_again(&level, cx)
+    }
+}
+
+impl InPhase {
+    /// Polled for another reason than that its own ticket came up.
+    #[cold]
+    #[inline(never)]
+    fn poll_again(&mut self, level: &Level, cx: &Context<'_>) -> Poll<Time> {
+        let core = level.core();
+        if self.stage == Stage::Done {
+            polled_again("in_phase()");
+        }
+        let serial = core.runs_begun(self.phase);
+        if self.registration.is_foreign(core) {
+            // Moved to another executor, whose runs are not the same.
+            self.registration.cancel(Place::Queue(self.phase));
+            self.serial = serial;
+        } else if serial > self.serial {
+            self.stage = Stage::Done;
+            self.registration.cancel(Place::Queue(self.phase));
+            return Poll::Ready(core.time());
+        }
+        self.registration
+            .keep_waiting_for_phase(level, cx, self.phase, false);
+        Poll::Pending
     }
 }
 

@@ -14,7 +14,7 @@ use crate::seconds::Nanos;
 use crate::timers::ClockIndex;
 use crate::{Phase, Seconds};
 
-use super::{Stage, polled};
+use super::{Stage, polled, polled_again};
 
 /// Waits until `seconds` of the game clock have passed.
 ///
@@ -162,39 +162,41 @@ impl Timer {
 
     #[inline]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<Duration> {
-        polled("wait_seconds()", self.stage, |level| {
-            let core = level.core();
-            let place = self.place();
-            if self.stage == Stage::Waiting && self.registration.is_foreign(core) {
-                self.registration.cancel(place);
-                self.stage = Stage::New;
-            }
-            if self.stage == Stage::New {
-                let length_ns = match self.deadline {
-                    Deadline::In(length_ns) | Deadline::At { length_ns, .. } => length_ns,
-                    Deadline::Never => return Poll::Pending,
-                    Deadline::Invalid(location) => not_a_number(location),
-                };
-                self.stage = Stage::Waiting;
-                self.frame = core.frame.get();
-                let ns = core.now_ns(self.clock).checked_add(length_ns);
-                self.deadline = ns.map_or(Deadline::Never, |ns| Deadline::At { ns, length_ns });
-            }
-            let Deadline::At { ns, .. } = self.deadline else {
-                return Poll::Pending;
+        let level = &*polled("wait_seconds()");
+        if self.stage == Stage::Done {
+            polled_again("wait_seconds()");
+        }
+        let core = level.core();
+        let place = self.place();
+        if self.stage == Stage::Waiting && self.registration.is_foreign(core) {
+            self.registration.cancel(place);
+            self.stage = Stage::New;
+        }
+        if self.stage == Stage::New {
+            let length_ns = match self.deadline {
+                Deadline::In(length_ns) | Deadline::At { length_ns, .. } => length_ns,
+                Deadline::Never => return Poll::Pending,
+                Deadline::Invalid(location) => not_a_number(location),
             };
-            let reading = core.reading_since_frame(level, self.phase, self.frame, self.clock);
-            if let Some(overshoot_ns) = reading.and_then(|now_ns| now_ns.checked_sub(ns)) {
-                self.stage = Stage::Done;
-                self.registration.finish(level, place);
-                return Poll::Ready(Duration::from_nanos(overshoot_ns));
-            }
-            if !self.registration.renew(level, cx, place) {
-                self.registration
-                    .wait_for_time(level, cx, self.phase, self.clock, ns);
-            }
-            Poll::Pending
-        })
+            self.stage = Stage::Waiting;
+            self.frame = core.clock.frame();
+            let ns = core.now_ns(self.clock).checked_add(length_ns);
+            self.deadline = ns.map_or(Deadline::Never, |ns| Deadline::At { ns, length_ns });
+        }
+        let Deadline::At { ns, .. } = self.deadline else {
+            return Poll::Pending;
+        };
+        let reading = core.reading_since_frame(level, self.phase, self.frame, self.clock);
+        if let Some(overshoot_ns) = reading.and_then(|now_ns| now_ns.checked_sub(ns)) {
+            self.stage = Stage::Done;
+            self.registration.finish(place);
+            return Poll::Ready(Duration::from_nanos(overshoot_ns));
+        }
+        if !self.registration.renew(level, cx, place) {
+            self.registration
+                .wait_for_time(level, cx, self.phase, self.clock, ns);
+        }
+        Poll::Pending
     }
 }
 

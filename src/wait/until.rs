@@ -11,7 +11,7 @@ use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
 
-use super::{Stage, polled};
+use super::{Stage, polled, polled_again};
 
 /// Waits until `condition` holds.
 ///
@@ -136,31 +136,33 @@ impl<P: FnMut() -> bool> Condition<P> {
     }
 
     fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<Time> {
-        polled(self.name, self.stage, |level| {
-            let core = level.core();
-            let place = Place::Queue(self.phase);
-            if self.stage == Stage::Waiting && self.registration.is_foreign(core) {
-                self.registration.cancel(place);
-                self.stage = Stage::New;
+        let level = &*polled(self.name);
+        if self.stage == Stage::Done {
+            polled_again(self.name);
+        }
+        let core = level.core();
+        let place = Place::Queue(self.phase);
+        if self.stage == Stage::Waiting && self.registration.is_foreign(core) {
+            self.registration.cancel(place);
+            self.stage = Stage::New;
+        }
+        if self.stage == Stage::New {
+            self.stage = Stage::Waiting;
+            self.frame = core.clock.frame();
+            self.asked_in = 0;
+        } else if core.has_begun_since_frame(level, self.phase, self.frame)
+            && self.asked_in != core.runs_begun(self.phase)
+        {
+            self.asked_in = core.runs_begun(self.phase);
+            self.registration.finish(place);
+            if (self.ask)() == awaited {
+                self.stage = Stage::Done;
+                return Poll::Ready(core.time());
             }
-            if self.stage == Stage::New {
-                self.stage = Stage::Waiting;
-                self.frame = core.frame.get();
-                self.asked_in = 0;
-            } else if core.has_begun_since_frame(level, self.phase, self.frame)
-                && self.asked_in != core.runs_begun(self.phase)
-            {
-                self.asked_in = core.runs_begun(self.phase);
-                self.registration.finish(level, place);
-                if (self.ask)() == awaited {
-                    self.stage = Stage::Done;
-                    return Poll::Ready(core.time());
-                }
-            }
-            self.registration
-                .keep_waiting_for_phase(level, cx, self.phase, true);
-            Poll::Pending
-        })
+        }
+        self.registration
+            .keep_waiting_for_phase(level, cx, self.phase, true);
+        Poll::Pending
     }
 }
 

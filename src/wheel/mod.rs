@@ -123,10 +123,10 @@ impl Wheel {
 
     /// Takes note that one of the inserted keys has died while it was stored.
     ///
-    /// Looks at a few entries wherever the sweep stands, at most a few dozen
-    /// and eight on average, and drops the dead ones among them. So the dead
-    /// entries never outnumber the living by more than a constant, measured
-    /// by the most that lived at a time since the sweep's last turn began.
+    /// Looks at four entries on average and a few dozen at most, wherever the
+    /// sweep stands, and drops the dead ones among them. So the dead hardly
+    /// ever outnumber the living, as they were when the sweep's last turn
+    /// began, by more than a chunk or two; a fifth of them is usual.
     pub(crate) fn note_dead(&mut self, is_live: impl FnMut(u64) -> bool) {
         self.len -= self.sweeper.pay(&mut self.levels, &mut self.pool, is_live);
     }

@@ -1,23 +1,27 @@
 //! Takes dead entries out of the wheel, a little with every death.
 //!
 //! An entry's owner cannot remove it, because nothing but a scan tells where
-//! it went when slots cascaded; a table that knew would slow every timer down
-//! to speed up those that are cancelled. So a death is only counted, and pays
-//! for looking at [`ENTRIES_PER_DEATH`] entries, wherever the sweep stands.
+//! it went when slots cascaded; a table that knew would slow down every timer
+//! for the sake of those that are cancelled. So a death is only counted, and
+//! pays for looking at [`ENTRIES_PER_DEATH`] entries, wherever the sweep
+//! stands.
 //!
 //! A turn of the sweep goes through the levels from the highest to the
 //! lowest. Cascading takes entries the same way, so no dead entry can slip
 //! behind the sweep: a turn meets every entry that was there when it began.
-//! It takes one death for each `ENTRIES_PER_DEATH` entries, which bounds the
-//! dead ones: those left at the end of a turn died during it, and those are
-//! few compared with the entries that the turn had to meet.
+//! With `n` entries at its beginning, and for each death at most one insert,
+//! it is over after `n / (ENTRIES_PER_DEATH - 1)` deaths, and all the dead it
+//! leaves behind are from among these. With 4, `L` living and `D` dead turn
+//! into at most `(L + D) / 3` dead, which settles at `L / 2`, and at `L` just
+//! before a turn is over. (Entries that cascade meanwhile may be met twice,
+//! which delays a turn; but time that passes removes the dead as well.)
 
 use super::chunk::{CHUNK, NIL, Pool};
 use super::level::{Levels, Place};
 
-/// Entries looked at for each death. At 4 the dead can outnumber the living
-/// when all are cancelled in a row; at 8 they stay below half of them.
-pub(super) const ENTRIES_PER_DEATH: usize = 8;
+/// Entries looked at for each death. Each costs the owner a look-up: 8 of
+/// them halve the dead and nearly double the cost of a cancelled timer.
+const ENTRIES_PER_DEATH: usize = 4;
 
 /// How far the sweep has come.
 #[derive(Debug)]
@@ -55,8 +59,8 @@ impl Sweeper {
     ) -> usize {
         self.credit += ENTRIES_PER_DEATH;
         let mut removed = 0;
-        // Chunk by chunk; so that a chunk is never bought on credit, only
-        // when any chunk could be paid.
+        // Whole chunks, and only when even a full one is paid for: seven or
+        // eight deaths save up for 31 entries.
         while self.credit >= CHUNK {
             let Some(swept) = self.sweep_chunk(levels, pool, &mut is_live) else {
                 self.credit = 0;

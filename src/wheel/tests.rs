@@ -290,6 +290,38 @@ fn the_earliest_deadline_skips_the_dead_and_is_told_when_asked_again() {
 }
 
 #[test]
+fn a_key_set_again_after_it_fired_is_not_taken_for_the_old_timer() {
+    let mut wheel = Wheel::new();
+    wheel.insert(SECOND, 1);
+    assert_eq!(wheel.earliest(|_| true), Some(SECOND));
+    wheel.insert(9 * SECOND, 2);
+    assert_eq!(expired(&mut wheel, SECOND), [(SECOND, 1)]);
+    wheel.insert(5 * SECOND, 1);
+    assert_eq!(wheel.earliest(|_| true), Some(5 * SECOND));
+}
+
+#[test]
+fn sweeping_closes_gaps_and_keeps_the_order_of_equal_deadlines() {
+    let mut model = Model::starting_at(0);
+    let mut rng = Rng(0x5EED_0006);
+    let deadline = 100 * SECOND;
+    for _ in 0..10_000 {
+        model.insert(deadline);
+    }
+    for key in 0..10_000 {
+        if rng.below(10) != 0 {
+            model.cancel(deadline, key);
+        }
+    }
+    let used = model.wheel.pool.count() - model.wheel.pool.count_free();
+    // Of two neighbours that were swept, at least one is half full.
+    assert!(used <= 2 * model.wheel.len() / CHUNK + 2, "{used} chunks");
+    model.check_contents();
+    let left = model.live.len();
+    assert_eq!(model.expire(deadline), left);
+}
+
+#[test]
 fn a_new_wheel_has_allocated_nothing_and_a_small_one_stays_small() {
     let mut wheel = Wheel::new();
     assert_eq!(wheel.pool.count(), 0);
@@ -316,7 +348,7 @@ fn a_steady_state_allocates_nothing() {
         wheel.insert(rng.below(5 * SECOND), key);
     }
     let mut sizes = Vec::new();
-    for frame in 0..60 * 1000 {
+    for frame in 0..60 * 500 {
         now += FRAME;
         due.clear();
         wheel.expire(now, &mut due);
@@ -324,7 +356,7 @@ fn a_steady_state_allocates_nothing() {
             let period = SECOND / 2 + entry.key * 900_000;
             wheel.insert(entry.deadline_ns + period, entry.key);
         }
-        if frame % (60 * 100) == 60 * 100 - 1 {
+        if frame % (60 * 50) == 60 * 50 - 1 {
             sizes.push((
                 wheel.pool.capacity(),
                 wheel.order.capacity(),
@@ -359,17 +391,17 @@ fn chunks_in_no_list_are_free() {
 
 #[test]
 fn dead_entries_stay_below_the_most_that_lived() {
-    // The constant: entries not yet paid for, and one chunk in merging.
+    // Deaths that save up for the first chunk, and the chunk in progress.
     let slack = 2 * CHUNK;
     let mut rng = Rng(0x5EED_0003);
 
     // Time-outs that hardly ever fire: as many live as `window`.
-    for window in [1, 10, 1_000, 20_000] {
+    for window in [1, 100, 2_000] {
         for longest in [SECOND / 10, 5 * SECOND, 600 * SECOND] {
             let mut model = Model::starting_at(0);
             let mut live = VecDeque::new();
             let mut most = 0;
-            for round in 0..100_000 {
+            for round in 0..15_000 {
                 let deadline = model.now + rng.below(longest);
                 live.push_back((deadline, model.insert(deadline)));
                 if live.len() > window {
@@ -389,7 +421,7 @@ fn dead_entries_stay_below_the_most_that_lived() {
     // All cancelled, one after the other, oldest and youngest first.
     for newest_first in [false, true] {
         let mut model = Model::starting_at(0);
-        let mut timers: VecDeque<_> = (0..100_000)
+        let mut timers: VecDeque<_> = (0..20_000)
             .map(|_| {
                 let deadline = rng.below(100 * SECOND);
                 (deadline, model.insert(deadline))
@@ -454,7 +486,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
     fn the_wheel_does_what_a_sorted_map_does(
