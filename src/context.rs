@@ -14,6 +14,7 @@ use std::task::{Context, Waker};
 use crate::core::Core;
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
+use crate::since::Since;
 use crate::task::{Primary, TaskRef};
 use crate::ticket::Ticket;
 use crate::waker;
@@ -34,6 +35,8 @@ pub(crate) struct Level {
     /// The ticket by which the coroutine is being resumed. Never that of an
     /// unregistered wait: `Ticket::VOID` if it is polled for another reason.
     pub(crate) resumed: Cell<Ticket>,
+    /// What waits note that begin in this level.
+    pub(crate) mark: Since,
     /// The phase whose run this is part of.
     pub(crate) phase: Option<PhaseIndex>,
     outer: *const Level,
@@ -130,6 +133,7 @@ pub(crate) fn enter<R>(
         current: Cell::new(current),
         waker: Cell::new(ptr::null()),
         resumed: Cell::new(Ticket::VOID),
+        mark: Since::mark(core.clock.frame(), core.id),
         phase,
         outer,
         depth,
@@ -218,15 +222,15 @@ pub(crate) fn wake_here(executor: u32, key: TaskKey) -> bool {
     }
 }
 
-/// Calls `f` with an executor of this thread, if it still exists.
-pub(crate) fn with_executor<R>(executor: u32, f: impl FnOnce(&Core) -> R) -> Option<R> {
+/// Calls `f` with the executor of a wait, if it still exists.
+pub(crate) fn with_executor<R>(since: Since, f: impl FnOnce(&Core) -> R) -> Option<R> {
     // SAFETY: cores leave the list before they are dropped.
     let first = unsafe { CORES.get().as_ref() };
     // SAFETY: as above, and for the length of this call none leaves: `f` gets
     // a shared reference, and whoever owns the core is further up the stack or
     // is kept by it.
     let mut cores = std::iter::successors(first, |core| unsafe { core.next.get().as_ref() });
-    cores.find(|core| core.id == executor).map(f)
+    cores.find(|core| since.is_of(core.id)).map(f)
 }
 
 /// Makes a core findable by [`with_executor`], until [`remove`].

@@ -16,6 +16,7 @@ mod report;
 mod script;
 mod seconds;
 mod shared;
+mod since;
 mod task;
 mod ticket;
 mod time;

@@ -15,8 +15,11 @@ pub(crate) struct PhaseQueue {
     tail: Vec<Ticket>,
     /// The next waiter of this run.
     read: usize,
-    /// Where the next waiter of the following run goes, at most `read`.
+    /// Where the next waiter of the following run goes: at most `read`, or
+    /// nowhere, once the tail is in use.
     write: usize,
+    /// How many waiters have gone below `read`, once the tail is in use.
+    written: usize,
     /// Waiters below this index began in an earlier frame.
     earlier_frame: usize,
     running: bool,
@@ -41,28 +44,35 @@ impl PhaseQueue {
     #[inline]
     pub(crate) fn push(&mut self, ticket: Ticket) {
         self.records += usize::from(ticket.is_record());
-        if !self.running {
-            self.waiters.push(ticket);
-        } else if self.write < self.read && self.tail.is_empty() {
-            self.waiters[self.write] = ticket;
-            self.write += 1;
+        if self.running {
+            self.push_during_run(ticket);
         } else {
-            self.tail.push(ticket);
+            self.waiters.push(ticket);
         }
     }
 
-    /// Like `push` of a task's ticket while a run is under way.
+    /// Like `push`, of a task's ticket while a run is under way.
     #[inline(always)]
     pub(crate) fn push_during_run(&mut self, ticket: Ticket) {
-        debug_assert!(self.running && !ticket.is_record());
+        debug_assert!(self.running);
         // What was read made room for it, as a rule.
-        match self.waiters.get_mut(self.write) {
-            Some(place) if self.write < self.read && self.tail.is_empty() => {
-                *place = ticket;
-                self.write += 1;
-            }
-            _ => self.push(ticket),
+        if self.write < self.read {
+            self.waiters[self.write] = ticket;
+            self.write += 1;
+        } else {
+            self.push_to_tail(ticket);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_to_tail(&mut self, ticket: Ticket) {
+        if self.tail.is_empty() {
+            self.written = self.write;
+            // From now on all go to the tail, so that the order stays.
+            self.write = usize::MAX;
+        }
+        self.tail.push(ticket);
     }
 
     /// How many tickets there are, stale ones included.
@@ -125,8 +135,12 @@ impl PhaseQueue {
     pub(crate) fn end_run(&mut self) {
         debug_assert!(self.read == self.waiters.len());
         self.running = false;
-        self.waiters.truncate(self.write);
-        self.waiters.append(&mut self.tail);
+        if self.tail.is_empty() {
+            self.waiters.truncate(self.write);
+        } else {
+            self.waiters.truncate(self.written);
+            self.waiters.append(&mut self.tail);
+        }
         // Whoever waits now began in this frame.
         self.earlier_frame = 0;
         self.stale = 0;

@@ -36,6 +36,13 @@ pub(crate) struct Records {
 }
 
 impl Records {
+    pub(crate) fn new(first_stamp: u32) -> Self {
+        Records {
+            next_stamp: first_stamp,
+            ..Records::default()
+        }
+    }
+
     pub(crate) fn insert(
         &mut self,
         task: Option<TaskKey>,

@@ -21,10 +21,14 @@ const FRAME_BOUND: u64 = 1 << 30;
 const INDEX: u64 = FRAME_BOUND - 1;
 
 impl Ticket {
-    /// Stands for "not registered".
+    /// Of a wait that is not registered (any more).
     pub(crate) const NONE: Ticket = Ticket(u64::MAX);
-    /// Equals no ticket that a wait can have, registered or not.
-    pub(crate) const VOID: Ticket = Ticket(u64::MAX - 1);
+    /// Of a wait that has not been polled yet.
+    pub(crate) const NEW: Ticket = Ticket(u64::MAX - 1);
+    /// Of a wait that has been ready.
+    pub(crate) const DONE: Ticket = Ticket(u64::MAX - 2);
+    /// Equals no ticket that a wait can have.
+    pub(crate) const VOID: Ticket = Ticket(u64::MAX - 3);
     /// One more than the largest index a ticket can hold.
     pub(crate) const MAX_INDEX: usize = (1 << 30) - 1;
 
@@ -42,6 +46,12 @@ impl Ticket {
     #[inline]
     pub(crate) const fn frame_bound(self, yes: bool) -> Self {
         Ticket(self.0 | if yes { FRAME_BOUND } else { 0 })
+    }
+
+    /// Whether it names a registration, be it a stale one.
+    #[inline]
+    pub(crate) const fn is_registered(self) -> bool {
+        self.0 < Self::VOID.0
     }
 
     /// The ticket without what [`frame_bound`](Self::frame_bound) added.

@@ -1,7 +1,7 @@
 //! What waits compare themselves with: the latest run of their phase.
 
-use crate::context::Level;
 use crate::phase::PhaseIndex;
+use crate::since::Since;
 use crate::ticket::Ticket;
 use crate::timers::ClockIndex;
 
@@ -9,42 +9,23 @@ use super::Core;
 use super::phases::PhaseState;
 
 impl Core {
-    /// Whether a run of `phase` has begun in a later frame than `frame`.
+    /// Whether a run of a wait's phase has begun in a later frame than the one
+    /// in which the wait did.
     #[inline]
-    pub(crate) fn has_begun_since_frame(
-        &self,
-        level: &Level,
-        phase: PhaseIndex,
-        frame: u64,
-    ) -> bool {
-        if level.phase == Some(phase) {
-            // The usual case: this very run.
-            self.clock.frame() > frame
-        } else {
-            self.phases.get(phase).frame.get() > frame
-        }
+    pub(crate) fn has_run_since(&self, since: Since) -> bool {
+        since.is_before(self.frame_of_run(since.phase()))
+    }
+
+    /// The frame of the latest run of `phase`.
+    #[inline]
+    pub(crate) fn frame_of_run(&self, phase: PhaseIndex) -> u64 {
+        self.phases.get(phase).frame.get()
     }
 
     /// How many runs of `phase` have begun.
     #[inline]
     pub(crate) fn runs_begun(&self, phase: PhaseIndex) -> u64 {
         self.phases.get(phase).serial.get()
-    }
-
-    /// What a clock read in the latest run of `phase`, if that was in a later
-    /// frame than `frame`.
-    #[inline]
-    pub(crate) fn reading_since_frame(
-        &self,
-        level: &Level,
-        phase: PhaseIndex,
-        frame: u64,
-        clock: ClockIndex,
-    ) -> Option<u64> {
-        if !self.has_begun_since_frame(level, phase, frame) {
-            return None;
-        }
-        Some(self.phases.get(phase).reading(clock))
     }
 
     /// Whether somebody is ready, waits for a phase or counts frames.

@@ -81,13 +81,15 @@ static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 impl Core {
     pub(crate) fn new(clock: FrameClock, max_polls_per_run: u32) -> Rc<Core> {
         let id = NEXT_EXECUTOR.fetch_add(1, Ordering::Relaxed);
+        // Odd, so that no two of 2^32 executors start at the same.
+        let first_stamp = id.wrapping_mul(0x9e37_79b9);
         let core = Rc::new_cyclic(|this| Core {
             id,
             next: Cell::new(ptr::null()),
             this: this.clone(),
             clock,
-            tasks: Shared::new(TaskTable::new()),
-            records: Shared::default(),
+            tasks: Shared::new(TaskTable::new(first_stamp)),
+            records: Shared::new(Records::new(first_stamp)),
             phases: Phases::new(),
             run: Cell::new(None),
             run_serial: Cell::new(0),

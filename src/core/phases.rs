@@ -66,9 +66,8 @@ impl PhaseState {
     }
 }
 
-/// A wheel tells deadlines apart by ticks of a million units or so; frames are
-/// spread to one a tick.
-const FRAME_TICK_BITS: u32 = 20;
+/// A wheel sorts by ticks of two million units; frames are spread to one a tick.
+const FRAME_TICK_BITS: u32 = 21;
 
 /// A frame as the deadline of a wheel. `None`: no executor gets that far.
 pub(crate) fn frame_deadline(frame: u64) -> Option<u64> {

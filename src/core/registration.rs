@@ -11,90 +11,154 @@ use std::task::{Context, Waker};
 
 use crate::context::{self, Level};
 use crate::phase::PhaseIndex;
-use crate::task::{Flags, Primary, TaskRef};
+use crate::since::Since;
+use crate::task::{Flags, Primary, TaskRef, TaskTable};
 use crate::ticket::Ticket;
 use crate::timers::ClockIndex;
 
 use super::Core;
 use super::phases::frame_deadline;
 
-/// What a wait holds of its registration.
+/// What every wait holds: whether it has begun, is registered, or is over; and
+/// when it began, in which phase it resumes, and whose it is.
 #[derive(Debug)]
 pub(crate) struct Registration {
     ticket: Ticket,
-    executor: u32,
+    since: Since,
 }
 
 /// Where a wait's ticket stands; each kind of wait knows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
-    Queue(PhaseIndex),
-    Frames(PhaseIndex),
-    Timer(PhaseIndex, ClockIndex),
+    /// The queue of its phase.
+    Queue,
+    /// The wheel that counts frames for its phase.
+    Frames,
+    /// The wheel of a clock for its phase.
+    Timer(ClockIndex),
+    /// The list of those who wait for the end of a coroutine.
     Joiners,
 }
 
 impl Registration {
-    pub(crate) const fn new() -> Self {
+    /// Of a wait that resumes in `phase`.
+    #[inline]
+    pub(crate) const fn new(phase: PhaseIndex) -> Self {
         Registration {
-            ticket: Ticket::NONE,
-            executor: 0,
+            ticket: Ticket::NEW,
+            since: Since::never(phase),
         }
     }
 
-    /// Waits for the next run of `phase`; if `frame_bound`, the next one of a
-    /// later frame.
     #[inline]
-    pub(crate) fn wait_for_phase(
-        &mut self,
-        level: &Level,
-        cx: &Context<'_>,
-        phase: PhaseIndex,
-        frame_bound: bool,
-    ) {
-        if let Some(task) = level.free_task(cx) {
-            task.primary.set(Primary::uncommitted(phase, frame_bound));
-            self.ticket = task.ticket();
-            self.executor = level.core().id;
-        } else {
-            self.wait_for_phase_with_record(level, cx, phase, frame_bound);
+    pub(crate) fn phase(&self) -> PhaseIndex {
+        self.since.phase()
+    }
+
+    /// Changes the phase of a wait that has not begun.
+    #[inline]
+    pub(crate) fn set_phase(&mut self, phase: PhaseIndex) {
+        self.since = Since::never(phase);
+    }
+
+    /// Whether the wait has not been polled yet.
+    #[inline]
+    pub(crate) fn is_new(&self) -> bool {
+        self.ticket == Ticket::NEW
+    }
+
+    /// Whether the wait has been ready.
+    pub(crate) fn is_done(&self) -> bool {
+        self.ticket == Ticket::DONE
+    }
+
+    /// When the wait began: the frame, for those that note a frame.
+    #[inline]
+    pub(crate) fn since(&self) -> Since {
+        self.since
+    }
+
+    /// Begins a wait that notes the frame in which it was first polled.
+    #[inline]
+    pub(crate) fn begin(&mut self, level: &Level) {
+        self.ticket = Ticket::NONE;
+        self.since = self.since.begin(level.mark);
+    }
+
+    /// Begins a wait that notes how many runs of its phase have begun.
+    #[inline]
+    pub(crate) fn begin_at_run(&mut self, level: &Level) {
+        let core = level.core();
+        let runs = core.runs_begun(self.phase());
+        self.ticket = Ticket::NONE;
+        self.since = self.since.begin(Since::mark(runs, core.id));
+    }
+
+    /// Whether this is the registration by which `level` resumes its coroutine:
+    /// then the wait is over, and nothing is left of it to take back.
+    #[inline(always)]
+    pub(crate) fn take_resumed(&mut self, level: &Level) -> bool {
+        let resumed = self.ticket == level.resumed.get();
+        if resumed {
+            self.ticket = Ticket::DONE;
+        }
+        resumed
+    }
+
+    /// The wait is over, for whatever reason it was polled.
+    #[inline]
+    pub(crate) fn finish(&mut self, place: Place) {
+        let resumed = context::level().is_some_and(|level| self.take_resumed(&level));
+        if !resumed {
+            self.cancel(place);
+            self.ticket = Ticket::DONE;
+        }
+    }
+
+    /// The registration has served, but the wait goes on.
+    pub(crate) fn let_go(&mut self, level: &Level, place: Place) {
+        if !self.take_resumed(level) {
+            self.cancel(place);
+        }
+        self.ticket = Ticket::NONE;
+    }
+
+    /// Waits for the next run of the phase; if `frame_bound`, the next one of a
+    /// later frame. Registers, or looks after a registration that stands.
+    #[inline]
+    pub(crate) fn wait_for_phase(&mut self, level: &Level, cx: &Context<'_>, frame_bound: bool) {
+        match level.free_task(cx) {
+            Some(task) if !self.ticket.is_registered() => {
+                task.primary
+                    .set(Primary::uncommitted(self.phase(), frame_bound));
+                self.ticket = task.ticket();
+            }
+            _ => self.keep_waiting_for_phase(level, cx, frame_bound),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wait_for_phase_with_record(
-        &mut self,
-        level: &Level,
-        cx: &Context<'_>,
-        phase: PhaseIndex,
-        frame_bound: bool,
-    ) {
-        if self.make_record(level, cx, 0) {
+    fn keep_waiting_for_phase(&mut self, level: &Level, cx: &Context<'_>, frame_bound: bool) {
+        if self.renew(level, cx, Place::Queue) {
+            return;
+        }
+        if level.free_task(cx).is_some() {
+            self.wait_for_phase(level, cx, frame_bound);
+        } else if self.make_record(level, cx, 0) {
+            let state = level.core().phases.get(self.phase());
             let ticket = self.ticket.frame_bound(frame_bound);
-            level
-                .core()
-                .phases
-                .get(phase)
-                .queue
-                .borrow_mut()
-                .push(ticket);
+            state.queue.borrow_mut().push(ticket);
         }
     }
 
-    /// Waits for the first run of `phase` in frame `due_frame` or later.
-    pub(crate) fn wait_for_frame(
-        &mut self,
-        level: &Level,
-        cx: &Context<'_>,
-        phase: PhaseIndex,
-        due_frame: u64,
-    ) {
+    /// Waits for the first run of the phase in frame `due_frame` or later.
+    pub(crate) fn wait_for_frame(&mut self, level: &Level, cx: &Context<'_>, due_frame: u64) {
         let Some(deadline) = frame_deadline(due_frame) else {
             return;
         };
-        if self.make_record(level, cx, due_frame) {
-            let state = level.core().phases.get(phase);
+        if !self.renew(level, cx, Place::Frames) && self.make_record(level, cx, due_frame) {
+            let state = level.core().phases.get(self.phase());
             let mut frames = state.frames.borrow_mut();
             frames.insert(deadline, self.ticket.bits());
             // Holds its place among those who begin to wait before and after.
@@ -103,28 +167,26 @@ impl Registration {
         }
     }
 
-    /// Waits for a run of `phase` at or past `deadline_ns`.
+    /// Waits for a run of the phase at or past `deadline_ns`.
     #[inline]
     pub(crate) fn wait_for_time(
         &mut self,
         level: &Level,
         cx: &Context<'_>,
-        phase: PhaseIndex,
         clock: ClockIndex,
         deadline_ns: u64,
     ) {
-        let core = level.core();
-        if self.register_elsewhere(level, cx) {
+        if self.register(level, cx, Place::Timer(clock)) {
+            let core = level.core();
             let frame = core.clock.frame();
             let reached_ns = core.reached_ns(clock);
-            let mut timers = core.phases.get(phase).timers.borrow_mut();
+            let mut timers = core.phases.get(self.phase()).timers.borrow_mut();
             timers.insert(clock, deadline_ns, self.ticket, frame, reached_ns);
         }
     }
 
-    /// Waits for the end of `target`, a task of `core`, or looks after that
-    /// wait if it is registered already.
-    pub(crate) fn await_end(&mut self, core: &Core, cx: &Context<'_>, target: TaskRef) {
+    /// Waits for the end of `target`, a task of `core`.
+    pub(crate) fn wait_for_end(&mut self, core: &Core, cx: &Context<'_>, target: TaskRef) {
         // Whoever is polled by nobody, or by another executor, is told through
         // its waker alone.
         let level = context::level().filter(|level| level.core().id == core.id);
@@ -132,7 +194,7 @@ impl Registration {
             self.cancel(Place::Joiners);
             let waker = Some(cx.waker().clone());
             self.ticket = core.records.borrow_mut().insert(None, waker, 0);
-            self.executor = core.id;
+            self.since = self.since.begin(Since::mark(0, core.id));
             core.add_joiner(target, self.ticket);
             return;
         };
@@ -142,19 +204,25 @@ impl Registration {
              return from it, or call `stop(current())`",
             core.id_of(target)
         );
-        if !self.renew(&level, cx, Place::Joiners) && self.register_elsewhere(&level, cx) {
+        if self.is_new() {
+            self.begin(&level);
+        }
+        if self.register(&level, cx, Place::Joiners) {
             core.add_joiner(target, self.ticket);
         }
     }
 
-    /// Registers with the task itself or with a record; the caller puts the
-    /// ticket where it belongs. `false`: no use, the coroutine is being stopped.
+    /// Registers with the task itself or with a record. `true`: the caller puts
+    /// the ticket where it belongs. `false`: it stands there already, or there
+    /// is no use, since the coroutine is being stopped.
     #[inline]
-    fn register_elsewhere(&mut self, level: &Level, cx: &Context<'_>) -> bool {
+    fn register(&mut self, level: &Level, cx: &Context<'_>, place: Place) -> bool {
+        if self.ticket.is_registered() && self.renew(level, cx, place) {
+            return false;
+        }
         if let Some(task) = level.free_task(cx) {
             task.primary.set(Primary::ELSEWHERE);
             self.ticket = task.ticket();
-            self.executor = level.core().id;
             true
         } else {
             self.make_record(level, cx, 0)
@@ -175,41 +243,25 @@ impl Registration {
         let waker = foreign_waker(level, cx);
         let key = task.map(|task| task.key());
         self.ticket = core.records.borrow_mut().insert(key, waker, due_frame);
-        self.executor = core.id;
         true
     }
 
-    /// Looks after a wait for `phase` that is polled again before it is due.
-    pub(crate) fn keep_waiting_for_phase(
-        &mut self,
-        level: &Level,
-        cx: &Context<'_>,
-        phase: PhaseIndex,
-        frame_bound: bool,
-    ) {
-        if !self.renew(level, cx, Place::Queue(phase)) {
-            self.wait_for_phase(level, cx, phase, frame_bound);
-        }
-    }
-
-    /// Whether the wait registered with another executor than `core`.
-    #[inline]
-    pub(crate) fn is_foreign(&self, core: &Core) -> bool {
-        self.executor != core.id && self.ticket != Ticket::NONE
-    }
-
-    /// Looks after a registration whose wait is polled again before it is due:
-    /// whoever polls it now is to be resumed. `false`: it does not stand (any
-    /// more), and the wait has to register anew.
-    pub(crate) fn renew(&mut self, level: &Level, cx: &Context<'_>, place: Place) -> bool {
-        if self.executor != level.core().id {
-            self.cancel(place);
-            return false;
-        }
-        if self.ticket == Ticket::NONE {
+    /// Looks after a wait that is polled again before it is due: whoever polls
+    /// it now is to be resumed. `false`: it is not registered (any more).
+    ///
+    /// # Panics
+    ///
+    /// If the wait began in another executor, whose frames are not the same.
+    fn renew(&mut self, level: &Level, cx: &Context<'_>, place: Place) -> bool {
+        if !self.ticket.is_registered() {
             return false;
         }
         let core = level.core();
+        assert!(
+            self.since.is_of(core.id),
+            "a wait that had begun in one executor was polled in another: \
+             make a new one in the coroutine that awaits it"
+        );
         if self.ticket.is_record() {
             return self.renew_record(level, cx);
         }
@@ -217,7 +269,7 @@ impl Registration {
             return false;
         }
         let own = level.own_task(cx);
-        if own.is_some_and(|task| task.key().index == self.ticket.index()) {
+        if own.is_some_and(|task| task.ticket().index() == self.ticket.index()) {
             return true;
         }
         // It changed hands: with another waker, or another coroutine.
@@ -244,30 +296,11 @@ impl Registration {
         true
     }
 
-    /// Whether this is the registration by which `level` resumes its coroutine:
-    /// then the wait is over, and nothing is left of it to take back.
-    #[inline(always)]
-    pub(crate) fn take_resumed(&mut self, level: &Level) -> bool {
-        let resumed = self.ticket == level.resumed.get() && self.executor == level.core().id;
-        if resumed {
-            self.ticket = Ticket::NONE;
-        }
-        resumed
-    }
-
-    /// The wait is over, for whatever reason it was polled.
-    #[inline]
-    pub(crate) fn finish(&mut self, place: Place) {
-        let resumed = context::level().is_some_and(|level| self.take_resumed(&level));
-        if !resumed {
-            self.cancel(place);
-        }
-    }
-
-    /// The wait is over or dropped: nothing is to be resumed by it.
+    /// The wait is dropped, or ready without having been resumed: nothing is to
+    /// be resumed by it.
     #[inline]
     pub(crate) fn cancel(&mut self, place: Place) {
-        if self.ticket != Ticket::NONE {
+        if self.ticket.is_registered() {
             self.cancel_ticket(place);
         }
     }
@@ -276,9 +309,10 @@ impl Registration {
     #[inline(never)]
     fn cancel_ticket(&mut self, place: Place) {
         let ticket = std::mem::replace(&mut self.ticket, Ticket::NONE);
-        // Outside of all executors, in a destructor the host runs, there is no
-        // level to ask.
-        context::with_executor(self.executor, |core| core.cancel(ticket, place));
+        let phase = self.phase();
+        // Not the current level's executor: there may be none, in a destructor
+        // that the host runs.
+        context::with_executor(self.since, |core| core.cancel(ticket, phase, place));
     }
 }
 
@@ -304,18 +338,16 @@ impl Core {
     }
 
     /// Makes the ticket stale, if it is not, wherever it stands.
-    fn cancel(&self, ticket: Ticket, place: Place) {
+    fn cancel(&self, ticket: Ticket, phase: PhaseIndex, place: Place) {
         if ticket.is_record() {
             let record = self.records.borrow_mut().remove(ticket);
             let Some(record) = record else {
                 return;
             };
-            if let Place::Frames(phase) = place {
-                if record.in_queue {
-                    self.note_stale(Place::Queue(phase));
-                }
+            if matches!(place, Place::Frames) && record.in_queue {
+                self.note_stale(phase, Place::Queue);
             }
-            self.note_stale(place);
+            self.note_stale(phase, place);
             // Its waker may be hostile, and nothing is borrowed any more.
             drop(record);
         } else {
@@ -326,25 +358,20 @@ impl Core {
             let primary = task.primary.replace(Primary::NONE);
             task.pass_ticket();
             if !primary.is_uncommitted() {
-                self.note_stale(place);
+                self.note_stale(phase, place);
             }
         }
     }
 
     /// A ticket that stands in `place` went stale.
-    fn note_stale(&self, place: Place) {
+    fn note_stale(&self, phase: PhaseIndex, place: Place) {
         let is_live = |ticket| self.is_live(ticket);
+        let state = self.phases.get(phase);
         match place {
-            Place::Queue(phase) => {
-                let mut queue = self.phases.get(phase).queue.borrow_mut();
-                queue.note_stale(is_live);
-            }
-            Place::Timer(phase, clock) => {
-                let mut timers = self.phases.get(phase).timers.borrow_mut();
-                timers.note_stale(clock, is_live);
-            }
-            Place::Frames(phase) => {
-                let mut frames = self.phases.get(phase).frames.borrow_mut();
+            Place::Queue => state.queue.borrow_mut().note_stale(is_live),
+            Place::Timer(clock) => state.timers.borrow_mut().note_stale(clock, is_live),
+            Place::Frames => {
+                let mut frames = state.frames.borrow_mut();
                 frames.note_dead(|key| is_live(Ticket::from_bits(key)));
             }
             Place::Joiners => {}
@@ -373,7 +400,7 @@ impl Core {
         }
     }
 
-    fn is_live_among(&self, tasks: &crate::task::TaskTable, ticket: Ticket) -> bool {
+    fn is_live_among(&self, tasks: &TaskTable, ticket: Ticket) -> bool {
         if ticket.is_record() {
             self.records.borrow().get(ticket).is_some()
         } else {

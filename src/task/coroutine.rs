@@ -108,7 +108,7 @@ impl<T> Coroutine<T> {
         Coroutine {
             task: Some((core, task)),
             id,
-            registration: Registration::new(),
+            registration: Registration::new(PhaseIndex::UPDATE),
             done: false,
             output: PhantomData,
         }
@@ -120,7 +120,7 @@ impl<T> Coroutine<T> {
         Coroutine {
             task: None,
             id: CoroutineId::NEVER,
-            registration: Registration::new(),
+            registration: Registration::new(PhaseIndex::UPDATE),
             done: false,
             output: PhantomData,
         }
@@ -249,7 +249,7 @@ impl<T> Future for Coroutine<T> {
         }
         let this = &mut *self;
         if let Some((core, task)) = &this.task {
-            this.registration.await_end(core, cx, *task);
+            this.registration.wait_for_end(core, cx, *task);
         }
         Poll::Pending
     }

@@ -10,6 +10,7 @@ use futures::future::FusedFuture;
 
 use crate::Outcome;
 use crate::core::{Core, Place, Registration};
+use crate::phase::PhaseIndex;
 
 use super::header::{Lifecycle, TaskRef};
 
@@ -46,7 +47,7 @@ impl Finished {
         task.add_handle();
         Finished {
             task: Some((core, task)),
-            registration: Registration::new(),
+            registration: Registration::new(PhaseIndex::UPDATE),
             done: false,
         }
     }
@@ -54,7 +55,7 @@ impl Finished {
     pub(crate) fn never_ran() -> Self {
         Finished {
             task: None,
-            registration: Registration::new(),
+            registration: Registration::new(PhaseIndex::UPDATE),
             done: false,
         }
     }
@@ -81,7 +82,7 @@ impl Future for Finished {
         }
         let this = &mut *self;
         if let Some((core, task)) = &this.task {
-            this.registration.await_end(core, cx, *task);
+            this.registration.wait_for_end(core, cx, *task);
         }
         Poll::Pending
     }

@@ -56,11 +56,14 @@ pub(crate) struct TaskTable {
     special_free: HashMap<Layout, u32>,
     pool: Pool,
     alive: usize,
+    /// Stamps of different executors start apart, so that tickets differ, too.
+    first_stamp: u32,
 }
 
 impl TaskTable {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(first_stamp: u32) -> Self {
         TaskTable {
+            first_stamp,
             slots: Slab::new(),
             extras: Slab::new(),
             free: Box::new([NONE_FREE; Class::COUNT]),
@@ -109,7 +112,7 @@ impl TaskTable {
             task,
             wake_stamp: 0,
         });
-        (task, Ticket::task(index_of(index), 0), 1)
+        (task, Ticket::task(index_of(index), self.first_stamp), 1)
     }
 
     /// Gives a block back whose task has ended and left nothing behind.
@@ -138,6 +141,7 @@ impl TaskTable {
     /// The task of a ticket, which may be stale, or any task by its index.
     #[inline]
     pub(crate) fn at(&self, index: u32) -> TaskRef {
+        // Slots are never removed, so every index that was given out is there.
         self.slots[index as usize].task
     }
 

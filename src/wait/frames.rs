@@ -10,7 +10,7 @@ use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
 
-use super::{Stage, polled, polled_again};
+use super::{polled, polled_again};
 
 /// Waits for `frames` frames; 0 counts as 1.
 ///
@@ -47,11 +47,8 @@ use super::{Stage, polled, polled_again};
 #[doc(alias = "DelayFrame")]
 pub fn wait_frames(frames: u64) -> WaitFrames {
     WaitFrames {
-        registration: Registration::new(),
+        registration: Registration::new(PhaseIndex::UPDATE),
         frames: frames.max(1),
-        due_frame: 0,
-        phase: PhaseIndex::UPDATE,
-        stage: Stage::New,
     }
 }
 
@@ -60,25 +57,16 @@ pub fn wait_frames(frames: u64) -> WaitFrames {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitFrames {
     registration: Registration,
+    /// How many to wait for; once it has begun, the first frame in which it is
+    /// due.
     frames: u64,
-    due_frame: u64,
-    phase: PhaseIndex,
-    stage: Stage,
 }
 
 impl WaitFrames {
     /// Resumes in `phase` of the frame.
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.phase = PhaseIndex::new(phase);
+        self.registration.set_phase(PhaseIndex::new(phase));
         self
-    }
-
-    fn place(&self) -> Place {
-        if self.frames == 1 {
-            Place::Queue(self.phase)
-        } else {
-            Place::Frames(self.phase)
-        }
     }
 }
 
@@ -86,46 +74,32 @@ impl Future for WaitFrames {
     type Output = Time;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        let this = &mut *self;
-        let level = &*polled("wait_frames()");
-        if this.stage == Stage::Done {
+        let level = polled("wait_frames()");
+        let core = level.core();
+        if self.registration.is_done() {
             polled_again("wait_frames()");
         }
-        let core = level.core();
-        let place = this.place();
-        if this.stage == Stage::Waiting && this.registration.is_foreign(core) {
-            this.registration.cancel(place);
-            this.stage = Stage::New;
-        }
-        if this.stage == Stage::New {
-            this.stage = Stage::Waiting;
-            this.due_frame = core.clock.frame().saturating_add(this.frames);
-        } else if core.has_begun_since_frame(level, this.phase, this.due_frame - 1) {
-            this.stage = Stage::Done;
-            this.registration.finish(place);
+        if self.registration.is_new() {
+            self.registration.begin(&level);
+            self.frames = core.clock.frame().saturating_add(self.frames);
+        } else if core.frame_of_run(self.registration.phase()) >= self.frames {
+            self.registration.finish(Place::Frames);
             return Poll::Ready(core.time());
-        } else if this.registration.renew(level, cx, place) {
-            return Poll::Pending;
         }
-        if this.frames == 1 {
-            this.registration
-                .wait_for_phase(level, cx, this.phase, true);
-        } else {
-            this.registration
-                .wait_for_frame(level, cx, this.phase, this.due_frame);
-        }
+        let due_frame = self.frames;
+        self.registration.wait_for_frame(&level, cx, due_frame);
         Poll::Pending
     }
 }
 
 impl FusedFuture for WaitFrames {
     fn is_terminated(&self) -> bool {
-        self.stage == Stage::Done
+        self.registration.is_done()
     }
 }
 
 impl Drop for WaitFrames {
     fn drop(&mut self) {
-        self.registration.cancel(self.place());
+        self.registration.cancel(Place::Frames);
     }
 }

@@ -18,15 +18,6 @@ pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 
 use crate::context::{self, LevelRef};
 
-/// Where a wait is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Not polled yet: it begins to wait when it is.
-    New,
-    Waiting,
-    Done,
-}
-
 /// The level that polls a wait.
 #[inline(always)]
 fn polled(wait: &'static str) -> LevelRef {

@@ -57,9 +57,7 @@ use super::{polled, polled_again};
 #[inline]
 pub fn next_frame() -> NextFrame {
     NextFrame {
-        registration: Registration::new(),
-        frame: NEW,
-        phase: PhaseIndex::UPDATE,
+        registration: Registration::new(PhaseIndex::UPDATE),
     }
 }
 
@@ -68,22 +66,31 @@ pub fn next_frame() -> NextFrame {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextFrame {
     registration: Registration,
-    /// The frame of the first poll, or [`NEW`], or [`DONE`].
-    frame: u64,
-    phase: PhaseIndex,
 }
-
-/// Not polled yet.
-const NEW: u64 = u64::MAX;
-/// Has been ready.
-const DONE: u64 = u64::MAX - 1;
 
 impl NextFrame {
     /// Resumes in `phase` of the next frame.
     #[inline]
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.phase = PhaseIndex::new(phase);
+        self.registration.set_phase(PhaseIndex::new(phase));
         self
+    }
+
+    /// Polled for another reason than that its own ticket came up. `true`: it
+    /// is ready.
+    #[cold]
+    #[inline(never)]
+    fn poll_again(&mut self, level: &Level, cx: &Context<'_>) -> bool {
+        if self.registration.is_done() {
+            polled_again("next_frame()");
+        }
+        let ready = level.core().has_run_since(self.registration.since());
+        if ready {
+            self.registration.finish(Place::Queue);
+        } else {
+            self.registration.wait_for_phase(level, cx, true);
+        }
+        ready
     }
 }
 
@@ -94,53 +101,28 @@ impl Future for NextFrame {
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
         let level = polled("next_frame()");
-        if self.registration.take_resumed(&level) {
-            self.frame = DONE;
-            return Poll::Ready(level.core().time());
-        }
-        if self.frame == NEW {
-            self.frame = level.core().clock.frame();
-            let phase = self.phase;
-            self.registration.wait_for_phase(&level, cx, phase, true);
+        if self.registration.is_new() {
+            self.registration.begin(&level);
+            self.registration.wait_for_phase(&level, cx, true);
             return Poll::Pending;
         }
-        self.poll_again(&level, cx)
-    }
-}
-
-impl NextFrame {
-    /// Polled for another reason than that its own ticket came up.
-    #[cold]
-    #[inline(never)]
-    fn poll_again(&mut self, level: &Level, cx: &Context<'_>) -> Poll<Time> {
-        let core = level.core();
-        if self.frame == DONE {
-            polled_again("next_frame()");
+        if self.registration.take_resumed(&level) || self.poll_again(&level, cx) {
+            Poll::Ready(level.core().time())
+        } else {
+            Poll::Pending
         }
-        if self.registration.is_foreign(core) {
-            // Moved to another executor, whose frames are not the same.
-            self.registration.cancel(Place::Queue(self.phase));
-            self.frame = core.clock.frame();
-        } else if core.has_begun_since_frame(level, self.phase, self.frame) {
-            self.frame = DONE;
-            self.registration.cancel(Place::Queue(self.phase));
-            return Poll::Ready(core.time());
-        }
-        self.registration
-            .keep_waiting_for_phase(level, cx, self.phase, true);
-        Poll::Pending
     }
 }
 
 impl FusedFuture for NextFrame {
     fn is_terminated(&self) -> bool {
-        self.frame == DONE
+        self.registration.is_done()
     }
 }
 
 impl Drop for NextFrame {
     #[inline]
     fn drop(&mut self) {
-        self.registration.cancel(Place::Queue(self.phase));
+        self.registration.cancel(Place::Queue);
     }
 }

@@ -11,7 +11,7 @@ use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
 
-use super::{Stage, polled, polled_again};
+use super::{polled, polled_again};
 
 /// Waits for the next fixed step.
 ///
@@ -135,10 +135,7 @@ pub fn end_of_frame() -> InPhase {
 #[inline]
 pub fn in_phase(phase: Phase) -> InPhase {
     InPhase {
-        registration: Registration::new(),
-        serial: 0,
-        phase: PhaseIndex::new(phase),
-        stage: Stage::New,
+        registration: Registration::new(PhaseIndex::new(phase)),
     }
 }
 
@@ -147,10 +144,26 @@ pub fn in_phase(phase: Phase) -> InPhase {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct InPhase {
     registration: Registration,
-    /// How many runs of the phase had begun at the first poll.
-    serial: u64,
-    phase: PhaseIndex,
-    stage: Stage,
+}
+
+impl InPhase {
+    /// Polled for another reason than that its own ticket came up. `true`: it
+    /// is ready.
+    #[cold]
+    #[inline(never)]
+    fn poll_again(&mut self, level: &Level, cx: &Context<'_>) -> bool {
+        if self.registration.is_done() {
+            polled_again("in_phase()");
+        }
+        let runs = level.core().runs_begun(self.registration.phase());
+        let ready = self.registration.since().is_before(runs);
+        if ready {
+            self.registration.finish(Place::Queue);
+        } else {
+            self.registration.wait_for_phase(level, cx, false);
+        }
+        ready
+    }
 }
 
 impl Future for InPhase {
@@ -159,55 +172,28 @@ impl Future for InPhase {
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
         let level = polled("in_phase()");
-        if self.registration.take_resumed(&level) {
-            self.stage = Stage::Done;
-            return Poll::Ready(level.core().time());
-        }
-        if self.stage == Stage::New {
-            let phase = self.phase;
-            self.stage = Stage::Waiting;
-            self.serial = level.core().runs_begun(phase);
-            self.registration.wait_for_phase(&level, cx, phase, false);
+        if self.registration.is_new() {
+            self.registration.begin_at_run(&level);
+            self.registration.wait_for_phase(&level, cx, false);
             return Poll::Pending;
         }
-        self.poll_again(&level, cx)
-    }
-}
-
-impl InPhase {
-    /// Polled for another reason than that its own ticket came up.
-    #[cold]
-    #[inline(never)]
-    fn poll_again(&mut self, level: &Level, cx: &Context<'_>) -> Poll<Time> {
-        let core = level.core();
-        if self.stage == Stage::Done {
-            polled_again("in_phase()");
+        if self.registration.take_resumed(&level) || self.poll_again(&level, cx) {
+            Poll::Ready(level.core().time())
+        } else {
+            Poll::Pending
         }
-        let serial = core.runs_begun(self.phase);
-        if self.registration.is_foreign(core) {
-            // Moved to another executor, whose runs are not the same.
-            self.registration.cancel(Place::Queue(self.phase));
-            self.serial = serial;
-        } else if serial > self.serial {
-            self.stage = Stage::Done;
-            self.registration.cancel(Place::Queue(self.phase));
-            return Poll::Ready(core.time());
-        }
-        self.registration
-            .keep_waiting_for_phase(level, cx, self.phase, false);
-        Poll::Pending
     }
 }
 
 impl FusedFuture for InPhase {
     fn is_terminated(&self) -> bool {
-        self.stage == Stage::Done
+        self.registration.is_done()
     }
 }
 
 impl Drop for InPhase {
     #[inline]
     fn drop(&mut self) {
-        self.registration.cancel(Place::Queue(self.phase));
+        self.registration.cancel(Place::Queue);
     }
 }

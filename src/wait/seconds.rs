@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use futures::future::FusedFuture;
 
+use crate::context::Level;
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::seconds::Nanos;
 use crate::timers::ClockIndex;
 use crate::{Phase, Seconds};
 
-use super::{Stage, polled, polled_again};
+use super::{polled, polled_again};
 
 /// Waits until `seconds` of the game clock have passed.
 ///
@@ -115,21 +116,14 @@ pub struct WaitSecondsRealtime {
 struct Timer {
     registration: Registration,
     deadline: Deadline,
-    /// The frame of the first poll.
-    frame: u64,
     clock: ClockIndex,
-    phase: PhaseIndex,
-    stage: Stage,
 }
 
 /// A length until the first poll, a point in time from then on.
 #[derive(Clone, Copy, Debug)]
 enum Deadline {
     In(u64),
-    At {
-        ns: u64,
-        length_ns: u64,
-    },
+    At(u64),
     /// Infinitely far away, or further than the clocks count.
     Never,
     /// The length was NaN.
@@ -147,56 +141,59 @@ impl Timer {
             Nanos::NotANumber => Deadline::Invalid(Location::caller()),
         };
         Timer {
-            registration: Registration::new(),
+            registration: Registration::new(PhaseIndex::UPDATE),
             deadline,
-            frame: 0,
             clock,
-            phase: PhaseIndex::UPDATE,
-            stage: Stage::New,
         }
-    }
-
-    fn place(&self) -> Place {
-        Place::Timer(self.phase, self.clock)
     }
 
     #[inline]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<Duration> {
-        let level = &*polled("wait_seconds()");
-        if self.stage == Stage::Done {
+        let level = polled("wait_seconds()");
+        match self.deadline {
+            Deadline::At(deadline_ns) => self.poll_at(&level, cx, deadline_ns),
+            Deadline::In(length_ns) => {
+                self.begin(&level, cx, length_ns);
+                Poll::Pending
+            }
+            Deadline::Never => Poll::Pending,
+            Deadline::Invalid(location) => not_a_number(location),
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, level: &Level, cx: &Context<'_>, length_ns: u64) {
+        self.registration.begin(level);
+        let now_ns = level.core().now_ns(self.clock);
+        let Some(deadline_ns) = now_ns.checked_add(length_ns) else {
+            self.deadline = Deadline::Never;
+            return;
+        };
+        self.deadline = Deadline::At(deadline_ns);
+        self.registration
+            .wait_for_time(level, cx, self.clock, deadline_ns);
+    }
+
+    #[inline]
+    fn poll_at(&mut self, level: &Level, cx: &Context<'_>, deadline_ns: u64) -> Poll<Duration> {
+        if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
         let core = level.core();
-        let place = self.place();
-        if self.stage == Stage::Waiting && self.registration.is_foreign(core) {
-            self.registration.cancel(place);
-            self.stage = Stage::New;
+        let since = self.registration.since();
+        let place = Place::Timer(self.clock);
+        let reading_ns = core.phases.get(since.phase()).reading(self.clock);
+        match reading_ns.checked_sub(deadline_ns) {
+            Some(overshoot_ns) if core.has_run_since(since) => {
+                self.registration.finish(place);
+                Poll::Ready(Duration::from_nanos(overshoot_ns))
+            }
+            _ => {
+                self.registration
+                    .wait_for_time(level, cx, self.clock, deadline_ns);
+                Poll::Pending
+            }
         }
-        if self.stage == Stage::New {
-            let length_ns = match self.deadline {
-                Deadline::In(length_ns) | Deadline::At { length_ns, .. } => length_ns,
-                Deadline::Never => return Poll::Pending,
-                Deadline::Invalid(location) => not_a_number(location),
-            };
-            self.stage = Stage::Waiting;
-            self.frame = core.clock.frame();
-            let ns = core.now_ns(self.clock).checked_add(length_ns);
-            self.deadline = ns.map_or(Deadline::Never, |ns| Deadline::At { ns, length_ns });
-        }
-        let Deadline::At { ns, .. } = self.deadline else {
-            return Poll::Pending;
-        };
-        let reading = core.reading_since_frame(level, self.phase, self.frame, self.clock);
-        if let Some(overshoot_ns) = reading.and_then(|now_ns| now_ns.checked_sub(ns)) {
-            self.stage = Stage::Done;
-            self.registration.finish(place);
-            return Poll::Ready(Duration::from_nanos(overshoot_ns));
-        }
-        if !self.registration.renew(level, cx, place) {
-            self.registration
-                .wait_for_time(level, cx, self.phase, self.clock, ns);
-        }
-        Poll::Pending
     }
 }
 
@@ -211,7 +208,7 @@ fn not_a_number(location: &Location<'_>) -> ! {
 impl Drop for Timer {
     #[inline]
     fn drop(&mut self) {
-        self.registration.cancel(self.place());
+        self.registration.cancel(Place::Timer(self.clock));
     }
 }
 
@@ -222,7 +219,8 @@ macro_rules! timer_future {
             /// compares the deadline with the time of the fixed steps.
             #[inline]
             pub fn in_phase(mut self, phase: Phase) -> Self {
-                self.timer.phase = PhaseIndex::new(phase);
+                let phase = PhaseIndex::new(phase);
+                self.timer.registration.set_phase(phase);
                 self
             }
         }
@@ -238,7 +236,7 @@ macro_rules! timer_future {
 
         impl FusedFuture for $name {
             fn is_terminated(&self) -> bool {
-                self.timer.stage == Stage::Done
+                self.timer.registration.is_done()
             }
         }
     };

@@ -11,7 +11,7 @@ use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
 
-use super::{Stage, polled, polled_again};
+use super::{polled, polled_again};
 
 /// Waits until `condition` holds.
 ///
@@ -114,12 +114,8 @@ struct Condition<P> {
     ask: P,
     name: &'static str,
     registration: Registration,
-    /// The frame of the first poll.
-    frame: u64,
     /// The run of the phase in which it was last asked.
     asked_in: u64,
-    phase: PhaseIndex,
-    stage: Stage,
 }
 
 impl<P: FnMut() -> bool> Condition<P> {
@@ -127,48 +123,39 @@ impl<P: FnMut() -> bool> Condition<P> {
         Condition {
             ask,
             name,
-            registration: Registration::new(),
-            frame: 0,
+            registration: Registration::new(PhaseIndex::UPDATE),
             asked_in: 0,
-            phase: PhaseIndex::UPDATE,
-            stage: Stage::New,
         }
     }
 
     fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<Time> {
-        let level = &*polled(self.name);
-        if self.stage == Stage::Done {
+        let level = polled(self.name);
+        let core = level.core();
+        if self.registration.is_done() {
             polled_again(self.name);
         }
-        let core = level.core();
-        let place = Place::Queue(self.phase);
-        if self.stage == Stage::Waiting && self.registration.is_foreign(core) {
-            self.registration.cancel(place);
-            self.stage = Stage::New;
-        }
-        if self.stage == Stage::New {
-            self.stage = Stage::Waiting;
-            self.frame = core.clock.frame();
-            self.asked_in = 0;
-        } else if core.has_begun_since_frame(level, self.phase, self.frame)
-            && self.asked_in != core.runs_begun(self.phase)
-        {
-            self.asked_in = core.runs_begun(self.phase);
-            self.registration.finish(place);
-            if (self.ask)() == awaited {
-                self.stage = Stage::Done;
-                return Poll::Ready(core.time());
+        if self.registration.is_new() {
+            self.registration.begin(&level);
+        } else if core.has_run_since(self.registration.since()) {
+            let run = core.runs_begun(self.registration.phase());
+            if self.asked_in != run {
+                self.asked_in = run;
+                // If it does not hold it is waited for anew, behind the others.
+                self.registration.let_go(&level, Place::Queue);
+                if (self.ask)() == awaited {
+                    self.registration.finish(Place::Queue);
+                    return Poll::Ready(core.time());
+                }
             }
         }
-        self.registration
-            .keep_waiting_for_phase(level, cx, self.phase, true);
+        self.registration.wait_for_phase(&level, cx, true);
         Poll::Pending
     }
 }
 
 impl<P> Drop for Condition<P> {
     fn drop(&mut self) {
-        self.registration.cancel(Place::Queue(self.phase));
+        self.registration.cancel(Place::Queue);
     }
 }
 
@@ -177,7 +164,8 @@ macro_rules! condition_future {
         impl<P> $name<P> {
             /// Asks in the runs of `phase`.
             pub fn in_phase(mut self, phase: Phase) -> Self {
-                self.condition.phase = PhaseIndex::new(phase);
+                let phase = PhaseIndex::new(phase);
+                self.condition.registration.set_phase(phase);
                 self
             }
         }
@@ -195,14 +183,14 @@ macro_rules! condition_future {
 
         impl<P: FnMut() -> bool> FusedFuture for $name<P> {
             fn is_terminated(&self) -> bool {
-                self.condition.stage == Stage::Done
+                self.condition.registration.is_done()
             }
         }
 
         impl<P> fmt::Debug for $name<P> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
-                    .field("stage", &self.condition.stage)
+                    .field("done", &self.condition.registration.is_done())
                     .finish_non_exhaustive()
             }
         }
