@@ -20,10 +20,29 @@ use crate::ticket::Ticket;
 use crate::waker;
 
 thread_local! {
-    static INNERMOST: Cell<*const Level> = const { Cell::new(ptr::null()) };
+    static INNERMOST: Cell<*const Level> = const { Cell::new(&raw const OUTSIDE.0) };
     /// The executors of this thread, a list linked through their cores.
     static CORES: Cell<*const Core> = const { Cell::new(ptr::null()) };
 }
+
+/// What is installed when no executor is at work: a level with nothing in it,
+/// so that the fast paths need not ask whether there is one.
+static OUTSIDE: Outside = Outside(Level {
+    core: ptr::null(),
+    current: Cell::new(None),
+    waker: Cell::new(ptr::null()),
+    resumed: Cell::new(Ticket::VOID),
+    mark: Since::mark(0, 0),
+    phase: None,
+    outer: ptr::null(),
+    depth: 0,
+});
+
+struct Outside(Level);
+
+// SAFETY: only executors write to levels, each to those it made; nobody writes
+// to this one.
+unsafe impl Sync for Outside {}
 
 /// One call from an executor into user code.
 pub(crate) struct Level {
@@ -44,10 +63,18 @@ pub(crate) struct Level {
 }
 
 impl Level {
+    /// The executor. Not to be asked of a level that `is_outside`.
     #[inline]
     pub(crate) fn core(&self) -> &Core {
+        debug_assert!(!self.is_outside());
         // SAFETY: `enter` borrows the core for longer than the level lives.
         unsafe { &*self.core }
+    }
+
+    /// Whether no executor is at work.
+    #[inline]
+    pub(crate) fn is_outside(&self) -> bool {
+        self.core.is_null()
     }
 
     /// What to poll with: the waker that this level lends.
@@ -63,7 +90,11 @@ impl Level {
         // By address: a wrapper's waker, even one that wakes this coroutine,
         // may have to be told as well.
         if ptr::eq(cx.waker(), self.waker.get()) {
-            self.current.get()
+            debug_assert!(self.current.get().is_some());
+            // SAFETY: the waker is handed out for polls alone, during which
+            // there is a current coroutine. (An address may be reused by
+            // something else only after the level is gone.)
+            Some(unsafe { self.current.get().unwrap_unchecked() })
         } else {
             None
         }
@@ -120,7 +151,7 @@ pub(crate) fn enter<R>(
 ) -> R {
     let outer = INNERMOST.get();
     let mut depth = 1;
-    if let Some(outer) = self::level() {
+    if let Some(outer) = level() {
         depth += outer.depth;
         // What the outer coroutine has begun to wait for comes before anything
         // that begins in here.
@@ -180,10 +211,17 @@ impl Deref for LevelRef {
     }
 }
 
+/// The innermost level, or the one outside of all executors.
+#[inline(always)]
+pub(crate) fn innermost() -> LevelRef {
+    // SAFETY: what is installed is never null.
+    LevelRef(unsafe { NonNull::new_unchecked(INNERMOST.get().cast_mut()) })
+}
+
 /// The innermost level, if the caller runs inside an executor.
 #[inline(always)]
 pub(crate) fn level() -> Option<LevelRef> {
-    NonNull::new(INNERMOST.get().cast_mut()).map(LevelRef)
+    Some(innermost()).filter(|level| !level.is_outside())
 }
 
 /// How many levels this thread is in.
@@ -195,14 +233,15 @@ pub(crate) fn depth() -> u32 {
 fn levels() -> impl Iterator<Item = LevelRef> {
     std::iter::successors(level(), |level| {
         // An outer level outlives the inner one.
-        NonNull::new(level.outer.cast_mut()).map(LevelRef)
+        let outer = NonNull::new(level.outer.cast_mut()).map(LevelRef)?;
+        Some(outer).filter(|outer| !outer.is_outside())
     })
 }
 
 /// The coroutine of `executor` that is being polled innermost.
 pub(crate) fn current_of(executor: u32) -> Option<TaskRef> {
-    let of_executor = levels().find(|level| level.core().id == executor);
-    of_executor.and_then(|level| level.current.get())
+    let mut of_executor = levels().filter(|level| level.core().id == executor);
+    of_executor.find_map(|level| level.current.get())
 }
 
 /// Whether a poll of the coroutine is under way on this thread.

@@ -57,7 +57,10 @@ impl PhaseQueue {
         debug_assert!(self.running);
         // What was read made room for it, as a rule.
         if self.write < self.read {
-            self.waiters[self.write] = ticket;
+            debug_assert!(self.read <= self.waiters.len());
+            // SAFETY: `read` counts waiters that were read, so `write`, which is
+            // less, is one of them.
+            unsafe { *self.waiters.get_unchecked_mut(self.write) = ticket };
             self.write += 1;
         } else {
             self.push_to_tail(ticket);
@@ -101,24 +104,26 @@ impl PhaseQueue {
         earlier.iter().chain(this_frame).copied()
     }
 
-    /// The next waiter of this run; those not due before the next frame stay.
+    /// The next of those waiters of this run that began in an earlier frame.
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Option<Ticket> {
-        if self.read < self.earlier_frame {
-            let ticket = self.waiters[self.read];
-            self.read += 1;
-            Some(ticket)
-        } else {
-            self.pop_of_this_frame()
+    pub(crate) fn pop_earlier(&mut self) -> Option<Ticket> {
+        if self.read >= self.earlier_frame {
+            return None;
         }
+        debug_assert!(self.earlier_frame <= self.waiters.len());
+        // SAFETY: `earlier_frame` is the length of `waiters` at the beginning of
+        // the frame or less; they shrink only where it is set anew.
+        let ticket = unsafe { *self.waiters.get_unchecked(self.read) };
+        self.read += 1;
+        Some(ticket)
     }
 
-    /// Waiters that began in this frame, before this run.
-    #[cold]
-    fn pop_of_this_frame(&mut self) -> Option<Ticket> {
+    /// The next waiter of this run, once those of earlier frames are through.
+    /// Those who began in this frame and are bound to a later one stay.
+    pub(crate) fn pop(&mut self) -> Option<Ticket> {
         while let Some(&ticket) = self.waiters.get(self.read) {
             self.read += 1;
-            if !ticket.is_frame_bound() {
+            if self.read <= self.earlier_frame || !ticket.is_frame_bound() {
                 return Some(ticket);
             }
             self.push(ticket);

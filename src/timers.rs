@@ -34,25 +34,26 @@ struct ClockTimers {
 }
 
 impl PhaseTimers {
-    /// Adds a timer made in `frame`. `reached_ns` is how far its clock gets in
-    /// that frame.
-    pub(crate) fn insert(
+    /// Adds a timer.
+    pub(crate) fn insert(&mut self, clock: ClockIndex, deadline_ns: u64, ticket: Ticket) {
+        let timers = self.clock_timers(clock);
+        timers.wheel.insert(deadline_ns, ticket.bits());
+    }
+
+    /// Adds a timer made in `frame`, in which its clock gets to the deadline.
+    #[cold]
+    pub(crate) fn insert_overdue(
         &mut self,
         clock: ClockIndex,
         deadline_ns: u64,
         ticket: Ticket,
         frame: u64,
-        reached_ns: u64,
     ) {
         let timers = self.clock_timers(clock);
+        timers.release_overdue(frame);
+        timers.overdue_frame = frame;
         let key = ticket.bits();
-        if deadline_ns <= reached_ns {
-            timers.release_overdue(frame);
-            timers.overdue_frame = frame;
-            timers.overdue.push(Due { deadline_ns, key });
-        } else {
-            timers.wheel.insert(deadline_ns, key);
-        }
+        timers.overdue.push(Due { deadline_ns, key });
     }
 
     /// Moves every ticket that is due in a run of `frame` to `due`: clock by

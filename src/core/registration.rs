@@ -41,12 +41,13 @@ pub(crate) enum Place {
 }
 
 impl Registration {
-    /// Of a wait that resumes in `phase`.
+    /// Of a wait that resumes in `phase`; if `frame_bound`, in a later frame
+    /// than the one in which it begins.
     #[inline]
-    pub(crate) const fn new(phase: PhaseIndex) -> Self {
+    pub(crate) const fn new(phase: PhaseIndex, frame_bound: bool) -> Self {
         Registration {
             ticket: Ticket::NEW,
-            since: Since::never(phase),
+            since: Since::never(phase, frame_bound),
         }
     }
 
@@ -58,7 +59,8 @@ impl Registration {
     /// Changes the phase of a wait that has not begun.
     #[inline]
     pub(crate) fn set_phase(&mut self, phase: PhaseIndex) {
-        self.since = Since::never(phase);
+        let frame_bound = self.since.primary().is_frame_bound();
+        self.since = Since::never(phase, frame_bound);
     }
 
     /// Whether the wait has not been polled yet.
@@ -123,33 +125,41 @@ impl Registration {
         self.ticket = Ticket::NONE;
     }
 
-    /// Waits for the next run of the phase; if `frame_bound`, the next one of a
-    /// later frame. Registers, or looks after a registration that stands.
-    #[inline]
-    pub(crate) fn wait_for_phase(&mut self, level: &Level, cx: &Context<'_>, frame_bound: bool) {
-        match level.free_task(cx) {
-            Some(task) if !self.ticket.is_registered() => {
-                task.primary
-                    .set(Primary::uncommitted(self.phase(), frame_bound));
-                self.ticket = task.ticket();
-            }
-            _ => self.keep_waiting_for_phase(level, cx, frame_bound),
+    /// Waits for a run of the phase, if it can register with the coroutine
+    /// itself. `false`: it is for `wait_for_phase` to do.
+    #[inline(always)]
+    pub(crate) fn wait_with_task(&mut self, level: &Level, cx: &Context<'_>) -> bool {
+        let task = level.free_task(cx);
+        if let Some(task) = task {
+            task.primary.set(self.since.primary());
+            self.ticket = task.ticket();
         }
+        task.is_some()
     }
 
+    /// Waits, or goes on waiting, for a run of the phase.
     #[cold]
     #[inline(never)]
-    fn keep_waiting_for_phase(&mut self, level: &Level, cx: &Context<'_>, frame_bound: bool) {
+    pub(crate) fn wait_for_phase(&mut self, level: &Level, cx: &Context<'_>) {
         if self.renew(level, cx, Place::Queue) {
             return;
         }
-        if level.free_task(cx).is_some() {
-            self.wait_for_phase(level, cx, frame_bound);
+        let primary = self.since.primary();
+        // In a later frame than its first, the next run will do.
+        let frame_bound = primary.is_frame_bound() && !self.began_before_this_frame(level);
+        if let Some(task) = level.free_task(cx) {
+            let phase = primary.phase();
+            task.primary.set(Primary::uncommitted(phase, frame_bound));
+            self.ticket = task.ticket();
         } else if self.make_record(level, cx, 0) {
             let state = level.core().phases.get(self.phase());
             let ticket = self.ticket.frame_bound(frame_bound);
             state.queue.borrow_mut().push(ticket);
         }
+    }
+
+    fn began_before_this_frame(&self, level: &Level) -> bool {
+        self.since.is_before(level.core().clock.frame())
     }
 
     /// Waits for the first run of the phase in frame `due_frame` or later.
@@ -162,8 +172,9 @@ impl Registration {
             let mut frames = state.frames.borrow_mut();
             frames.insert(deadline, self.ticket.bits());
             // Holds its place among those who begin to wait before and after.
+            let in_later_frame = due_frame > level.core().clock.frame();
             let mut queue = state.queue.borrow_mut();
-            queue.push(self.ticket.frame_bound(true));
+            queue.push(self.ticket.frame_bound(in_later_frame));
         }
     }
 
@@ -178,10 +189,13 @@ impl Registration {
     ) {
         if self.register(level, cx, Place::Timer(clock)) {
             let core = level.core();
-            let frame = core.clock.frame();
-            let reached_ns = core.reached_ns(clock);
+            let ticket = self.ticket;
             let mut timers = core.phases.get(self.phase()).timers.borrow_mut();
-            timers.insert(clock, deadline_ns, self.ticket, frame, reached_ns);
+            if deadline_ns <= core.reached_ns(clock) && !self.began_before_this_frame(level) {
+                timers.insert_overdue(clock, deadline_ns, ticket, core.clock.frame());
+            } else {
+                timers.insert(clock, deadline_ns, ticket);
+            }
         }
     }
 

@@ -192,18 +192,24 @@ impl Core {
         } else {
             self.poll_each_waiter::<false>(level, phase);
         }
+        let queue = &self.phases.get(phase).queue;
+        while let Some(ticket) = { queue.borrow_mut().pop() } {
+            if ticket.is_record() {
+                self.resume_record(level, ticket);
+            } else if !self.resume(level, ticket.bare()) {
+                queue.borrow_mut().skipped_stale();
+            }
+            self.poll_joiners(level);
+        }
     }
 
-    /// The hot loop: coroutines that wait for the phase, and mostly wait for it
-    /// again.
+    /// The hot loop: coroutines that began to wait for the phase in an earlier
+    /// frame, and mostly wait for it again.
     fn poll_each_waiter<const PREFETCH: bool>(&self, level: &Level, phase: PhaseIndex) {
         let next_frame = Primary::uncommitted(phase, true);
         let queue = &self.phases.get(phase).queue;
         let mut cx = level.context();
-        loop {
-            let Some(ticket) = queue.borrow_mut().pop() else {
-                return;
-            };
+        while let Some(ticket) = { queue.borrow_mut().pop_earlier() } {
             if PREFETCH {
                 self.prefetch(queue.borrow().peek(PREFETCH_AHEAD));
             }

@@ -108,7 +108,7 @@ impl<T> Coroutine<T> {
         Coroutine {
             task: Some((core, task)),
             id,
-            registration: Registration::new(PhaseIndex::UPDATE),
+            registration: Registration::new(PhaseIndex::UPDATE, false),
             done: false,
             output: PhantomData,
         }
@@ -120,7 +120,7 @@ impl<T> Coroutine<T> {
         Coroutine {
             task: None,
             id: CoroutineId::NEVER,
-            registration: Registration::new(PhaseIndex::UPDATE),
+            registration: Registration::new(PhaseIndex::UPDATE, false),
             done: false,
             output: PhantomData,
         }

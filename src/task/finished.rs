@@ -47,7 +47,7 @@ impl Finished {
         task.add_handle();
         Finished {
             task: Some((core, task)),
-            registration: Registration::new(PhaseIndex::UPDATE),
+            registration: Registration::new(PhaseIndex::UPDATE, false),
             done: false,
         }
     }
@@ -55,7 +55,7 @@ impl Finished {
     pub(crate) fn never_ran() -> Self {
         Finished {
             task: None,
-            registration: Registration::new(PhaseIndex::UPDATE),
+            registration: Registration::new(PhaseIndex::UPDATE, false),
             done: false,
         }
     }

@@ -81,6 +81,14 @@ impl Primary {
         Primary(UNCOMMITTED | frame_bound | PHASE | phase.bits())
     }
 
+    pub(crate) const fn from_bits(bits: u16) -> Self {
+        Primary(bits)
+    }
+
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
+    }
+
     #[inline]
     pub(crate) const fn is_uncommitted(self) -> bool {
         self.0 & UNCOMMITTED != 0

@@ -47,7 +47,7 @@ use super::{polled, polled_again};
 #[doc(alias = "DelayFrame")]
 pub fn wait_frames(frames: u64) -> WaitFrames {
     WaitFrames {
-        registration: Registration::new(PhaseIndex::UPDATE),
+        registration: Registration::new(PhaseIndex::UPDATE, true),
         frames: frames.max(1),
     }
 }

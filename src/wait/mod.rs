@@ -19,7 +19,7 @@ pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 use crate::context::{self, LevelRef};
 
 /// The level that polls a wait.
-#[inline(always)]
+#[inline]
 fn polled(wait: &'static str) -> LevelRef {
     match context::level() {
         Some(level) => level,

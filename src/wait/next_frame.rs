@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::context::Level;
+use crate::context;
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
@@ -57,7 +57,7 @@ use super::{polled, polled_again};
 #[inline]
 pub fn next_frame() -> NextFrame {
     NextFrame {
-        registration: Registration::new(PhaseIndex::UPDATE),
+        registration: Registration::new(PhaseIndex::UPDATE, true),
     }
 }
 
@@ -76,11 +76,20 @@ impl NextFrame {
         self
     }
 
+    /// Begins where the wait cannot register with its coroutine itself.
+    #[cold]
+    #[inline(never)]
+    fn wait_otherwise(&mut self, cx: &Context<'_>) {
+        let level = polled("next_frame()");
+        self.registration.wait_for_phase(&level, cx);
+    }
+
     /// Polled for another reason than that its own ticket came up. `true`: it
     /// is ready.
     #[cold]
     #[inline(never)]
-    fn poll_again(&mut self, level: &Level, cx: &Context<'_>) -> bool {
+    fn poll_again(&mut self, cx: &Context<'_>) -> bool {
+        let level = polled("next_frame()");
         if self.registration.is_done() {
             polled_again("next_frame()");
         }
@@ -88,7 +97,7 @@ impl NextFrame {
         if ready {
             self.registration.finish(Place::Queue);
         } else {
-            self.registration.wait_for_phase(level, cx, true);
+            self.registration.wait_for_phase(&level, cx);
         }
         ready
     }
@@ -100,13 +109,15 @@ impl Future for NextFrame {
     // Always, so that a script that has no use for the time does not compute it.
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        let level = polled("next_frame()");
+        let level = context::innermost();
         if self.registration.is_new() {
             self.registration.begin(&level);
-            self.registration.wait_for_phase(&level, cx, true);
+            if !self.registration.wait_with_task(&level, cx) {
+                self.wait_otherwise(cx);
+            }
             return Poll::Pending;
         }
-        if self.registration.take_resumed(&level) || self.poll_again(&level, cx) {
+        if self.registration.take_resumed(&level) || self.poll_again(cx) {
             Poll::Ready(level.core().time())
         } else {
             Poll::Pending

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::context::Level;
+use crate::context;
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
@@ -135,7 +135,7 @@ pub fn end_of_frame() -> InPhase {
 #[inline]
 pub fn in_phase(phase: Phase) -> InPhase {
     InPhase {
-        registration: Registration::new(PhaseIndex::new(phase)),
+        registration: Registration::new(PhaseIndex::new(phase), false),
     }
 }
 
@@ -147,11 +147,20 @@ pub struct InPhase {
 }
 
 impl InPhase {
+    /// Begins where the wait cannot register with its coroutine itself.
+    #[cold]
+    #[inline(never)]
+    fn wait_otherwise(&mut self, cx: &Context<'_>) {
+        let level = polled("in_phase()");
+        self.registration.wait_for_phase(&level, cx);
+    }
+
     /// Polled for another reason than that its own ticket came up. `true`: it
     /// is ready.
     #[cold]
     #[inline(never)]
-    fn poll_again(&mut self, level: &Level, cx: &Context<'_>) -> bool {
+    fn poll_again(&mut self, cx: &Context<'_>) -> bool {
+        let level = polled("in_phase()");
         if self.registration.is_done() {
             polled_again("in_phase()");
         }
@@ -160,7 +169,7 @@ impl InPhase {
         if ready {
             self.registration.finish(Place::Queue);
         } else {
-            self.registration.wait_for_phase(level, cx, false);
+            self.registration.wait_for_phase(&level, cx);
         }
         ready
     }
@@ -171,13 +180,15 @@ impl Future for InPhase {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        let level = polled("in_phase()");
+        let level = context::innermost();
         if self.registration.is_new() {
-            self.registration.begin_at_run(&level);
-            self.registration.wait_for_phase(&level, cx, false);
+            self.registration.begin_at_run(&polled("in_phase()"));
+            if !self.registration.wait_with_task(&level, cx) {
+                self.wait_otherwise(cx);
+            }
             return Poll::Pending;
         }
-        if self.registration.take_resumed(&level) || self.poll_again(&level, cx) {
+        if self.registration.take_resumed(&level) || self.poll_again(cx) {
             Poll::Ready(level.core().time())
         } else {
             Poll::Pending

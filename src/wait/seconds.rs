@@ -141,7 +141,7 @@ impl Timer {
             Nanos::NotANumber => Deadline::Invalid(Location::caller()),
         };
         Timer {
-            registration: Registration::new(PhaseIndex::UPDATE),
+            registration: Registration::new(PhaseIndex::UPDATE, true),
             deadline,
             clock,
         }

@@ -123,7 +123,7 @@ impl<P: FnMut() -> bool> Condition<P> {
         Condition {
             ask,
             name,
-            registration: Registration::new(PhaseIndex::UPDATE),
+            registration: Registration::new(PhaseIndex::UPDATE, true),
             asked_in: 0,
         }
     }
@@ -148,7 +148,7 @@ impl<P: FnMut() -> bool> Condition<P> {
                 }
             }
         }
-        self.registration.wait_for_phase(&level, cx, true);
+        self.registration.wait_for_phase(&level, cx);
         Poll::Pending
     }
 }
