@@ -83,9 +83,11 @@ impl FrameClock {
     }
 
     /// The host runs `phase`: fixed time is read in that of the fixed steps,
-    /// and no longer in any other.
+    /// and in custom ones that are part of a step, but in no other.
     pub(crate) fn enter_phase(&self, phase: Phase) {
-        self.in_fixed_step.set(phase == Phase::FixedUpdate);
+        if !matches!(phase, Phase::Custom(_)) {
+            self.in_fixed_step.set(phase == Phase::FixedUpdate);
+        }
     }
 
     #[inline]

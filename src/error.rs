@@ -1,6 +1,7 @@
 //! How a coroutine ended, as those who join it see it.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -30,10 +31,10 @@ pub enum Outcome {
 ///
 /// let mut executor = Executor::new();
 /// let door = executor.spawn(async { wait_seconds(1).await });
-/// door.stop();
+/// door.named("door").stop();
 /// let error = executor.run_until(door, 0.5).unwrap_err();
 /// assert!(error.is_stopped());
-/// assert_eq!(error.to_string(), "coroutine 0v1 was stopped before it finished");
+/// assert_eq!(error.to_string(), "coroutine 0v1 (door) was stopped before it finished");
 /// ```
 ///
 /// # Source
@@ -42,19 +43,29 @@ pub enum Outcome {
 /// for ever.
 pub struct JoinError {
     id: CoroutineId,
+    name: Cow<'static, str>,
     /// Behind a mutex so that the error is `Sync`, as `?` into most error
     /// types asks for.
     panic: Option<Mutex<Box<dyn Any + Send>>>,
 }
 
 impl JoinError {
-    pub(crate) fn stopped(id: CoroutineId) -> Self {
-        JoinError { id, panic: None }
-    }
-
-    pub(crate) fn panicked(id: CoroutineId, payload: Box<dyn Any + Send>) -> Self {
+    pub(crate) fn stopped(id: CoroutineId, name: Cow<'static, str>) -> Self {
         JoinError {
             id,
+            name,
+            panic: None,
+        }
+    }
+
+    pub(crate) fn panicked(
+        id: CoroutineId,
+        name: Cow<'static, str>,
+        payload: Box<dyn Any + Send>,
+    ) -> Self {
+        JoinError {
+            id,
+            name,
             panic: Some(Mutex::new(payload)),
         }
     }
@@ -72,6 +83,12 @@ impl JoinError {
     /// The coroutine that gave no result.
     pub fn id(&self) -> CoroutineId {
         self.id
+    }
+
+    /// Its name: what it was [named](crate::Coroutine::named), else the name of
+    /// its future's type.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// What the coroutine panicked with, to be handed to
@@ -102,11 +119,11 @@ impl JoinError {
 
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = self.id;
+        write!(f, "coroutine {} ({}) ", self.id, self.name)?;
         match (self.is_stopped(), self.message()) {
-            (true, _) => write!(f, "coroutine {id} was stopped before it finished"),
-            (false, Some(message)) => write!(f, "coroutine {id} panicked: {message}"),
-            (false, None) => write!(f, "coroutine {id} panicked"),
+            (true, _) => f.write_str("was stopped before it finished"),
+            (false, Some(message)) => write!(f, "panicked: {message}"),
+            (false, None) => f.write_str("panicked"),
         }
     }
 }

@@ -146,12 +146,7 @@ impl Core {
     pub(crate) fn end(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
         task.lifecycle.set(Lifecycle::Ending);
         self.tasks.borrow_mut().note_ended();
-        let dropped = context::enter(self, self.run.get(), Some(task), |_| {
-            // SAFETY: the future is not being polled, and `Ending` keeps it from
-            // being polled or dropped once more.
-            unwind::catch(|| unsafe { (task.vtable.clear)(task) })
-        });
-        match (dropped, payload) {
+        match (self.clear(task), payload) {
             (Ok(()), payload) => self.settle(task, outcome, payload),
             (Err(payload), None) => self.settle(task, Outcome::Panicked, Some(payload)),
             (Err(second), Some(first)) => {
@@ -217,13 +212,18 @@ impl Core {
 
     /// Drops an output that nobody wants.
     fn drop_output(&self, task: TaskRef) {
-        let dropped = context::enter(self, self.run.get(), Some(task), |_| {
-            // SAFETY: the task has ended, so its stage is not in use.
-            unwind::catch(|| unsafe { (task.vtable.clear)(task) })
-        });
-        if let Err(payload) = dropped {
+        if let Err(payload) = self.clear(task) {
             unwind::dispose(payload);
         }
+    }
+
+    /// Drops what a task holds that has ended, or is about to.
+    fn clear(&self, task: TaskRef) -> Result<(), Payload> {
+        context::enter(self, self.run.get(), Some(task), |_| {
+            // SAFETY: the future is not being polled, and a task that is not
+            // alive is neither polled nor dropped by anybody else.
+            unwind::catch(|| unsafe { (task.vtable.clear)(task) })
+        })
     }
 
     /// Gives the block of an ended task back.
@@ -270,9 +270,9 @@ impl Core {
         let mut dropped = Ok(());
         if coroutine {
             task.clear(Flags::HANDLE);
-            if task.lifecycle.get() == Lifecycle::Ended(Outcome::Finished) {
-                // SAFETY: the task has ended, so its stage is not in use.
-                dropped = unwind::catch(|| unsafe { (task.vtable.clear)(task) });
+            let unread = task.lifecycle.get() == Lifecycle::Ended(Outcome::Finished);
+            if unread && task.vtable.output_needs_drop {
+                dropped = self.clear(task);
             }
         }
         let handles = task.handles.get();

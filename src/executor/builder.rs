@@ -32,8 +32,8 @@ impl Default for Builder {
     fn default() -> Self {
         Builder {
             fixed_delta_ns: 20 * MILLISECOND_NS,
-            // Unity's third of a second.
-            max_delta_ns: 333_333_333,
+            // Unity's third of a second, rounded up like a dt of 1.0 / 3.0.
+            max_delta_ns: 333_333_334,
             max_polls_per_run: 1000,
         }
     }

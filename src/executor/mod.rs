@@ -179,8 +179,9 @@ impl Executor {
     /// Begins the next fixed step, if the game clock has got that far.
     ///
     /// To be called in a loop, with a run of [`Phase::FixedUpdate`] in it. From
-    /// a call that gave `true` until another phase is run, the game clock reads
-    /// the time of the step.
+    /// a call that gave `true` until one that gives `false`, or until another
+    /// named phase is run, the game clock reads the time of the step: also in
+    /// custom phases that the host runs as part of it.
     pub fn begin_fixed_step(&mut self) -> bool {
         self.core.clock.begin_fixed_step()
     }
@@ -309,6 +310,7 @@ impl Executor {
     /// How much time has to pass until the earliest timer is due: zero if one
     /// is due already, `None` if there is none.
     ///
+    /// Counted from the last frame: a host subtracts what has passed since.
     /// A timer on the game clock is due when the frames' dt, each cut to
     /// `max_delta`, add up to that: a host that sleeps until then makes the
     /// executor with a [`max_delta`](Builder::max_delta) of infinity.

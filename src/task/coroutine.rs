@@ -66,6 +66,19 @@ use super::header::{Flags, Lifecycle, TaskRef};
 /// assert_eq!(x, 3);
 /// ```
 ///
+/// A host takes the result of a coroutine that has ended with
+/// [`now_or_never`](futures::FutureExt::now_or_never):
+///
+/// ```
+/// # use framestep::prelude::*;
+/// use futures::FutureExt;
+///
+/// let mut executor = Executor::new();
+/// let answer = executor.spawn(async { 42 });
+/// executor.run_frame(0.1);
+/// assert_eq!(answer.now_or_never().unwrap().unwrap(), 42);
+/// ```
+///
 /// # Source
 ///
 /// `Coroutine`, Unity scripting reference; `JoinHandle` of tokio. That any
@@ -217,17 +230,19 @@ impl<T> Coroutine<T> {
     fn take(&mut self) -> Result<T, JoinError> {
         self.done = true;
         let Some((core, task)) = self.task.take() else {
-            return Err(JoinError::stopped(self.id));
+            return Err(JoinError::stopped(self.id, "never started".into()));
         };
+        let id = self.id;
         let result = match task.lifecycle.get() {
             Lifecycle::Ended(Outcome::Panicked) => {
                 let payload = core.take_panic(task);
                 let payload = payload.unwrap_or_else(|| Box::new("the payload is gone"));
-                Err(JoinError::panicked(self.id, payload))
+                Err(JoinError::panicked(id, core.name_of(task), payload))
             }
             // SAFETY: a handle's `T` is the output of the future it was made
             // with.
-            _ => unsafe { take_output(task) }.ok_or_else(|| JoinError::stopped(self.id)),
+            _ => unsafe { take_output(task) }
+                .ok_or_else(|| JoinError::stopped(id, core.name_of(task))),
         };
         core.drop_handle(task, true);
         result

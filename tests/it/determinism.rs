@@ -1,0 +1,240 @@
+//! Same inputs, same polls: a program of everything, run twice.
+
+use futures::StreamExt;
+use futures::channel::mpsc;
+
+use framestep::prelude::*;
+use framestep::{CoroutineId, Executor};
+
+use crate::support::yield_now;
+use crate::timeline::Log;
+
+/// A small generator: the same seed gives the same numbers everywhere.
+#[derive(Clone)]
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        // SplitMix64
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// Up to two seconds, in sixteenths.
+    fn seconds(&mut self) -> f64 {
+        f64::from(u32::try_from(self.below(33)).unwrap()) / 16.0
+    }
+
+    fn phase(&mut self) -> Phase {
+        let phases = crate::support::PHASES;
+        phases[usize::try_from(self.below(5)).unwrap()]
+    }
+
+    fn fork(&mut self) -> Random {
+        Random(self.next())
+    }
+}
+
+/// What the coroutines of a program share.
+#[derive(Clone)]
+struct World {
+    log: Log,
+    mailbox: async_channel::Sender<u64>,
+    mail: async_channel::Receiver<u64>,
+    victims: std::rc::Rc<std::cell::RefCell<Vec<CoroutineId>>>,
+}
+
+fn script(
+    name: String,
+    world: World,
+    mut random: Random,
+    depth: u32,
+) -> futures::future::LocalBoxFuture<'static, u64> {
+    Box::pin(async move {
+        let _dropped = world.log.on_drop(format!("{name} dropped"));
+        world.victims.borrow_mut().push(current());
+        for step in 0..12 {
+            let action = random.below(16);
+            world.log.say(format_args!("{name}.{step}: {action}"));
+            match action {
+                0 => {
+                    next_frame().await;
+                }
+                1 => {
+                    wait_frames(random.below(4)).await;
+                }
+                2 => {
+                    wait_seconds(random.seconds()).await;
+                }
+                3 => {
+                    wait_seconds_realtime(random.seconds()).await;
+                }
+                4 => {
+                    in_phase(random.phase()).await;
+                }
+                5 => drop(
+                    wait_seconds(random.seconds())
+                        .in_phase(random.phase())
+                        .await,
+                ),
+                6 => {
+                    let frame = time().frame + random.below(4);
+                    wait_until(move || time().frame >= frame).await;
+                }
+                7 => yield_now().await,
+                8 if depth < 3 => {
+                    let child = script(
+                        format!("{name}s{step}"),
+                        world.clone(),
+                        random.fork(),
+                        depth + 1,
+                    );
+                    let result = start(child).await;
+                    world
+                        .log
+                        .say(format_args!("{name} joined: {:?}", result.ok()));
+                }
+                9 if depth < 3 => {
+                    let child = script(
+                        format!("{name}q{step}"),
+                        world.clone(),
+                        random.fork(),
+                        depth + 1,
+                    );
+                    let result = spawn(child).await;
+                    world
+                        .log
+                        .say(format_args!("{name} joined: {:?}", result.ok()));
+                }
+                10 if depth < 3 => {
+                    let child = script(
+                        format!("{name}d{step}"),
+                        world.clone(),
+                        random.fork(),
+                        depth + 1,
+                    );
+                    drop(spawn_in(random.phase(), child));
+                }
+                11 => world.mailbox.try_send(random.below(100)).unwrap(),
+                12 => {
+                    let (seconds, frames) = (random.seconds(), random.below(6));
+                    futures::select_biased! {
+                        message = std::pin::pin!(futures::FutureExt::fuse(world.mail.recv())) => {
+                            world.log.say(format_args!("{name} received {message:?}"));
+                        }
+                        _ = wait_seconds(seconds) => world.log.say(format_args!("{name} timed out")),
+                        _ = wait_frames(frames) => world.log.say(format_args!("{name} gave up")),
+                    }
+                }
+                13 if step > 6 => {
+                    let count = world.victims.borrow().len() as u64;
+                    let victim = usize::try_from(random.below(count)).unwrap();
+                    let victim = world.victims.borrow()[victim];
+                    let stopped = stop(victim);
+                    world.log.say(format_args!("{name} stops: {stopped}"));
+                }
+                14 if step > 9 => panic!("on purpose"),
+                _ => {
+                    let (a, b) = (random.seconds(), random.phase());
+                    futures::join!(wait_seconds(a), next_frame().in_phase(b), end_of_frame());
+                }
+            }
+        }
+        random.next()
+    })
+}
+
+/// Runs the program of `seed` and gives everything that happened.
+fn trace(seed: u64) -> Vec<String> {
+    let mut random = Random(seed);
+    let mut executor = Executor::builder().fixed_delta(0.125).build();
+    let (mailbox, mail) = async_channel::unbounded();
+    let world = World {
+        log: Log::new(),
+        mailbox,
+        mail,
+        victims: std::rc::Rc::default(),
+    };
+    let (host, mut from_host) = mpsc::unbounded::<u64>();
+    let log = world.log.clone();
+    executor.start(async move {
+        while let Some(message) = from_host.next().await {
+            log.say(format_args!("host sent {message}"));
+        }
+    });
+    for i in 0..20 {
+        let child = script(format!("c{i}"), world.clone(), random.fork(), 0);
+        match random.below(3) {
+            0 => drop(executor.start(child)),
+            1 => drop(executor.spawn(child)),
+            _ => drop(executor.spawn_in(random.phase(), child)),
+        }
+    }
+    for _ in 0..200 {
+        if random.below(3) == 0 {
+            host.unbounded_send(random.below(100)).unwrap();
+        }
+        executor.run_frame(random.seconds() / 4.0);
+        let (len, next) = (executor.len(), executor.next_deadline());
+        world.log.note(format_args!("{len} alive, {next:?}"));
+    }
+    drop(executor);
+    world.log.take()
+}
+
+const SEEDS: std::ops::Range<u64> = 0..20;
+
+#[test]
+fn the_same_seed_gives_the_same_trace() {
+    for seed in SEEDS {
+        let first = trace(seed);
+        assert!(first.len() > 500, "a trace of {} lines", first.len());
+        assert_eq!(first, trace(seed), "seed {seed}");
+    }
+}
+
+#[test]
+fn another_seed_gives_another_trace() {
+    assert_ne!(trace(1), trace(2));
+}
+
+#[test]
+fn a_trace_does_not_depend_on_the_thread_or_on_other_executors() {
+    let here = trace(7);
+    let busy: Vec<Executor> = (0..10).map(|_| Executor::new()).collect();
+    for executor in &busy {
+        for _ in 0..100 {
+            executor.spawn(async {});
+        }
+    }
+    assert_eq!(here, trace(7));
+    let there = std::thread::spawn(|| trace(7)).join().unwrap();
+    assert_eq!(here, there);
+}
+
+#[test]
+fn the_programs_reach_every_kind_of_event() {
+    let all: Vec<String> = SEEDS.flat_map(trace).collect();
+    for kind in [
+        "joined: Some",
+        "joined: None",
+        "received",
+        "timed out",
+        "gave up",
+        "stops: true",
+        "stops: false",
+        "host sent",
+        "dropped",
+        ".FixedUpdate:",
+        ".EndOfFrame:",
+    ] {
+        assert!(all.iter().any(|line| line.contains(kind)), "no `{kind}`");
+    }
+}

@@ -1,0 +1,266 @@
+//! In steady state nothing is allocated: not by a frame, a wait or a spawn.
+//!
+//! The counter is one per thread, so that the tests beside these do not
+//! disturb it.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::rc::Rc;
+
+use futures::FutureExt;
+
+use framestep::Executor;
+use framestep::prelude::*;
+
+use crate::timeline::unclamped;
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // While a thread ends its counter is gone, and nobody reads it.
+    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+}
+
+// SAFETY: hands every call on to the system's allocator, unchanged; counting
+// touches a constant-initialised thread local and allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are those of `System`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are those of `System`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are those of `System`.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+/// How often this thread allocates while `f` runs.
+fn allocations_of(f: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    f();
+    ALLOCATIONS.get() - before
+}
+
+fn frames(executor: &mut Executor, count: u32, dt: f64) {
+    for _ in 0..count {
+        executor.run_frame(dt);
+    }
+}
+
+/// Warms `executor` up and counts what the frames after that allocate. A wheel
+/// that counts frames turns its third level for the first time in frame 4,096.
+fn steady_allocations(executor: &mut Executor, dt: f64) -> u64 {
+    frames(executor, 5_000, dt);
+    allocations_of(|| frames(executor, 1_000, dt))
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations_of(|| drop(Box::new(1))), 1);
+    assert_eq!(allocations_of(|| ()), 0);
+}
+
+#[test]
+fn empty_frames_do_not_allocate() {
+    let mut executor = unclamped();
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
+fn next_frame_does_not_allocate() {
+    let mut executor = unclamped();
+    for _ in 0..100 {
+        executor.start(async {
+            loop {
+                next_frame().await;
+            }
+        });
+    }
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
+fn phases_do_not_allocate() {
+    let mut executor = unclamped();
+    for phase in crate::support::PHASES {
+        executor.start(async move {
+            loop {
+                in_phase(phase).await;
+                next_frame().in_phase(phase).await;
+            }
+        });
+    }
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
+fn wait_frames_and_conditions_do_not_allocate() {
+    let mut executor = unclamped();
+    for i in 0..100 {
+        executor.start(async move {
+            loop {
+                wait_frames(i % 7).await;
+                wait_until(|| time().frame % 3 == 0).await;
+            }
+        });
+    }
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
+fn wait_seconds_does_not_allocate_once_a_crowd_has_been_there() {
+    let mut executor = unclamped();
+    let mut crowd: Vec<_> = (0..400_u32)
+        .map(|i| {
+            executor.start(async move {
+                let length = 0.5 + f64::from(i) * 0.011;
+                loop {
+                    wait_seconds(length).await;
+                    wait_seconds_realtime(length).await;
+                }
+            })
+        })
+        .collect();
+    frames(&mut executor, 4_000, 0.25);
+    // The room that the crowd needed is kept; where the timers of the rest
+    // happen to meet is another matter in every frame.
+    for coroutine in crowd.drain(50..) {
+        assert!(coroutine.stop());
+    }
+    for dt in [1.0 / 64.0, 0.25] {
+        let allocations = allocations_of(|| frames(&mut executor, 4_000, dt));
+        assert_eq!(allocations, 0, "frames of {dt} s");
+    }
+}
+
+#[test]
+fn a_dropped_timer_does_not_allocate() {
+    let mut executor = unclamped();
+    for _ in 0..100 {
+        executor.start(async {
+            loop {
+                futures::select_biased! {
+                    _ = wait_seconds(10) => (),
+                    _ = next_frame() => (),
+                }
+            }
+        });
+    }
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
+fn spawn_and_start_do_not_allocate() {
+    let mut executor = unclamped();
+    executor.start(async {
+        loop {
+            for _ in 0..10 {
+                drop(spawn(next_frame().map(drop)));
+                drop(start(next_frame().map(drop)));
+            }
+            next_frame().await;
+        }
+    });
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
+fn spawning_from_the_host_does_not_allocate() {
+    let mut executor = unclamped();
+    let mut round = |count| {
+        for _ in 0..count {
+            for _ in 0..10 {
+                drop(executor.spawn(next_frame().map(drop)));
+            }
+            executor.run_frame(0.25);
+        }
+    };
+    round(1_000);
+    assert_eq!(allocations_of(|| round(1_000)), 0);
+}
+
+#[test]
+fn join_does_not_allocate() {
+    let mut executor = unclamped();
+    let joined = Rc::new(Cell::new(0_u32));
+    for _ in 0..10 {
+        let joined = joined.clone();
+        executor.start(async move {
+            loop {
+                start(next_frame().map(drop)).await.unwrap();
+                spawn(next_frame().map(drop)).await.unwrap();
+                joined.set(joined.get() + 1);
+            }
+        });
+    }
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+    assert!(joined.get() > 10_000);
+}
+
+#[test]
+fn wakes_between_coroutines_do_not_allocate() {
+    let mut executor = unclamped();
+    let baton = Rc::new(Cell::new(0_u32));
+    let wakers: Rc<[Cell<Option<std::task::Waker>>; 2]> = Rc::default();
+    for i in 0..2 {
+        let (baton, wakers) = (baton.clone(), wakers.clone());
+        executor.start(async move {
+            loop {
+                std::future::poll_fn(|cx| {
+                    if baton.get() % 2 == i {
+                        return std::task::Poll::Ready(());
+                    }
+                    wakers[i as usize].set(Some(cx.waker().clone()));
+                    std::task::Poll::Pending
+                })
+                .await;
+                baton.set(baton.get() + 1);
+                if let Some(waker) = wakers[1 - i as usize].take() {
+                    waker.wake();
+                }
+                next_frame().await;
+            }
+        });
+    }
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+    assert!(baton.get() > 4_000);
+}
+
+#[test]
+fn a_million_wakes_of_one_coroutine_are_one_entry() {
+    let mut executor = unclamped();
+    let kept = Rc::new(Cell::new(None));
+    let keep = kept.clone();
+    executor.start(std::future::poll_fn(move |cx| {
+        keep.set(Some(cx.waker().clone()));
+        std::task::Poll::<()>::Pending
+    }));
+    let waker: std::task::Waker = kept.take().unwrap();
+    let mut round = |wakes| {
+        for _ in 0..wakes {
+            waker.wake_by_ref();
+        }
+        executor.run_frame(0.25);
+    };
+    round(10);
+    round(10);
+    // Cloning the waker in the poll may cost, the wakes may not.
+    let few = allocations_of(|| round(10));
+    let many = allocations_of(|| round(1_000_000));
+    assert_eq!(few, many);
+}

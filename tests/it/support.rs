@@ -1,0 +1,105 @@
+//! Small futures and readers that more than one module needs.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use framestep::prelude::*;
+use framestep::{Executor, JoinError};
+
+/// Wakes its own task and is ready at the next poll, like every `yield_now`.
+pub(crate) async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Counts how often `future` is polled.
+pub(crate) async fn counted<F: Future>(polls: Rc<Cell<u32>>, future: F) -> F::Output {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        polls.set(polls.get() + 1);
+        future.as_mut().poll(cx)
+    })
+    .await
+}
+
+/// Polls `future` with a waker that does nothing, as careless wrappers do.
+pub(crate) async fn swallow<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    poll_fn(|_| {
+        future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+    })
+    .await
+}
+
+/// Polls `future` once with the waker of the caller.
+pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    poll_fn(|cx| Poll::Ready(Pin::new(&mut *future).poll(cx))).await
+}
+
+/// Never ready, never woken.
+pub(crate) async fn forever() {
+    std::future::pending().await
+}
+
+/// What joining an ended coroutine gives, which must be had at once.
+#[track_caller]
+pub(crate) fn result_of<T: 'static>(
+    executor: &Executor,
+    coroutine: Coroutine<T>,
+) -> Result<T, JoinError> {
+    let slot = Rc::new(RefCell::new(None));
+    let fill = slot.clone();
+    executor.start(async move {
+        let result = coroutine.await;
+        *fill.borrow_mut() = Some(result);
+    });
+    let result = slot.borrow_mut().take();
+    result.expect("joining what has ended takes no time")
+}
+
+/// The text of a panic.
+#[track_caller]
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        return (*text).to_owned();
+    }
+    payload
+        .downcast_ref::<String>()
+        .expect("a panic with a text")
+        .clone()
+}
+
+/// The text with which `f` panics.
+#[track_caller]
+pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> String {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    panic_text(&*result.err().expect("a panic"))
+}
+
+/// All phases of `run_frame`, in its order.
+pub(crate) const PHASES: [Phase; 5] = [
+    Phase::EarlyUpdate,
+    Phase::FixedUpdate,
+    Phase::Update,
+    Phase::LateUpdate,
+    Phase::EndOfFrame,
+];
+
+/// A frame of a host without fixed steps, of which a long frame has many.
+pub(crate) fn update(executor: &mut Executor, dt: impl Seconds) {
+    executor.begin_frame(dt);
+    executor.run_phase(Phase::Update);
+}
