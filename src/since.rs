@@ -42,6 +42,10 @@ impl Since {
 
     /// How it registers with a task that waits for nothing else.
     #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the low bits are asked for"
+    )]
     pub(crate) const fn primary(self) -> Primary {
         Primary::from_bits(self.0 as u16)
     }

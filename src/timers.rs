@@ -104,7 +104,17 @@ impl PhaseTimers {
         overdue.into_iter().chain(wheel).min()
     }
 
+    #[inline]
     fn clock_timers(&mut self, clock: ClockIndex) -> &mut ClockTimers {
+        // Clocks without timers have no place here, so the game clock, if it
+        // has one, has the first.
+        if clock == ClockIndex::GAME && self.clocks.first().is_some_and(|t| t.clock == clock) {
+            return &mut self.clocks[0];
+        }
+        self.find_or_add(clock)
+    }
+
+    fn find_or_add(&mut self, clock: ClockIndex) -> &mut ClockTimers {
         let found = self
             .clocks
             .binary_search_by_key(&clock, |timers| timers.clock);

@@ -19,6 +19,7 @@ use crate::context::{self, Level};
 use crate::phase::PhaseIndex;
 use crate::prefetch::prefetch;
 use crate::report::Report;
+use crate::shared::Shared;
 use crate::task::{Flags, Primary, TaskRef, Wakeup};
 use crate::ticket::Ticket;
 use crate::wheel::Due;
@@ -42,22 +43,22 @@ const BUDGET_FACTOR: u64 = 1000;
 /// What a run works through, kept between runs for their memory.
 #[derive(Default)]
 pub(super) struct RunLists {
-    arrivals: RefCell<Vec<Wakeup>>,
+    arrivals: Shared<Vec<Wakeup>>,
     next_arrival: Cell<usize>,
     /// Waits over several frames whose place in the queue is long gone.
-    early: RefCell<Vec<Ticket>>,
+    early: Shared<Vec<Ticket>>,
     next_early: Cell<usize>,
     frames: RefCell<Vec<Due>>,
-    timers: RefCell<Vec<Due>>,
+    timers: Shared<Vec<Due>>,
     next_timer: Cell<usize>,
     /// Those who joined what has ended, the next one last.
-    front: RefCell<Vec<Ticket>>,
+    front: Shared<Vec<Ticket>>,
     /// Records to fire before the run.
     fire: RefCell<Vec<Ticket>>,
 }
 
 /// Takes the entry at the cursor.
-fn next<T: Copy>(list: &RefCell<Vec<T>>, cursor: &Cell<usize>) -> Option<T> {
+fn next<T: Copy>(list: &Shared<Vec<T>>, cursor: &Cell<usize>) -> Option<T> {
     let item = list.borrow().get(cursor.get()).copied()?;
     cursor.set(cursor.get() + 1);
     Some(item)
@@ -140,23 +141,22 @@ impl Core {
         }
         let mut fire = self.lists.fire.take();
         fire.extend_from_slice(&self.lists.early.borrow());
-        let queue = self.phases.get(phase).queue.borrow();
-        if queue.has_records() {
-            fire.extend(queue.due().filter(|ticket| ticket.is_record()));
-        }
-        drop(queue);
-        let timers = self.lists.timers.borrow();
-        fire.extend(timers.iter().map(ticket_of).filter(|t| t.is_record()));
-        drop(timers);
-        for ticket in fire.drain(..) {
-            let records = self.records.borrow();
-            let due = records
-                .get(ticket)
-                .is_some_and(|record| record.due_frame <= self.clock.frame());
-            drop(records);
-            if due {
-                self.fire(ticket);
+        {
+            let queue = self.phases.get(phase).queue.borrow();
+            if queue.has_records() {
+                fire.extend(queue.due().filter(|ticket| ticket.is_record()));
             }
+            let timers = self.lists.timers.borrow();
+            fire.extend(timers.iter().map(ticket_of).filter(|t| t.is_record()));
+            let records = self.records.borrow();
+            let frame = self.clock.frame();
+            fire.retain(|&ticket| {
+                let record = records.get(ticket);
+                record.is_some_and(|record| record.due_frame <= frame)
+            });
+        }
+        for ticket in fire.drain(..) {
+            self.fire(ticket);
         }
         self.lists.fire.replace(fire);
     }
@@ -243,17 +243,9 @@ impl Core {
     }
 
     fn poll_timers(&self, level: &Level) {
-        loop {
-            let (due, ahead) = {
-                let timers = self.lists.timers.borrow();
-                let cursor = self.lists.next_timer.get();
-                let Some(due) = timers.get(cursor) else {
-                    return;
-                };
-                self.lists.next_timer.set(cursor + 1);
-                (*due, timers.get(cursor + PREFETCH_AHEAD).map(ticket_of))
-            };
-            self.prefetch(ahead);
+        while let Some(due) = next(&self.lists.timers, &self.lists.next_timer) {
+            let ahead = self.lists.next_timer.get() + PREFETCH_AHEAD;
+            self.prefetch(self.lists.timers.borrow().get(ahead).map(ticket_of));
             let ticket = ticket_of(&due);
             if ticket.is_record() {
                 self.resume_record(level, ticket);

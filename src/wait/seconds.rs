@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::future::FusedFuture;
 
-use crate::context::Level;
+use crate::context::{self, Level};
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::seconds::Nanos;
@@ -147,16 +147,34 @@ impl Timer {
         }
     }
 
-    #[inline]
+    // Always, so that a script that has no use for the overshoot does not
+    // compute it.
+    #[inline(always)]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<Duration> {
+        let level = context::innermost();
+        let ready = self.registration.take_resumed(&level) || self.poll_slowly(cx);
+        match self.deadline {
+            Deadline::At(deadline_ns) if ready => {
+                let phase = level.core().phases.get(self.registration.phase());
+                let overshoot_ns = phase.reading(self.clock) - deadline_ns;
+                Poll::Ready(Duration::from_nanos(overshoot_ns))
+            }
+            _ => Poll::Pending,
+        }
+    }
+
+    /// Polled for the first time, or for another reason than that its own
+    /// ticket came up. `true`: it is ready.
+    #[inline(never)]
+    fn poll_slowly(&mut self, cx: &Context<'_>) -> bool {
         let level = polled("wait_seconds()");
         match self.deadline {
-            Deadline::At(deadline_ns) => self.poll_at(&level, cx, deadline_ns),
             Deadline::In(length_ns) => {
                 self.begin(&level, cx, length_ns);
-                Poll::Pending
+                false
             }
-            Deadline::Never => Poll::Pending,
+            Deadline::At(deadline_ns) => self.poll_again(&level, cx, deadline_ns),
+            Deadline::Never => false,
             Deadline::Invalid(location) => not_a_number(location),
         }
     }
@@ -174,26 +192,22 @@ impl Timer {
             .wait_for_time(level, cx, self.clock, deadline_ns);
     }
 
-    #[inline]
-    fn poll_at(&mut self, level: &Level, cx: &Context<'_>, deadline_ns: u64) -> Poll<Duration> {
+    #[cold]
+    fn poll_again(&mut self, level: &Level, cx: &Context<'_>, deadline_ns: u64) -> bool {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
         let core = level.core();
         let since = self.registration.since();
-        let place = Place::Timer(self.clock);
         let reading_ns = core.phases.get(since.phase()).reading(self.clock);
-        match reading_ns.checked_sub(deadline_ns) {
-            Some(overshoot_ns) if core.has_run_since(since) => {
-                self.registration.finish(place);
-                Poll::Ready(Duration::from_nanos(overshoot_ns))
-            }
-            _ => {
-                self.registration
-                    .wait_for_time(level, cx, self.clock, deadline_ns);
-                Poll::Pending
-            }
+        let ready = reading_ns >= deadline_ns && core.has_run_since(since);
+        if ready {
+            self.registration.finish(Place::Timer(self.clock));
+        } else {
+            self.registration
+                .wait_for_time(level, cx, self.clock, deadline_ns);
         }
+        ready
     }
 }
 
@@ -228,7 +242,7 @@ macro_rules! timer_future {
         impl Future for $name {
             type Output = Duration;
 
-            #[inline]
+            #[inline(always)]
             fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Duration> {
                 self.timer.poll(cx)
             }

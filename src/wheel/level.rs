@@ -143,6 +143,7 @@ impl Levels {
     }
 
     /// Every list that may hold entries.
+    #[cfg(test)]
     pub(super) fn lists(&self) -> impl Iterator<Item = List> {
         self.slots
             .iter()
