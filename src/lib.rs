@@ -1,4 +1,263 @@
-//! An async executor for frame-stepped coroutines.
+//! Coroutines for games: plain `async fn`s that go on a little in every frame.
+//!
+//! A script says what happens one thing after another, with waits in between.
+//! The host, a game loop or an engine, steps an [`Executor`] once a frame; the
+//! executor polls the scripts that are due, those alone, and in a fixed order.
+//! Nothing here reads a clock: time is what the host says it is.
+//!
+//! ```
+//! use framestep::prelude::*;
+//!
+//! async fn open_door() {
+//!     println!("the door creaks");
+//!     wait_seconds(0.5).await;
+//!     println!("the door is open");
+//! }
+//!
+//! let mut executor = Executor::new();
+//! let door = executor.start(open_door()); // prints that it creaks
+//! executor.run_frame(0.25);
+//! assert!(!door.is_finished());
+//! executor.run_frame(0.25); // prints that it is open
+//! assert!(door.is_finished());
+//! ```
+//!
+//! What follows is a tour: the same door, step by step.
+//!
+//! # A frame
+//!
+//! [`Executor::run_frame`] begins a frame and runs its phases, in this order:
+//!
+//! ```text
+//! begin_frame(dt)             the frame is counted, the clocks go on by dt
+//!   EarlyUpdate
+//!   FixedUpdate    0..n times, once for every fixed step that is due
+//!   Update                    where waits resume unless they say otherwise
+//!   LateUpdate
+//!   EndOfFrame
+//! ```
+//!
+//! An engine with phases of its own calls the parts, its own callback for a
+//! phase first: [`begin_frame`](Executor::begin_frame),
+//! [`begin_fixed_step`](Executor::begin_fixed_step),
+//! [`run_phase`](Executor::run_phase), also with a
+//! [phase of the host's own](Phase::Custom). Frame 0 is everything before the
+//! first `begin_frame`.
+//!
+//! # Waiting
+//!
+//! This door moves, a little in every frame. What a script shares with the rest
+//! of the game it holds in an `Rc`, since it lives as long as it likes:
+//!
+//! ```
+//! use std::{cell::Cell, rc::Rc};
+//!
+//! use framestep::prelude::*;
+//!
+//! /// How far a door is open: from 0 to 1.
+//! type Door = Rc<Cell<f32>>;
+//!
+//! async fn open(door: Door) {
+//!     while door.get() < 1.0 {
+//!         next_frame().await;
+//!         door.set((door.get() + 2.0 * delta_seconds()).min(1.0));
+//!     }
+//! }
+//!
+//! let door = Door::default();
+//! let mut executor = Executor::new();
+//! executor.start(open(door.clone()));
+//! executor.run_frame(0.25);
+//! assert_eq!(door.get(), 0.5);
+//! executor.run_frame(0.25);
+//! assert_eq!(door.get(), 1.0);
+//! assert!(executor.is_empty());
+//! ```
+//!
+//! Awaited in frame N, a wait is due in
+//!
+//! | wait | due in | gives |
+//! |---|---|---|
+//! | [`next_frame()`] | the first Update with frame > N | the [`Time`] |
+//! | [`wait_frames(n)`](wait_frames) | the first Update with frame >= N + n; 0 counts as 1 | the [`Time`] |
+//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline | the overshoot |
+//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | every Update with frame > N, to ask, until it holds (no longer holds) | the [`Time`] |
+//! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await | the [`Time`] |
+//! | a [`Coroutine`], [`join(coroutine)`](join) | whichever run it ends in; at once if it has ended | what it returned |
+//!
+//! [`in_phase`](WaitSeconds::in_phase) on one of the first four rows puts another
+//! phase in the place of Update. A length of time is a number of [`Seconds`] or
+//! a `Duration`. No wait but a join is ready at once, so a loop around one
+//! cannot hold a frame up.
+//!
+//! # Scripts within scripts
+//!
+//! A plain `.await` makes one `async fn` a part of another. [`start`] makes it a
+//! coroutine of its own, which runs at once up to its first wait, and then side
+//! by side with the one that started it. [`spawn`] is the same, but runs soon:
+//! later in the run under way. Dropping the [`Coroutine`] that both give lets it
+//! go on by itself; awaiting it waits for its end, and goes on in the same frame
+//! and phase.
+//!
+//! ```
+//! # use std::{cell::Cell, rc::Rc};
+//! # use framestep::prelude::*;
+//! # type Door = Rc<Cell<f32>>;
+//! # async fn open(door: Door) {
+//! #     while door.get() < 1.0 {
+//! #         next_frame().await;
+//! #         door.set((door.get() + 2.0 * delta_seconds()).min(1.0));
+//! #     }
+//! # }
+//! /// Opens a door and shuts it a second later; gives the frame.
+//! async fn let_through(door: Door) -> u64 {
+//!     open(door.clone()).await;
+//!     wait_seconds(1).await;
+//!     door.set(0.0);
+//!     time().frame
+//! }
+//!
+//! async fn procession() -> Result<(), JoinError> {
+//!     let gate = start(let_through(Door::default()));
+//!     wait_seconds(0.5).await;
+//!     let portal = start(let_through(Door::default()));
+//!     assert_eq!(gate.await?, 6); // 2 frames to open, 4 frames a second
+//!     assert_eq!(time().frame, 6);
+//!     assert_eq!(portal.await?, 8);
+//!     Ok(())
+//! }
+//!
+//! let mut executor = Executor::new();
+//! executor.run_until(procession(), 0.25)?;
+//! # Ok::<(), framestep::JoinError>(())
+//! ```
+//!
+//! # Stopping
+//!
+//! [`Coroutine::stop`], or [`stop`] with a [`CoroutineId`] kept from
+//! [`Coroutine::id`], drops a script where it waits: its destructors have run
+//! when `stop` returns. One that is being polled, such as one that stops itself,
+//! goes on to its next wait first. Whoever joins it is told, in the same run;
+//! the same goes for a script that panicked, which ends that one script and
+//! nothing else.
+//!
+//! ```
+//! # use std::{cell::Cell, rc::Rc};
+//! # use framestep::prelude::*;
+//! # type Door = Rc<Cell<f32>>;
+//! # async fn open(door: Door) {
+//! #     while door.get() < 1.0 {
+//! #         next_frame().await;
+//! #         door.set((door.get() + 2.0 * delta_seconds()).min(1.0));
+//! #     }
+//! # }
+//! /// Shuts its door whenever, and for whatever reason, it goes.
+//! struct Spring(Door);
+//!
+//! impl Drop for Spring {
+//!     fn drop(&mut self) {
+//!         self.0.set(0.0);
+//!     }
+//! }
+//!
+//! async fn hold_open(door: Door) {
+//!     let _spring = Spring(door.clone());
+//!     open(door).await;
+//!     wait_seconds(60).await;
+//! }
+//!
+//! let door = Door::default();
+//! let mut executor = Executor::new();
+//! let held = executor.start(hold_open(door.clone()));
+//! executor.run_frame(0.25);
+//! assert_eq!(door.get(), 0.5);
+//! held.stop();
+//! assert_eq!(door.get(), 0.0);
+//! assert!(executor.run_until(held, 0.25).unwrap_err().is_stopped());
+//! ```
+//!
+//! [`stop_on_drop`](Coroutine::stop_on_drop) ties a script to its handle, and so
+//! to whatever holds that; dropping the executor stops all of them.
+//!
+//! # Anything else that is a future
+//!
+//! Channels, sockets, timers of other crates: scripts await them as they are.
+//! Whoever is woken goes on in the phase in which it was last polled: in the
+//! next run of it, or in the one under way if another script has woken it from
+//! there. Wakers may be called on any thread, at any time.
+//!
+//! ```
+//! # use std::{cell::Cell, rc::Rc};
+//! # use framestep::prelude::*;
+//! # type Door = Rc<Cell<f32>>;
+//! # async fn open(door: Door) {
+//! #     while door.get() < 1.0 {
+//! #         next_frame().await;
+//! #         door.set((door.get() + 2.0 * delta_seconds()).min(1.0));
+//! #     }
+//! # }
+//! use futures::channel::oneshot;
+//! use futures::select_biased;
+//!
+//! /// Opens when the lever is pulled. After three seconds nobody will.
+//! async fn gate(door: Door, mut lever: oneshot::Receiver<()>) {
+//!     select_biased! {
+//!         pulled = lever => if pulled.is_ok() { open(door).await },
+//!         _ = wait_seconds(3) => println!("the gate stays shut"),
+//!     }
+//! }
+//!
+//! let door = Door::default();
+//! let (pull, lever) = oneshot::channel();
+//! let mut executor = Executor::new();
+//! let gate = executor.start(gate(door.clone(), lever));
+//! std::thread::spawn(move || pull.send(())).join().unwrap().unwrap();
+//! executor.run_until(gate, 0.25).unwrap();
+//! assert_eq!(door.get(), 1.0);
+//! assert_eq!(executor.time().frame, 3); // woken in 1, open in 3
+//! ```
+//!
+//! `select_biased!` rather than `select!`: when several branches are ready, the
+//! latter tosses a coin, and a replay would go another way.
+//!
+//! # The same again
+//!
+//! The order in which the scripts of a run are polled is total, and a part of
+//! the contract: the same calls with the same values give the same polls, frame
+//! by frame, in every build. See [`Executor::run_phase`] for the order. Times
+//! are whole nanoseconds, so that they add up the same everywhere; [`Seconds`]
+//! tells how floats become them.
+//!
+//! ```
+//! # use std::{cell::RefCell, rc::Rc};
+//! # use framestep::prelude::*;
+//! let log = Rc::new(RefCell::new(Vec::new()));
+//! let mut executor = Executor::new();
+//! for (door, seconds) in [("slow", 0.5), ("quick", 0.25), ("as slow", 0.5)] {
+//!     let log = log.clone();
+//!     executor.start(async move {
+//!         wait_seconds(seconds).await;
+//!         log.borrow_mut().push(door);
+//!     });
+//! }
+//! executor.run_frame(10); // cut to a third of a second, see `Builder::max_delta`
+//! assert_eq!(*log.borrow(), ["quick"]);
+//! executor.run_frame(10);
+//! assert_eq!(*log.borrow(), ["quick", "slow", "as slow"]);
+//! ```
+//!
+//! # From outside
+//!
+//! - A behaviour or a callback holds a [`Handle`], which is weak: `spawn`,
+//!   `start` and `stop` work from there. The free functions of this crate work
+//!   in scripts, and inside [`Executor::enter`].
+//! - Another thread holds a [`Remote`], and spawns with that.
+//! - A host that sleeps while nothing moves asks
+//!   [`has_ready`](Executor::has_ready) and
+//!   [`next_deadline`](Executor::next_deadline), and is woken through
+//!   [`on_wake`](Executor::on_wake).
+//! - What an executor survives but its host should know, such as a dt of NaN, it
+//!   [reports](Executor::on_report).
 
 mod clock;
 mod context;
@@ -40,3 +299,8 @@ pub use wait::{
     end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_until, wait_while,
 };
+
+/// Has the examples of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

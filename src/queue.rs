@@ -67,7 +67,6 @@ impl PhaseQueue {
         }
     }
 
-    #[cold]
     #[inline(never)]
     fn push_to_tail(&mut self, ticket: Ticket) {
         if self.tail.is_empty() {

@@ -16,7 +16,7 @@ use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
 use crate::task::{Flags, Lifecycle, NO_EXTRA, Primary, TaskRef};
 use crate::ticket::Ticket;
-use crate::{Outcome, unwind};
+use crate::{JoinError, Outcome, unwind};
 
 use super::Core;
 
@@ -146,13 +146,19 @@ impl Core {
     pub(crate) fn end(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
         task.lifecycle.set(Lifecycle::Ending);
         self.tasks.borrow_mut().note_ended();
-        match (self.clear(task), payload) {
-            (Ok(()), payload) => self.settle(task, outcome, payload),
-            (Err(payload), None) => self.settle(task, Outcome::Panicked, Some(payload)),
+        let payload = match (self.clear(task), payload) {
+            (Ok(()), payload) => payload,
+            (Err(payload), None) => Some(payload),
             (Err(second), Some(first)) => {
                 unwind::dispose(second);
-                self.settle(task, Outcome::Panicked, Some(first));
+                Some(first)
             }
+        };
+        if payload.is_some() {
+            self.tasks.borrow_mut().extra_mut(task).panic = payload;
+            self.settle(task, Outcome::Panicked);
+        } else {
+            self.settle(task, outcome);
         }
         if context::depth() < MAX_DEPTH {
             while let Some(key) = { self.deferred_stops.borrow_mut().pop_front() } {
@@ -165,12 +171,13 @@ impl Core {
     #[inline]
     pub(crate) fn finish(&self, task: TaskRef) {
         self.tasks.borrow_mut().note_ended();
-        self.settle(task, Outcome::Finished, None);
+        self.settle(task, Outcome::Finished);
     }
 
     /// The future is gone: tells the joiners, and lets go of what no handle
     /// needs.
-    fn settle(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
+    #[inline]
+    fn settle(&self, task: TaskRef, outcome: Outcome) {
         task.lifecycle.set(Lifecycle::Ended(outcome));
         task.primary.set(Primary::NONE);
         task.pass_ticket();
@@ -181,29 +188,29 @@ impl Core {
         if joiner != Ticket::NONE {
             self.ended.borrow_mut().push(joiner);
         }
-        if task.extra.get() != NO_EXTRA || payload.is_some() {
-            self.settle_extra(task, payload);
+        if task.extra.get() != NO_EXTRA {
+            self.settle_extra(task);
         }
         if !task.has(Flags::HANDLE) {
-            if outcome == Outcome::Finished && task.vtable.output_needs_drop {
+            if task.vtable.output_needs_drop && outcome == Outcome::Finished {
                 self.drop_output(task);
             }
             if task.handles.get() == 0 {
                 self.release(task);
             }
         }
-        if self.run.get().is_none() {
+        if self.run.get().is_none() && !self.ended.borrow().is_empty() {
             self.wake_joiners();
         }
     }
 
     #[cold]
-    fn settle_extra(&self, task: TaskRef, payload: Option<Payload>) {
+    #[inline(never)]
+    fn settle_extra(&self, task: TaskRef) {
         let waker = {
             let mut tasks = self.tasks.borrow_mut();
             let extra = tasks.extra_mut(task);
             self.ended.borrow_mut().append(&mut extra.joiners);
-            extra.panic = payload;
             extra.waker.take()
         };
         task.clear(Flags::OWN_WAKER);
@@ -211,10 +218,15 @@ impl Core {
     }
 
     /// Drops an output that nobody wants.
+    #[inline(never)]
     fn drop_output(&self, task: TaskRef) {
+        // The output may hold what keeps the block: it must not be given back
+        // in the middle of this.
+        task.add_handle();
         if let Err(payload) = self.clear(task) {
             unwind::dispose(payload);
         }
+        task.remove_handle();
     }
 
     /// Drops what a task holds that has ended, or is about to.
@@ -227,13 +239,18 @@ impl Core {
     }
 
     /// Gives the block of an ended task back.
+    #[inline]
     fn release(&self, task: TaskRef) {
-        let extra = if task.extra.get() == NO_EXTRA {
-            None
-        } else {
-            self.tasks.borrow_mut().remove_extra(task)
-        };
+        if task.extra.get() != NO_EXTRA {
+            self.release_extra(task);
+        }
         self.tasks.borrow_mut().release(task);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn release_extra(&self, task: TaskRef) {
+        let extra = self.tasks.borrow_mut().remove_extra(task);
         if let Some(payload) = extra.and_then(|extra| extra.panic) {
             unwind::dispose(payload);
         }
@@ -241,6 +258,8 @@ impl Core {
 
     /// Outside a run, those who joined what ended are woken like by any other
     /// event from outside.
+    #[cold]
+    #[inline(never)]
     fn wake_joiners(&self) {
         while !self.ended.borrow().is_empty() {
             let ended = mem::take(&mut *self.ended.borrow_mut());
@@ -265,23 +284,23 @@ impl Core {
         }
     }
 
-    /// A handle is gone; `coroutine` if it is the one that wanted the output.
-    pub(crate) fn drop_handle(&self, task: TaskRef, coroutine: bool) {
-        let mut dropped = Ok(());
-        if coroutine {
-            task.clear(Flags::HANDLE);
-            let unread = task.lifecycle.get() == Lifecycle::Ended(Outcome::Finished);
-            if unread && task.vtable.output_needs_drop {
-                dropped = self.clear(task);
-            }
+    /// The `Coroutine` of a task is gone, and with it whoever wanted the output.
+    #[inline]
+    pub(crate) fn drop_coroutine(&self, task: TaskRef) {
+        task.clear(Flags::HANDLE);
+        if task.vtable.output_needs_drop
+            && task.lifecycle.get() == Lifecycle::Ended(Outcome::Finished)
+        {
+            self.drop_unread_output(task);
+        } else {
+            self.drop_handle(task);
         }
-        let handles = task.handles.get();
-        if handles != u16::MAX {
-            task.handles.set(handles - 1);
-            if handles == 1 && matches!(task.lifecycle.get(), Lifecycle::Ended(_)) {
-                self.release(task);
-            }
-        }
+    }
+
+    #[inline(never)]
+    fn drop_unread_output(&self, task: TaskRef) {
+        let dropped = self.clear(task);
+        self.drop_handle(task);
         match dropped {
             // Whoever dropped the handle dropped the output.
             Err(payload) if !std::thread::panicking() => std::panic::resume_unwind(payload),
@@ -290,11 +309,29 @@ impl Core {
         }
     }
 
-    pub(crate) fn take_panic(&self, task: TaskRef) -> Option<Payload> {
-        if task.extra.get() == NO_EXTRA {
-            return None;
+    /// One handle less needs the task's block.
+    #[inline]
+    pub(crate) fn drop_handle(&self, task: TaskRef) {
+        let unneeded = task.remove_handle();
+        if unneeded && matches!(task.lifecycle.get(), Lifecycle::Ended(_)) {
+            self.release(task);
         }
-        self.tasks.borrow_mut().extra_mut(task).panic.take()
+    }
+
+    /// Why an ended task has no output.
+    #[cold]
+    pub(crate) fn join_error(&self, task: TaskRef) -> JoinError {
+        let (id, name) = (self.id_of(task), self.name_of(task));
+        let payload = match task.lifecycle.get() {
+            Lifecycle::Ended(Outcome::Panicked) => {
+                self.tasks.borrow_mut().extra_mut(task).panic.take()
+            }
+            _ => None,
+        };
+        match payload {
+            Some(payload) => JoinError::panicked(id, name, payload),
+            None => JoinError::stopped(id, name),
+        }
     }
 
     /// Ends everything: the executor is being dropped.

@@ -60,7 +60,7 @@ pub(crate) struct Core {
     /// Those who joined what ended since the last poll of the run returned.
     ended: Shared<Vec<Ticket>>,
     /// Started, or to be stopped, too deep down the stack; see [`lifecycle`].
-    deferred_starts: RefCell<VecDeque<TaskKey>>,
+    deferred_starts: Shared<VecDeque<TaskKey>>,
     deferred_stops: RefCell<VecDeque<TaskKey>>,
     /// The coroutine that is due by itself while its wait's waker is called.
     firing: Cell<Option<TaskKey>>,
@@ -96,7 +96,7 @@ impl Core {
             lists: RunLists::default(),
             soon: Shared::default(),
             ended: Shared::default(),
-            deferred_starts: RefCell::default(),
+            deferred_starts: Shared::default(),
             deferred_stops: RefCell::default(),
             firing: Cell::new(None),
             budget: Cell::new(0),

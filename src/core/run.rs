@@ -389,8 +389,7 @@ impl Core {
         };
         if !task.has(Flags::OWN_WAKER) {
             // Nobody else can have woken it: it is new, or woke itself.
-            task.clear(Flags::QUEUED);
-            task.clear(Flags::SOON);
+            task.clear(Flags::LISTED);
             if task.has(Flags::SPECIAL) {
                 self.resume_special(level, task, Ticket::VOID);
             } else {
@@ -416,8 +415,7 @@ impl Core {
             }
             return;
         }
-        task.clear(Flags::QUEUED);
-        task.clear(Flags::SOON);
+        task.clear(Flags::LISTED);
         self.resume_special(level, task, Ticket::VOID);
     }
 

@@ -56,8 +56,7 @@ impl Core {
     /// already, or it has ended.
     pub(crate) fn unqueue(&self, task: TaskRef) {
         let soon = task.has(Flags::SOON);
-        task.clear(Flags::QUEUED);
-        task.clear(Flags::SOON);
+        task.clear(Flags::LISTED);
         self.tasks.borrow_mut().pass_wakeup(task);
         if !soon {
             let tasks = self.tasks.borrow();

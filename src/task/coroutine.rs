@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -15,7 +16,7 @@ use crate::phase::PhaseIndex;
 use crate::{CoroutineId, JoinError, Outcome};
 
 use super::finished::Finished;
-use super::header::{Flags, Lifecycle, TaskRef};
+use super::header::{Flags, TaskRef};
 
 /// A coroutine that has been spawned or started.
 ///
@@ -85,13 +86,18 @@ use super::header::{Flags, Lifecycle, TaskRef};
 /// number may wait for one coroutine, and that a join of a stopped one ends,
 /// is not so in Unity.
 pub struct Coroutine<T> {
-    /// `None` once the result has been taken, or if no executor took it.
-    task: Option<(Rc<Core>, TaskRef)>,
-    id: CoroutineId,
+    state: State,
     registration: Registration,
-    /// Whether the result has been given.
-    done: bool,
     output: PhantomData<T>,
+}
+
+enum State {
+    /// It may go on, or has left its result.
+    Stored(Rc<Core>, TaskRef),
+    /// No executor took it.
+    Refused,
+    /// The result has been given.
+    Done(CoroutineId, Outcome),
 }
 
 impl<T> Coroutine<T> {
@@ -117,24 +123,20 @@ impl<T> Coroutine<T> {
 
     #[inline]
     fn of(core: Rc<Core>, task: TaskRef) -> Self {
-        let id = core.id_of(task);
-        Coroutine {
-            task: Some((core, task)),
-            id,
-            registration: Registration::new(PhaseIndex::UPDATE, false),
-            done: false,
-            output: PhantomData,
-        }
+        Self::new(State::Stored(core, task))
     }
 
     /// The handle of a coroutine that no executor took: stopped from the start.
     pub(crate) fn refused<F>(future: F) -> Self {
         crate::core::refuse(future);
+        Self::new(State::Refused)
+    }
+
+    #[inline]
+    fn new(state: State) -> Self {
         Coroutine {
-            task: None,
-            id: CoroutineId::NEVER,
+            state,
             registration: Registration::new(PhaseIndex::UPDATE, false),
-            done: false,
             output: PhantomData,
         }
     }
@@ -142,7 +144,11 @@ impl<T> Coroutine<T> {
     /// A plain name for the coroutine, good for [`stop`](crate::stop) and as a
     /// key. It stays valid, and keeps its meaning, when the handle is gone.
     pub fn id(&self) -> CoroutineId {
-        self.id
+        match &self.state {
+            State::Stored(core, task) => core.id_of(*task),
+            State::Refused => CoroutineId::NEVER,
+            State::Done(id, _) => *id,
+        }
     }
 
     /// Stops the coroutine: drops its future, destructors and all, before this
@@ -151,24 +157,24 @@ impl<T> Coroutine<T> {
     /// `false` if it has ended already.
     #[doc(alias = "StopCoroutine")]
     pub fn stop(&self) -> bool {
-        match &self.task {
-            Some((core, task)) => core.stop(task.key()),
-            None => false,
+        match &self.state {
+            State::Stored(core, task) => core.stop(task.key()),
+            _ => false,
         }
     }
 
     /// Whether the coroutine has ended, in whatever way.
     pub fn is_finished(&self) -> bool {
-        match &self.task {
-            Some((_, task)) => matches!(task.lifecycle.get(), Lifecycle::Ended(_)),
-            None => true,
+        match &self.state {
+            State::Stored(_, task) => task.outcome().is_some(),
+            _ => true,
         }
     }
 
     /// Names the coroutine for reports. Without a name, it goes by that of its
     /// future's type, which for an `async fn` is the path of the function.
     pub fn named(&self, name: impl Into<Cow<'static, str>>) -> &Self {
-        if let Some((core, task)) = &self.task {
+        if let State::Stored(core, task) = &self.state {
             let name = name.into();
             let previous = core.tasks.borrow_mut().extra_mut(*task).name.replace(name);
             drop(previous);
@@ -191,7 +197,7 @@ impl<T> Coroutine<T> {
     /// assert!(executor.is_empty());
     /// ```
     pub fn stop_on_drop(&self) -> &Self {
-        if let Some((_, task)) = &self.task {
+        if let State::Stored(_, task) = &self.state {
             task.set(Flags::STOP_ON_DROP);
         }
         self
@@ -216,9 +222,10 @@ impl<T> Coroutine<T> {
     /// assert!(executor.is_empty());
     /// ```
     pub fn finished(&self) -> Finished {
-        match &self.task {
-            Some((core, task)) => Finished::of(core.clone(), *task),
-            None => Finished::never_ran(),
+        match &self.state {
+            State::Stored(core, task) => Finished::of(core.clone(), *task),
+            State::Refused => Finished::known(Outcome::Stopped),
+            State::Done(_, outcome) => Finished::known(*outcome),
         }
     }
 
@@ -227,24 +234,22 @@ impl<T> Coroutine<T> {
         self.take()
     }
 
+    #[inline]
     fn take(&mut self) -> Result<T, JoinError> {
-        self.done = true;
-        let Some((core, task)) = self.task.take() else {
-            return Err(JoinError::stopped(self.id, "never started".into()));
+        let outcome = match &self.state {
+            State::Stored(_, task) => task.outcome(),
+            _ => None,
         };
-        let id = self.id;
-        let result = match task.lifecycle.get() {
-            Lifecycle::Ended(Outcome::Panicked) => {
-                let payload = core.take_panic(task);
-                let payload = payload.unwrap_or_else(|| Box::new("the payload is gone"));
-                Err(JoinError::panicked(id, core.name_of(task), payload))
-            }
-            // SAFETY: a handle's `T` is the output of the future it was made
-            // with.
-            _ => unsafe { take_output(task) }
-                .ok_or_else(|| JoinError::stopped(id, core.name_of(task))),
+        let outcome = outcome.unwrap_or(Outcome::Stopped);
+        let done = State::Done(self.id(), outcome);
+        let State::Stored(core, task) = mem::replace(&mut self.state, done) else {
+            return Err(JoinError::stopped(self.id(), "never started".into()));
         };
-        core.drop_handle(task, true);
+        let finished = outcome == Outcome::Finished;
+        // SAFETY: a handle's `T` is the output of the future it was made with.
+        let output = finished.then(|| unsafe { take_output(task) }).flatten();
+        let result = output.ok_or_else(|| core.join_error(task));
+        core.drop_coroutine(task);
         result
     }
 }
@@ -255,7 +260,7 @@ impl<T> Future for Coroutine<T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(
-            !self.done,
+            !self.is_terminated(),
             "a coroutine was awaited again after it had given its result"
         );
         if self.is_finished() {
@@ -263,7 +268,7 @@ impl<T> Future for Coroutine<T> {
             return Poll::Ready(self.take());
         }
         let this = &mut *self;
-        if let Some((core, task)) = &this.task {
+        if let State::Stored(core, task) = &this.state {
             this.registration.wait_for_end(core, cx, *task);
         }
         Poll::Pending
@@ -271,8 +276,9 @@ impl<T> Future for Coroutine<T> {
 }
 
 impl<T> FusedFuture for Coroutine<T> {
+    #[inline]
     fn is_terminated(&self) -> bool {
-        self.done
+        matches!(self.state, State::Done(..))
     }
 }
 
@@ -282,11 +288,11 @@ impl<T> Drop for Coroutine<T> {
     #[inline]
     fn drop(&mut self) {
         self.registration.cancel(Place::Joiners);
-        if let Some((core, task)) = self.task.take() {
+        if let State::Stored(core, task) = &self.state {
             if task.has(Flags::STOP_ON_DROP) {
                 core.stop(task.key());
             }
-            core.drop_handle(task, true);
+            core.drop_coroutine(*task);
         }
     }
 }
@@ -294,7 +300,7 @@ impl<T> Drop for Coroutine<T> {
 impl<T> fmt::Debug for Coroutine<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Coroutine")
-            .field("id", &self.id)
+            .field("id", &self.id())
             .field("finished", &self.is_finished())
             .finish_non_exhaustive()
     }

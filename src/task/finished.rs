@@ -12,7 +12,7 @@ use crate::Outcome;
 use crate::core::{Core, Place, Registration};
 use crate::phase::PhaseIndex;
 
-use super::header::{Lifecycle, TaskRef};
+use super::header::TaskRef;
 
 /// A wait for the end of a coroutine, by [`Coroutine::finished`].
 ///
@@ -36,37 +36,39 @@ use super::header::{Lifecycle, TaskRef};
 /// [`Coroutine::finished`]: crate::Coroutine::finished
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Finished {
-    /// `None`: no executor took the coroutine.
-    task: Option<(Rc<Core>, TaskRef)>,
+    target: Target,
     registration: Registration,
     done: bool,
+}
+
+enum Target {
+    Stored(Rc<Core>, TaskRef),
+    /// What became of it is known, and it is stored no more.
+    Known(Outcome),
 }
 
 impl Finished {
     pub(crate) fn of(core: Rc<Core>, task: TaskRef) -> Self {
         task.add_handle();
-        Finished {
-            task: Some((core, task)),
-            registration: Registration::new(PhaseIndex::UPDATE, false),
-            done: false,
-        }
+        Self::new(Target::Stored(core, task))
     }
 
-    pub(crate) fn never_ran() -> Self {
+    pub(crate) fn known(outcome: Outcome) -> Self {
+        Self::new(Target::Known(outcome))
+    }
+
+    fn new(target: Target) -> Self {
         Finished {
-            task: None,
+            target,
             registration: Registration::new(PhaseIndex::UPDATE, false),
             done: false,
         }
     }
 
     fn outcome(&self) -> Option<Outcome> {
-        let Some((_, task)) = &self.task else {
-            return Some(Outcome::Stopped);
-        };
-        match task.lifecycle.get() {
-            Lifecycle::Ended(outcome) => Some(outcome),
-            _ => None,
+        match &self.target {
+            Target::Stored(_, task) => task.outcome(),
+            Target::Known(outcome) => Some(*outcome),
         }
     }
 }
@@ -81,7 +83,7 @@ impl Future for Finished {
             return Poll::Ready(outcome);
         }
         let this = &mut *self;
-        if let Some((core, task)) = &this.task {
+        if let Target::Stored(core, task) = &this.target {
             this.registration.wait_for_end(core, cx, *task);
         }
         Poll::Pending
@@ -96,9 +98,9 @@ impl FusedFuture for Finished {
 
 impl Clone for Finished {
     fn clone(&self) -> Self {
-        match &self.task {
-            Some((core, task)) => Finished::of(core.clone(), *task),
-            None => Finished::never_ran(),
+        match &self.target {
+            Target::Stored(core, task) => Finished::of(core.clone(), *task),
+            Target::Known(outcome) => Finished::known(*outcome),
         }
     }
 }
@@ -106,8 +108,8 @@ impl Clone for Finished {
 impl Drop for Finished {
     fn drop(&mut self) {
         self.registration.cancel(Place::Joiners);
-        if let Some((core, task)) = self.task.take() {
-            core.drop_handle(task, false);
+        if let Target::Stored(core, task) = &self.target {
+            core.drop_handle(*task);
         }
     }
 }

@@ -46,6 +46,8 @@ impl Flags {
     pub(crate) const OWN_WAKER: Flags = Flags(1 << 2);
     /// Waits of it stand in records.
     pub(crate) const RECORDS: Flags = Flags(1 << 3);
+    /// It stands in either list.
+    pub(crate) const LISTED: Flags = Flags(0b11);
     /// All that a poll has to look at.
     pub(crate) const SPECIAL: Flags = Flags(0b1111);
     /// Its `Coroutine` handle exists, and wants the output.
@@ -186,11 +188,30 @@ impl Header {
         self.lifecycle.get() == Lifecycle::Alive
     }
 
+    /// How it ended, if it has.
+    #[inline]
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        match self.lifecycle.get() {
+            Lifecycle::Ended(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
     /// Another handle needs the block.
     pub(crate) fn add_handle(&self) {
         // So many handles are never counted down again: the block then stays
         // until the executor is gone.
         self.handles.set(self.handles.get().saturating_add(1));
+    }
+
+    /// One handle less needs the block. `true`: no other does.
+    #[inline]
+    pub(crate) fn remove_handle(&self) -> bool {
+        let handles = self.handles.get();
+        if handles != u16::MAX {
+            self.handles.set(handles - 1);
+        }
+        handles == 1
     }
 
     /// The task's index and generation, also for other threads.
