@@ -17,7 +17,6 @@ use std::task::{RawWaker, Waker};
 
 use crate::context::{self, Level};
 use crate::phase::PhaseIndex;
-use crate::prefetch::prefetch;
 use crate::report::Report;
 use crate::shared::Shared;
 use crate::task::{Flags, Primary, TaskRef, Wakeup};
@@ -29,12 +28,13 @@ use super::Core;
 use super::lifecycle::{Polled, poll};
 use super::phases::{PhaseState, frame_deadline, ticket_of};
 
-/// How far ahead of the poll its task is fetched into the cache.
+/// How far ahead of the poll its task is fetched into the cache, and half as far
+/// as what leads to it.
 const PREFETCH_AHEAD: usize = 8;
 
 /// How many waiters make fetching ahead worth its instructions: a few make do
 /// with the caches.
-const PREFETCH_FROM: usize = 16 << 10;
+const PREFETCH_FROM: usize = 4 << 10;
 
 /// Polls that a run may owe to spawns and joins during it, per poll that one
 /// coroutine may owe to wakes, on top of one for every coroutine there is.
@@ -211,7 +211,8 @@ impl Core {
         let mut cx = level.context();
         while let Some(ticket) = { queue.borrow_mut().pop_earlier() } {
             if PREFETCH {
-                self.prefetch(queue.borrow().peek(PREFETCH_AHEAD));
+                let queue = queue.borrow();
+                self.prefetch(queue.peek(2 * PREFETCH_AHEAD), queue.peek(PREFETCH_AHEAD));
             }
             if ticket.is_record() {
                 self.resume_record(level, ticket);
@@ -244,8 +245,11 @@ impl Core {
 
     fn poll_timers(&self, level: &Level) {
         while let Some(due) = next(&self.lists.timers, &self.lists.next_timer) {
-            let ahead = self.lists.next_timer.get() + PREFETCH_AHEAD;
-            self.prefetch(self.lists.timers.borrow().get(ahead).map(ticket_of));
+            {
+                let (timers, next) = (self.lists.timers.borrow(), self.lists.next_timer.get());
+                let ahead = |places| timers.get(next + places).map(ticket_of);
+                self.prefetch(ahead(2 * PREFETCH_AHEAD), ahead(PREFETCH_AHEAD));
+            }
             let ticket = ticket_of(&due);
             if ticket.is_record() {
                 self.resume_record(level, ticket);
@@ -256,10 +260,16 @@ impl Core {
         }
     }
 
+    /// Fetches what leads to the coroutine of a ticket far ahead, and the
+    /// coroutine of a nearer one.
     #[inline]
-    fn prefetch(&self, ticket: Option<Ticket>) {
-        if let Some(ticket) = ticket.filter(|ticket| !ticket.is_record()) {
-            prefetch(self.tasks.borrow().at(ticket.index()).as_ptr());
+    fn prefetch(&self, far: Option<Ticket>, near: Option<Ticket>) {
+        let tasks = self.tasks.borrow();
+        if let Some(ticket) = far.filter(|ticket| !ticket.is_record()) {
+            tasks.prefetch_slot(ticket.index());
+        }
+        if let Some(ticket) = near.filter(|ticket| !ticket.is_record()) {
+            tasks.prefetch_task(ticket.index());
         }
     }
 

@@ -3,11 +3,13 @@
 use std::alloc::Layout;
 use std::collections::HashMap;
 use std::future::Future;
+use std::ptr::NonNull;
 
 use slab::Slab;
 
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
+use crate::prefetch::prefetch;
 use crate::ticket::Ticket;
 
 use super::extra::Extra;
@@ -145,6 +147,24 @@ impl TaskTable {
         // SAFETY: slots are never removed, so an index, once given out, is there;
         // and nothing but indices that were given out is asked for.
         unsafe { self.slots.get_unchecked(index as usize) }.task
+    }
+
+    /// Has what leads to a ticket's task fetched into the cache.
+    #[inline(always)]
+    pub(crate) fn prefetch_slot(&self, index: u32) {
+        debug_assert!(self.slots.contains(index as usize));
+        // SAFETY: as in `at`.
+        let slot = unsafe { self.slots.get_unchecked(index as usize) };
+        prefetch(NonNull::from(slot), 0);
+    }
+
+    /// Has a ticket's task fetched into the cache: its head, and its future if
+    /// that is a small one.
+    #[inline(always)]
+    pub(crate) fn prefetch_task(&self, index: u32) {
+        let block = self.at(index).as_ptr();
+        prefetch(block, 0);
+        prefetch(block, 64);
     }
 
     /// The task of a key, unless the slot has another occupant by now.
