@@ -33,7 +33,7 @@ pub(crate) struct PhaseQueue {
 
 impl PhaseQueue {
     pub(crate) fn is_empty(&self) -> bool {
-        self.len() == self.stale
+        self.len() <= self.stale
     }
 
     /// Whether the run that has begun may have records to fire.

@@ -6,7 +6,7 @@ use crate::Phase;
 
 /// A reading of the executor's clocks.
 ///
-/// Given by [`time`](crate::time), [`Executor::time`](crate::Executor::time)
+/// Given by [`time`](crate::time()), [`Executor::time`](crate::Executor::time)
 /// and by the waits that resume once a frame. All clocks stand still between
 /// two calls of [`Executor::begin_frame`](crate::Executor::begin_frame), except
 /// that inside a fixed step `elapsed` and `delta` are those of the step.

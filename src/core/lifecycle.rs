@@ -347,7 +347,9 @@ impl Core {
         let mut indices = 0..self.tasks.borrow().len();
         while let Some(task) = indices.next().map(|index| self.tasks.borrow().at(index)) {
             if task.is_alive() {
-                self.end(task, Outcome::Stopped, None);
+                // Being polled is one that `Handle::start` began and that drops
+                // the executor itself: it is dropped when its poll returns.
+                self.stop(task.key());
             }
         }
     }

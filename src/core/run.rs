@@ -398,7 +398,8 @@ impl Core {
             return;
         };
         if !task.has(Flags::OWN_WAKER) {
-            // Nobody else can have woken it: it is new, or woke itself.
+            // No waker of it is around: it is new, woke itself, or joined what was
+            // stopped from outside.
             task.clear(Flags::LISTED);
             if task.has(Flags::SPECIAL) {
                 self.resume_special(level, task, Ticket::VOID);
@@ -472,12 +473,14 @@ impl Core {
     /// Moves the joiners of what ended to the front, the first one uppermost.
     fn take_ended(&self, level: &Level) {
         level.current.set(None);
-        let mut front = self.lists.front.borrow_mut();
-        let from = front.len();
-        front.append(&mut self.ended.borrow_mut());
-        front[from..].reverse();
-        let records = front[from..].iter().any(|ticket| ticket.is_record());
-        drop(front);
+        let (from, records) = {
+            let mut front = self.lists.front.borrow_mut();
+            let from = front.len();
+            front.append(&mut self.ended.borrow_mut());
+            front[from..].reverse();
+            let records = front[from..].iter().any(|ticket| ticket.is_record());
+            (from, records)
+        };
         if records {
             self.fire_joiners(from);
         }

@@ -215,16 +215,16 @@ impl<T: Sync> IsSync<T> {
 
 #[test]
 fn executors_and_handles_stay_on_their_thread() {
-    assert!(!IsSend::<Executor>::YES);
-    assert!(!IsSend::<Handle>::YES);
-    assert!(!IsSend::<Coroutine<()>>::YES);
-    assert!(!IsSend::<framestep::Finished>::YES);
-    assert!(!IsSync::<Executor>::YES);
-    assert!(!IsSync::<Handle>::YES);
-    assert!(!IsSync::<Coroutine<()>>::YES);
+    const { assert!(!IsSend::<Executor>::YES) }
+    const { assert!(!IsSend::<Handle>::YES) }
+    const { assert!(!IsSend::<Coroutine<()>>::YES) }
+    const { assert!(!IsSend::<framestep::Finished>::YES) }
+    const { assert!(!IsSync::<Executor>::YES) }
+    const { assert!(!IsSync::<Handle>::YES) }
+    const { assert!(!IsSync::<Coroutine<()>>::YES) }
     // The probe can say yes.
-    assert!(IsSend::<Remote>::YES);
-    assert!(IsSync::<Remote>::YES);
+    const { assert!(IsSend::<Remote>::YES) }
+    const { assert!(IsSync::<Remote>::YES) }
 }
 
 #[test]
@@ -511,7 +511,8 @@ fn handles_and_results_may_be_kept_in_collections() {
             })
             .collect();
         for child in children {
-            into.borrow_mut().push(child.await.unwrap());
+            let result = child.await.unwrap();
+            into.borrow_mut().push(result);
         }
     });
     for _ in 0..5 {

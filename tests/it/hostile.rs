@@ -56,7 +56,8 @@ fn wakes_from_eight_threads_after_the_executor_are_no_ops() {
             let waker = waker.clone();
             std::thread::spawn(move || {
                 for _ in 0..1_000 {
-                    waker.clone().wake();
+                    let clone = waker.clone();
+                    clone.wake();
                     waker.wake_by_ref();
                 }
             })

@@ -96,6 +96,7 @@ fn joining_what_has_ended_takes_no_time() {
 
 #[test]
 fn awaiting_an_async_fn_directly_costs_nothing() {
+    #[expect(clippy::unused_async, reason = "the point of it")]
     async fn child() -> u32 {
         40
     }

@@ -14,7 +14,7 @@ use crate::support::{result_of, update};
 use crate::timeline::unclamped;
 
 /// The frame in which `wait_seconds(length)` ends, with frames of `dt`.
-fn frames_of<L: Seconds + 'static>(length: L, dt: impl Seconds + Copy) -> u64 {
+fn frames_of<L: Seconds + 'static>(length: L, dt: impl Seconds) -> u64 {
     let mut executor = unclamped();
     let wait = executor.start(wait_seconds(length).map(drop));
     while !wait.is_finished() {
@@ -32,7 +32,7 @@ fn nanos_of<L: Seconds + 'static>(length: L) -> u128 {
     let see = overshoot.clone();
     executor.start(async move { see.set(wait_seconds(length).await) });
     update(&mut executor, day);
-    (day - overshoot.get()).as_nanos()
+    day.checked_sub(overshoot.get()).unwrap().as_nanos()
 }
 
 /// The whole nanoseconds by which a frame of `dt` moves the game clock.

@@ -199,8 +199,6 @@ fn the_methods_of_a_handle_do_the_same_within_a_coroutine() {
 
 #[test]
 fn what_is_spawned_in_a_run_may_spawn_in_the_same_run() {
-    let mut executor = unclamped();
-    let log = Log::new();
     fn generation(log: Log, n: u32) {
         if n < 4 {
             spawn(async move {
@@ -209,6 +207,8 @@ fn what_is_spawned_in_a_run_may_spawn_in_the_same_run() {
             });
         }
     }
+    let mut executor = unclamped();
+    let log = Log::new();
     let say = log.clone();
     executor.start(async move {
         next_frame().await;

@@ -136,7 +136,7 @@ fn wait_seconds_does_not_allocate_once_a_crowd_has_been_there() {
             })
         })
         .collect();
-    frames(&mut executor, 4_000, 0.25);
+    frames(&mut executor, 5_000, 0.25);
     // The room that the crowd needed is kept; where the timers of the rest
     // happen to meet is another matter in every frame.
     for coroutine in crowd.drain(50..) {

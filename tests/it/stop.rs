@@ -632,3 +632,32 @@ fn the_executor_drops_all_its_coroutines_when_it_goes() {
     );
     assert!(spawned.is_finished());
 }
+
+#[test]
+fn a_coroutine_may_drop_the_executor_that_polls_it() {
+    let executor = Rc::new(RefCell::new(Some(Executor::new())));
+    let handle = executor.borrow().as_ref().unwrap().handle();
+    let guard = DropFlag::default();
+    let (dropped, inside) = (guard.0.clone(), executor.clone());
+    let coroutine = handle.start(async move {
+        let _guard = guard;
+        drop(inside.borrow_mut().take());
+        // Stopped, but being polled: it goes on until it next waits.
+        assert!(!_guard.0.get());
+        next_frame().await;
+        unreachable!("stopped with its executor");
+    });
+    assert!(dropped.get());
+    assert!(coroutine.is_finished());
+    assert!(coroutine.now_or_never().unwrap().unwrap_err().is_stopped());
+}
+
+/// Says that it was dropped.
+#[derive(Default)]
+struct DropFlag(Rc<Cell<bool>>);
+
+impl Drop for DropFlag {
+    fn drop(&mut self) {
+        self.0.set(true);
+    }
+}

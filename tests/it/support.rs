@@ -51,7 +51,7 @@ pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Outp
 
 /// Never ready, never woken.
 pub(crate) async fn forever() {
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// What joining an ended coroutine gives, which must be had at once.

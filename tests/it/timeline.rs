@@ -78,7 +78,7 @@ impl Timeline {
             executor,
             dt,
             rows: Vec::new(),
-            step: Box::new(|executor, dt| executor.run_frame(dt)),
+            step: Box::new(Executor::run_frame),
             times: Vec::new(),
         }
     }
@@ -112,12 +112,11 @@ impl Timeline {
             self.draw_frame();
         }
         let actual = self.draw(&expected);
-        if actual != expected {
-            panic!(
-                "the timeline differs\n{}",
-                side_by_side(&expected.render(), &actual.render())
-            );
-        }
+        assert!(
+            actual == expected,
+            "the timeline differs\n{}",
+            side_by_side(&expected.render(), &actual.render())
+        );
     }
 
     fn draw_frame(&mut self) {
@@ -297,12 +296,11 @@ impl Log {
     #[track_caller]
     pub(crate) fn check(&self, expected: &[&str]) {
         let actual = self.take();
-        if actual != expected {
-            panic!(
-                "the trace differs\n{}",
-                side_by_side(&expected.join("\n"), &actual.join("\n"))
-            );
-        }
+        assert!(
+            actual == expected,
+            "the trace differs\n{}",
+            side_by_side(&expected.join("\n"), &actual.join("\n"))
+        );
     }
 }
 

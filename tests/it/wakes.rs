@@ -244,7 +244,7 @@ fn many_wakes_before_a_run_are_one_poll() {
     for _ in 0..100_000 {
         wake.wake_by_ref();
     }
-    let thread = std::thread::spawn(move || (0..1_000).for_each(|_| wake.clone().wake()));
+    let thread = std::thread::spawn(move || (0..1_000).for_each(|_| wake.wake_by_ref()));
     thread.join().unwrap();
     executor.run_frame(0.25);
     executor.run_frame(0.25);
@@ -272,7 +272,7 @@ fn a_waker_outlives_its_coroutine_and_its_executor() {
     assert_eq!(polls.get(), 0);
     drop(executor);
     waker.wake_by_ref();
-    let thread = std::thread::spawn(move || waker.clone().wake());
+    let thread = std::thread::spawn(move || waker.wake());
     thread.join().unwrap();
     log.check(&[]);
 }
