@@ -160,11 +160,22 @@ impl Core {
         } else {
             self.settle(task, outcome);
         }
-        if context::depth() < MAX_DEPTH {
-            while let Some(key) = { self.deferred_stops.borrow_mut().pop_front() } {
-                self.stop(key);
-            }
+        if !self.deferred_stops.borrow().is_empty() {
+            self.stop_deferred();
         }
+    }
+
+    /// Stops those who found the stack too deep, in order: all from one place,
+    /// since each may leave another here.
+    #[cold]
+    fn stop_deferred(&self) {
+        if context::depth() >= MAX_DEPTH || self.stopping_deferred.replace(true) {
+            return;
+        }
+        while let Some(key) = { self.deferred_stops.borrow_mut().pop_front() } {
+            self.stop(key);
+        }
+        self.stopping_deferred.set(false);
     }
 
     /// The task returned; its output stands in the future's place.

@@ -61,7 +61,8 @@ pub(crate) struct Core {
     ended: Shared<Vec<Ticket>>,
     /// Started, or to be stopped, too deep down the stack; see [`lifecycle`].
     deferred_starts: Shared<VecDeque<TaskKey>>,
-    deferred_stops: RefCell<VecDeque<TaskKey>>,
+    deferred_stops: Shared<VecDeque<TaskKey>>,
+    stopping_deferred: Cell<bool>,
     /// The coroutine that is due by itself while its wait's waker is called.
     firing: Cell<Option<TaskKey>>,
     /// How many more polls this run may owe to what happened during it.
@@ -97,7 +98,8 @@ impl Core {
             soon: Shared::default(),
             ended: Shared::default(),
             deferred_starts: Shared::default(),
-            deferred_stops: RefCell::default(),
+            deferred_stops: Shared::default(),
+            stopping_deferred: Cell::new(false),
             firing: Cell::new(None),
             budget: Cell::new(0),
             runaway_in: Cell::new(0),

@@ -38,7 +38,7 @@ const PREFETCH_FROM: usize = 4 << 10;
 
 /// Polls that a run may owe to spawns and joins during it, per poll that one
 /// coroutine may owe to wakes, on top of one for every coroutine there is.
-const BUDGET_FACTOR: u64 = 1000;
+const BUDGET_FACTOR: u64 = 100;
 
 /// What a run works through, kept between runs for their memory.
 #[derive(Default)]

@@ -4,6 +4,7 @@
 mod bad_time;
 mod combinators;
 mod compile_fail;
+mod depth;
 mod determinism;
 mod enter;
 mod fixed_step;

@@ -1,0 +1,133 @@
+//! Neither long chains nor endless ones overflow the stack or hold a frame.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use framestep::prelude::*;
+use framestep::{Executor, Handle, Report};
+
+use crate::support::forever;
+use crate::timeline::unclamped;
+
+type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// Runs `f` in a thread with a stack of 2 MiB.
+fn in_small_thread(f: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(2 << 20);
+    thread.spawn(f).unwrap().join().unwrap();
+}
+
+/// Starts `depth` coroutines inside one another; the last one does `last`.
+fn nested_starts(depth: u32, last: fn() -> Boxed<()>) -> Boxed<u32> {
+    Box::pin(async move {
+        if depth == 0 {
+            last().await;
+            0
+        } else {
+            start(nested_starts(depth - 1, last)).await.unwrap() + 1
+        }
+    })
+}
+
+#[test]
+fn a_hundred_thousand_nested_starts_fit_on_a_small_stack() {
+    in_small_thread(|| {
+        let mut executor = unclamped();
+        let at_once = executor.start(nested_starts(100_000, || Box::pin(async {})));
+        assert_eq!(executor.run_until(at_once, 0.25).unwrap(), 100_000);
+        let waits = executor.start(nested_starts(100_000, || {
+            Box::pin(async {
+                next_frame().await;
+            })
+        }));
+        assert_eq!(executor.len(), 100_001, "all have come to their first wait");
+        assert_eq!(executor.run_until(waits, 0.25).unwrap(), 100_000);
+    });
+}
+
+/// A coroutine that holds, and stops with it, one that holds the next.
+fn held_chain(length: u32) -> Boxed<()> {
+    Box::pin(async move {
+        if length == 0 {
+            forever().await;
+        } else {
+            let next = spawn(held_chain(length - 1));
+            next.stop_on_drop();
+            drop(next.await);
+        }
+    })
+}
+
+#[test]
+fn stopping_the_first_of_a_hundred_thousand_that_hold_one_another_stops_all() {
+    in_small_thread(|| {
+        let mut executor = unclamped();
+        let first = executor.start(held_chain(100_000));
+        executor.run_frame(0.25);
+        assert_eq!(executor.len(), 100_001);
+        assert!(first.stop());
+        assert!(executor.is_empty());
+
+        executor.start(held_chain(100_000));
+        executor.run_frame(0.25);
+        drop(executor);
+    });
+}
+
+/// Spawns another of its kind when it is dropped.
+struct Phoenix(Handle);
+
+impl Drop for Phoenix {
+    fn drop(&mut self) {
+        let next = Phoenix(self.0.clone());
+        self.0.spawn(async move {
+            let _next = next;
+            forever().await;
+        });
+    }
+}
+
+#[test]
+fn a_destructor_that_respawns_for_ever_cannot_hold_the_executors_end() {
+    let executor = unclamped();
+    let phoenix = Phoenix(executor.handle());
+    executor.start(async move {
+        let _phoenix = phoenix;
+        forever().await;
+    });
+    drop(executor);
+}
+
+fn endless_spawns() -> Boxed<()> {
+    Box::pin(async {
+        spawn(endless_spawns());
+    })
+}
+
+#[test]
+fn endless_spawns_and_joins_go_on_in_the_next_frame_and_are_reported() {
+    let endless: [fn() -> Boxed<()>; 2] = [endless_spawns, || {
+        Box::pin(async {
+            loop {
+                spawn(async {}).await.unwrap();
+            }
+        })
+    }];
+    for endless in endless {
+        let mut executor = Executor::builder().max_polls_per_run(1).build();
+        let reports = Rc::new(RefCell::new(Vec::new()));
+        let heard = reports.clone();
+        executor.on_report(move |report| heard.borrow_mut().push(report.clone()));
+        executor.spawn(endless());
+        executor.run_frame(0.25);
+        executor.run_frame(0.25);
+        let runaway = |frame| Report::Runaway {
+            frame,
+            phase: Phase::Update,
+        };
+        assert_eq!(*reports.borrow(), [runaway(1), runaway(2)]);
+        assert!(!executor.is_empty());
+    }
+}
