@@ -130,10 +130,11 @@ impl PhaseQueue {
         None
     }
 
-    /// The ticket `ahead` places behind the next one, for prefetching.
-    #[inline]
-    pub(crate) fn peek(&self, ahead: usize) -> Option<Ticket> {
-        self.waiters.get(self.read + ahead).copied()
+    /// The tickets `near` and `far` places behind the next one, for prefetching.
+    #[inline(always)]
+    pub(crate) fn peek(&self, near: usize, far: usize) -> Option<(Ticket, Ticket)> {
+        let far = *self.waiters.get(self.read + far)?;
+        Some((self.waiters[self.read + near], far))
     }
 
     pub(crate) fn end_run(&mut self) {

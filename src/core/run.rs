@@ -34,7 +34,7 @@ const PREFETCH_AHEAD: usize = 8;
 
 /// How many waiters make fetching ahead worth its instructions: a few make do
 /// with the caches.
-const PREFETCH_FROM: usize = 4 << 10;
+const PREFETCH_FROM: usize = 16 << 10;
 
 /// Polls that a run may owe to spawns and joins during it, per poll that one
 /// coroutine may owe to wakes, on top of one for every coroutine there is.
@@ -212,7 +212,9 @@ impl Core {
         while let Some(ticket) = { queue.borrow_mut().pop_earlier() } {
             if PREFETCH {
                 let queue = queue.borrow();
-                self.prefetch(queue.peek(2 * PREFETCH_AHEAD), queue.peek(PREFETCH_AHEAD));
+                if let Some((near, far)) = queue.peek(PREFETCH_AHEAD, 2 * PREFETCH_AHEAD) {
+                    self.prefetch(near, far);
+                }
             }
             if ticket.is_record() {
                 self.resume_record(level, ticket);
@@ -247,8 +249,10 @@ impl Core {
         while let Some(due) = next(&self.lists.timers, &self.lists.next_timer) {
             {
                 let (timers, next) = (self.lists.timers.borrow(), self.lists.next_timer.get());
-                let ahead = |places| timers.get(next + places).map(ticket_of);
-                self.prefetch(ahead(2 * PREFETCH_AHEAD), ahead(PREFETCH_AHEAD));
+                if let Some(far) = timers.get(next + 2 * PREFETCH_AHEAD) {
+                    let near = &timers[next + PREFETCH_AHEAD];
+                    self.prefetch(ticket_of(near), ticket_of(far));
+                }
             }
             let ticket = ticket_of(&due);
             if ticket.is_record() {
@@ -260,16 +264,14 @@ impl Core {
         }
     }
 
-    /// Fetches what leads to the coroutine of a ticket far ahead, and the
-    /// coroutine of a nearer one.
-    #[inline]
-    fn prefetch(&self, far: Option<Ticket>, near: Option<Ticket>) {
+    /// Fetches the coroutine of a ticket near ahead, and what leads to that of
+    /// one further on.
+    #[inline(always)]
+    fn prefetch(&self, near: Ticket, far: Ticket) {
         let tasks = self.tasks.borrow();
-        if let Some(ticket) = far.filter(|ticket| !ticket.is_record()) {
-            tasks.prefetch_slot(ticket.index());
-        }
-        if let Some(ticket) = near.filter(|ticket| !ticket.is_record()) {
-            tasks.prefetch_task(ticket.index());
+        tasks.prefetch_slot(far.index());
+        if !near.is_record() {
+            tasks.prefetch_task(near.index());
         }
     }
 

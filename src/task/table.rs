@@ -152,10 +152,11 @@ impl TaskTable {
     /// Has what leads to a ticket's task fetched into the cache.
     #[inline(always)]
     pub(crate) fn prefetch_slot(&self, index: u32) {
-        debug_assert!(self.slots.contains(index as usize));
-        // SAFETY: as in `at`.
-        let slot = unsafe { self.slots.get_unchecked(index as usize) };
-        prefetch(NonNull::from(slot), 0);
+        // Reading the slot, if only to see that it is occupied, would wait for
+        // it. Should slots lie further apart than this, the hint is wasted.
+        if let Some(first) = self.slots.get(0) {
+            prefetch(NonNull::from(first), index as usize * size_of::<Slot>());
+        }
     }
 
     /// Has a ticket's task fetched into the cache: its head, and its future if

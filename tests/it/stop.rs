@@ -640,10 +640,9 @@ fn a_coroutine_may_drop_the_executor_that_polls_it() {
     let guard = DropFlag::default();
     let (dropped, inside) = (guard.0.clone(), executor.clone());
     let coroutine = handle.start(async move {
-        let _guard = guard;
         drop(inside.borrow_mut().take());
         // Stopped, but being polled: it goes on until it next waits.
-        assert!(!_guard.0.get());
+        assert!(!guard.0.get());
         next_frame().await;
         unreachable!("stopped with its executor");
     });
