@@ -2,6 +2,8 @@
 //!
 //! Nothing here reads the wall clock; the host says how long a frame was.
 
+#![forbid(unsafe_code)]
+
 use std::cell::Cell;
 use std::time::Duration;
 

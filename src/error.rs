@@ -1,5 +1,7 @@
 //! How a coroutine ended, as those who join it see it.
 
+#![forbid(unsafe_code)]
+
 use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;

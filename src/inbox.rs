@@ -1,6 +1,8 @@
 //! What reaches the executor from other threads, and from its own thread
 //! while it is not at work.
 
+#![forbid(unsafe_code)]
+
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,7 +31,9 @@ pub(crate) struct Inbox {
     waiting: AtomicBool,
     /// Whether the host has been told since the last run began.
     announced: AtomicBool,
-    host: Mutex<Option<Waker>>,
+    /// Shared, so that the waker can be called, which is user code, without the
+    /// lock.
+    host: Mutex<Option<Arc<Waker>>>,
 }
 
 #[derive(Default)]
@@ -78,7 +82,7 @@ impl Inbox {
         if !self.announced.swap(true, Ordering::AcqRel) {
             let host = lock(&self.host).clone();
             if let Some(host) = host {
-                host.wake();
+                host.wake_by_ref();
             }
         }
     }
@@ -105,7 +109,7 @@ impl Inbox {
 
     /// Whom to tell when something arrives from outside.
     pub(crate) fn set_host(&self, waker: Option<Waker>) {
-        let previous = mem::replace(&mut *lock(&self.host), waker);
+        let previous = mem::replace(&mut *lock(&self.host), waker.map(Arc::new));
         drop(previous);
     }
 

@@ -1,5 +1,7 @@
 //! Names for coroutines: small copies that notice when what they name is gone.
 
+#![forbid(unsafe_code)]
+
 use std::fmt;
 
 /// Where a coroutine is stored, and which of the slot's occupants it is.
@@ -9,10 +11,10 @@ pub(crate) struct TaskKey {
     pub(crate) generation: u32,
 }
 
-/// Identifies one coroutine of one executor, for ever.
+/// Identifies one coroutine of one executor.
 ///
-/// An id is a plain value: it keeps nothing alive, and nothing else ever gets
-/// the same one. Once its coroutine has ended, or on another executor,
+/// An id is a plain value: it keeps nothing alive, and nothing else gets the
+/// same one (until a slot has had four billion occupants). Once its coroutine has ended, or on another executor,
 /// [`stop`](crate::stop) and its kin answer `false`.
 ///
 /// It prints as slot and generation: `12v3` is the third occupant of slot 12.

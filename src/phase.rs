@@ -1,5 +1,7 @@
 //! The phases of a frame, and their dense numbering inside the executor.
 
+#![forbid(unsafe_code)]
+
 use std::fmt;
 
 /// A point of the frame at which coroutines resume.

@@ -1,5 +1,7 @@
 //! Waits that cannot register with their task itself.
 
+#![forbid(unsafe_code)]
+
 use std::task::Waker;
 
 use slab::Slab;

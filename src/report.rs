@@ -1,5 +1,7 @@
 //! What an executor survived and its host should know of.
 
+#![forbid(unsafe_code)]
+
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -138,6 +140,14 @@ impl Reports {
         self.has_hook.set(true);
         let previous = self.hook.replace(Some(hook));
         drop(previous);
+    }
+
+    /// Drops the hook: the executor is gone.
+    pub(crate) fn close(&self) {
+        let hook = self.hook.take();
+        if let Err(payload) = crate::unwind::catch(|| drop(hook)) {
+            crate::unwind::dispose(payload);
+        }
     }
 
     /// Calls user code: nothing may be borrowed.

@@ -1,5 +1,7 @@
 //! What a script calls without a handle: it finds the executor that runs it.
 
+#![forbid(unsafe_code)]
+
 use std::future::Future;
 
 use crate::context::{self, LevelRef};

@@ -1,5 +1,7 @@
 //! When a wait began, what it waits for and whose it is, in 64 bits.
 
+#![forbid(unsafe_code)]
+
 use crate::phase::PhaseIndex;
 use crate::task::Primary;
 

@@ -1,5 +1,7 @@
 //! Tickets: what stands in queues, wheels and joiner lists for one wait.
 
+#![forbid(unsafe_code)]
+
 /// One registration of one wait, as a queue, a wheel or a list of joiners
 /// holds it: 8 bytes, copied freely, and stale rather than removed when the
 /// wait is dropped.

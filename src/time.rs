@@ -1,5 +1,7 @@
 //! What a coroutine can read off the clocks.
 
+#![forbid(unsafe_code)]
+
 use std::time::Duration;
 
 use crate::Phase;

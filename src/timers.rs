@@ -1,5 +1,7 @@
 //! The timers of one phase: a wheel for every clock they count on.
 
+#![forbid(unsafe_code)]
+
 use crate::ticket::Ticket;
 use crate::wheel::{Due, Wheel};
 

@@ -1,5 +1,7 @@
 //! Panics that must not go any further.
 
+#![forbid(unsafe_code)]
+
 use std::any::Any;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};

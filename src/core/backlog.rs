@@ -1,5 +1,7 @@
 //! Coroutines that became ready before a run, in order of arrival.
 
+#![forbid(unsafe_code)]
+
 use crate::task::Wakeup;
 
 #[derive(Debug, Default)]

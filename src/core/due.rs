@@ -1,5 +1,7 @@
 //! What waits compare themselves with: the latest run of their phase.
 
+#![forbid(unsafe_code)]
+
 use crate::phase::PhaseIndex;
 use crate::since::Since;
 use crate::ticket::Ticket;

@@ -363,6 +363,8 @@ impl Core {
                 self.stop(task.key());
             }
         }
+        // It may keep what keeps this.
+        self.reports.close();
     }
 }
 

@@ -1,5 +1,7 @@
 //! What an executor keeps for each phase.
 
+#![forbid(unsafe_code)]
+
 use std::cell::{Cell, OnceCell, RefCell};
 
 use crate::clock::FrameClock;

@@ -7,6 +7,8 @@
 //! queue, a wheel or a list of joiners, and goes stale when the wait is
 //! dropped.
 
+#![forbid(unsafe_code)]
+
 use std::task::{Context, Waker};
 
 use crate::context::{self, Level};

@@ -1,5 +1,7 @@
 //! Making coroutines ready: wakes from inside, wakes from outside.
 
+#![forbid(unsafe_code)]
+
 use std::task::Waker;
 
 use crate::context;

@@ -32,8 +32,9 @@ impl Default for Builder {
     fn default() -> Self {
         Builder {
             fixed_delta_ns: 20 * MILLISECOND_NS,
-            // Unity's third of a second, rounded up like a dt of 1.0 / 3.0.
-            max_delta_ns: 333_333_334,
+            // Unity's third of a second: 1.0 / 3.0 as an `f32` reads, so that a dt
+            // of that is not cut.
+            max_delta_ns: 333_333_340,
             max_polls_per_run: 1000,
         }
     }

@@ -1,5 +1,7 @@
 //! The executor: spawns coroutines and steps them, frame by frame.
 
+#![forbid(unsafe_code)]
+
 mod builder;
 mod handle;
 mod remote;

@@ -42,7 +42,8 @@ use super::header::{Flags, TaskRef};
 ///
 /// # Panics
 ///
-/// If a coroutine awaits itself.
+/// If a coroutine awaits itself, directly. (Behind a combinator it waits for
+/// ever, and can be stopped; so do two that await each other.)
 ///
 /// # Examples
 ///

@@ -1,5 +1,7 @@
 //! What few tasks have, kept out of the header.
 
+#![forbid(unsafe_code)]
+
 use std::any::Any;
 use std::borrow::Cow;
 use std::task::Waker;

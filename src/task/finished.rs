@@ -1,5 +1,7 @@
 //! Waiting for an end without taking the result.
 
+#![forbid(unsafe_code)]
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -1,8 +1,11 @@
 //! The waits of scripts: plain futures, one file a family.
 //!
 //! A wait is due in a run that its contract names, is ready from the moment
-//! such a run has begun, and stays ready. So none keeps a flag of its own: it
-//! compares what it noted at its first poll with the latest run of its phase.
+//! such a run has begun, and stays ready. Mostly it is resumed by its own
+//! ticket; polled for any other reason it compares what it noted at its first
+//! poll with the latest run of its phase.
+
+#![forbid(unsafe_code)]
 
 mod frames;
 mod next_frame;

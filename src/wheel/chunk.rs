@@ -84,7 +84,7 @@ impl Chunk {
 /// All chunks of a wheel, those in lists and those free.
 ///
 /// One vector: segments that never move would spare the copy when it grows,
-/// but finding a chunk in them cost a tenth of a timer's whole life.
+/// but finding a chunk in them cost up to a tenth of a timer's whole life.
 #[derive(Debug)]
 pub(super) struct Pool {
     chunks: Vec<Chunk>,

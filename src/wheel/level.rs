@@ -6,7 +6,7 @@ use super::chunk::List;
 /// by eight slots, and a million timers spread over seconds leave a few
 /// hundred to sort in each. Timers of up to 0.1 s go to the lowest level,
 /// those of up to 8 s cascade once. Exactness does not depend on it, and from
-/// 2^19 to 2^22 the cost of a timer varies by a tenth.
+/// 2^19 to 2^22 the cost of a timer varies by a fifth at the most.
 const TICK_BITS: u32 = 21;
 
 /// Bits of a tick that pick the slot within a level.

@@ -20,6 +20,8 @@
 //! - Cancelling does not touch the wheel: the owner forgets the key and
 //!   reports the death. See [`sweep`] for how dead entries leave.
 
+#![forbid(unsafe_code)]
+
 mod chunk;
 mod level;
 mod order;

@@ -131,3 +131,30 @@ fn endless_spawns_and_joins_go_on_in_the_next_frame_and_are_reported() {
         assert!(!executor.is_empty());
     }
 }
+
+#[test]
+fn many_that_wake_one_another_less_than_the_limit_are_all_polled_in_one_run() {
+    const MESSAGES: u32 = 900;
+    const PAIRS: u32 = 200;
+    let mut executor = unclamped();
+    let reports = Rc::new(RefCell::new(Vec::new()));
+    let heard = reports.clone();
+    executor.on_report(move |report| heard.borrow_mut().push(report.clone()));
+    for _ in 0..PAIRS {
+        let (ping, pinged) = async_channel::unbounded();
+        let (pong, ponged) = async_channel::unbounded();
+        executor.start(async move {
+            next_frame().await;
+            for _ in 0..MESSAGES {
+                ping.send(()).await.unwrap();
+                ponged.recv().await.unwrap();
+            }
+        });
+        executor.start(async move {
+            while pinged.recv().await.is_ok() && pong.send(()).await.is_ok() {}
+        });
+    }
+    executor.run_frame(0.25);
+    assert!(executor.is_empty());
+    assert_eq!(*reports.borrow(), []);
+}

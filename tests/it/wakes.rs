@@ -670,3 +670,44 @@ fn has_ready_tells_whether_a_wake_or_a_spawn_is_waiting_for_a_run() {
     executor.run_frame(0.25);
     assert!(!executor.has_ready());
 }
+
+#[test]
+fn a_host_waker_may_set_another_when_it_is_cloned_called_or_dropped() {
+    use std::task::{RawWaker, RawWakerVTable};
+
+    thread_local! {
+        static EXECUTOR: std::cell::OnceCell<framestep::Executor> =
+            const { std::cell::OnceCell::new() };
+        static CALLS: Cell<u32> = const { Cell::new(0) };
+    }
+
+    fn set_another() {
+        CALLS.set(CALLS.get() + 1);
+        // Not while the thread ends: then the executor may be gone.
+        let _ = EXECUTOR.try_with(|executor| {
+            if let Some(executor) = executor.get() {
+                executor.on_wake(Waker::noop().clone());
+            }
+        });
+    }
+
+    fn clone(_: *const ()) -> RawWaker {
+        set_another();
+        RawWaker::new(std::ptr::null(), &HOSTILE)
+    }
+    fn call(_: *const ()) {
+        set_another();
+    }
+    static HOSTILE: RawWakerVTable = RawWakerVTable::new(clone, call, call, call);
+
+    EXECUTOR.with(|executor| {
+        let executor = executor.get_or_init(framestep::Executor::new);
+        // SAFETY: the functions of the table use no data and may be called anywhere.
+        let hostile = unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &HOSTILE)) };
+        executor.on_wake(hostile);
+        let before = CALLS.get();
+        executor.remote().spawn(|| async {});
+        assert!(CALLS.get() > before, "it was told");
+        assert!(executor.has_ready());
+    });
+}

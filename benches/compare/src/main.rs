@@ -1,0 +1,123 @@
+//! Compares framestep with its peers on the same work, in one process.
+//!
+//! ```text
+//! cargo run --release                        every workload, size and system
+//! cargo run --release -- --quick             a few minutes' worth of it
+//! cargo run --release -- W1 W2 --sizes 10k,1M --systems bare,tokio,framestep
+//! cargo run --release -- W1 --rounds 60 --builds 4 --csv
+//! cargo run --release --features mimalloc    all systems on another allocator
+//! cargo run --release --no-default-features  the peers only
+//! ./instructions.sh                          instructions per item (valgrind)
+//! ```
+//!
+//! # Workloads
+//!
+//! | id      | what every system does                              | per    |
+//! |---------|-----------------------------------------------------|--------|
+//! | W1      | N coroutines `loop { next_frame().await }`          | resume |
+//! | W1-aged | the same, queued in another order than allocated    | resume |
+//! | W2      | N coroutines `loop { wait_seconds(0.5..5).await }`  | fire   |
+//! | W2-idle | N coroutines that wait for weeks: an empty frame    | frame  |
+//! | W3      | spawn N, each waits for one frame and ends          | spawn  |
+//! | W4a     | one coroutine starts and joins N, one after another | join   |
+//! | W6      | memory per coroutine parked in `next_frame`         |        |
+//!
+//! # Systems
+//!
+//! *bare* is a `Vec` of boxed futures, all polled every frame with a waker
+//! that does nothing: the least an executor of boxed futures can do.
+//! *state machines* are enums written by hand: the physical limit. How the
+//! others are put to the work, and what was done to be fair to them, is told
+//! at the top of their files in `systems`.
+//!
+//! # How it is measured
+//!
+//! - All systems of a row are alive at once and take turns, in an order that
+//!   rotates every round, so that a slow moment of the machine hits all. A
+//!   ratio is the median of the ratios within each round, not a ratio of
+//!   medians; its spread is p10-p90. Only ratios carry over to other machines.
+//! - Every few rounds all systems are built anew (`--builds`), on a heap from
+//!   which all that went before has been freed: where it happens to place a
+//!   million boxes is a matter of luck all the same.
+//! - Coroutines are futures of 48 to 64 bytes, as far as the system's own
+//!   waits allow. Each counts its resumes; the sum is compared with the exact
+//!   number that the workload prescribes. Who did another amount of work is
+//!   shown as WRONG.
+//! - A frame lasts 1/64 s and the waits are multiples of 1/512 s: exact in
+//!   nanoseconds and in an `f32`, so that every clock agrees on what is due.
+//! - Allocations are counted in a pass of their own, which is not timed.
+
+mod actor;
+mod alloc;
+mod args;
+mod measure;
+mod random;
+mod systems;
+mod table;
+mod workloads;
+
+use args::{Args, Command, USAGE};
+use measure::Plan;
+use systems::System;
+
+fn main() {
+    let args = match Args::parse(std::env::args().skip(1)) {
+        Ok(args) => args,
+        Err(problem) => {
+            eprintln!("{problem}\n\n{USAGE}");
+            std::process::exit(2);
+        }
+    };
+    match args.command {
+        Command::Help => println!("{USAGE}"),
+        Command::Count {
+            workload,
+            size,
+            system,
+            steps,
+        } => {
+            let items = measure::count(workload.as_ref(), size, system.as_ref(), steps);
+            println!("{items}");
+        }
+        Command::Footprint { system, size } => {
+            let footprint = workloads::footprint::measure_here(system.as_ref(), size);
+            println!("{footprint}");
+        }
+        Command::Compare => compare(&args),
+    }
+}
+
+fn compare(args: &Args) {
+    if !args.csv {
+        println!("Bytes of a W1 future:{}\n", future_bytes(&args.systems));
+    }
+    let mut table = table::Table::new(args.csv);
+    let plan = Plan {
+        rounds: args.rounds,
+        builds: args.builds,
+    };
+    for workload in &args.workloads {
+        for &size in args.sizes_of(workload.sizes()) {
+            let rows = measure::rounds(workload.as_ref(), size, &args.systems, plan);
+            table.rows(workload.id(), workload.item(), size, &rows);
+        }
+    }
+    if args.footprint {
+        for &size in args.sizes_of(workloads::footprint::SIZES) {
+            let rows = workloads::footprint::measure_all(&args.systems, size);
+            table.footprints(size, &rows);
+        }
+    }
+}
+
+fn future_bytes(systems: &[Box<dyn System>]) -> String {
+    use std::fmt::Write as _;
+
+    let mut text = String::new();
+    for system in systems {
+        let bytes = system.future_bytes();
+        let mark = if (48..=64).contains(&bytes) { "" } else { "!" };
+        write!(text, " {} {bytes}{mark}", system.name()).expect("a String takes all");
+    }
+    text
+}

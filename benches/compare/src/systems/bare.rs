@@ -1,0 +1,201 @@
+//! A `Vec` of boxed futures, all polled every frame with a waker that does
+//! nothing. No queue, no wakers, no timers, no stopping, no order to keep:
+//! the least that an executor of boxed futures can do.
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use crate::actor::{Actor, FRAME, Waits, child};
+use crate::random::shuffle;
+use crate::systems::{Order, System, World};
+
+thread_local! {
+    static NOW_NS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct NextFrame {
+    waited: bool,
+}
+
+fn next_frame() -> NextFrame {
+    NextFrame { waited: false }
+}
+
+impl Future for NextFrame {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
+        if self.waited {
+            return Poll::Ready(());
+        }
+        self.waited = true;
+        Poll::Pending
+    }
+}
+
+struct WaitSeconds {
+    deadline_ns: u64,
+}
+
+/// As the wait is awaited where it is made, its deadline is known at once.
+fn wait_seconds(length: Duration) -> WaitSeconds {
+    WaitSeconds {
+        deadline_ns: NOW_NS.get() + length.as_nanos() as u64,
+    }
+}
+
+impl Future for WaitSeconds {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
+        if NOW_NS.get() >= self.deadline_ns {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+fn awake(index: usize) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(index);
+    async move {
+        loop {
+            next_frame().await;
+            actor.resumed();
+        }
+    }
+}
+
+fn asleep(index: usize, waits: Waits) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(index);
+    async move {
+        loop {
+            wait_seconds(actor.next_wait(waits)).await;
+            actor.resumed();
+        }
+    }
+}
+
+fn short_lived(index: usize) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(index);
+    async move {
+        next_frame().await;
+        actor.resumed();
+    }
+}
+
+/// Here a child that is started and joined is a box that is awaited: kept
+/// from the optimiser, which would see through both.
+fn parent(children: usize) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(0);
+    async move {
+        loop {
+            for index in 0..children {
+                let child: Pin<Box<dyn Future<Output = u64>>> = Box::pin(child(index));
+                actor.add(black_box(child).await);
+            }
+            next_frame().await;
+        }
+    }
+}
+
+#[derive(Default)]
+struct Executor {
+    futures: Vec<Pin<Box<dyn Future<Output = ()>>>>,
+}
+
+impl Executor {
+    fn with_capacity(size: usize) -> Self {
+        NOW_NS.set(0);
+        Self {
+            futures: Vec::with_capacity(size),
+        }
+    }
+
+    fn spawn(&mut self, future: impl Future<Output = ()> + 'static) {
+        self.futures.push(Box::pin(future));
+    }
+
+    fn poll_all(&mut self) {
+        let mut cx = Context::from_waker(Waker::noop());
+        self.futures
+            .retain_mut(|future| future.as_mut().poll(&mut cx).is_pending());
+    }
+
+    fn run_frame(&mut self) {
+        NOW_NS.set(NOW_NS.get() + FRAME.as_nanos() as u64);
+        self.poll_all();
+    }
+}
+
+impl World for Executor {
+    fn steps(&mut self, count: u64) {
+        for _ in 0..count {
+            self.run_frame();
+        }
+    }
+}
+
+struct Spawning {
+    executor: Executor,
+    size: usize,
+}
+
+impl World for Spawning {
+    fn steps(&mut self, count: u64) {
+        for _ in 0..count {
+            for index in 0..self.size {
+                self.executor.spawn(short_lived(index));
+            }
+            self.executor.run_frame();
+            self.executor.run_frame();
+        }
+    }
+}
+
+pub(crate) struct Bare;
+
+impl System for Bare {
+    fn name(&self) -> &'static str {
+        "bare"
+    }
+
+    fn future_bytes(&self) -> usize {
+        size_of_val(&awake(0))
+    }
+
+    fn awake(&self, size: usize, order: Order) -> Option<Box<dyn World>> {
+        let mut executor = Executor::with_capacity(size);
+        for index in 0..size {
+            executor.spawn(awake(index));
+        }
+        if order == Order::Aged {
+            shuffle(&mut executor.futures);
+        }
+        executor.poll_all();
+        Some(Box::new(executor))
+    }
+
+    fn asleep(&self, size: usize, waits: Waits) -> Option<Box<dyn World>> {
+        let mut executor = Executor::with_capacity(size);
+        for index in 0..size {
+            executor.spawn(asleep(index, waits));
+        }
+        executor.poll_all();
+        Some(Box::new(executor))
+    }
+
+    fn spawning(&self, size: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::with_capacity(size);
+        Some(Box::new(Spawning { executor, size }))
+    }
+
+    fn joining(&self, size: usize) -> Option<Box<dyn World>> {
+        let mut executor = Executor::with_capacity(1);
+        executor.spawn(parent(size));
+        Some(Box::new(executor))
+    }
+}

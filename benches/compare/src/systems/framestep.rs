@@ -1,0 +1,144 @@
+//! framestep, driven by `run_frame` as a host without an engine would.
+//!
+//! W1 and W2 begin with `start`, at time zero. W3 is about `spawn`, so that
+//! both of its polls happen in frames.
+
+use std::time::Duration;
+
+use framestep::prelude::*;
+
+use crate::actor::{Actor, FRAME, Waits, child};
+use crate::random::permutation;
+use crate::systems::{Order, System, World};
+
+fn awake(index: usize) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(index);
+    async move {
+        loop {
+            next_frame().await;
+            actor.resumed();
+        }
+    }
+}
+
+/// Sleeps once, for a few nanoseconds that its index decides. All such naps
+/// end in one frame, in order of their deadlines; from then on that is the
+/// order of the queue, whatever the order of allocation.
+fn awake_after_nap(index: usize) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(index);
+    async move {
+        wait_seconds(Duration::from_nanos(actor.index() as u64 + 1)).await;
+        loop {
+            next_frame().await;
+            actor.resumed();
+        }
+    }
+}
+
+fn asleep(index: usize, waits: Waits) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(index);
+    async move {
+        loop {
+            wait_seconds(actor.next_wait(waits)).await;
+            actor.resumed();
+        }
+    }
+}
+
+fn short_lived(index: usize) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(index);
+    async move {
+        next_frame().await;
+        actor.resumed();
+    }
+}
+
+fn parent(children: usize) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(0);
+    async move {
+        loop {
+            for index in 0..children {
+                actor.add(start(child(index)).await.expect("ends by itself"));
+            }
+            next_frame().await;
+        }
+    }
+}
+
+struct Frames(Executor);
+
+impl World for Frames {
+    fn steps(&mut self, count: u64) {
+        for _ in 0..count {
+            self.0.run_frame(FRAME);
+        }
+    }
+}
+
+struct Spawning {
+    executor: Executor,
+    size: usize,
+}
+
+impl World for Spawning {
+    fn steps(&mut self, count: u64) {
+        for _ in 0..count {
+            for index in 0..self.size {
+                self.executor.spawn(short_lived(index));
+            }
+            self.executor.run_frame(FRAME);
+            self.executor.run_frame(FRAME);
+        }
+    }
+}
+
+pub(crate) struct Framestep;
+
+impl System for Framestep {
+    fn name(&self) -> &'static str {
+        "framestep"
+    }
+
+    fn future_bytes(&self) -> usize {
+        size_of_val(&awake(0))
+    }
+
+    fn awake(&self, size: usize, order: Order) -> Option<Box<dyn World>> {
+        let mut executor = Executor::new();
+        match order {
+            Order::Allocated => {
+                for index in 0..size {
+                    executor.start(awake(index));
+                }
+            }
+            Order::Aged => {
+                for index in permutation(size) {
+                    executor.start(awake_after_nap(index));
+                }
+                executor.run_frame(FRAME);
+            }
+        }
+        Some(Box::new(Frames(executor)))
+    }
+
+    fn asleep(&self, size: usize, waits: Waits) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        for index in 0..size {
+            executor.start(asleep(index, waits));
+        }
+        Some(Box::new(Frames(executor)))
+    }
+
+    fn spawning(&self, size: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        Some(Box::new(Spawning { executor, size }))
+    }
+
+    fn joining(&self, size: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        // The first joins belong to the first step, as a start would run
+        // them at once.
+        executor.spawn(parent(size));
+        Some(Box::new(Frames(executor)))
+    }
+}

@@ -1,0 +1,94 @@
+//! Who does the work: a file a system.
+
+mod bare;
+#[cfg(feature = "framestep")]
+mod framestep;
+mod state_machines;
+mod tokio;
+mod tokio_self_wake;
+
+use crate::actor::Waits;
+
+/// How the order of allocation and the order of the queue relate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// They are the same, as right after loading a scene.
+    Allocated,
+    /// They have nothing to do with each other, as after an hour of play.
+    Aged,
+}
+
+/// A system set up with coroutines. Dropping it drops their actors.
+pub(crate) trait World {
+    /// Does `count` steps of the workload.
+    fn steps(&mut self, count: u64);
+}
+
+/// One of those compared. The clock of a world stands at zero and its
+/// coroutines have begun their first wait when it is handed out. Of one
+/// system there is only one world at a time. What a system has no notion of
+/// it leaves out.
+pub(crate) trait System {
+    /// Its name on the command line and in the table.
+    fn name(&self) -> &'static str;
+
+    /// The size of a coroutine of W1.
+    fn future_bytes(&self) -> usize;
+
+    /// By which share its counts may be off: 0 with an exact clock.
+    fn tolerance(&self, _workload: &str) -> f64 {
+        0.0
+    }
+
+    /// Whether its blocks are aligned to more than the allocator's grain. The
+    /// gaps in between are handed out to whoever allocates next, and scatter
+    /// what would have been a row of boxes: such a system is built last.
+    fn leaves_gaps(&self) -> bool {
+        false
+    }
+
+    /// `size` coroutines: `loop { next_frame().await; count }`.
+    fn awake(&self, _size: usize, _order: Order) -> Option<Box<dyn World>> {
+        None
+    }
+
+    /// `size` coroutines: `loop { wait_seconds(random).await; count }`.
+    fn asleep(&self, _size: usize, _waits: Waits) -> Option<Box<dyn World>> {
+        None
+    }
+
+    /// A step: spawn `size` coroutines `{ next_frame().await; count }`, one
+    /// frame for their first poll, one for their second.
+    fn spawning(&self, _size: usize) -> Option<Box<dyn World>> {
+        None
+    }
+
+    /// A coroutine: `loop { size times: count += start(child).await; next_frame().await }`.
+    fn joining(&self, _size: usize) -> Option<Box<dyn World>> {
+        None
+    }
+}
+
+/// The systems that are compared unless others are named.
+pub(crate) fn usual() -> Vec<Box<dyn System>> {
+    vec![
+        Box::new(bare::Bare),
+        Box::new(state_machines::StateMachines),
+        Box::new(tokio::WAKERS),
+        #[cfg(feature = "framestep")]
+        Box::new(framestep::Framestep),
+    ]
+}
+
+/// The system of that name.
+pub(crate) fn named(name: &str) -> Option<Box<dyn System>> {
+    let on_request: [Box<dyn System>; 3] = [
+        Box::new(tokio::NOTIFY),
+        Box::new(tokio::YIELD),
+        Box::new(tokio_self_wake::TokioSelfWake),
+    ];
+    usual()
+        .into_iter()
+        .chain(on_request)
+        .find(|system| system.name() == name)
+}

@@ -1,0 +1,31 @@
+//! A guard who walks from post to post, on fixed steps.
+
+use framestep::prelude::*;
+
+use crate::stage::say;
+
+/// In meters a second.
+const SPEED: f32 = 1.5;
+
+pub(crate) async fn walk(posts: Vec<f32>) {
+    let mut x = 0.0;
+    for &post in posts.iter().cycle() {
+        walk_to(&mut x, post).await;
+        say("guard", &format!("is at {x:.1} m"));
+        wait_seconds(0.5).in_phase(Phase::FixedUpdate).await;
+    }
+}
+
+/// Like everything that physics moves: by the same length in every step,
+/// whatever the frame rate.
+async fn walk_to(x: &mut f32, post: f32) {
+    loop {
+        let step = fixed_update().await.delta.as_secs_f32() * SPEED;
+        let left = post - *x;
+        if left.abs() <= step {
+            *x = post;
+            return;
+        }
+        *x += step.copysign(left);
+    }
+}

@@ -1,0 +1,71 @@
+//! A host that sleeps while nothing moves: until a timer is due, or another thread wakes it.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use framestep::prelude::*;
+use waker_fn::waker_fn;
+
+const FRAME: Duration = Duration::from_millis(16);
+
+async fn editor(opened: async_channel::Receiver<&'static str>) {
+    println!("frame {}: waits for a document", time().frame);
+    if let Ok(name) = opened.recv().await {
+        println!(
+            "frame {}: {name} was opened by another thread",
+            time().frame
+        );
+    }
+
+    for _ in 0..5 {
+        next_frame().await;
+    }
+    println!("frame {}: it has faded in, frame by frame", time().frame);
+
+    wait_seconds(0.5).await;
+    println!("frame {}: half a second later it is saved", time().frame);
+}
+
+fn main() {
+    // However long the host has slept, the game clock has to follow.
+    let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
+    let host = thread::current();
+    executor.on_wake(waker_fn(move || host.unpark()));
+
+    let (open, opened) = async_channel::bounded(1);
+    executor.start(editor(opened));
+    let user = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        // Nobody listens any more if the editor has ended.
+        let _ = open.send_blocking("a document");
+    });
+
+    let began = Instant::now();
+    let mut last = began;
+    while !executor.is_empty() {
+        sleep_until_needed(&executor, last);
+        let now = Instant::now();
+        executor.run_frame(now - last);
+        last = now;
+    }
+    user.join().expect("the user's thread only sends");
+
+    let frames = executor.time().frame;
+    let milliseconds = began.elapsed().as_millis();
+    println!("{frames} frames in {milliseconds} ms");
+}
+
+/// Sleeps, `last` being the time of the last frame.
+fn sleep_until_needed(executor: &Executor, last: Instant) {
+    if executor.has_ready() {
+        // Somebody wants the next frame: it comes at the usual pace.
+        thread::sleep(FRAME.saturating_sub(last.elapsed()));
+        return;
+    }
+    // A wake that came since the check above makes these return at once. They
+    // may also return for no reason, which costs an empty frame.
+    match executor.next_deadline() {
+        Some(left) => thread::park_timeout(left.saturating_sub(last.elapsed())),
+        None => thread::park(),
+    }
+}

@@ -1,0 +1,81 @@
+//! An engine with a loop of its own: it runs each phase where its own part of it ends.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use framestep::prelude::*;
+
+/// A phase of the engine's own, after the world has been drawn.
+const HUD: Phase = Phase::Custom(0);
+
+/// What the engine simulates.
+#[derive(Default)]
+struct Ball {
+    height: Cell<f32>,
+    speed: Cell<f32>,
+    bounced: Cell<bool>,
+}
+
+impl Ball {
+    fn step(&self, step: Duration) {
+        let step = step.as_secs_f32();
+        self.speed.set(self.speed.get() - 9.81 * step);
+        self.height.set(self.height.get() + self.speed.get() * step);
+        self.bounced.set(self.height.get() < 0.0);
+        if self.bounced.get() {
+            self.height.set(0.0);
+            self.speed.set(-0.8 * self.speed.get());
+        }
+    }
+}
+
+/// Looks at every step of the physics, and ends with the third bounce.
+async fn referee(ball: Rc<Ball>) {
+    for bounce in 1..=3 {
+        while !ball.bounced.get() {
+            fixed_update().await;
+        }
+        println!("bounce {bounce}, step at {:?}", time().elapsed);
+        fixed_update().await;
+    }
+}
+
+/// Shows the height every tenth frame.
+async fn hud(ball: Rc<Ball>) {
+    loop {
+        let frame = wait_frames(10).in_phase(HUD).await.frame;
+        println!("frame {frame}: the ball is at {:.2} m", ball.height.get());
+    }
+}
+
+fn main() {
+    let ball = Rc::new(Ball::default());
+    ball.height.set(2.0);
+
+    let mut executor = Executor::builder().fixed_delta(0.02).build();
+    let referee = executor.start(referee(ball.clone()));
+    executor.start(hud(ball.clone()));
+
+    while !referee.is_finished() {
+        executor.begin_frame(1.0 / 30.0);
+
+        // The engine: input.
+        executor.run_phase(Phase::EarlyUpdate);
+
+        // In place of an accumulator of the engine's own: true once for every
+        // 0.02 s, so that its steps and those of the scripts are the same.
+        while executor.begin_fixed_step() {
+            ball.step(executor.time().delta);
+            executor.run_phase(Phase::FixedUpdate);
+        }
+
+        // The engine: its update, then its late update.
+        executor.run_phase(Phase::Update);
+        executor.run_phase(Phase::LateUpdate);
+
+        // The engine: draws the world, then what lies over it.
+        executor.run_phase(HUD);
+        executor.run_phase(Phase::EndOfFrame);
+    }
+}
