@@ -97,9 +97,10 @@ impl PhaseQueue {
     }
 
     /// The waiters due in a run that begins now, for a look ahead.
-    pub(crate) fn due(&self) -> impl Iterator<Item = Ticket> + '_ {
+    /// `is_bound` tells who waits for a later frame than the one it began in.
+    pub(crate) fn due(&self, is_bound: impl Fn(Ticket) -> bool) -> impl Iterator<Item = Ticket> {
         let (earlier, this_frame) = self.waiters.split_at(self.earlier_frame);
-        let this_frame = this_frame.iter().filter(|ticket| !ticket.is_frame_bound());
+        let this_frame = this_frame.iter().filter(move |&&ticket| !is_bound(ticket));
         earlier.iter().chain(this_frame).copied()
     }
 
@@ -119,10 +120,10 @@ impl PhaseQueue {
 
     /// The next waiter of this run, once those of earlier frames are through.
     /// Those who began in this frame and are bound to a later one stay.
-    pub(crate) fn pop(&mut self) -> Option<Ticket> {
+    pub(crate) fn pop(&mut self, is_bound: impl Fn(Ticket) -> bool) -> Option<Ticket> {
         while let Some(&ticket) = self.waiters.get(self.read) {
             self.read += 1;
-            if self.read <= self.earlier_frame || !ticket.is_frame_bound() {
+            if self.read <= self.earlier_frame || !is_bound(ticket) {
                 return Some(ticket);
             }
             self.push(ticket);
@@ -187,10 +188,15 @@ mod tests {
         Ticket::task(index, 0)
     }
 
+    /// In these tests, tickets from 100 on wait for a later frame.
+    fn is_bound(ticket: Ticket) -> bool {
+        ticket.index() >= 100
+    }
+
     fn run(queue: &mut PhaseQueue, mut polled: impl FnMut(&mut PhaseQueue, u32)) -> Vec<u32> {
         let mut order = Vec::new();
         queue.begin_run();
-        while let Some(ticket) = queue.pop() {
+        while let Some(ticket) = queue.pop(is_bound) {
             order.push(ticket.index());
             polled(queue, ticket.index());
         }
@@ -224,21 +230,24 @@ mod tests {
     #[test]
     fn frame_bound_waiters_of_this_frame_stay_in_their_place() {
         let mut queue = PhaseQueue::default();
-        queue.push(ticket(0).frame_bound(true));
+        queue.push(ticket(100));
         queue.begin_frame();
-        queue.push(ticket(1).frame_bound(true));
+        queue.push(ticket(101));
         queue.push(ticket(2));
-        assert_eq!(queue.due().map(Ticket::index).collect::<Vec<_>>(), [0, 2]);
-        assert_eq!(run(&mut queue, |_, _| {}), [0, 2]);
+        assert_eq!(
+            queue.due(is_bound).map(Ticket::index).collect::<Vec<_>>(),
+            [100, 2]
+        );
+        assert_eq!(run(&mut queue, |_, _| {}), [100, 2]);
         assert_eq!(run(&mut queue, |_, _| {}), []);
         queue.begin_frame();
-        assert_eq!(run(&mut queue, |_, _| {}), [1]);
+        assert_eq!(run(&mut queue, |_, _| {}), [101]);
     }
 
     #[test]
     fn stale_tickets_are_thrown_out_before_they_outnumber_the_rest() {
         let mut queue = PhaseQueue::default();
-        queue.push(ticket(0).frame_bound(true));
+        queue.push(ticket(0));
         queue.begin_frame();
         for _ in 0..10_000 {
             queue.push(ticket(1));

@@ -19,6 +19,8 @@ pub(crate) struct Record {
     /// Whom else it wakes: a combinator between the coroutine and the wait.
     pub(crate) waker: Option<Waker>,
     stamp: u32,
+    /// Whether it is due in a later frame than the one it was made in.
+    pub(crate) frame_bound: bool,
     /// For a wait over several frames: the first in which it is due.
     pub(crate) due_frame: u64,
     /// When it began to wait, among those that count frames.
@@ -58,6 +60,7 @@ impl Records {
             task,
             waker,
             stamp,
+            frame_bound: due_frame != 0,
             due_frame,
             began: self.next_began,
             in_queue: true,

@@ -12,15 +12,14 @@
 /// ticket whose stamp has passed is skipped.
 ///
 /// ```text
-/// 63            32 31     30          29             0
-/// [ stamp         ][record][frame-bound][ index       ]
+/// 63            32  31      30            0
+/// [ stamp         ][ record ][ index       ]
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
 const RECORD: u64 = 1 << 31;
-const FRAME_BOUND: u64 = 1 << 30;
-const INDEX: u64 = FRAME_BOUND - 1;
+const INDEX: u64 = RECORD - 1;
 
 impl Ticket {
     /// Of a wait that is not registered (any more).
@@ -44,33 +43,16 @@ impl Ticket {
         Ticket(index as u64 | RECORD | (stamp as u64) << 32)
     }
 
-    /// The same ticket, not due before the frame after the one it was made in.
-    #[inline]
-    pub(crate) const fn frame_bound(self, yes: bool) -> Self {
-        Ticket(self.0 | if yes { FRAME_BOUND } else { 0 })
-    }
-
     /// Whether it names a registration, be it a stale one.
     #[inline]
     pub(crate) const fn is_registered(self) -> bool {
         self.0 < Self::VOID.0
     }
 
-    /// The ticket without what [`frame_bound`](Self::frame_bound) added.
-    #[inline]
-    pub(crate) const fn bare(self) -> Self {
-        Ticket(self.0 & !FRAME_BOUND)
-    }
-
     /// The same task or record with the next stamp.
     #[inline]
     pub(crate) const fn next(self) -> Self {
         Ticket(self.0.wrapping_add(1 << 32))
-    }
-
-    #[inline]
-    pub(crate) const fn is_frame_bound(self) -> bool {
-        self.0 & FRAME_BOUND != 0
     }
 
     #[inline]
@@ -104,12 +86,12 @@ mod tests {
     #[test]
     fn parts_do_not_touch_each_other() {
         for (index, stamp) in [(0, 0), (7, u32::MAX), ((1 << 30) - 2, 5)] {
-            let task = Ticket::task(index, stamp).frame_bound(true);
+            let task = Ticket::task(index, stamp);
             assert_eq!((task.index(), task.stamp()), (index, stamp));
-            assert!(task.is_frame_bound() && !task.is_record());
+            assert!(!task.is_record());
             let record = Ticket::record(index, stamp);
             assert_eq!((record.index(), record.stamp()), (index, stamp));
-            assert!(record.is_record() && !record.is_frame_bound());
+            assert!(record.is_record());
             assert_ne!(record, Ticket::NONE);
         }
     }

@@ -154,9 +154,12 @@ impl Registration {
             task.primary.set(Primary::uncommitted(phase, frame_bound));
             self.ticket = task.ticket();
         } else if self.make_record(level, cx, 0) {
+            let mut records = level.core().records.borrow_mut();
+            if let Some(record) = records.get_mut(self.ticket) {
+                record.frame_bound = frame_bound;
+            }
             let state = level.core().phases.get(self.phase());
-            let ticket = self.ticket.frame_bound(frame_bound);
-            state.queue.borrow_mut().push(ticket);
+            state.queue.borrow_mut().push(self.ticket);
         }
     }
 
@@ -174,9 +177,7 @@ impl Registration {
             let mut frames = state.frames.borrow_mut();
             frames.insert(deadline, self.ticket.bits());
             // Holds its place among those who begin to wait before and after.
-            let in_later_frame = due_frame > level.core().clock.frame();
-            let mut queue = state.queue.borrow_mut();
-            queue.push(self.ticket.frame_bound(in_later_frame));
+            state.queue.borrow_mut().push(self.ticket);
         }
     }
 
@@ -347,9 +348,8 @@ impl Core {
         let primary = task.primary.get();
         if primary.is_uncommitted() && primary != Primary::STOPPING {
             task.primary.set(primary.committed());
-            let ticket = task.ticket().frame_bound(primary.is_frame_bound());
             let state = self.phases.get(primary.phase());
-            state.queue.borrow_mut().push(ticket);
+            state.queue.borrow_mut().push(task.ticket());
         }
     }
 
@@ -368,7 +368,7 @@ impl Core {
             drop(record);
         } else {
             let task = self.tasks.borrow().at(ticket.index());
-            if task.ticket() != ticket.bare() {
+            if task.ticket() != ticket {
                 return;
             }
             let primary = task.primary.replace(Primary::NONE);

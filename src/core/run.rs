@@ -144,7 +144,8 @@ impl Core {
         {
             let queue = self.phases.get(phase).queue.borrow();
             if queue.has_records() {
-                fire.extend(queue.due().filter(|ticket| ticket.is_record()));
+                let due = queue.due(|ticket| self.is_frame_bound(ticket));
+                fire.extend(due.filter(|ticket| ticket.is_record()));
             }
             let timers = self.lists.timers.borrow();
             fire.extend(timers.iter().map(ticket_of).filter(|t| t.is_record()));
@@ -196,10 +197,10 @@ impl Core {
             self.poll_each_waiter::<false>(level, phase);
         }
         let queue = &self.phases.get(phase).queue;
-        while let Some(ticket) = { queue.borrow_mut().pop() } {
+        while let Some(ticket) = { queue.borrow_mut().pop(|ticket| self.is_frame_bound(ticket)) } {
             if ticket.is_record() {
                 self.resume_record(level, ticket);
-            } else if !self.resume(level, ticket.bare()) {
+            } else if !self.resume(level, ticket) {
                 queue.borrow_mut().skipped_stale();
             }
             self.poll_joiners(level);
@@ -225,26 +226,41 @@ impl Core {
                 continue;
             }
             let task = self.tasks.borrow().at(ticket.index());
-            if task.ticket() != ticket.bare() {
+            if task.ticket() != ticket {
                 queue.borrow_mut().skipped_stale();
                 continue;
             }
             task.pass_ticket();
             task.primary.set(Primary::NONE);
             if task.has(Flags::SPECIAL) {
-                self.resume_due(level, task, ticket.bare());
+                self.resume_due(level, task, ticket);
             } else {
                 task.phase.set(phase);
-                let polled = poll(level, task, ticket.bare(), &mut cx);
+                let polled = poll(level, task, ticket, &mut cx);
                 if matches!(polled, Polled::Pending) && task.primary.get() == next_frame {
                     task.primary.set(next_frame.committed());
-                    let ticket = task.ticket().frame_bound(true);
-                    queue.borrow_mut().push_during_run(ticket);
+                    queue.borrow_mut().push_during_run(task.ticket());
                 } else {
                     self.after_poll(task, polled);
                 }
             }
             self.poll_joiners(level);
+        }
+    }
+
+    /// Whether a waiter that began in this frame waits for a later one.
+    fn is_frame_bound(&self, ticket: Ticket) -> bool {
+        if ticket.is_record() {
+            let records = self.records.borrow();
+            let record = records.get(ticket);
+            record.is_some_and(|record| {
+                // What counts frames may have changed hands in the last of them.
+                record.frame_bound
+                    && (record.due_frame == 0 || record.due_frame > self.clock.frame())
+            })
+        } else {
+            let tasks = self.tasks.borrow();
+            tasks.is_current(ticket) && tasks.at(ticket.index()).primary.get().is_frame_bound()
         }
     }
 
@@ -282,7 +298,7 @@ impl Core {
     #[inline(always)]
     fn resume(&self, level: &Level, ticket: Ticket) -> bool {
         let task = self.tasks.borrow().at(ticket.index());
-        if task.ticket() != ticket.bare() {
+        if task.ticket() != ticket {
             return false;
         }
         task.pass_ticket();
@@ -391,7 +407,7 @@ impl Core {
         };
         let task = self.tasks.borrow().get(key);
         if let Some(task) = task.filter(|task| task.is_alive()) {
-            self.resume_due(level, task, ticket.bare());
+            self.resume_due(level, task, ticket);
         }
         drop(record);
     }
@@ -466,7 +482,7 @@ impl Core {
                 drop(record);
             } else {
                 let task = self.tasks.borrow().at(ticket.index());
-                if task.ticket() == ticket.bare() {
+                if task.ticket() == ticket {
                     task.pass_ticket();
                     task.primary.set(Primary::NONE);
                     self.resume_joiner(level, task, ticket);

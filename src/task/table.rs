@@ -178,7 +178,7 @@ impl TaskTable {
 
     /// Whether the registration of a task's ticket is still the current one.
     pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
-        self.at(ticket.index()).ticket() == ticket.bare()
+        self.at(ticket.index()).ticket() == ticket
     }
 
     /// The entry that stands for a task in a list of those to poll.
