@@ -10,6 +10,7 @@
 mod frames;
 mod next_frame;
 mod phase;
+mod phase_wait;
 mod seconds;
 mod until;
 

@@ -6,12 +6,10 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::context;
-use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
 
-use super::{polled, polled_again};
+use super::phase_wait::PhaseWait;
 
 /// Waits for the next frame, like `yield return null`.
 ///
@@ -57,7 +55,7 @@ use super::{polled, polled_again};
 #[inline]
 pub fn next_frame() -> NextFrame {
     NextFrame {
-        registration: Registration::new(PhaseIndex::UPDATE, true),
+        wait: PhaseWait::new(PhaseIndex::UPDATE),
     }
 }
 
@@ -65,75 +63,29 @@ pub fn next_frame() -> NextFrame {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextFrame {
-    registration: Registration,
+    wait: PhaseWait<true>,
 }
 
 impl NextFrame {
     /// Resumes in `phase` of the next frame.
     #[inline]
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.registration.set_phase(PhaseIndex::new(phase));
+        self.wait.set_phase(PhaseIndex::new(phase));
         self
-    }
-
-    /// Begins where the wait cannot register with its coroutine itself.
-    #[cold]
-    #[inline(never)]
-    fn wait_otherwise(&mut self, cx: &Context<'_>) {
-        let level = polled("next_frame()");
-        self.registration.wait_for_phase(&level, cx);
-    }
-
-    /// Polled for another reason than that its own ticket came up. `true`: it
-    /// is ready.
-    #[cold]
-    #[inline(never)]
-    fn poll_again(&mut self, cx: &Context<'_>) -> bool {
-        let level = polled("next_frame()");
-        if self.registration.is_done() {
-            polled_again("next_frame()");
-        }
-        let ready = level.core().has_run_since(self.registration.since());
-        if ready {
-            self.registration.finish(Place::Queue);
-        } else {
-            self.registration.wait_for_phase(&level, cx);
-        }
-        ready
     }
 }
 
 impl Future for NextFrame {
     type Output = Time;
 
-    // Always, so that a script that has no use for the time does not compute it.
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        let level = context::innermost();
-        if self.registration.is_new() {
-            self.registration.begin(&level);
-            if !self.registration.wait_with_task(&level, cx) {
-                self.wait_otherwise(cx);
-            }
-            return Poll::Pending;
-        }
-        if self.registration.take_resumed(&level) || self.poll_again(cx) {
-            Poll::Ready(level.core().time())
-        } else {
-            Poll::Pending
-        }
+        self.wait.poll(cx)
     }
 }
 
 impl FusedFuture for NextFrame {
     fn is_terminated(&self) -> bool {
-        self.registration.is_done()
-    }
-}
-
-impl Drop for NextFrame {
-    #[inline]
-    fn drop(&mut self) {
-        self.registration.cancel(Place::Queue);
+        self.wait.is_done()
     }
 }

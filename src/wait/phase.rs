@@ -6,12 +6,10 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::context;
-use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::{Phase, Time};
 
-use super::{polled, polled_again};
+use super::phase_wait::PhaseWait;
 
 /// Waits for the next fixed step.
 ///
@@ -135,7 +133,7 @@ pub fn end_of_frame() -> InPhase {
 #[inline]
 pub fn in_phase(phase: Phase) -> InPhase {
     InPhase {
-        registration: Registration::new(PhaseIndex::new(phase), false),
+        wait: PhaseWait::new(PhaseIndex::new(phase)),
     }
 }
 
@@ -143,36 +141,7 @@ pub fn in_phase(phase: Phase) -> InPhase {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct InPhase {
-    registration: Registration,
-}
-
-impl InPhase {
-    /// Begins where the wait cannot register with its coroutine itself.
-    #[cold]
-    #[inline(never)]
-    fn wait_otherwise(&mut self, cx: &Context<'_>) {
-        let level = polled("in_phase()");
-        self.registration.wait_for_phase(&level, cx);
-    }
-
-    /// Polled for another reason than that its own ticket came up. `true`: it
-    /// is ready.
-    #[cold]
-    #[inline(never)]
-    fn poll_again(&mut self, cx: &Context<'_>) -> bool {
-        let level = polled("in_phase()");
-        if self.registration.is_done() {
-            polled_again("in_phase()");
-        }
-        let runs = level.core().runs_begun(self.registration.phase());
-        let ready = self.registration.since().is_before(runs);
-        if ready {
-            self.registration.finish(Place::Queue);
-        } else {
-            self.registration.wait_for_phase(&level, cx);
-        }
-        ready
-    }
+    wait: PhaseWait<false>,
 }
 
 impl Future for InPhase {
@@ -180,31 +149,12 @@ impl Future for InPhase {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        let level = context::innermost();
-        if self.registration.is_new() {
-            self.registration.begin_at_run(&polled("in_phase()"));
-            if !self.registration.wait_with_task(&level, cx) {
-                self.wait_otherwise(cx);
-            }
-            return Poll::Pending;
-        }
-        if self.registration.take_resumed(&level) || self.poll_again(cx) {
-            Poll::Ready(level.core().time())
-        } else {
-            Poll::Pending
-        }
+        self.wait.poll(cx)
     }
 }
 
 impl FusedFuture for InPhase {
     fn is_terminated(&self) -> bool {
-        self.registration.is_done()
-    }
-}
-
-impl Drop for InPhase {
-    #[inline]
-    fn drop(&mut self) {
-        self.registration.cancel(Place::Queue);
+        self.wait.is_done()
     }
 }
