@@ -282,6 +282,7 @@ mod time;
 mod timers;
 mod unwind;
 mod wait;
+mod waiter;
 mod waker;
 mod wheel;
 

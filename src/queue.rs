@@ -1,6 +1,6 @@
 //! The waiters of one phase, in the order in which they began to wait.
 
-use crate::ticket::Ticket;
+use crate::waiter::Waiter;
 
 /// A phase's waiters: those of the run under way, and those of the next.
 ///
@@ -8,11 +8,18 @@ use crate::ticket::Ticket;
 /// already read take the waiters of the next run, and only when more begin to
 /// wait than were read does the rest go to a tail, appended when the run ends.
 /// A million coroutines that wait for every frame so need 8 bytes each.
+///
+/// Invariant PLACE: a place whose wait is gone, dropped or stopped with its
+/// coroutine, stays behind as a *ghost*. Each ghost is announced to
+/// `note_ghost`, and its task or record says so when asked and is not given to
+/// anybody else until the ghost has left: in a run, or swept out when ghosts
+/// outnumber the living. Of several places of one task the last is the one
+/// that may be alive.
 #[derive(Debug, Default)]
 pub(crate) struct PhaseQueue {
-    waiters: Vec<Ticket>,
+    waiters: Vec<Waiter>,
     /// Began to wait during this run, after `waiters` had no room below `read`.
-    tail: Vec<Ticket>,
+    tail: Vec<Waiter>,
     /// The next waiter of this run.
     read: usize,
     /// Where the next waiter of the following run goes: at most `read`, or
@@ -23,17 +30,25 @@ pub(crate) struct PhaseQueue {
     /// Waiters below this index began in an earlier frame.
     earlier_frame: usize,
     running: bool,
-    /// How many tickets here are known to be stale.
-    stale: usize,
-    /// How many tickets for the next run name a record, stale ones included.
+    ghosts: usize,
+    /// How many places for the next run are those of records.
     records: usize,
     /// The same for the run under way.
     records_in_run: usize,
 }
 
+/// What a run does with a waiter that began in its own frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fresh {
+    /// Due in this run, or a ghost.
+    Due,
+    /// Waits for a later frame.
+    Later,
+}
+
 impl PhaseQueue {
     pub(crate) fn is_empty(&self) -> bool {
-        self.len() <= self.stale
+        self.len() <= self.ghosts
     }
 
     /// Whether the run that has begun may have records to fire.
@@ -42,42 +57,46 @@ impl PhaseQueue {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, ticket: Ticket) {
-        self.records += usize::from(ticket.is_record());
+    pub(crate) fn push(&mut self, waiter: Waiter) {
+        self.records += usize::from(waiter.is_record());
         if self.running {
-            self.push_during_run(ticket);
+            self.push_during_run(waiter);
         } else {
-            self.waiters.push(ticket);
+            self.waiters.push(waiter);
         }
     }
 
-    /// Like `push`, of a task's ticket while a run is under way.
+    /// Like `push`, of a task while a run is under way.
     #[inline(always)]
-    pub(crate) fn push_during_run(&mut self, ticket: Ticket) {
+    pub(crate) fn push_during_run(&mut self, waiter: Waiter) {
         debug_assert!(self.running);
         // What was read made room for it, as a rule.
         if self.write < self.read {
             debug_assert!(self.read <= self.waiters.len());
             // SAFETY: `read` counts waiters that were read, so `write`, which is
             // less, is one of them.
-            unsafe { *self.waiters.get_unchecked_mut(self.write) = ticket };
+            unsafe { *self.waiters.get_unchecked_mut(self.write) = waiter };
             self.write += 1;
         } else {
-            self.push_to_tail(ticket);
+            self.push_to_tail(waiter);
         }
     }
 
     #[inline(never)]
-    fn push_to_tail(&mut self, ticket: Ticket) {
-        if self.tail.is_empty() {
-            self.written = self.write;
-            // From now on all go to the tail, so that the order stays.
-            self.write = usize::MAX;
-        }
-        self.tail.push(ticket);
+    fn push_to_tail(&mut self, waiter: Waiter) {
+        self.use_tail();
+        self.tail.push(waiter);
     }
 
-    /// How many tickets there are, stale ones included.
+    /// From now on all go to the tail, so that the order stays.
+    fn use_tail(&mut self) {
+        if self.write != usize::MAX {
+            self.written = self.write;
+            self.write = usize::MAX;
+        }
+    }
+
+    /// How many places there are, ghosts included.
     pub(crate) fn len(&self) -> usize {
         self.waiters.len() + self.tail.len()
     }
@@ -87,118 +106,135 @@ impl PhaseQueue {
         self.earlier_frame = self.waiters.len();
     }
 
-    pub(crate) fn begin_run(&mut self) {
+    /// Those who began in this frame are asked for, the last one first, whether
+    /// they are due. Those who are not go ahead of all who will wait for the
+    /// next run.
+    pub(crate) fn begin_run(&mut self, fresh: impl FnMut(Waiter) -> Fresh) {
         debug_assert!(!self.running && self.tail.is_empty());
         self.running = true;
         self.read = 0;
         self.write = 0;
         // Counted anew: all that are in here leave, or are pushed again.
         self.records_in_run = std::mem::take(&mut self.records);
-    }
-
-    /// The waiters due in a run that begins now, for a look ahead.
-    /// `is_bound` tells who waits for a later frame than the one it began in.
-    pub(crate) fn due(&self, is_bound: impl Fn(Ticket) -> bool) -> impl Iterator<Item = Ticket> {
-        let (earlier, this_frame) = self.waiters.split_at(self.earlier_frame);
-        let this_frame = this_frame.iter().filter(move |&&ticket| !is_bound(ticket));
-        earlier.iter().chain(this_frame).copied()
-    }
-
-    /// The next of those waiters of this run that began in an earlier frame.
-    #[inline(always)]
-    pub(crate) fn pop_earlier(&mut self) -> Option<Ticket> {
-        if self.read >= self.earlier_frame {
-            return None;
+        if self.earlier_frame < self.waiters.len() {
+            self.put_off(fresh);
         }
-        debug_assert!(self.earlier_frame <= self.waiters.len());
-        // SAFETY: `earlier_frame` is the length of `waiters` at the beginning of
-        // the frame or less; they shrink only where it is set anew.
-        let ticket = unsafe { *self.waiters.get_unchecked(self.read) };
-        self.read += 1;
-        Some(ticket)
     }
 
-    /// The next waiter of this run, once those of earlier frames are through.
-    /// Those who began in this frame and are bound to a later one stay.
-    pub(crate) fn pop(&mut self, is_bound: impl Fn(Ticket) -> bool) -> Option<Ticket> {
-        while let Some(&ticket) = self.waiters.get(self.read) {
-            self.read += 1;
-            if self.read <= self.earlier_frame || !is_bound(ticket) {
-                return Some(ticket);
+    #[cold]
+    #[inline(never)]
+    fn put_off(&mut self, mut fresh: impl FnMut(Waiter) -> Fresh) {
+        let mut due = self.waiters.len();
+        for index in (self.earlier_frame..self.waiters.len()).rev() {
+            let waiter = self.waiters[index];
+            match fresh(waiter) {
+                Fresh::Due => {
+                    due -= 1;
+                    self.waiters[due] = waiter;
+                }
+                Fresh::Later => self.tail.push(waiter),
             }
-            self.push(ticket);
         }
-        None
+        self.waiters.drain(self.earlier_frame..due);
+        if !self.tail.is_empty() {
+            self.use_tail();
+            self.tail.reverse();
+            self.records = self.tail.iter().filter(|w| w.is_record()).count();
+        }
     }
 
-    /// The tickets `near` and `far` places behind the next one, for prefetching.
+    /// All waiters of a run that begins now, for a look ahead.
+    pub(crate) fn due(&self) -> impl Iterator<Item = Waiter> {
+        self.waiters.iter().copied()
+    }
+
+    /// The next waiter of this run.
     #[inline(always)]
-    pub(crate) fn peek(&self, near: usize, far: usize) -> Option<(Ticket, Ticket)> {
-        let far = *self.waiters.get(self.read + far)?;
-        Some((self.waiters[self.read + near], far))
+    pub(crate) fn pop(&mut self) -> Option<Waiter> {
+        let waiter = *self.waiters.get(self.read)?;
+        self.read += 1;
+        Some(waiter)
+    }
+
+    /// The waiter that many places behind the next one, for prefetching.
+    #[inline(always)]
+    pub(crate) fn peek(&self, ahead: usize) -> Option<Waiter> {
+        self.waiters.get(self.read + ahead).copied()
     }
 
     pub(crate) fn end_run(&mut self) {
         debug_assert!(self.read == self.waiters.len());
         self.running = false;
-        if self.tail.is_empty() {
-            self.waiters.truncate(self.write);
-        } else {
+        if self.write == usize::MAX {
             self.waiters.truncate(self.written);
             self.waiters.append(&mut self.tail);
+        } else {
+            self.waiters.truncate(self.write);
         }
         // Whoever waits now began in this frame.
         self.earlier_frame = 0;
-        self.stale = 0;
     }
 
-    /// A ticket taken from this queue turned out to be stale.
-    #[cold]
-    pub(crate) fn skipped_stale(&mut self) {
-        self.stale = self.stale.saturating_sub(1);
+    /// A ghost was taken from this queue.
+    pub(crate) fn let_ghost_go(&mut self) {
+        self.ghosts -= 1;
     }
 
-    /// A ticket in this queue went stale. Once stale ones outnumber the others
-    /// they are thrown out, so that a phase nobody runs cannot hoard them.
-    pub(crate) fn note_stale(&mut self, is_live: impl Fn(Ticket) -> bool) {
-        self.stale += 1;
-        if self.running || self.stale * 2 <= self.waiters.len() + 64 {
-            return;
-        }
+    /// A place in this queue became a ghost. `true`: there are so many that
+    /// they should be swept out, so that a phase nobody runs cannot hoard them.
+    pub(crate) fn note_ghost(&mut self) -> bool {
+        self.ghosts += 1;
+        !self.running && self.ghosts * 2 > self.waiters.len() + 64
+    }
+
+    /// Throws the ghosts out. `is_ghost` is asked once for each place, in order.
+    pub(crate) fn sweep(&mut self, mut is_ghost: impl FnMut(Waiter) -> bool) {
         let (mut index, mut earlier_frame) = (0, 0);
         let boundary = self.earlier_frame;
-        self.waiters.retain(|&ticket| {
-            let live = is_live(ticket);
-            earlier_frame += usize::from(live && index < boundary);
+        self.waiters.retain(|&waiter| {
+            let keep = !is_ghost(waiter);
+            earlier_frame += usize::from(keep && index < boundary);
             index += 1;
-            live
+            keep
         });
         self.earlier_frame = earlier_frame;
-        self.records = self.waiters.iter().filter(|t| t.is_record()).count();
-        self.stale = 0;
+        self.records = self.waiters.iter().filter(|w| w.is_record()).count();
+        self.ghosts = 0;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::PhaseQueue;
-    use crate::ticket::Ticket;
+    use super::{Fresh, PhaseQueue};
+    use crate::waiter::{Waiter, Waiting};
 
-    fn ticket(index: u32) -> Ticket {
-        Ticket::task(index, 0)
+    /// Records can be made of nothing, so they stand for all waiters.
+    fn waiter(index: u32) -> Waiter {
+        Waiter::record(index)
     }
 
-    /// In these tests, tickets from 100 on wait for a later frame.
-    fn is_bound(ticket: Ticket) -> bool {
-        ticket.index() >= 100
+    fn index(waiter: Waiter) -> u32 {
+        match waiter.get() {
+            Waiting::Record(index) => index,
+            Waiting::Task(_) => unreachable!("there are no tasks here"),
+        }
+    }
+
+    /// In these tests, those from 100 on wait for a later frame.
+    fn fresh(waiter: Waiter) -> Fresh {
+        if index(waiter) >= 100 {
+            Fresh::Later
+        } else {
+            Fresh::Due
+        }
     }
 
     fn run(queue: &mut PhaseQueue, mut polled: impl FnMut(&mut PhaseQueue, u32)) -> Vec<u32> {
         let mut order = Vec::new();
-        queue.begin_run();
-        while let Some(ticket) = queue.pop(is_bound) {
-            order.push(ticket.index());
-            polled(queue, ticket.index());
+        queue.begin_run(fresh);
+        while let Some(waiter) = queue.pop() {
+            order.push(index(waiter));
+            polled(queue, index(waiter));
         }
         queue.end_run();
         order
@@ -207,9 +243,9 @@ mod tests {
     #[test]
     fn waiters_of_a_run_come_back_in_the_next_in_the_same_order() {
         let mut queue = PhaseQueue::default();
-        (0..4).for_each(|index| queue.push(ticket(index)));
+        (0..4).for_each(|index| queue.push(waiter(index)));
         for _ in 0..3 {
-            let order = run(&mut queue, |queue, index| queue.push(ticket(index)));
+            let order = run(&mut queue, |queue, index| queue.push(waiter(index)));
             assert_eq!(order, [0, 1, 2, 3]);
         }
     }
@@ -217,10 +253,10 @@ mod tests {
     #[test]
     fn more_may_begin_to_wait_than_were_read() {
         let mut queue = PhaseQueue::default();
-        (0..3).for_each(|index| queue.push(ticket(index)));
+        (0..3).for_each(|index| queue.push(waiter(index)));
         run(&mut queue, |queue, index| {
-            queue.push(ticket(index * 10));
-            queue.push(ticket(index * 10 + 1));
+            queue.push(waiter(index * 10));
+            queue.push(waiter(index * 10 + 1));
         });
         let order = run(&mut queue, |_, _| {});
         assert_eq!(order, [0, 1, 10, 11, 20, 21]);
@@ -228,33 +264,33 @@ mod tests {
     }
 
     #[test]
-    fn frame_bound_waiters_of_this_frame_stay_in_their_place() {
+    fn those_who_wait_for_a_later_frame_come_before_who_begins_in_the_run() {
         let mut queue = PhaseQueue::default();
-        queue.push(ticket(100));
+        queue.push(waiter(100));
         queue.begin_frame();
-        queue.push(ticket(101));
-        queue.push(ticket(2));
-        assert_eq!(
-            queue.due(is_bound).map(Ticket::index).collect::<Vec<_>>(),
-            [100, 2]
-        );
-        assert_eq!(run(&mut queue, |_, _| {}), [100, 2]);
-        assert_eq!(run(&mut queue, |_, _| {}), []);
+        for index in [101, 2, 102] {
+            queue.push(waiter(index));
+        }
+        let order = run(&mut queue, |queue, index| queue.push(waiter(index)));
+        assert_eq!(order, [100, 2]);
+        assert_eq!(run(&mut queue, |_, _| {}), [2]);
         queue.begin_frame();
-        assert_eq!(run(&mut queue, |_, _| {}), [101]);
+        assert_eq!(run(&mut queue, |_, _| {}), [101, 102, 100]);
     }
 
     #[test]
-    fn stale_tickets_are_thrown_out_before_they_outnumber_the_rest() {
+    fn ghosts_are_swept_out_before_they_outnumber_the_rest() {
         let mut queue = PhaseQueue::default();
-        queue.push(ticket(0));
+        queue.push(waiter(0));
         queue.begin_frame();
         for _ in 0..10_000 {
-            queue.push(ticket(1));
-            queue.note_stale(|ticket| ticket.index() == 0);
+            queue.push(waiter(1));
+            if queue.note_ghost() {
+                queue.sweep(|waiter| index(waiter) == 1);
+            }
         }
         assert!(queue.waiters.len() < 200, "{}", queue.waiters.len());
-        assert_eq!(queue.waiters[0].index(), 0);
+        assert_eq!(index(queue.waiters[0]), 0);
         assert_eq!(queue.earlier_frame, 1);
         assert!(!queue.is_empty());
     }

@@ -132,7 +132,7 @@ impl Core {
             return false;
         };
         if context::is_being_polled(task) {
-            stop_after_poll(task);
+            self.stop_after_poll(task);
         } else if context::depth() >= MAX_DEPTH {
             self.deferred_stops.borrow_mut().push_back(task.key());
         } else {
@@ -144,6 +144,7 @@ impl Core {
     /// Drops the future of a task that did not return.
     #[cold]
     pub(crate) fn end(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
+        self.leave_queue(task);
         task.lifecycle.set(Lifecycle::Ending);
         self.tasks.borrow_mut().note_ended();
         let payload = match (self.clear(task), payload) {
@@ -189,6 +190,7 @@ impl Core {
     /// needs.
     #[inline]
     fn settle(&self, task: TaskRef, outcome: Outcome) {
+        self.leave_queue(task);
         task.lifecycle.set(Lifecycle::Ended(outcome));
         task.primary.set(Primary::NONE);
         task.pass_ticket();
@@ -238,6 +240,29 @@ impl Core {
             unwind::dispose(payload);
         }
         task.remove_handle();
+    }
+
+    /// Whatever the task has queued for will not be.
+    #[inline]
+    fn leave_queue(&self, task: TaskRef) {
+        let primary = task.primary.get();
+        if primary.is_queued() {
+            task.primary.set(Primary::NONE);
+            task.pass_ticket();
+            self.leave_place(task, primary.phase());
+        }
+    }
+
+    /// Has a coroutine dropped as soon as its poll returns. Nothing can
+    /// register with it any more.
+    fn stop_after_poll(&self, task: TaskRef) {
+        let primary = task.primary.replace(Primary::STOPPING);
+        if primary != Primary::NONE {
+            task.pass_ticket();
+        }
+        if primary.is_queued() {
+            self.leave_ghost(task, primary.phase());
+        }
     }
 
     /// Drops what a task holds that has ended, or is about to.
@@ -380,14 +405,6 @@ pub(super) fn poll(level: &Level, task: TaskRef, resumed: Ticket, cx: &mut Conte
         Polled::Returned
     } else {
         Polled::Pending
-    }
-}
-
-/// Has a coroutine dropped as soon as its poll returns. Nothing can register
-/// with it any more.
-fn stop_after_poll(task: TaskRef) {
-    if task.primary.replace(Primary::STOPPING) != Primary::NONE {
-        task.pass_ticket();
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod backlog;
 mod due;
+mod ghosts;
 mod lifecycle;
 mod phases;
 mod registration;

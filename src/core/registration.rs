@@ -17,6 +17,7 @@ use crate::since::Since;
 use crate::task::{Flags, Primary, TaskRef, TaskTable};
 use crate::ticket::Ticket;
 use crate::timers::ClockIndex;
+use crate::waiter::Waiter;
 
 use super::Core;
 use super::phases::frame_deadline;
@@ -154,13 +155,19 @@ impl Registration {
             task.primary.set(Primary::uncommitted(phase, frame_bound));
             self.ticket = task.ticket();
         } else if self.make_record(level, cx, 0) {
-            let mut records = level.core().records.borrow_mut();
-            if let Some(record) = records.get_mut(self.ticket) {
-                record.frame_bound = frame_bound;
-            }
-            let state = level.core().phases.get(self.phase());
-            state.queue.borrow_mut().push(self.ticket);
+            self.queue_record(level.core(), frame_bound);
         }
+    }
+
+    /// Gives the record a place in the queue of its phase.
+    fn queue_record(&self, core: &Core, frame_bound: bool) {
+        if let Some(record) = core.records.borrow_mut().get_mut(self.ticket) {
+            record.frame_bound = frame_bound;
+            record.in_queue = true;
+        }
+        let waiter = Waiter::record(self.ticket.index());
+        let state = core.phases.get(self.phase());
+        state.queue.borrow_mut().push(waiter);
     }
 
     fn began_before_this_frame(&self, level: &Level) -> bool {
@@ -176,8 +183,9 @@ impl Registration {
             let state = level.core().phases.get(self.phase());
             let mut frames = state.frames.borrow_mut();
             frames.insert(deadline, self.ticket.bits());
+            drop(frames);
             // Holds its place among those who begin to wait before and after.
-            state.queue.borrow_mut().push(self.ticket);
+            self.queue_record(level.core(), true);
         }
     }
 
@@ -349,7 +357,7 @@ impl Core {
         if primary.is_uncommitted() && primary != Primary::STOPPING {
             task.primary.set(primary.committed());
             let state = self.phases.get(primary.phase());
-            state.queue.borrow_mut().push(task.ticket());
+            state.queue.borrow_mut().push(Waiter::task(task));
         }
     }
 
@@ -360,8 +368,8 @@ impl Core {
             let Some(record) = record else {
                 return;
             };
-            if matches!(place, Place::Frames) && record.in_queue {
-                self.note_stale(phase, Place::Queue);
+            if record.in_queue {
+                self.note_ghost(phase);
             }
             self.note_stale(phase, place);
             // Its waker may be hostile, and nothing is borrowed any more.
@@ -373,24 +381,25 @@ impl Core {
             }
             let primary = task.primary.replace(Primary::NONE);
             task.pass_ticket();
-            if !primary.is_uncommitted() {
+            if primary.is_queued() {
+                self.leave_ghost(task, primary.phase());
+            } else if !primary.is_uncommitted() {
                 self.note_stale(phase, place);
             }
         }
     }
 
-    /// A ticket that stands in `place` went stale.
+    /// A ticket in a wheel went stale.
     fn note_stale(&self, phase: PhaseIndex, place: Place) {
         let is_live = |ticket| self.is_live(ticket);
         let state = self.phases.get(phase);
         match place {
-            Place::Queue => state.queue.borrow_mut().note_stale(is_live),
             Place::Timer(clock) => state.timers.borrow_mut().note_stale(clock, is_live),
             Place::Frames => {
                 let mut frames = state.frames.borrow_mut();
                 frames.note_dead(|key| is_live(Ticket::from_bits(key)));
             }
-            Place::Joiners => {}
+            Place::Queue | Place::Joiners => {}
         }
     }
 

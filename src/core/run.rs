@@ -17,10 +17,12 @@ use std::task::{RawWaker, Waker};
 
 use crate::context::{self, Level};
 use crate::phase::PhaseIndex;
+use crate::prefetch::prefetch;
 use crate::report::Report;
 use crate::shared::Shared;
 use crate::task::{Flags, Primary, TaskRef, Wakeup};
 use crate::ticket::Ticket;
+use crate::waiter::{Waiter, Waiting};
 use crate::wheel::Due;
 use crate::{Outcome, unwind};
 
@@ -95,7 +97,9 @@ impl Core {
         state.begin_run(&self.clock);
         let mut arrivals = self.lists.arrivals.borrow_mut();
         state.arrivals.borrow_mut().take(&mut arrivals);
-        state.queue.borrow_mut().begin_run();
+        let mut queue = state.queue.borrow_mut();
+        queue.begin_run(|waiter| self.fresh(waiter, phase));
+        drop(queue);
         state.expire_timers(&mut self.lists.timers.borrow_mut());
         if !state.frames.borrow().is_empty() {
             self.expire_frames(state);
@@ -144,8 +148,11 @@ impl Core {
         {
             let queue = self.phases.get(phase).queue.borrow();
             if queue.has_records() {
-                let due = queue.due(|ticket| self.is_frame_bound(ticket));
-                fire.extend(due.filter(|ticket| ticket.is_record()));
+                let records = self.records.borrow();
+                fire.extend(queue.due().filter_map(|waiter| match waiter.get() {
+                    Waiting::Record(index) => records.ticket_at(index),
+                    Waiting::Task(_) => None,
+                }));
             }
             let timers = self.lists.timers.borrow();
             fire.extend(timers.iter().map(ticket_of).filter(|t| t.is_record()));
@@ -196,71 +203,77 @@ impl Core {
         } else {
             self.poll_each_waiter::<false>(level, phase);
         }
-        let queue = &self.phases.get(phase).queue;
-        while let Some(ticket) = { queue.borrow_mut().pop(|ticket| self.is_frame_bound(ticket)) } {
-            if ticket.is_record() {
-                self.resume_record(level, ticket);
-            } else if !self.resume(level, ticket) {
-                queue.borrow_mut().skipped_stale();
-            }
-            self.poll_joiners(level);
-        }
     }
 
-    /// The hot loop: coroutines that began to wait for the phase in an earlier
-    /// frame, and mostly wait for it again.
+    /// The hot loop: coroutines that waited for the phase, and mostly wait for
+    /// it again.
     fn poll_each_waiter<const PREFETCH: bool>(&self, level: &Level, phase: PhaseIndex) {
-        let next_frame = Primary::uncommitted(phase, true);
+        let in_later_frame = Primary::uncommitted(phase, true);
+        let in_next_run = Primary::uncommitted(phase, false);
         let queue = &self.phases.get(phase).queue;
         let mut cx = level.context();
-        while let Some(ticket) = { queue.borrow_mut().pop_earlier() } {
+        while let Some(waiter) = { queue.borrow_mut().pop() } {
             if PREFETCH {
-                let queue = queue.borrow();
-                if let Some((near, far)) = queue.peek(PREFETCH_AHEAD, 2 * PREFETCH_AHEAD) {
-                    self.prefetch(near, far);
-                }
+                prefetch_waiter(queue.borrow().peek(PREFETCH_AHEAD));
             }
-            if ticket.is_record() {
-                self.resume_record(level, ticket);
+            let task = match waiter.get() {
+                Waiting::Task(task) => task,
+                Waiting::Record(index) => {
+                    self.resume_record_at(level, index);
+                    self.poll_joiners(level);
+                    continue;
+                }
+            };
+            if task.has(Flags::SPECIAL) {
+                self.resume_queued(level, task, phase);
                 self.poll_joiners(level);
                 continue;
             }
-            let task = self.tasks.borrow().at(ticket.index());
-            if task.ticket() != ticket {
-                queue.borrow_mut().skipped_stale();
-                continue;
-            }
+            debug_assert!(task.primary.get().is_queued());
+            let ticket = task.ticket();
             task.pass_ticket();
             task.primary.set(Primary::NONE);
-            if task.has(Flags::SPECIAL) {
-                self.resume_due(level, task, ticket);
+            task.phase.set(phase);
+            let polled = poll(level, task, ticket, &mut cx);
+            let primary = task.primary.get();
+            let again = primary == in_later_frame || primary == in_next_run;
+            if matches!(polled, Polled::Pending) && again {
+                task.primary.set(primary.committed());
+                queue.borrow_mut().push_during_run(waiter);
             } else {
-                task.phase.set(phase);
-                let polled = poll(level, task, ticket, &mut cx);
-                if matches!(polled, Polled::Pending) && task.primary.get() == next_frame {
-                    task.primary.set(next_frame.committed());
-                    queue.borrow_mut().push_during_run(task.ticket());
-                } else {
-                    self.after_poll(task, polled);
-                }
+                self.after_poll(task, polled);
             }
             self.poll_joiners(level);
         }
     }
 
-    /// Whether a waiter that began in this frame waits for a later one.
-    fn is_frame_bound(&self, ticket: Ticket) -> bool {
-        if ticket.is_record() {
-            let records = self.records.borrow();
-            let record = records.get(ticket);
-            record.is_some_and(|record| {
-                // What counts frames may have changed hands in the last of them.
-                record.frame_bound
-                    && (record.due_frame == 0 || record.due_frame > self.clock.frame())
-            })
-        } else {
-            let tasks = self.tasks.borrow();
-            tasks.is_current(ticket) && tasks.at(ticket.index()).primary.get().is_frame_bound()
+    /// Resumes a coroutine whose place in the queue came up, if there is
+    /// something special about it.
+    #[cold]
+    #[inline(never)]
+    fn resume_queued(&self, level: &Level, task: TaskRef, phase: PhaseIndex) {
+        if task.has(Flags::GHOSTS) && self.meet_ghost(task, phase) {
+            return;
+        }
+        let ticket = task.ticket();
+        task.pass_ticket();
+        task.primary.set(Primary::NONE);
+        self.resume_due(level, task, ticket);
+    }
+
+    /// Resumes whoever the record with a place in the queue stands for.
+    #[cold]
+    #[inline(never)]
+    fn resume_record_at(&self, level: &Level, index: u32) {
+        let ticket = self.records.borrow_mut().leave_queue(index);
+        match ticket {
+            Some(ticket) => self.resume_record(level, ticket),
+            None => self
+                .phases
+                .get(level.phase.expect("in a run"))
+                .queue
+                .borrow_mut()
+                .let_ghost_go(),
         }
     }
 
@@ -294,12 +307,12 @@ impl Core {
         }
     }
 
-    /// Resumes the coroutine of a ticket. `false`: the ticket is stale.
+    /// Resumes the coroutine of a ticket, unless that is stale.
     #[inline(always)]
-    fn resume(&self, level: &Level, ticket: Ticket) -> bool {
+    fn resume(&self, level: &Level, ticket: Ticket) {
         let task = self.tasks.borrow().at(ticket.index());
         if task.ticket() != ticket {
-            return false;
+            return;
         }
         task.pass_ticket();
         task.primary.set(Primary::NONE);
@@ -308,7 +321,6 @@ impl Core {
         } else {
             self.resume_plain(level, task, ticket);
         }
-        true
     }
 
     /// Polls a coroutine that has nothing special about it.
@@ -392,12 +404,11 @@ impl Core {
     fn resume_record(&self, level: &Level, ticket: Ticket) {
         let record = {
             let mut records = self.records.borrow_mut();
-            let Some(record) = records.get_mut(ticket) else {
+            let Some(record) = records.get(ticket) else {
                 return;
             };
             if record.due_frame > self.clock.frame() {
                 // Only its place: from now on it comes before all in the queue.
-                record.in_queue = false;
                 return;
             }
             records.remove(ticket)
@@ -588,6 +599,16 @@ impl Core {
             polls,
         };
         self.reports.send(&report);
+    }
+}
+
+/// Has the coroutine of a waiter fetched into the cache: its head, and its
+/// future if that is a small one.
+#[inline(always)]
+fn prefetch_waiter(waiter: Option<Waiter>) {
+    if let Some(Waiting::Task(task)) = waiter.map(Waiter::get) {
+        prefetch(task.as_ptr(), 0);
+        prefetch(task.as_ptr(), 64);
     }
 }
 

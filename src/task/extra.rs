@@ -6,6 +6,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::task::Waker;
 
+use crate::phase::PhaseIndex;
 use crate::ticket::Ticket;
 
 /// Belongs to a task that has left a waker with somebody, has a name, panicked,
@@ -26,4 +27,35 @@ pub(crate) struct Extra {
     /// The last run in which a wake led to a poll, and how many did.
     pub(crate) woken_in: u64,
     pub(crate) wakes: u32,
+    /// How many places of it are ghosts, while it lives, in the queues where
+    /// there are any.
+    ghosts: Vec<(PhaseIndex, u32)>,
+    /// The last run in which its latest place was found, see `Core::fresh`.
+    pub(crate) found_in: u64,
+}
+
+impl Extra {
+    /// Its place in the queue of `phase` became a ghost.
+    pub(crate) fn add_ghost(&mut self, phase: PhaseIndex) {
+        match self.ghosts.iter_mut().find(|(of, _)| *of == phase) {
+            Some((_, count)) => *count += 1,
+            None => self.ghosts.push((phase, 1)),
+        }
+    }
+
+    /// A ghost of it left the queue of `phase`. `false`: there was none.
+    pub(crate) fn remove_ghost(&mut self, phase: PhaseIndex) -> bool {
+        let Some(at) = self.ghosts.iter().position(|(of, _)| *of == phase) else {
+            return false;
+        };
+        self.ghosts[at].1 -= 1;
+        if self.ghosts[at].1 == 0 {
+            self.ghosts.swap_remove(at);
+        }
+        true
+    }
+
+    pub(crate) fn has_ghosts(&self) -> bool {
+        !self.ghosts.is_empty()
+    }
 }

@@ -48,12 +48,14 @@ impl Flags {
     pub(crate) const RECORDS: Flags = Flags(1 << 3);
     /// It stands in either list.
     pub(crate) const LISTED: Flags = Flags(0b11);
+    /// A queue may hold a ghost of it, see [`PhaseQueue`](crate::queue).
+    pub(crate) const GHOSTS: Flags = Flags(1 << 4);
     /// All that a poll has to look at.
-    pub(crate) const SPECIAL: Flags = Flags(0b1111);
+    pub(crate) const SPECIAL: Flags = Flags(0b1_1111);
     /// Its `Coroutine` handle exists, and wants the output.
-    pub(crate) const HANDLE: Flags = Flags(1 << 4);
+    pub(crate) const HANDLE: Flags = Flags(1 << 6);
     /// Dropping the handle stops it.
-    pub(crate) const STOP_ON_DROP: Flags = Flags(1 << 5);
+    pub(crate) const STOP_ON_DROP: Flags = Flags(1 << 7);
 
     #[inline]
     pub(crate) const fn has(self, flags: Flags) -> bool {
@@ -94,6 +96,12 @@ impl Primary {
     #[inline]
     pub(crate) const fn is_uncommitted(self) -> bool {
         self.0 & UNCOMMITTED != 0
+    }
+
+    /// Whether its ticket stands in the queue of its phase.
+    #[inline]
+    pub(crate) const fn is_queued(self) -> bool {
+        self.0 & (UNCOMMITTED | PHASE) == PHASE
     }
 
     #[inline]
@@ -140,7 +148,7 @@ pub(crate) struct Header {
     pub(crate) primary: Cell<Primary>,
     /// The phase of the run in which it was last polled.
     pub(crate) phase: Cell<PhaseIndex>,
-    /// How many handles need the block.
+    /// How many handles, and ghosts in queues, need the block.
     pub(crate) handles: Cell<u16>,
     pub(crate) lifecycle: Cell<Lifecycle>,
     pub(crate) flags: Cell<Flags>,

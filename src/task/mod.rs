@@ -10,5 +10,5 @@ mod table;
 
 pub use coroutine::{Coroutine, join};
 pub use finished::Finished;
-pub(crate) use header::{Flags, Lifecycle, NO_EXTRA, Primary, TaskRef};
+pub(crate) use header::{Flags, Header, Lifecycle, NO_EXTRA, Primary, TaskRef};
 pub(crate) use table::{TaskTable, Wakeup};

@@ -14,7 +14,7 @@ use futures::{FutureExt, StreamExt, select_biased};
 use framestep::Executor;
 use framestep::prelude::*;
 
-use crate::support::counted;
+use crate::support::{PHASES, counted};
 use crate::timeline::{Log, unclamped};
 
 /// Starts a coroutine that says `name` when `wait` is over.
@@ -167,6 +167,35 @@ fn wait_frames_stands_where_it_began_to_wait_and_next_frame_begins_anew() {
         "F3: frames(2), a frame later", // since F1
         "F3: next",                     // since F2
     ]);
+}
+
+#[test]
+fn waiters_that_began_in_different_phases_resume_in_the_order_in_which_they_began() {
+    let mut executor = Executor::builder().max_delta(1).fixed_delta(0.25).build();
+    let begun = Log::new();
+    let resumed = Log::new();
+    let script = |phase: Phase, kind: usize| {
+        let (begun, resumed) = (begun.clone(), resumed.clone());
+        executor.start(async move {
+            in_phase(phase).await;
+            let name = format!("{phase:?} {kind}");
+            begun.note(&name);
+            let _ = match kind {
+                0 => next_frame().await,
+                1 => wait_frames(1).await,
+                2 => wait_until(|| true).await,
+                _ => wait_while(|| false).await,
+            };
+            resumed.note(&name);
+        });
+    };
+    // In an order that is neither that of the phases nor that of the waits.
+    for i in 0..20 {
+        script(PHASES[i * 3 % 5], i * 7 % 4);
+    }
+    executor.run_frame(0.25);
+    executor.run_frame(0.25);
+    assert_eq!(resumed.take(), begun.take());
 }
 
 #[test]
