@@ -22,9 +22,11 @@ impl Core {
         self.leave_place(task, phase);
     }
 
-    /// A task ends that has a place in the queue of `phase`.
+    /// A task is ending that has a place in the queue of `phase`.
     #[cold]
     pub(super) fn leave_place(&self, task: TaskRef, phase: PhaseIndex) {
+        // One that has ended could be given back before its end is settled.
+        debug_assert!(task.outcome().is_none());
         task.set(Flags::GHOSTS);
         task.add_handle();
         self.note_ghost(phase);

@@ -103,12 +103,7 @@ impl Core {
             unwind::catch(|| poll(level, task, Ticket::VOID, &mut level.context()))
         });
         match polled {
-            Ok(Polled::Pending) => {
-                let primary = task.primary.get();
-                if primary.is_uncommitted() {
-                    self.commit_or_stop(task);
-                }
-            }
+            Ok(Polled::Pending) => self.commit_or_stop(task),
             Ok(Polled::Returned) => self.finish(task),
             Err(payload) => self.end(task, Outcome::Panicked, Some(payload)),
         }
@@ -144,8 +139,8 @@ impl Core {
     /// Drops the future of a task that did not return.
     #[cold]
     pub(crate) fn end(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
-        self.leave_queue(task);
         task.lifecycle.set(Lifecycle::Ending);
+        self.leave_queue(task);
         self.tasks.borrow_mut().note_ended();
         let payload = match (self.clear(task), payload) {
             (Ok(()), payload) => payload,
@@ -190,7 +185,11 @@ impl Core {
     /// needs.
     #[inline]
     fn settle(&self, task: TaskRef, outcome: Outcome) {
-        self.leave_queue(task);
+        if task.primary.get().is_queued() {
+            // A wait of it was leaked.
+            task.lifecycle.set(Lifecycle::Ending);
+            self.leave_queue(task);
+        }
         task.lifecycle.set(Lifecycle::Ended(outcome));
         task.primary.set(Primary::NONE);
         task.pass_ticket();
@@ -242,8 +241,7 @@ impl Core {
         task.remove_handle();
     }
 
-    /// Whatever the task has queued for will not be.
-    #[inline]
+    /// Whatever a task has queued for that is ending will not be.
     fn leave_queue(&self, task: TaskRef) {
         let primary = task.primary.get();
         if primary.is_queued() {

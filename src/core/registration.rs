@@ -86,7 +86,13 @@ impl Registration {
     /// Begins a wait that notes the frame in which it was first polled.
     #[inline]
     pub(crate) fn begin(&mut self, level: &Level) {
+        self.note_frame(level);
         self.ticket = Ticket::NONE;
+    }
+
+    /// The part of `begin` that `wait_with_task` follows at once.
+    #[inline]
+    pub(crate) fn note_frame(&mut self, level: &Level) {
         self.since = self.since.begin(level.mark);
     }
 
@@ -128,15 +134,17 @@ impl Registration {
         self.ticket = Ticket::NONE;
     }
 
-    /// Waits for a run of the phase, if it can register with the coroutine
-    /// itself. `false`: it is for `wait_for_phase` to do.
+    /// Waits for a run of the phase that has begun to be waited for, if it can
+    /// register with the coroutine itself. `false`: it is for `wait_for_phase`
+    /// to do.
     #[inline(always)]
     pub(crate) fn wait_with_task(&mut self, level: &Level, cx: &Context<'_>) -> bool {
         let task = level.free_task(cx);
-        if let Some(task) = task {
+        // One store, so that what is not begun passes through no state between.
+        self.ticket = task.map_or(Ticket::NONE, |task| {
             task.primary.set(self.since.primary());
-            self.ticket = task.ticket();
-        }
+            task.ticket()
+        });
         task.is_some()
     }
 

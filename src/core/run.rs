@@ -330,17 +330,18 @@ impl Core {
             task.phase.set(phase);
         }
         let polled = poll(level, task, resumed, &mut level.context());
-        self.after_poll(task, polled);
+        let primary = task.primary.get();
+        if matches!(polled, Polled::Pending) && primary != Primary::STOPPING {
+            self.commit(task);
+        } else {
+            self.after_poll(task, polled);
+        }
     }
 
     #[inline(never)]
     fn after_poll(&self, task: TaskRef, polled: Polled) {
         match polled {
-            Polled::Pending => {
-                if task.primary.get().is_uncommitted() {
-                    self.commit_or_stop(task);
-                }
-            }
+            Polled::Pending => self.commit_or_stop(task),
             Polled::Returned => self.finish(task),
         }
     }
@@ -424,22 +425,35 @@ impl Core {
     }
 
     /// Resumes a coroutine that stands in a list of those to poll.
+    #[inline(always)]
     fn resume_woken(&self, level: &Level, wakeup: Wakeup) {
         let task = self.tasks.borrow().woken(wakeup);
         let Some(task) = task else {
             return;
         };
-        if !task.has(Flags::OWN_WAKER) {
-            // No waker of it is around: it is new, woke itself, or joined what was
-            // stopped from outside.
+        if task.has(Flags::MORE_THAN_LISTED) {
+            self.resume_woken_special(level, task, wakeup);
+        } else {
+            // It is new, woke itself, or joined what was stopped from outside.
             task.clear(Flags::LISTED);
-            if task.has(Flags::SPECIAL) {
-                self.resume_special(level, task, Ticket::VOID);
-            } else {
-                self.resume_plain(level, task, Ticket::VOID);
-            }
-            return;
+            self.resume_plain(level, task, Ticket::VOID);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn resume_woken_special(&self, level: &Level, task: TaskRef, wakeup: Wakeup) {
+        // Who has no waker that others could call is not woken without end.
+        if task.has(Flags::OWN_WAKER) && self.is_greedy(task) {
+            self.postpone(wakeup);
+        } else {
+            task.clear(Flags::LISTED);
+            self.resume_special(level, task, Ticket::VOID);
+        }
+    }
+
+    /// Counts a wake that would lead to a poll. `true`: it is one too many.
+    fn is_greedy(&self, task: TaskRef) -> bool {
         let serial = self.run_serial.get();
         let wakes = {
             let mut tasks = self.tasks.borrow_mut();
@@ -451,15 +465,10 @@ impl Core {
             extra.wakes = extra.wakes.saturating_add(1);
             extra.wakes
         };
-        if wakes > self.max_polls_per_run {
-            self.postpone(wakeup);
-            if wakes == self.max_polls_per_run + 1 {
-                self.report_greedy(task, self.max_polls_per_run);
-            }
-            return;
+        if wakes == self.max_polls_per_run + 1 {
+            self.report_greedy(task, self.max_polls_per_run);
         }
-        task.clear(Flags::LISTED);
-        self.resume_special(level, task, Ticket::VOID);
+        wakes > self.max_polls_per_run
     }
 
     /// Polls those who joined what ended in the last poll, and those who joined

@@ -50,6 +50,8 @@ impl Flags {
     pub(crate) const LISTED: Flags = Flags(0b11);
     /// A queue may hold a ghost of it, see [`PhaseQueue`](crate::queue).
     pub(crate) const GHOSTS: Flags = Flags(1 << 4);
+    /// What a poll of one that stands in a list has to look at.
+    pub(crate) const MORE_THAN_LISTED: Flags = Flags(0b1_1100);
     /// All that a poll has to look at.
     pub(crate) const SPECIAL: Flags = Flags(0b1_1111);
     /// Its `Coroutine` handle exists, and wants the output.

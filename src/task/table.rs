@@ -79,16 +79,13 @@ impl TaskTable {
     #[inline]
     pub(crate) fn insert<F: Future + 'static>(&mut self, future: F, phase: PhaseIndex) -> TaskRef {
         let vtable = VTable::of::<F>();
-        let free = match vtable.class {
-            Class::Numbered(number) => &mut self.free[usize::from(number)],
-            Class::Special(layout) => self.special_free.entry(layout).or_insert(NONE_FREE),
-        };
+        let free = self.free_list(vtable.class);
         let index = *free;
         let (block, ticket, generation) = if index == NONE_FREE {
             self.carve(vtable.class)
         } else {
-            let task = self.slots[index as usize].task;
-            *free = task.extra.get();
+            let task = self.at(index);
+            *self.free_list(vtable.class) = task.extra.get();
             (task, task.ticket(), task.generation.wrapping_add(1).max(1))
         };
         let header = Header::new(vtable, ticket, generation, phase);
@@ -97,6 +94,21 @@ impl TaskTable {
         unsafe { stage::write(block.as_ptr(), header, future) };
         self.alive += 1;
         block
+    }
+
+    /// The first free block of a class.
+    #[inline]
+    fn free_list(&mut self, class: Class) -> &mut u32 {
+        match class {
+            Class::Numbered(number) => &mut self.free[usize::from(number)],
+            Class::Special(layout) => self.special_free_list(layout),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn special_free_list(&mut self, layout: Layout) -> &mut u32 {
+        self.special_free.entry(layout).or_insert(NONE_FREE)
     }
 
     /// A new block, and the ticket and generation of its first occupant.
@@ -118,13 +130,11 @@ impl TaskTable {
     }
 
     /// Gives a block back whose task has ended and left nothing behind.
+    #[inline]
     pub(crate) fn release(&mut self, task: TaskRef) {
         debug_assert!(matches!(task.lifecycle.get(), Lifecycle::Ended(_)));
         debug_assert!(task.extra.get() == NO_EXTRA && task.handles.get() == 0);
-        let free = match task.vtable.class {
-            Class::Numbered(number) => &mut self.free[usize::from(number)],
-            Class::Special(layout) => self.special_free.entry(layout).or_insert(NONE_FREE),
-        };
+        let free = self.free_list(task.vtable.class);
         task.lifecycle.set(Lifecycle::Vacant);
         task.extra.set(*free);
         *free = task.key().index;
@@ -143,10 +153,15 @@ impl TaskTable {
     /// The task of a ticket, which may be stale, or any task by its index.
     #[inline]
     pub(crate) fn at(&self, index: u32) -> TaskRef {
+        self.slot(index).task
+    }
+
+    #[inline]
+    fn slot(&self, index: u32) -> &Slot {
         debug_assert!(self.slots.contains(index as usize));
         // SAFETY: slots are never removed, so an index, once given out, is there;
         // and nothing but indices that were given out is asked for.
-        unsafe { self.slots.get_unchecked(index as usize) }.task
+        unsafe { self.slots.get_unchecked(index as usize) }
     }
 
     /// Has what leads to a ticket's task fetched into the cache.
@@ -185,7 +200,7 @@ impl TaskTable {
     #[inline]
     pub(crate) fn wakeup(&self, task: TaskRef) -> Wakeup {
         let index = task.key().index;
-        let stamp = self.slots[index as usize].wake_stamp;
+        let stamp = self.slot(index).wake_stamp;
         Wakeup { index, stamp }
     }
 
@@ -198,7 +213,7 @@ impl TaskTable {
     /// The task of an entry, if it is the current one.
     #[inline]
     pub(crate) fn woken(&self, wakeup: Wakeup) -> Option<TaskRef> {
-        let slot = &self.slots[wakeup.index as usize];
+        let slot = self.slot(wakeup.index);
         let current = slot.wake_stamp == wakeup.stamp && slot.task.has(Flags::QUEUED);
         current.then_some(slot.task)
     }

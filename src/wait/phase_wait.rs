@@ -47,7 +47,7 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
         let level = context::innermost();
         if self.registration.is_new() {
             if LATER_FRAME {
-                self.registration.begin(&level);
+                self.registration.note_frame(&level);
             } else {
                 self.registration.begin_at_run(&polled(Self::NAME));
             }

@@ -1,6 +1,7 @@
 //! Tests of the public surface: what the timing contract promises, as timing
 //! diagrams and traces.
 
+mod abandoned;
 mod bad_time;
 mod combinators;
 mod compile_fail;
