@@ -75,7 +75,7 @@ impl Core {
         }
         let phase = self.run.get().unwrap_or(PhaseIndex::UPDATE);
         let task = self.tasks.borrow_mut().insert(future, phase);
-        if context::depth() >= MAX_DEPTH {
+        if self.starts_held.get() > 0 || context::depth() >= MAX_DEPTH {
             self.deferred_starts.borrow_mut().push_back(task.key());
             return Ok(task);
         }
@@ -86,9 +86,32 @@ impl Core {
         Ok(task)
     }
 
-    /// Starts those who found the stack too deep, in order.
+    /// Calls `f` with something that coroutines may also want to borrow: those
+    /// that it starts begin when the outermost such call is over.
+    pub(crate) fn hold_starts<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct LetGo<'a>(&'a Core);
+
+        impl Drop for LetGo<'_> {
+            fn drop(&mut self) {
+                let held = &self.0.starts_held;
+                held.set(held.get() - 1);
+                if !self.0.deferred_starts.borrow().is_empty() {
+                    self.0.start_deferred();
+                }
+            }
+        }
+
+        self.starts_held.set(self.starts_held.get() + 1);
+        let _let_go = LetGo(self);
+        f()
+    }
+
+    /// Starts those whose start was put off, in order.
     #[cold]
     fn start_deferred(&self) {
+        if self.starts_held.get() > 0 || context::depth() >= MAX_DEPTH {
+            return;
+        }
         while let Some(key) = { self.deferred_starts.borrow_mut().pop_front() } {
             let task = self.tasks.borrow().get(key);
             if let Some(task) = task.filter(|task| task.is_alive()) {

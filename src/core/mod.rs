@@ -26,6 +26,7 @@ use crate::clock::FrameClock;
 use crate::context;
 use crate::inbox::{Inbox, Message};
 use crate::key::TaskKey;
+use crate::lend::LentRef;
 use crate::phase::PhaseIndex;
 use crate::records::Records;
 use crate::report::{Report, Reports};
@@ -60,10 +61,15 @@ pub(crate) struct Core {
     soon: Shared<VecDeque<Wakeup>>,
     /// Those who joined what ended since the last poll of the run returned.
     ended: Shared<Vec<Ticket>>,
-    /// Started, or to be stopped, too deep down the stack; see [`lifecycle`].
+    /// Started in a closure that something is lent to; or started, or to be
+    /// stopped, too deep down the stack; see [`lifecycle`].
     deferred_starts: Shared<VecDeque<TaskKey>>,
     deferred_stops: Shared<VecDeque<TaskKey>>,
     stopping_deferred: Cell<bool>,
+    /// How many closures of the user's are under way in which starts wait.
+    starts_held: Cell<u32>,
+    /// What the host lends, the innermost first.
+    pub(crate) lent: Cell<Option<LentRef>>,
     /// The coroutine that is due by itself while its wait's waker is called.
     firing: Cell<Option<TaskKey>>,
     /// How many more polls this run may owe to what happened during it.
@@ -101,6 +107,8 @@ impl Core {
             deferred_starts: Shared::default(),
             deferred_stops: Shared::default(),
             stopping_deferred: Cell::new(false),
+            starts_held: Cell::new(0),
+            lent: Cell::new(None),
             firing: Cell::new(None),
             budget: Cell::new(0),
             runaway_in: Cell::new(0),

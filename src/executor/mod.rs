@@ -80,6 +80,10 @@ impl Executor {
         Executor { core }
     }
 
+    pub(crate) fn core(&self) -> &Rc<Core> {
+        &self.core
+    }
+
     /// Adds a coroutine; it is first polled in the run under way, or, outside
     /// of a run, in the next run of [`Phase::Update`].
     ///
