@@ -48,7 +48,9 @@ pub fn spawn<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    Coroutine::spawn(&inside("spawn").core().rc(), future, None)
+    let level = inside("spawn");
+    let core = level.core();
+    Coroutine::spawn(&core.rc(), future, None, core.owner_in(&level))
 }
 
 /// Adds a coroutine to the executor that runs the caller, to be first polled in
@@ -63,8 +65,10 @@ pub fn spawn_in<F>(phase: Phase, future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
+    let level = inside("spawn_in");
+    let core = level.core();
     let phase = Some(PhaseIndex::new(phase));
-    Coroutine::spawn(&inside("spawn_in").core().rc(), future, phase)
+    Coroutine::spawn(&core.rc(), future, phase, core.owner_in(&level))
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once,
@@ -103,7 +107,9 @@ pub fn start<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    Coroutine::start(&inside("start").core().rc(), future)
+    let level = inside("start");
+    let core = level.core();
+    Coroutine::start(&core.rc(), future, core.owner_in(&level))
 }
 
 /// Stops a coroutine of the executor that runs the caller, like

@@ -13,8 +13,9 @@ use std::task::Context;
 
 use crate::context::{self, Level};
 use crate::key::TaskKey;
+use crate::owner::OwnerIndex;
 use crate::phase::PhaseIndex;
-use crate::task::{Flags, Lifecycle, NO_EXTRA, Primary, TaskRef};
+use crate::task::{Flags, Lifecycle, Link, Primary, TaskRef};
 use crate::ticket::Ticket;
 use crate::{JoinError, Outcome, unwind};
 
@@ -37,13 +38,16 @@ pub(crate) enum Polled {
 
 impl Core {
     /// Stores a future to be polled in the run under way, or in the next one of
-    /// `phase`, or of Update. Gives it back if the executor is gone.
+    /// `phase`, or of Update. Gives it back if the executor is gone, or `owner`
+    /// takes nothing.
+    #[inline]
     pub(crate) fn spawn<F: Future + 'static>(
         &self,
         future: F,
         phase: Option<PhaseIndex>,
+        owner: Option<OwnerIndex>,
     ) -> Result<TaskRef, F> {
-        if self.is_closed() {
+        if !self.accepts(owner) {
             return Err(future);
         }
         let run = self.run.get();
@@ -53,28 +57,28 @@ impl Core {
         }
         let soon = phase.is_none() && run.is_some();
         let phase = phase.or(run).unwrap_or(PhaseIndex::UPDATE);
-        let (task, wakeup) = {
-            let mut tasks = self.tasks.borrow_mut();
-            let task = tasks.insert(future, phase);
-            (task, tasks.wakeup(task))
-        };
-        task.set(Flags::QUEUED);
-        if soon {
-            task.set(Flags::SOON);
-            self.soon.borrow_mut().push_back(wakeup);
-        } else {
-            self.phases.get(phase).arrivals.borrow_mut().push(wakeup);
-        }
+        let task = self.insert(future, phase, owner);
+        self.enlist(task, soon);
         Ok(task)
     }
 
-    /// Stores a future and polls it, up to its first wait.
-    pub(crate) fn start<F: Future + 'static>(&self, future: F) -> Result<TaskRef, F> {
-        if self.is_closed() {
+    /// Stores a future and polls it, up to its first wait; on an owner that is
+    /// paused, like `spawn`. Gives it back as `spawn` does.
+    #[inline]
+    pub(crate) fn start<F: Future + 'static>(
+        &self,
+        future: F,
+        owner: Option<OwnerIndex>,
+    ) -> Result<TaskRef, F> {
+        if !self.accepts(owner) {
             return Err(future);
         }
-        let phase = self.run.get().unwrap_or(PhaseIndex::UPDATE);
-        let task = self.tasks.borrow_mut().insert(future, phase);
+        let run = self.run.get();
+        let task = self.insert(future, run.unwrap_or(PhaseIndex::UPDATE), owner);
+        if task.has(Flags::PAUSED) {
+            self.enlist(task, run.is_some());
+            return Ok(task);
+        }
         if self.starts_held.get() > 0 || context::depth() >= MAX_DEPTH {
             self.deferred_starts.borrow_mut().push_back(task.key());
             return Ok(task);
@@ -84,6 +88,39 @@ impl Core {
             self.start_deferred();
         }
         Ok(task)
+    }
+
+    #[inline]
+    fn accepts(&self, owner: Option<OwnerIndex>) -> bool {
+        !self.is_closed() && owner.is_none_or(|owner| self.owners.borrow().is_open(owner))
+    }
+
+    #[inline]
+    fn insert<F: Future + 'static>(
+        &self,
+        future: F,
+        phase: PhaseIndex,
+        owner: Option<OwnerIndex>,
+    ) -> TaskRef {
+        let task = self.tasks.borrow_mut().insert(future, phase);
+        if let Some(owner) = owner {
+            self.adopt(task, owner);
+        }
+        task
+    }
+
+    /// Puts a new task into a list of those to poll.
+    #[inline]
+    fn enlist(&self, task: TaskRef, soon: bool) {
+        let wakeup = self.tasks.borrow().wakeup(task);
+        task.set(Flags::QUEUED);
+        if soon {
+            task.set(Flags::SOON);
+            self.soon.borrow_mut().push_back(wakeup);
+        } else {
+            let state = self.phases.get(task.phase.get());
+            state.arrivals.borrow_mut().push(wakeup);
+        }
     }
 
     /// Calls `f` with something that coroutines may also want to borrow: those
@@ -114,8 +151,10 @@ impl Core {
         }
         while let Some(key) = { self.deferred_starts.borrow_mut().pop_front() } {
             let task = self.tasks.borrow().get(key);
-            if let Some(task) = task.filter(|task| task.is_alive()) {
-                self.start_now(task);
+            match task.filter(|task| task.is_alive()) {
+                Some(task) if task.has(Flags::PAUSED) => self.make_ready(task),
+                Some(task) => self.start_now(task),
+                None => {}
             }
         }
     }
@@ -223,8 +262,8 @@ impl Core {
         if joiner != Ticket::NONE {
             self.ended.borrow_mut().push(joiner);
         }
-        if task.extra.get() != NO_EXTRA {
-            self.settle_extra(task);
+        if task.link.get() != Link::NONE {
+            self.settle_links(task);
         }
         if !task.has(Flags::HANDLE) {
             if task.vtable.output_needs_drop && outcome == Outcome::Finished {
@@ -241,15 +280,20 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn settle_extra(&self, task: TaskRef) {
-        let waker = {
-            let mut tasks = self.tasks.borrow_mut();
-            let extra = tasks.extra_mut(task);
-            self.ended.borrow_mut().append(&mut extra.joiners);
-            extra.waker.take()
-        };
+    fn settle_links(&self, task: TaskRef) {
+        let mut tasks = self.tasks.borrow_mut();
+        if let Some(member) = tasks.take_member(task) {
+            self.owners.borrow_mut().remove_member(member);
+        }
+        if task.link.get() == Link::NONE {
+            return;
+        }
+        let extra = tasks.extra_mut(task);
+        self.ended.borrow_mut().append(&mut extra.joiners);
+        let (waker, pause) = (extra.waker.take(), extra.pause.take());
+        drop(tasks);
         task.clear(Flags::OWN_WAKER);
-        drop(waker);
+        drop((waker, pause));
     }
 
     /// Drops an output that nobody wants.
@@ -298,7 +342,7 @@ impl Core {
     /// Gives the block of an ended task back.
     #[inline]
     fn release(&self, task: TaskRef) {
-        if task.extra.get() != NO_EXTRA {
+        if task.link.get() != Link::NONE {
             self.release_extra(task);
         }
         self.tasks.borrow_mut().release(task);

@@ -8,6 +8,8 @@ mod backlog;
 mod due;
 mod ghosts;
 mod lifecycle;
+mod ownership;
+mod pause;
 mod phases;
 mod registration;
 mod run;
@@ -27,6 +29,7 @@ use crate::context;
 use crate::inbox::{Inbox, Message};
 use crate::key::TaskKey;
 use crate::lend::LentRef;
+use crate::owner::Owners;
 use crate::phase::PhaseIndex;
 use crate::records::Records;
 use crate::report::{Report, Reports};
@@ -52,6 +55,9 @@ pub(crate) struct Core {
     pub(crate) tasks: Shared<TaskTable>,
     pub(crate) records: Shared<Records>,
     pub(crate) phases: Phases,
+    pub(crate) owners: Shared<Owners>,
+    /// What is being gone through of an owner's, kept for its memory.
+    owned_tasks: RefCell<Vec<TaskKey>>,
     /// The phase that is being run.
     run: Cell<Option<PhaseIndex>>,
     /// How many runs there have been, of all phases.
@@ -99,6 +105,8 @@ impl Core {
             tasks: Shared::new(TaskTable::new(first_stamp)),
             records: Shared::new(Records::new(first_stamp)),
             phases: Phases::new(),
+            owners: Shared::default(),
+            owned_tasks: RefCell::default(),
             run: Cell::new(None),
             run_serial: Cell::new(0),
             lists: RunLists::default(),

@@ -63,7 +63,7 @@ impl Handle {
         F: Future + 'static,
     {
         match self.core() {
-            Some(core) => Coroutine::spawn(&core, future, None),
+            Some(core) => Coroutine::spawn(&core, future, None, None),
             None => Coroutine::refused(future),
         }
     }
@@ -74,7 +74,7 @@ impl Handle {
         F: Future + 'static,
     {
         match self.core() {
-            Some(core) => Coroutine::start(&core, future),
+            Some(core) => Coroutine::start(&core, future, None),
             None => Coroutine::refused(future),
         }
     }
@@ -85,7 +85,7 @@ impl Handle {
         F: Future + 'static,
     {
         match self.core() {
-            Some(core) => Coroutine::spawn(&core, future, Some(PhaseIndex::new(phase))),
+            Some(core) => Coroutine::spawn(&core, future, Some(PhaseIndex::new(phase)), None),
             None => Coroutine::refused(future),
         }
     }

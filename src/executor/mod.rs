@@ -103,7 +103,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(&self.core, future, None)
+        Coroutine::spawn(&self.core, future, None, None)
     }
 
     /// Adds a coroutine and polls it at once, up to its first wait, like
@@ -136,7 +136,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::start(&self.core, future)
+        Coroutine::start(&self.core, future, None)
     }
 
     /// Adds a coroutine; it is first polled in the next run of `phase` that
@@ -154,7 +154,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(&self.core, future, Some(PhaseIndex::new(phase)))
+        Coroutine::spawn(&self.core, future, Some(PhaseIndex::new(phase)), None)
     }
 
     /// Runs one frame: begins it, then runs all five phases, the fixed one for

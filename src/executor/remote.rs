@@ -53,7 +53,7 @@ impl Remote {
             let script = async move {
                 make().await;
             };
-            if let Err(refused) = core.spawn(script, None) {
+            if let Err(refused) = core.spawn(script, None, None) {
                 drop(refused);
             }
         }));

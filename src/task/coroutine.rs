@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::{Core, Place, Registration, take_output};
+use crate::owner::OwnerIndex;
 use crate::phase::PhaseIndex;
 use crate::{CoroutineId, JoinError, Outcome};
 
@@ -102,21 +103,26 @@ enum State {
 }
 
 impl<T> Coroutine<T> {
-    pub(crate) fn spawn<F>(core: &Rc<Core>, future: F, phase: Option<PhaseIndex>) -> Self
+    pub(crate) fn spawn<F>(
+        core: &Rc<Core>,
+        future: F,
+        phase: Option<PhaseIndex>,
+        owner: Option<OwnerIndex>,
+    ) -> Self
     where
         F: Future<Output = T> + 'static,
     {
-        match core.spawn(future, phase) {
+        match core.spawn(future, phase, owner) {
             Ok(task) => Self::of(core.clone(), task),
             Err(future) => Self::refused(future),
         }
     }
 
-    pub(crate) fn start<F>(core: &Rc<Core>, future: F) -> Self
+    pub(crate) fn start<F>(core: &Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
     where
         F: Future<Output = T> + 'static,
     {
-        match core.start(future) {
+        match core.start(future, owner) {
             Ok(task) => Self::of(core.clone(), task),
             Err(future) => Self::refused(future),
         }

@@ -13,6 +13,8 @@ use crate::ticket::Ticket;
 /// or is joined by several.
 #[derive(Debug, Default)]
 pub(crate) struct Extra {
+    /// Its place among the members of its owner.
+    pub(super) member: Option<u32>,
     /// The task's own waker, once somebody has asked for it.
     pub(crate) waker: Option<Waker>,
     pub(crate) name: Option<Cow<'static, str>>,

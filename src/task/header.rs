@@ -18,6 +18,7 @@ use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
 use crate::ticket::Ticket;
 
+use super::link::Link;
 use super::stage::VTable;
 
 /// Where a task is in its life.
@@ -50,10 +51,12 @@ impl Flags {
     pub(crate) const LISTED: Flags = Flags(0b11);
     /// A queue may hold a ghost of it, see [`PhaseQueue`](crate::queue).
     pub(crate) const GHOSTS: Flags = Flags(1 << 4);
+    /// It is paused, or an owner of it is.
+    pub(crate) const PAUSED: Flags = Flags(1 << 5);
     /// What a poll of one that stands in a list has to look at.
-    pub(crate) const MORE_THAN_LISTED: Flags = Flags(0b1_1100);
+    pub(crate) const MORE_THAN_LISTED: Flags = Flags(0b11_1100);
     /// All that a poll has to look at.
-    pub(crate) const SPECIAL: Flags = Flags(0b1_1111);
+    pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
     /// Its `Coroutine` handle exists, and wants the output.
     pub(crate) const HANDLE: Flags = Flags(1 << 6);
     /// Dropping the handle stops it.
@@ -127,9 +130,6 @@ const FRAME_BOUND: u16 = 1 << 14;
 /// Set for every wait for a phase, so that phase 0 differs from `NONE`.
 const PHASE: u16 = 1 << 11;
 
-/// Says that a task has no `Extra`.
-pub(crate) const NO_EXTRA: u32 = u32::MAX;
-
 /// The head of a task's block.
 ///
 /// 40 bytes; what the run loop touches for a plain waiter is all here.
@@ -145,8 +145,8 @@ pub(crate) struct Header {
     /// Which occupant of its slot it is. Written only while nobody else can see
     /// the block.
     pub(crate) generation: u32,
-    /// Index of its `Extra`; in a vacant block, of the next vacant one.
-    pub(crate) extra: Cell<u32>,
+    /// To what else it has; in a vacant block, to the next vacant one.
+    pub(crate) link: Cell<Link>,
     pub(crate) primary: Cell<Primary>,
     /// The phase of the run in which it was last polled.
     pub(crate) phase: Cell<PhaseIndex>,
@@ -170,7 +170,7 @@ impl Header {
             ticket: AtomicU64::new(ticket.bits()),
             joiner: Cell::new(Ticket::NONE),
             generation,
-            extra: Cell::new(NO_EXTRA),
+            link: Cell::new(Link::NONE),
             primary: Cell::new(Primary::NONE),
             phase: Cell::new(phase),
             lifecycle: Cell::new(Lifecycle::Alive),

@@ -4,11 +4,13 @@ mod coroutine;
 mod extra;
 mod finished;
 mod header;
+mod link;
 mod pool;
 mod stage;
 mod table;
 
 pub use coroutine::{Coroutine, join};
 pub use finished::Finished;
-pub(crate) use header::{Flags, Header, Lifecycle, NO_EXTRA, Primary, TaskRef};
+pub(crate) use header::{Flags, Header, Lifecycle, Primary, TaskRef};
+pub(crate) use link::Link;
 pub(crate) use table::{TaskTable, Wakeup};

@@ -13,7 +13,8 @@ use crate::prefetch::prefetch;
 use crate::ticket::Ticket;
 
 use super::extra::Extra;
-use super::header::{Flags, Header, Lifecycle, NO_EXTRA, TaskRef};
+use super::header::{Flags, Header, Lifecycle, TaskRef};
+use super::link::{Link, Linked};
 use super::pool::{Class, Pool};
 use super::stage::{self, VTable};
 
@@ -85,7 +86,7 @@ impl TaskTable {
             self.carve(vtable.class)
         } else {
             let task = self.at(index);
-            *self.free_list(vtable.class) = task.extra.get();
+            *self.free_list(vtable.class) = task.link.get().next_vacant();
             (task, task.ticket(), task.generation.wrapping_add(1).max(1))
         };
         let header = Header::new(vtable, ticket, generation, phase);
@@ -133,10 +134,10 @@ impl TaskTable {
     #[inline]
     pub(crate) fn release(&mut self, task: TaskRef) {
         debug_assert!(matches!(task.lifecycle.get(), Lifecycle::Ended(_)));
-        debug_assert!(task.extra.get() == NO_EXTRA && task.handles.get() == 0);
+        debug_assert!(task.link.get() == Link::NONE && task.handles.get() == 0);
         let free = self.free_list(task.vtable.class);
         task.lifecycle.set(Lifecycle::Vacant);
-        task.extra.set(*free);
+        task.link.set(Link::vacant(*free));
         *free = task.key().index;
     }
 
@@ -218,23 +219,63 @@ impl TaskTable {
         current.then_some(slot.task)
     }
 
+    #[inline]
     pub(crate) fn extra(&self, task: TaskRef) -> Option<&Extra> {
-        self.extras.get(task.extra.get() as usize)
+        match task.link.get().get() {
+            Linked::Extra(index) => self.extras.get(index as usize),
+            _ => None,
+        }
     }
 
     /// The task's `Extra`, made if it has none.
     pub(crate) fn extra_mut(&mut self, task: TaskRef) -> &mut Extra {
-        if task.extra.get() == NO_EXTRA {
-            task.extra
-                .set(index_of(self.extras.insert(Extra::default())));
-        }
-        &mut self.extras[task.extra.get() as usize]
+        let member = match task.link.get().get() {
+            Linked::Extra(index) => return &mut self.extras[index as usize],
+            Linked::Member(member) => Some(member),
+            Linked::Nothing => None,
+        };
+        let index = self.extras.insert(Extra {
+            member,
+            ..Extra::default()
+        });
+        task.link.set(Link::extra(index_of(index)));
+        &mut self.extras[index]
     }
 
-    /// Takes the task's `Extra` away.
+    /// Takes the task's `Extra` away. The task is no member any more.
     pub(crate) fn remove_extra(&mut self, task: TaskRef) -> Option<Extra> {
-        let index = task.extra.replace(NO_EXTRA);
-        (index != NO_EXTRA).then(|| self.extras.remove(index as usize))
+        match task.link.replace(Link::NONE).get() {
+            Linked::Extra(index) => Some(self.extras.remove(index as usize)),
+            _ => None,
+        }
+    }
+
+    /// The task's place among the members of its owner.
+    #[inline]
+    pub(crate) fn member(&self, task: TaskRef) -> Option<u32> {
+        match task.link.get().get() {
+            Linked::Nothing => None,
+            Linked::Member(member) => Some(member),
+            Linked::Extra(index) => self.extras[index as usize].member,
+        }
+    }
+
+    /// Makes a task that has just been inserted a member of its owner.
+    pub(crate) fn set_member(&mut self, task: TaskRef, member: u32) {
+        debug_assert!(task.link.get() == Link::NONE);
+        task.link.set(Link::member(member));
+    }
+
+    /// Takes the task's place among the members of its owner.
+    pub(crate) fn take_member(&mut self, task: TaskRef) -> Option<u32> {
+        match task.link.get().get() {
+            Linked::Nothing => None,
+            Linked::Member(member) => {
+                task.link.set(Link::NONE);
+                Some(member)
+            }
+            Linked::Extra(index) => self.extras[index as usize].member.take(),
+        }
     }
 
     /// How many indices are in use, by tasks and by free blocks.

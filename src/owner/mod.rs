@@ -1,0 +1,231 @@
+//! Owners: what coroutines end with.
+
+#![forbid(unsafe_code)]
+
+mod table;
+
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+
+use crate::core::Core;
+use crate::phase::PhaseIndex;
+use crate::{Coroutine, Phase};
+
+pub(crate) use table::{OwnerIndex, Owners};
+
+/// Owns coroutines: dropping it stops them.
+///
+/// Put it into whatever its scripts belong to: a behaviour, a component, a
+/// scene. It is small, and an executor may have a hundred thousand of them. A
+/// coroutine that is spawned inside one of an owner, with the free
+/// [`spawn`](crate::spawn) or [`start`](crate::start), has the same owner.
+///
+/// Owners form a tree: stopping, pausing and deactivating one does it to all
+/// [`child`](Owner::child)ren, and to theirs.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::{Owner, prelude::*};
+///
+/// struct Enemy {
+///     scripts: Owner,
+/// }
+///
+/// async fn patrol() {
+///     loop {
+///         wait_seconds(0.5).await;
+///     }
+/// }
+///
+/// let mut executor = Executor::new();
+/// let enemy = Enemy { scripts: executor.owner() };
+/// enemy.scripts.start(patrol());
+/// executor.run_frame(0.25);
+/// assert_eq!(executor.len(), 1);
+///
+/// drop(enemy);
+/// assert!(executor.is_empty());
+/// ```
+///
+/// # Source
+///
+/// `MonoBehaviour` and `GameObject.SetActive`, Unity scripting reference:
+/// coroutines end with their behaviour. Pausing is not in Unity.
+pub struct Owner {
+    core: Rc<Core>,
+    index: OwnerIndex,
+}
+
+impl Owner {
+    pub(crate) fn new(core: Rc<Core>, parent: Option<OwnerIndex>) -> Self {
+        let index = core.owners.borrow_mut().insert(parent);
+        Owner { core, index }
+    }
+
+    /// Adds a coroutine of this owner, like [`Executor::spawn`].
+    ///
+    /// On an owner that is [inactive](Owner::set_active), or whose executor or
+    /// parent is gone, the future is dropped: the handle is one of a coroutine
+    /// that was stopped before it began.
+    ///
+    /// [`Executor::spawn`]: crate::Executor::spawn
+    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        Coroutine::spawn(&self.core, future, None, Some(self.index))
+    }
+
+    /// Adds a coroutine of this owner, like [`Executor::spawn_in`], or refuses
+    /// it, like [`spawn`](Owner::spawn).
+    ///
+    /// [`Executor::spawn_in`]: crate::Executor::spawn_in
+    pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        let phase = Some(PhaseIndex::new(phase));
+        Coroutine::spawn(&self.core, future, phase, Some(self.index))
+    }
+
+    /// Adds a coroutine of this owner and polls it at once, up to its first
+    /// wait, like [`Executor::start`], or refuses it, like
+    /// [`spawn`](Owner::spawn). While the owner is paused it is added like a
+    /// spawned one, and begins once the owner goes on.
+    ///
+    /// [`Executor::start`]: crate::Executor::start
+    #[doc(alias = "StartCoroutine")]
+    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        Coroutine::start(&self.core, future, Some(self.index))
+    }
+
+    /// Stops all coroutines of this owner and of its children: those of the
+    /// children first, each owner's in the order in which they were added. All
+    /// destructors have run when this returns, except those of coroutines that
+    /// are being polled: they go on until they next wait.
+    ///
+    /// Coroutines that a destructor spawns meanwhile are not among them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let executor = Executor::new();
+    /// let owner = executor.owner();
+    /// let blink = owner.start(async { wait_seconds(1).await });
+    /// owner.stop_all();
+    /// assert!(blink.is_finished());
+    /// ```
+    #[doc(alias = "StopAllCoroutines")]
+    pub fn stop_all(&self) {
+        self.core.stop_owned(self.index);
+    }
+
+    /// Pauses the coroutines of this owner and of its children: nothing of them
+    /// resumes, and their timers stand still. `false`: it was paused already,
+    /// and has to be resumed only once.
+    ///
+    /// What falls due meanwhile, such as an event that was sent, resumes in the
+    /// first run of its phase after [`resume`](Owner::resume), before the other
+    /// waiters. Frames are counted on, conditions are not asked. A coroutine
+    /// that is being polled goes on until it next waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let enemies = executor.owner();
+    /// let shot = enemies.start(async { wait_seconds(1).await });
+    /// executor.run_frame(0.25);
+    /// enemies.pause();
+    /// for _ in 0..100 {
+    ///     executor.run_frame(0.25);
+    /// }
+    /// enemies.resume();
+    /// executor.run_until(shot, 0.25);
+    /// assert_eq!(executor.time().frame, 104); // 3 more quarters of a second
+    /// ```
+    pub fn pause(&self) -> bool {
+        self.core.set_owner_paused(self.index, true)
+    }
+
+    /// Ends a [`pause`](Owner::pause). `false`: it was not paused. What is
+    /// paused by itself, or by an owner above, stays paused.
+    pub fn resume(&self) -> bool {
+        self.core.set_owner_paused(self.index, false)
+    }
+
+    /// Whether this owner is paused, or one above it.
+    pub fn is_paused(&self) -> bool {
+        self.core.owners.borrow().is_held(self.index)
+    }
+
+    /// Makes the owner inactive: stops all it and its children own, and refuses
+    /// new coroutines from then on; or active again, which starts nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let executor = Executor::new();
+    /// let owner = executor.owner();
+    /// owner.set_active(false);
+    /// let refused = owner.start(async { println!("never said") });
+    /// assert!(refused.is_finished());
+    /// owner.set_active(true);
+    /// assert!(executor.is_empty());
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `GameObject.SetActive`, Unity scripting reference.
+    #[doc(alias = "SetActive")]
+    pub fn set_active(&self, active: bool) {
+        self.core
+            .owners
+            .borrow_mut()
+            .set_active(self.index, active);
+        if !active {
+            self.stop_all();
+        }
+    }
+
+    /// Whether coroutines can be added: neither this owner nor one above it is
+    /// inactive or gone, and the executor is there.
+    pub fn is_active(&self) -> bool {
+        !self.core.is_closed() && self.core.owners.borrow().is_open(self.index)
+    }
+
+    /// Whether this owner and its children have no coroutine.
+    pub fn is_empty(&self) -> bool {
+        self.core.owners.borrow().is_empty(self.index)
+    }
+
+    /// A new owner below this one: what is done to this one is done to it.
+    #[must_use = "dropping an owner stops what it owns"]
+    pub fn child(&self) -> Owner {
+        Owner::new(self.core.clone(), Some(self.index))
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.core.remove_owner(self.index);
+    }
+}
+
+impl fmt::Debug for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Owner")
+            .field("active", &self.is_active())
+            .field("paused", &self.is_paused())
+            .field("empty", &self.is_empty())
+            .finish()
+    }
+}
