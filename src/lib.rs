@@ -285,6 +285,7 @@ mod wait;
 mod waker;
 mod wheel;
 
+pub use clock::Clock;
 pub use error::{JoinError, Outcome};
 pub use executor::{Builder, Executor, Handle, Remote};
 pub use key::CoroutineId;

@@ -13,7 +13,7 @@ mod run;
 mod wake;
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::ptr;
 use std::rc::{Rc, Weak};
@@ -21,8 +21,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::clock::FrameClock;
-use crate::context;
+use crate::clock::{Clock, ClockRef, FrameClock};
+use crate::context::{self, Level};
 use crate::inbox::{Inbox, Message};
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
@@ -32,7 +32,6 @@ use crate::seconds::Nanos;
 use crate::shared::Shared;
 use crate::task::{TaskRef, TaskTable, Wakeup};
 use crate::ticket::Ticket;
-use crate::timers::ClockIndex;
 use crate::{CoroutineId, Time};
 
 pub(crate) use lifecycle::{refuse, take_output};
@@ -46,7 +45,9 @@ pub(crate) struct Core {
     /// The next executor of the thread, see [`context`].
     pub(crate) next: Cell<*const Core>,
     this: Weak<Core>,
-    pub(crate) clock: FrameClock,
+    pub(crate) clock: Rc<FrameClock>,
+    /// The handle of the game clock, once somebody has asked for it.
+    game_clock: OnceCell<Clock>,
     pub(crate) tasks: Shared<TaskTable>,
     pub(crate) records: Shared<Records>,
     pub(crate) phases: Phases,
@@ -88,7 +89,8 @@ impl Core {
             id,
             next: Cell::new(ptr::null()),
             this: this.clone(),
-            clock,
+            clock: Rc::new(clock),
+            game_clock: OnceCell::new(),
             tasks: Shared::new(TaskTable::new(first_stamp)),
             records: Shared::new(Records::new(first_stamp)),
             phases: Phases::new(),
@@ -135,10 +137,31 @@ impl Core {
         task.is_some_and(|task| task.is_alive())
     }
 
+    /// The game clock.
+    pub(crate) fn game_clock(&self) -> &Clock {
+        self.game_clock.get_or_init(|| Clock::game(&self.clock))
+    }
+
     #[inline]
     pub(crate) fn time(&self) -> Time {
+        self.time_on(ClockRef::Game)
+    }
+
+    /// The time as those see it who count on `clock`.
+    #[inline]
+    pub(crate) fn time_on(&self, clock: ClockRef<'_>) -> Time {
         let phase = self.run.get().map(PhaseIndex::phase);
-        self.clock.time(phase)
+        let time = self.clock.time(phase);
+        match clock {
+            ClockRef::Game => time,
+            ClockRef::Realtime => Time {
+                delta: time.unscaled_delta,
+                elapsed: time.unscaled_elapsed,
+                scale: 1.0,
+                ..time
+            },
+            ClockRef::Child(clock) => clock.time(time),
+        }
     }
 
     /// What the task was named, else the name of its future's type.
@@ -177,20 +200,21 @@ impl Core {
     }
 
     /// The reading of a clock that a wait registered now counts from.
-    pub(crate) fn now_ns(&self, clock: ClockIndex) -> u64 {
-        let clocks = &self.clock;
+    #[inline]
+    pub(crate) fn now_ns(&self, clock: ClockRef<'_>) -> u64 {
         match clock {
-            ClockIndex::GAME => clocks.game_ns(),
-            _ => clocks.real_ns(),
+            ClockRef::Game => self.clock.game_ns(),
+            _ => self.reached_ns(clock),
         }
     }
 
     /// How far a clock gets in this frame.
-    pub(crate) fn reached_ns(&self, clock: ClockIndex) -> u64 {
-        let clocks = &self.clock;
+    #[inline]
+    pub(crate) fn reached_ns(&self, clock: ClockRef<'_>) -> u64 {
         match clock {
-            ClockIndex::GAME => clocks.frame_game_ns(),
-            _ => clocks.real_ns(),
+            ClockRef::Game => self.clock.frame_game_ns(),
+            ClockRef::Realtime => self.clock.real_ns(),
+            ClockRef::Child(clock) => clock.reading().now_ns,
         }
     }
 
@@ -202,6 +226,13 @@ impl Core {
             self.tasks.borrow().is_current(ticket)
         }
     }
+}
+
+/// The clock of the coroutine that a level polls, on which its plain waits
+/// count.
+#[inline]
+pub(crate) fn own_clock(_level: &Level) -> ClockRef<'_> {
+    ClockRef::Game
 }
 
 impl Drop for Core {

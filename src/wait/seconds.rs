@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use futures::future::FusedFuture;
 
+use crate::clock::{AwaitedClock, Clock, ClockRef};
 use crate::context::{self, Level};
-use crate::core::{Place, Registration};
+use crate::core::{Place, Registration, own_clock};
 use crate::phase::PhaseIndex;
 use crate::seconds::Nanos;
 use crate::timers::ClockIndex;
@@ -64,7 +65,55 @@ use super::{polled, polled_again};
 #[inline]
 pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
     WaitSeconds {
-        timer: Timer::new(seconds, ClockIndex::GAME),
+        timer: Timer::new(seconds, ClockIndex::OWN, None),
+    }
+}
+
+impl Clock {
+    /// Waits until `seconds` of this clock have passed.
+    ///
+    /// The deadline is the clock's time at the first poll plus `seconds`.
+    /// Changes of scale and pauses move the frame in which it is reached.
+    /// Otherwise the same as [`wait_seconds`], which counts on the game clock.
+    ///
+    /// # Resumes
+    ///
+    /// In [`Phase::Update`] of the first later frame at or past the deadline, or
+    /// in another phase with [`in_phase`](WaitSeconds::in_phase). Timers due in
+    /// one run resume clock by clock: the game clock, realtime, then the others
+    /// in the order in which they were made.
+    ///
+    /// # Output
+    ///
+    /// The overshoot: how far past the deadline the clock stood.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future removes its timer; a new call waits the full time.
+    ///
+    /// # Panics
+    ///
+    /// When polled: if `seconds` is NaN, naming the place of this call; outside
+    /// of an [`Executor`](crate::Executor), or in another one than the clock's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let enemies = executor.clock().child();
+    /// enemies.set_scale(0.5);
+    /// let bite = executor.start(enemies.wait_seconds(1));
+    /// executor.run_until(bite, 0.25);
+    /// assert_eq!(executor.time().frame, 8);
+    /// ```
+    #[track_caller]
+    pub fn wait_seconds(&self, seconds: impl Seconds) -> WaitSeconds {
+        let clock = self.awaited();
+        let index = clock.state().index();
+        WaitSeconds {
+            timer: Timer::new(seconds, index, Some(clock)),
+        }
     }
 }
 
@@ -93,11 +142,11 @@ pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
 #[inline]
 pub fn wait_seconds_realtime(seconds: impl Seconds) -> WaitSecondsRealtime {
     WaitSecondsRealtime {
-        timer: Timer::new(seconds, ClockIndex::REALTIME),
+        timer: Timer::new(seconds, ClockIndex::REALTIME, None),
     }
 }
 
-/// The future of [`wait_seconds`].
+/// The future of [`wait_seconds`] and [`Clock::wait_seconds`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitSeconds {
@@ -116,14 +165,15 @@ pub struct WaitSecondsRealtime {
 struct Timer {
     registration: Registration,
     deadline: Deadline,
-    clock: ClockIndex,
+    /// The clock, unless it is one of the executor's.
+    clock: Option<AwaitedClock>,
 }
 
 /// A length until the first poll, a point in time from then on.
 #[derive(Clone, Copy, Debug)]
 enum Deadline {
-    In(u64),
-    At(u64),
+    In(ClockIndex, u64),
+    At(ClockIndex, u64),
     /// Infinitely far away, or further than the clocks count.
     Never,
     /// The length was NaN.
@@ -133,10 +183,10 @@ enum Deadline {
 impl Timer {
     #[track_caller]
     #[inline]
-    fn new(seconds: impl Seconds, clock: ClockIndex) -> Self {
+    fn new(seconds: impl Seconds, index: ClockIndex, clock: Option<AwaitedClock>) -> Self {
         let deadline = match seconds.length_ns() {
-            Nanos::Finite(ns) => Deadline::In(ns),
-            Nanos::Negative => Deadline::In(0),
+            Nanos::Finite(ns) => Deadline::In(index, ns),
+            Nanos::Negative => Deadline::In(index, 0),
             Nanos::Overflow | Nanos::Infinite => Deadline::Never,
             Nanos::NotANumber => Deadline::Invalid(Location::caller()),
         };
@@ -154,9 +204,10 @@ impl Timer {
         let level = context::innermost();
         let ready = self.registration.take_resumed(&level) || self.poll_slowly(cx);
         match self.deadline {
-            Deadline::At(deadline_ns) if ready => {
+            Deadline::At(index, deadline_ns) if ready => {
                 let phase = level.core().phases.get(self.registration.phase());
-                let overshoot_ns = phase.reading(self.clock) - deadline_ns;
+                let overshoot_ns =
+                    phase.reading(clock_ref(self.clock.as_ref(), index)) - deadline_ns;
                 Poll::Ready(Duration::from_nanos(overshoot_ns))
             }
             _ => Poll::Pending,
@@ -169,45 +220,86 @@ impl Timer {
     fn poll_slowly(&mut self, cx: &Context<'_>) -> bool {
         let level = polled("wait_seconds()");
         match self.deadline {
-            Deadline::In(length_ns) => {
-                self.begin(&level, cx, length_ns);
+            Deadline::In(index, length_ns) => {
+                self.begin(&level, cx, index, length_ns);
                 false
             }
-            Deadline::At(deadline_ns) => self.poll_again(&level, cx, deadline_ns),
+            Deadline::At(index, deadline_ns) => self.poll_again(&level, cx, index, deadline_ns),
             Deadline::Never => false,
             Deadline::Invalid(location) => not_a_number(location),
         }
     }
 
     #[inline]
-    fn begin(&mut self, level: &Level, cx: &Context<'_>, length_ns: u64) {
+    fn begin(&mut self, level: &Level, cx: &Context<'_>, index: ClockIndex, length_ns: u64) {
         self.registration.begin(level);
-        let now_ns = level.core().now_ns(self.clock);
+        let index = self.settle_clock(level, index);
+        let now_ns = level.core().now_ns(clock_ref(self.clock.as_ref(), index));
         let Some(deadline_ns) = now_ns.checked_add(length_ns) else {
             self.deadline = Deadline::Never;
             return;
         };
-        self.deadline = Deadline::At(deadline_ns);
+        self.deadline = Deadline::At(index, deadline_ns);
+        self.wait(level, cx, index, deadline_ns);
+    }
+
+    /// Finds out which clock to count on.
+    #[inline]
+    fn settle_clock(&mut self, level: &Level, index: ClockIndex) -> ClockIndex {
+        if index == ClockIndex::OWN {
+            let own = own_clock(level);
+            if let ClockRef::Child(clock) = own {
+                self.clock = Some(AwaitedClock::new(clock));
+            }
+            return own.index();
+        }
+        if let Some(clock) = &self.clock {
+            if !clock.state().is_of(&level.core().clock) {
+                clock_of_another_executor();
+            }
+        }
+        index
+    }
+
+    #[inline]
+    fn wait(&mut self, level: &Level, cx: &Context<'_>, index: ClockIndex, deadline_ns: u64) {
+        let clock = clock_ref(self.clock.as_ref(), index);
         self.registration
-            .wait_for_time(level, cx, self.clock, deadline_ns);
+            .wait_for_time(level, cx, clock, deadline_ns);
     }
 
     #[cold]
-    fn poll_again(&mut self, level: &Level, cx: &Context<'_>, deadline_ns: u64) -> bool {
+    fn poll_again(
+        &mut self,
+        level: &Level,
+        cx: &Context<'_>,
+        index: ClockIndex,
+        deadline_ns: u64,
+    ) -> bool {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
         let core = level.core();
         let since = self.registration.since();
-        let reading_ns = core.phases.get(since.phase()).reading(self.clock);
+        let state = core.phases.get(since.phase());
+        let reading_ns = state.reading(clock_ref(self.clock.as_ref(), index));
         let ready = reading_ns >= deadline_ns && core.has_run_since(since);
         if ready {
-            self.registration.finish(Place::Timer(self.clock));
+            self.registration.finish(Place::Timer(index));
         } else {
-            self.registration
-                .wait_for_time(level, cx, self.clock, deadline_ns);
+            self.wait(level, cx, index, deadline_ns);
         }
         ready
+    }
+}
+
+/// The clock of a settled index; `clock` unless it is one of the executor's.
+#[inline]
+fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
+    match clock {
+        _ if index == ClockIndex::GAME => ClockRef::Game,
+        Some(clock) => ClockRef::Child(clock.state()),
+        None => ClockRef::Realtime,
     }
 }
 
@@ -219,10 +311,19 @@ fn not_a_number(location: &Location<'_>) -> ! {
     )
 }
 
+#[cold]
+fn clock_of_another_executor() -> ! {
+    panic!(
+        "a wait on a clock of one executor was polled in another: make a clock with          `Executor::clock` of the executor that runs the coroutine"
+    )
+}
+
 impl Drop for Timer {
     #[inline]
     fn drop(&mut self) {
-        self.registration.cancel(Place::Timer(self.clock));
+        if let Deadline::At(index, _) = self.deadline {
+            self.registration.cancel(Place::Timer(index));
+        }
     }
 }
 
