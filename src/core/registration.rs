@@ -183,7 +183,7 @@ impl Registration {
     }
 
     /// Waits for a run of the phase at or past `deadline_ns`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wait_for_time(
         &mut self,
         level: &Level,

@@ -202,70 +202,79 @@ impl Timer {
     #[inline(always)]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<Duration> {
         let level = context::innermost();
-        let ready = self.registration.take_resumed(&level) || self.poll_slowly(cx);
+        let resumed = self.registration.take_resumed(&level);
         match self.deadline {
-            Deadline::At(index, deadline_ns) if ready => {
+            Deadline::At(index, deadline_ns) if resumed => {
                 let phase = level.core().phases.get(self.registration.phase());
-                let overshoot_ns =
-                    phase.reading(clock_ref(self.clock.as_ref(), index)) - deadline_ns;
-                Poll::Ready(Duration::from_nanos(overshoot_ns))
+                let now_ns = phase.reading_in_run(clock_ref(self.clock.as_ref(), index));
+                Poll::Ready(Duration::from_nanos(now_ns - deadline_ns))
             }
-            _ => Poll::Pending,
+            _ => match self.poll_slowly(cx) {
+                Some(overshoot_ns) => Poll::Ready(Duration::from_nanos(overshoot_ns)),
+                None => Poll::Pending,
+            },
         }
     }
 
     /// Polled for the first time, or for another reason than that its own
-    /// ticket came up. `true`: it is ready.
+    /// ticket came up. Gives the overshoot if it is ready.
     #[inline(never)]
-    fn poll_slowly(&mut self, cx: &Context<'_>) -> bool {
+    fn poll_slowly(&mut self, cx: &Context<'_>) -> Option<u64> {
         let level = polled("wait_seconds()");
         match self.deadline {
-            Deadline::In(index, length_ns) => {
-                self.begin(&level, cx, index, length_ns);
-                false
+            Deadline::In(ClockIndex::OWN, length_ns) => match own_clock(&level) {
+                ClockRef::Game => self.begin(&level, cx, ClockRef::Game, length_ns),
+                clock => self.begin_on(&level, cx, clock, length_ns),
+            },
+            Deadline::In(index, length_ns) => self.begin_elsewhere(&level, cx, index, length_ns),
+            Deadline::At(index, deadline_ns) => {
+                return self.poll_again(&level, cx, index, deadline_ns);
             }
-            Deadline::At(index, deadline_ns) => self.poll_again(&level, cx, index, deadline_ns),
-            Deadline::Never => false,
+            Deadline::Never => {}
             Deadline::Invalid(location) => not_a_number(location),
         }
+        None
     }
 
-    #[inline]
-    fn begin(&mut self, level: &Level, cx: &Context<'_>, index: ClockIndex, length_ns: u64) {
+    #[inline(always)]
+    fn begin(&mut self, level: &Level, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
         self.registration.begin(level);
-        let index = self.settle_clock(level, index);
-        let now_ns = level.core().now_ns(clock_ref(self.clock.as_ref(), index));
+        let now_ns = level.core().now_ns(clock);
         let Some(deadline_ns) = now_ns.checked_add(length_ns) else {
             self.deadline = Deadline::Never;
             return;
         };
-        self.deadline = Deadline::At(index, deadline_ns);
-        self.wait(level, cx, index, deadline_ns);
+        self.deadline = Deadline::At(clock.index(), deadline_ns);
+        self.registration
+            .wait_for_time(level, cx, clock, deadline_ns);
     }
 
-    /// Finds out which clock to count on.
-    #[inline]
-    fn settle_clock(&mut self, level: &Level, index: ClockIndex) -> ClockIndex {
-        if index == ClockIndex::OWN {
-            let own = own_clock(level);
-            if let ClockRef::Child(clock) = own {
-                self.clock = Some(AwaitedClock::new(clock));
-            }
-            return own.index();
+    /// Begins on another clock than it was made for.
+    #[cold]
+    fn begin_on(&mut self, level: &Level, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
+        if let ClockRef::Child(clock) = clock {
+            self.clock = Some(AwaitedClock::new(clock));
         }
-        if let Some(clock) = &self.clock {
+        self.begin(level, cx, clock, length_ns);
+    }
+
+    /// Begins on the clock that it was made for.
+    #[inline(never)]
+    fn begin_elsewhere(
+        &mut self,
+        level: &Level,
+        cx: &Context<'_>,
+        index: ClockIndex,
+        length_ns: u64,
+    ) {
+        let clock = self.clock.take();
+        if let Some(clock) = &clock {
             if !clock.state().is_of(&level.core().clock) {
                 clock_of_another_executor();
             }
         }
-        index
-    }
-
-    #[inline]
-    fn wait(&mut self, level: &Level, cx: &Context<'_>, index: ClockIndex, deadline_ns: u64) {
-        let clock = clock_ref(self.clock.as_ref(), index);
-        self.registration
-            .wait_for_time(level, cx, clock, deadline_ns);
+        self.begin(level, cx, clock_ref(clock.as_ref(), index), length_ns);
+        self.clock = clock;
     }
 
     #[cold]
@@ -275,21 +284,28 @@ impl Timer {
         cx: &Context<'_>,
         index: ClockIndex,
         deadline_ns: u64,
-    ) -> bool {
+    ) -> Option<u64> {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
         let core = level.core();
         let since = self.registration.since();
-        let state = core.phases.get(since.phase());
-        let reading_ns = state.reading(clock_ref(self.clock.as_ref(), index));
-        let ready = reading_ns >= deadline_ns && core.has_run_since(since);
-        if ready {
+        let clock = clock_ref(self.clock.as_ref(), index);
+        let now_ns = core.phases.get(since.phase()).reading(clock);
+        if now_ns >= deadline_ns && core.has_run_since(since) {
             self.registration.finish(Place::Timer(index));
-        } else {
-            self.wait(level, cx, index, deadline_ns);
+            return Some(now_ns - deadline_ns);
         }
-        ready
+        self.registration
+            .wait_for_time(level, cx, clock, deadline_ns);
+        None
+    }
+
+    #[cold]
+    fn cancel(&mut self) {
+        if let Deadline::At(index, _) = self.deadline {
+            self.registration.cancel(Place::Timer(index));
+        }
     }
 }
 
@@ -321,8 +337,8 @@ fn clock_of_another_executor() -> ! {
 impl Drop for Timer {
     #[inline]
     fn drop(&mut self) {
-        if let Deadline::At(index, _) = self.deadline {
-            self.registration.cancel(Place::Timer(index));
+        if !self.registration.is_done() {
+            self.cancel();
         }
     }
 }
