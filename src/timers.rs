@@ -29,10 +29,18 @@ impl ClockIndex {
     }
 }
 
+/// For how many frames a clock without waits keeps its wheel, so that one with
+/// a wait now and then does not make a new one each time.
+const KEPT_FRAMES: u64 = 256;
+
 /// The timers that resume coroutines in one phase.
 #[derive(Debug, Default)]
 pub(crate) struct PhaseTimers {
     /// By clock, ascending.
+    #[expect(
+        clippy::vec_box,
+        reason = "a wheel takes kilobytes, and clocks come and go"
+    )]
     clocks: Vec<Box<ClockTimers>>,
     /// How many clocks there may be before those that nobody waits on are
     /// looked for.
@@ -46,6 +54,8 @@ struct ClockTimers {
     state: Option<Rc<ClockState>>,
     /// What a clock of its own state read in the latest run.
     reading_ns: u64,
+    /// The frame of the latest run in which some wait counted on that clock.
+    used_in: u64,
     wheel: Wheel,
     /// Timers whose deadline had been reached when they were made. They are
     /// not due before the next frame, so the wheel does not get them earlier.
@@ -93,8 +103,13 @@ impl PhaseTimers {
             let now_ns = match &timers.state {
                 None => now_ns(timers.clock),
                 Some(state) => {
-                    idle |= !state.has_waits();
                     timers.reading_ns = state.reading().now_ns;
+                    if state.has_waits() {
+                        timers.used_in = frame;
+                    } else {
+                        let unused = frame.saturating_sub(timers.used_in);
+                        idle |= unused >= KEPT_FRAMES || Rc::strong_count(state) == 1;
+                    }
                     timers.reading_ns
                 }
             };
@@ -207,6 +222,7 @@ impl ClockTimers {
                 ClockRef::Child(state) => Some(state.clone()),
             },
             reading_ns: 0,
+            used_in: 0,
             wheel: Wheel::new(),
             overdue: Vec::new(),
             overdue_frame: 0,

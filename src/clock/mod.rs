@@ -96,6 +96,7 @@ impl Clock {
     ///
     /// Timers of several clocks that are due in one run resume in the order in
     /// which the clocks were made.
+    #[must_use = "a clock that nobody holds has no use"]
     pub fn child(&self) -> Clock {
         Clock(Rc::new(ClockState::child(&self.0)))
     }

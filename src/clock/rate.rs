@@ -39,9 +39,10 @@ impl Rate {
             return Rate::ZERO;
         }
         let zeros = mantissa.trailing_zeros();
+        let shifted = i32::try_from(zeros).expect("at most 52");
         Rate {
             mantissa: mantissa >> zeros,
-            exponent: biased.max(1) - 1075 + zeros.cast_signed(),
+            exponent: biased.max(1) - 1075 + shifted,
         }
     }
 

@@ -169,6 +169,9 @@ struct Timer {
     clock: Option<AwaitedClock>,
 }
 
+// Timers live in the futures of scripts, whose size counts.
+const _: () = assert!(size_of::<Timer>() <= 40);
+
 /// A length until the first poll, a point in time from then on.
 #[derive(Clone, Copy, Debug)]
 enum Deadline {

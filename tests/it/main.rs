@@ -2,6 +2,7 @@
 //! diagrams and traces.
 
 mod bad_time;
+mod clocks;
 mod combinators;
 mod compile_fail;
 mod depth;
