@@ -247,3 +247,61 @@ impl ClockTimers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use crate::clock::{Clock, ClockRef, FrameClock};
+    use crate::seconds::Nanos;
+    use crate::ticket::Ticket;
+
+    use super::{KEPT_FRAMES, PhaseTimers};
+
+    fn game() -> (Rc<FrameClock>, Clock) {
+        let frames = Rc::new(FrameClock::new(20, u64::MAX));
+        let game = Clock::game(&frames);
+        (frames, game)
+    }
+
+    fn insert(timers: &mut PhaseTimers, clock: &Clock) {
+        let awaited = clock.awaited();
+        timers.insert(ClockRef::Child(awaited.state()), 1_000, Ticket::NONE);
+    }
+
+    #[test]
+    fn clocks_without_waits_do_not_pile_up_in_a_phase_that_is_never_run() {
+        let (_, game) = game();
+        let mut timers = PhaseTimers::default();
+        let long = game.child();
+        let awaited = long.awaited();
+        timers.insert(ClockRef::Child(awaited.state()), 1_000, Ticket::NONE);
+        let clocks: Vec<Clock> = (0..1_000).map(|_| game.child()).collect();
+        for clock in &clocks {
+            insert(&mut timers, clock);
+            assert!(timers.clocks.len() <= 16);
+        }
+        assert_eq!(timers.clocks[0].clock, awaited.state().index());
+    }
+
+    #[test]
+    fn a_clock_without_waits_is_let_go_after_a_while_and_a_dropped_one_at_once() {
+        let (frames, game) = game();
+        let mut timers = PhaseTimers::default();
+        let kept = game.child();
+        insert(&mut timers, &kept);
+        insert(&mut timers, &game.child());
+        let awaited = kept.awaited();
+        let mut run = || {
+            frames.begin_frame(Nanos::Finite(1));
+            timers.expire(frames.frame(), |_| 0, &mut Vec::new());
+            timers.clocks.len()
+        };
+        assert_eq!(run(), 1);
+        drop(awaited);
+        for _ in 1..KEPT_FRAMES {
+            assert_eq!(run(), 1);
+        }
+        assert_eq!(run(), 0);
+    }
+}

@@ -240,3 +240,42 @@ impl Drop for Core {
         context::remove(self);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Core;
+    use crate::clock::{ClockRef, FrameClock};
+    use crate::seconds::Nanos;
+
+    #[test]
+    fn the_time_on_a_clock_differs_in_delta_elapsed_and_scale() {
+        let nanos = Duration::from_nanos;
+        let core = Core::new(FrameClock::new(100, 400), 1);
+        core.reports.set_hook(Box::new(|_| {}));
+        let child = core.game_clock().child();
+        core.game_clock().set_scale(0.5);
+        child.set_scale(0.5);
+        core.begin_frame(Nanos::Finite(1_000));
+
+        let (game, awaited) = (core.time(), child.awaited());
+        let time = core.time_on(ClockRef::Child(awaited.state()));
+        assert_eq!((time.delta, time.elapsed), (nanos(100), nanos(100)));
+        assert_eq!(time.scale.to_bits(), 0.25_f64.to_bits());
+        let rest = |time| super::Time {
+            delta: nanos(0),
+            elapsed: nanos(0),
+            scale: 0.0,
+            ..time
+        };
+        assert_eq!(rest(time), rest(game));
+
+        let real = core.time_on(ClockRef::Realtime);
+        assert_eq!((real.delta, real.elapsed), (nanos(1_000), nanos(1_000)));
+
+        assert!(core.clock.begin_fixed_step());
+        let time = core.time_on(ClockRef::Child(awaited.state()));
+        assert_eq!((time.delta, time.elapsed), (nanos(50), nanos(100)));
+    }
+}

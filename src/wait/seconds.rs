@@ -270,12 +270,12 @@ impl Timer {
         index: ClockIndex,
         length_ns: u64,
     ) {
-        let clock = self.clock.take();
-        if let Some(clock) = &clock {
+        if let Some(clock) = &self.clock {
             if !clock.state().is_of(&level.core().clock) {
                 clock_of_another_executor();
             }
         }
+        let clock = self.clock.take();
         self.begin(level, cx, clock_ref(clock.as_ref(), index), length_ns);
         self.clock = clock;
     }
