@@ -288,6 +288,7 @@ mod waiter;
 mod waker;
 mod wheel;
 
+pub use clock::Clock;
 pub use error::{JoinError, Outcome};
 pub use executor::{Builder, Executor, Handle, Remote};
 pub use key::CoroutineId;

@@ -5,7 +5,7 @@
 //! this one: `use framestep::next_frame;`.
 
 pub use crate::{
-    Coroutine, Executor, JoinError, Phase, Seconds, current, delta_seconds, end_of_frame,
-    fixed_update, in_phase, join, next_frame, spawn, spawn_in, start, stop, time, try_with,
-    wait_frames, wait_seconds, wait_seconds_realtime, wait_until, wait_while, with,
+    Clock, Coroutine, Executor, JoinError, Owner, Phase, Seconds, current, delta_seconds,
+    end_of_frame, fixed_update, in_phase, join, next_frame, spawn, spawn_in, start, stop, time,
+    try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_until, wait_while, with,
 };

@@ -36,8 +36,8 @@ use crate::Phase;
 pub struct Time {
     /// How many frames have begun. 0 is everything before the first.
     pub frame: u64,
-    /// How far the game clock went in this frame; inside a fixed step, the
-    /// length of the step.
+    /// How far the game clock went in this frame, scaled; inside a fixed step,
+    /// the length of the step.
     pub delta: Duration,
     /// The game clock; inside a fixed step, the time of the step.
     pub elapsed: Duration,
@@ -49,7 +49,8 @@ pub struct Time {
     pub fixed_delta: Duration,
     /// The end of the latest fixed step.
     pub fixed_elapsed: Duration,
-    /// How fast the game clock goes.
+    /// How fast the game clock goes in this frame: 0 while it is paused. See
+    /// [`Clock::set_scale`](crate::Clock::set_scale).
     pub scale: f64,
     /// The phase whose run is under way, if one is.
     pub phase: Option<Phase>,

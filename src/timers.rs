@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+use std::rc::Rc;
+
+use crate::clock::{ClockRef, ClockState};
 use crate::ticket::Ticket;
 use crate::wheel::{Due, Wheel};
 
@@ -13,18 +16,46 @@ pub(crate) struct ClockIndex(u32);
 impl ClockIndex {
     pub(crate) const GAME: ClockIndex = ClockIndex(0);
     pub(crate) const REALTIME: ClockIndex = ClockIndex(1);
+    /// Of the first clock that follows the game clock.
+    pub(crate) const FIRST_CHILD: ClockIndex = ClockIndex(2);
+    /// No clock: that of the coroutine that will poll the wait.
+    pub(crate) const OWN: ClockIndex = ClockIndex(u32::MAX);
+
+    /// The index of the clock that is made next.
+    pub(crate) fn next(self) -> ClockIndex {
+        let next = ClockIndex(self.0 + 1);
+        assert!(next != Self::OWN, "more than 2^32 clocks were made");
+        next
+    }
 }
+
+/// For how many frames a clock without waits keeps its wheel, so that one with
+/// a wait now and then does not make a new one each time.
+const KEPT_FRAMES: u64 = 256;
 
 /// The timers that resume coroutines in one phase.
 #[derive(Debug, Default)]
 pub(crate) struct PhaseTimers {
     /// By clock, ascending.
-    clocks: Vec<ClockTimers>,
+    #[expect(
+        clippy::vec_box,
+        reason = "a wheel takes kilobytes, and clocks come and go"
+    )]
+    clocks: Vec<Box<ClockTimers>>,
+    /// How many clocks there may be before those that nobody waits on are
+    /// looked for.
+    sweep_at: usize,
 }
 
 #[derive(Debug)]
 struct ClockTimers {
     clock: ClockIndex,
+    /// The clock itself, unless it is one of the executor's.
+    state: Option<Rc<ClockState>>,
+    /// What a clock of its own state read in the latest run.
+    reading_ns: u64,
+    /// The frame of the latest run in which some wait counted on that clock.
+    used_in: u64,
     wheel: Wheel,
     /// Timers whose deadline had been reached when they were made. They are
     /// not due before the next frame, so the wheel does not get them earlier.
@@ -37,7 +68,7 @@ struct ClockTimers {
 
 impl PhaseTimers {
     /// Adds a timer.
-    pub(crate) fn insert(&mut self, clock: ClockIndex, deadline_ns: u64, ticket: Ticket) {
+    pub(crate) fn insert(&mut self, clock: ClockRef<'_>, deadline_ns: u64, ticket: Ticket) {
         let timers = self.clock_timers(clock);
         timers.wheel.insert(deadline_ns, ticket.bits());
     }
@@ -46,7 +77,7 @@ impl PhaseTimers {
     #[cold]
     pub(crate) fn insert_overdue(
         &mut self,
-        clock: ClockIndex,
+        clock: ClockRef<'_>,
         deadline_ns: u64,
         ticket: Ticket,
         frame: u64,
@@ -66,15 +97,51 @@ impl PhaseTimers {
         now_ns: impl Fn(ClockIndex) -> u64,
         due: &mut Vec<Due>,
     ) {
+        let mut idle = false;
         for timers in &mut self.clocks {
             timers.release_overdue(frame);
-            timers.wheel.expire(now_ns(timers.clock), due);
+            let now_ns = match &timers.state {
+                None => now_ns(timers.clock),
+                Some(state) => {
+                    timers.reading_ns = state.reading().now_ns;
+                    if state.has_waits() {
+                        timers.used_in = frame;
+                    } else {
+                        let unused = frame.saturating_sub(timers.used_in);
+                        idle |= unused >= KEPT_FRAMES || Rc::strong_count(state) == 1;
+                    }
+                    timers.reading_ns
+                }
+            };
+            timers.wheel.expire(now_ns, due);
         }
+        if idle {
+            self.sweep();
+        }
+    }
+
+    /// What a clock that is waited on read in the latest run.
+    pub(crate) fn reading(&self, clock: ClockIndex) -> u64 {
+        self.find(clock)
+            .map_or(0, |index| self.clocks[index].reading_ns)
+    }
+
+    /// Lets go of the clocks that no wait counts on: what their wheels hold was
+    /// cancelled.
+    #[cold]
+    fn sweep(&mut self) {
+        let is_used = |state: &Rc<ClockState>| state.has_waits();
+        self.clocks
+            .retain(|timers| timers.state.as_ref().is_none_or(is_used));
+        self.sweep_at = self.clocks.len() * 2;
     }
 
     /// A timer on `clock` was cancelled.
     pub(crate) fn note_stale(&mut self, clock: ClockIndex, is_live: impl Fn(Ticket) -> bool) {
-        let timers = self.clock_timers(clock);
+        let Some(index) = self.find(clock) else {
+            return;
+        };
+        let timers = &mut self.clocks[index];
         // Those that wait out this frame are few, or gone with the next; only a
         // flood of them is worth a sweep.
         timers.cancelled += 1;
@@ -89,53 +156,88 @@ impl PhaseTimers {
             .note_dead(|key| is_live(Ticket::from_bits(key)));
     }
 
-    /// The earliest deadline on `clock`.
-    pub(crate) fn earliest(
+    /// Shows the earliest deadline on every clock to `f`.
+    pub(crate) fn each_earliest(
         &mut self,
-        clock: ClockIndex,
         is_live: impl Fn(Ticket) -> bool,
-    ) -> Option<u64> {
-        let timers = self
-            .clocks
-            .iter_mut()
-            .find(|timers| timers.clock == clock)?;
+        mut f: impl FnMut(ClockRef<'_>, u64),
+    ) {
         let is_live = |key| is_live(Ticket::from_bits(key));
-        let overdue = timers.overdue.iter().filter(|due| is_live(due.key));
-        let overdue = overdue.map(|due| due.deadline_ns).min();
-        let wheel = timers.wheel.earliest(is_live);
-        overdue.into_iter().chain(wheel).min()
+        for timers in &mut self.clocks {
+            let overdue = timers.overdue.iter().filter(|due| is_live(due.key));
+            let overdue = overdue.map(|due| due.deadline_ns).min();
+            let wheel = timers.wheel.earliest(is_live);
+            if let Some(deadline_ns) = overdue.into_iter().chain(wheel).min() {
+                f(timers.clock_ref(), deadline_ns);
+            }
+        }
     }
 
     #[inline]
-    fn clock_timers(&mut self, clock: ClockIndex) -> &mut ClockTimers {
+    fn clock_timers(&mut self, clock: ClockRef<'_>) -> &mut ClockTimers {
         // Clocks without timers have no place here, so the game clock, if it
         // has one, has the first.
-        if clock == ClockIndex::GAME && self.clocks.first().is_some_and(|t| t.clock == clock) {
+        let first = self.clocks.first();
+        let is_game = first.is_some_and(|timers| timers.clock == ClockIndex::GAME);
+        if is_game && matches!(clock, ClockRef::Game) {
             return &mut self.clocks[0];
         }
         self.find_or_add(clock)
     }
 
-    fn find_or_add(&mut self, clock: ClockIndex) -> &mut ClockTimers {
+    fn find_or_add(&mut self, clock: ClockRef<'_>) -> &mut ClockTimers {
+        let index = self.find(clock.index());
+        let index = index.unwrap_or_else(|| self.add(clock));
+        &mut self.clocks[index]
+    }
+
+    fn find(&self, clock: ClockIndex) -> Option<usize> {
         let found = self
             .clocks
             .binary_search_by_key(&clock, |timers| timers.clock);
-        let index = found.unwrap_or_else(|index| {
-            let timers = ClockTimers {
-                clock,
-                wheel: Wheel::new(),
-                overdue: Vec::new(),
-                overdue_frame: 0,
-                cancelled: 0,
-            };
-            self.clocks.insert(index, timers);
-            index
-        });
-        &mut self.clocks[index]
+        found.ok()
+    }
+
+    #[cold]
+    fn add(&mut self, clock: ClockRef<'_>) -> usize {
+        // Not only in a run: the phase may be one that the host never runs.
+        if self.clocks.len() >= self.sweep_at.max(16) {
+            self.sweep();
+        }
+        let timers = ClockTimers::new(clock);
+        let index = self
+            .clocks
+            .partition_point(|before| before.clock < timers.clock);
+        self.clocks.insert(index, Box::new(timers));
+        index
     }
 }
 
 impl ClockTimers {
+    fn new(clock: ClockRef<'_>) -> Self {
+        ClockTimers {
+            clock: clock.index(),
+            state: match clock {
+                ClockRef::Game | ClockRef::Realtime => None,
+                ClockRef::Child(state) => Some(state.clone()),
+            },
+            reading_ns: 0,
+            used_in: 0,
+            wheel: Wheel::new(),
+            overdue: Vec::new(),
+            overdue_frame: 0,
+            cancelled: 0,
+        }
+    }
+
+    fn clock_ref(&self) -> ClockRef<'_> {
+        match &self.state {
+            Some(state) => ClockRef::Child(state),
+            None if self.clock == ClockIndex::GAME => ClockRef::Game,
+            None => ClockRef::Realtime,
+        }
+    }
+
     /// Gives the wheel what was overdue before `frame`.
     fn release_overdue(&mut self, frame: u64) {
         if self.overdue_frame < frame {
@@ -143,5 +245,63 @@ impl ClockTimers {
                 self.wheel.insert(due.deadline_ns, due.key);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use crate::clock::{Clock, ClockRef, FrameClock};
+    use crate::seconds::Nanos;
+    use crate::ticket::Ticket;
+
+    use super::{KEPT_FRAMES, PhaseTimers};
+
+    fn game() -> (Rc<FrameClock>, Clock) {
+        let frames = Rc::new(FrameClock::new(20, u64::MAX));
+        let game = Clock::game(&frames);
+        (frames, game)
+    }
+
+    fn insert(timers: &mut PhaseTimers, clock: &Clock) {
+        let awaited = clock.awaited();
+        timers.insert(ClockRef::Child(awaited.state()), 1_000, Ticket::NONE);
+    }
+
+    #[test]
+    fn clocks_without_waits_do_not_pile_up_in_a_phase_that_is_never_run() {
+        let (_, game) = game();
+        let mut timers = PhaseTimers::default();
+        let long = game.child();
+        let awaited = long.awaited();
+        timers.insert(ClockRef::Child(awaited.state()), 1_000, Ticket::NONE);
+        let clocks: Vec<Clock> = (0..1_000).map(|_| game.child()).collect();
+        for clock in &clocks {
+            insert(&mut timers, clock);
+            assert!(timers.clocks.len() <= 16);
+        }
+        assert_eq!(timers.clocks[0].clock, awaited.state().index());
+    }
+
+    #[test]
+    fn a_clock_without_waits_is_let_go_after_a_while_and_a_dropped_one_at_once() {
+        let (frames, game) = game();
+        let mut timers = PhaseTimers::default();
+        let kept = game.child();
+        insert(&mut timers, &kept);
+        insert(&mut timers, &game.child());
+        let awaited = kept.awaited();
+        let mut run = || {
+            frames.begin_frame(Nanos::Finite(1));
+            timers.expire(frames.frame(), |_| 0, &mut Vec::new());
+            timers.clocks.len()
+        };
+        assert_eq!(run(), 1);
+        drop(awaited);
+        for _ in 1..KEPT_FRAMES {
+            assert_eq!(run(), 1);
+        }
+        assert_eq!(run(), 0);
     }
 }

@@ -2,13 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+use crate::clock::ClockRef;
 use crate::phase::PhaseIndex;
 use crate::since::Since;
 use crate::ticket::Ticket;
-use crate::timers::ClockIndex;
 
 use super::Core;
-use super::phases::PhaseState;
 
 impl Core {
     /// Whether a run of a wait's phase has begun in a later frame than the one
@@ -52,33 +51,34 @@ impl Core {
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         let mut next: Option<u64> = None;
         self.phases.each(|phase, state| {
-            for clock in [ClockIndex::GAME, ClockIndex::REALTIME] {
-                let time = self.time_until_due(phase, state, clock);
-                next = next.into_iter().chain(time).min();
-            }
+            let mut timers = state.timers.borrow_mut();
+            timers.each_earliest(
+                |ticket| self.is_live(ticket),
+                |clock, deadline_ns| {
+                    let dt = self.dt_until(phase, clock, deadline_ns);
+                    next = next.into_iter().chain(dt).min();
+                },
+            );
         });
         next
     }
 
-    fn time_until_due(
-        &self,
-        phase: PhaseIndex,
-        state: &PhaseState,
-        clock: ClockIndex,
-    ) -> Option<u64> {
-        let deadline = state
-            .timers
-            .borrow_mut()
-            .earliest(clock, |ticket| self.is_live(ticket))?;
+    /// How much dt it takes until a run of `phase` has `clock` at or past
+    /// `deadline_ns`. `None`: the clock stands still.
+    fn dt_until(&self, phase: PhaseIndex, clock: ClockRef<'_>, deadline_ns: u64) -> Option<u64> {
         let clocks = &self.clock;
-        if clock != ClockIndex::GAME {
-            return Some(deadline.saturating_sub(clocks.real_ns()));
-        }
-        let reached_at = if phase == PhaseIndex::FIXED_UPDATE {
-            clocks.end_of_step_at(deadline)
-        } else {
-            deadline
+        let fixed = phase == PhaseIndex::FIXED_UPDATE;
+        let dt = match clock {
+            ClockRef::Game if fixed => return clocks.dt_until_step_at(deadline_ns),
+            ClockRef::Game => clocks.dt_until_game_at(deadline_ns)?,
+            ClockRef::Realtime => clocks.dt_until_real_at(deadline_ns),
+            ClockRef::Child(clock) => clock.dt_until(deadline_ns)?,
         };
-        Some(reached_at.saturating_sub(clocks.frame_game_ns()))
+        if fixed {
+            // Without a step the phase is not run.
+            Some(dt.max(clocks.dt_until_step_at(0)?))
+        } else {
+            Some(dt)
+        }
     }
 }

@@ -16,7 +16,7 @@ mod run;
 mod wake;
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::ptr;
 use std::rc::{Rc, Weak};
@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::clock::FrameClock;
-use crate::context;
+use crate::clock::{Clock, ClockRef, FrameClock};
+use crate::context::{self, Level};
 use crate::inbox::{Inbox, Message};
 use crate::key::TaskKey;
 use crate::lend::LentRef;
@@ -37,7 +37,6 @@ use crate::seconds::Nanos;
 use crate::shared::Shared;
 use crate::task::{TaskRef, TaskTable, Wakeup};
 use crate::ticket::Ticket;
-use crate::timers::ClockIndex;
 use crate::{CoroutineId, Time};
 
 pub(crate) use lifecycle::{refuse, take_output};
@@ -51,7 +50,9 @@ pub(crate) struct Core {
     /// The next executor of the thread, see [`context`].
     pub(crate) next: Cell<*const Core>,
     this: Weak<Core>,
-    pub(crate) clock: FrameClock,
+    pub(crate) clock: Rc<FrameClock>,
+    /// The handle of the game clock, once somebody has asked for it.
+    game_clock: OnceCell<Clock>,
     pub(crate) tasks: Shared<TaskTable>,
     pub(crate) records: Shared<Records>,
     pub(crate) phases: Phases,
@@ -101,7 +102,8 @@ impl Core {
             id,
             next: Cell::new(ptr::null()),
             this: this.clone(),
-            clock,
+            clock: Rc::new(clock),
+            game_clock: OnceCell::new(),
             tasks: Shared::new(TaskTable::new(first_stamp)),
             records: Shared::new(Records::new(first_stamp)),
             phases: Phases::new(),
@@ -152,10 +154,31 @@ impl Core {
         task.is_some_and(|task| task.is_alive())
     }
 
+    /// The game clock.
+    pub(crate) fn game_clock(&self) -> &Clock {
+        self.game_clock.get_or_init(|| Clock::game(&self.clock))
+    }
+
     #[inline]
     pub(crate) fn time(&self) -> Time {
+        self.time_on(ClockRef::Game)
+    }
+
+    /// The time as those see it who count on `clock`.
+    #[inline]
+    pub(crate) fn time_on(&self, clock: ClockRef<'_>) -> Time {
         let phase = self.run.get().map(PhaseIndex::phase);
-        self.clock.time(phase)
+        let time = self.clock.time(phase);
+        match clock {
+            ClockRef::Game => time,
+            ClockRef::Realtime => Time {
+                delta: time.unscaled_delta,
+                elapsed: time.unscaled_elapsed,
+                scale: 1.0,
+                ..time
+            },
+            ClockRef::Child(clock) => clock.time(time),
+        }
     }
 
     /// What the task was named, else the name of its future's type.
@@ -194,20 +217,21 @@ impl Core {
     }
 
     /// The reading of a clock that a wait registered now counts from.
-    pub(crate) fn now_ns(&self, clock: ClockIndex) -> u64 {
-        let clocks = &self.clock;
+    #[inline]
+    pub(crate) fn now_ns(&self, clock: ClockRef<'_>) -> u64 {
         match clock {
-            ClockIndex::GAME => clocks.game_ns(),
-            _ => clocks.real_ns(),
+            ClockRef::Game => self.clock.game_ns(),
+            _ => self.reached_ns(clock),
         }
     }
 
     /// How far a clock gets in this frame.
-    pub(crate) fn reached_ns(&self, clock: ClockIndex) -> u64 {
-        let clocks = &self.clock;
+    #[inline]
+    pub(crate) fn reached_ns(&self, clock: ClockRef<'_>) -> u64 {
         match clock {
-            ClockIndex::GAME => clocks.frame_game_ns(),
-            _ => clocks.real_ns(),
+            ClockRef::Game => self.clock.frame_game_ns(),
+            ClockRef::Realtime => self.clock.real_ns(),
+            ClockRef::Child(clock) => clock.reading().now_ns,
         }
     }
 
@@ -221,8 +245,54 @@ impl Core {
     }
 }
 
+/// The clock of the coroutine that a level polls, on which its plain waits
+/// count.
+#[inline]
+pub(crate) fn own_clock(_level: &Level) -> ClockRef<'_> {
+    ClockRef::Game
+}
+
 impl Drop for Core {
     fn drop(&mut self) {
         context::remove(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Core;
+    use crate::clock::{ClockRef, FrameClock};
+    use crate::seconds::Nanos;
+
+    #[test]
+    fn the_time_on_a_clock_differs_in_delta_elapsed_and_scale() {
+        let nanos = Duration::from_nanos;
+        let core = Core::new(FrameClock::new(100, 400), 1);
+        core.reports.set_hook(Box::new(|_| {}));
+        let child = core.game_clock().child();
+        core.game_clock().set_scale(0.5);
+        child.set_scale(0.5);
+        core.begin_frame(Nanos::Finite(1_000));
+
+        let (game, awaited) = (core.time(), child.awaited());
+        let time = core.time_on(ClockRef::Child(awaited.state()));
+        assert_eq!((time.delta, time.elapsed), (nanos(100), nanos(100)));
+        assert_eq!(time.scale.to_bits(), 0.25_f64.to_bits());
+        let rest = |time| super::Time {
+            delta: nanos(0),
+            elapsed: nanos(0),
+            scale: 0.0,
+            ..time
+        };
+        assert_eq!(rest(time), rest(game));
+
+        let real = core.time_on(ClockRef::Realtime);
+        assert_eq!((real.delta, real.elapsed), (nanos(1_000), nanos(1_000)));
+
+        assert!(core.clock.begin_fixed_step());
+        let time = core.time_on(ClockRef::Child(awaited.state()));
+        assert_eq!((time.delta, time.elapsed), (nanos(50), nanos(100)));
     }
 }

@@ -4,7 +4,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use crate::clock::FrameClock;
+use crate::clock::{ClockRef, FrameClock};
 use crate::phase::PhaseIndex;
 use crate::queue::PhaseQueue;
 use crate::shared::Shared;
@@ -47,10 +47,20 @@ impl PhaseState {
 
     /// What a clock read in the latest run.
     #[inline]
-    pub(crate) fn reading(&self, clock: ClockIndex) -> u64 {
+    pub(crate) fn reading(&self, clock: ClockRef<'_>) -> u64 {
         match clock {
-            ClockIndex::GAME => self.game_ns.get(),
-            _ => self.real_ns.get(),
+            ClockRef::Game => self.game_ns.get(),
+            ClockRef::Realtime => self.real_ns.get(),
+            ClockRef::Child(clock) => self.timers.borrow().reading(clock.index()),
+        }
+    }
+
+    /// The same, asked in that run.
+    #[inline]
+    pub(crate) fn reading_in_run(&self, clock: ClockRef<'_>) -> u64 {
+        match clock {
+            ClockRef::Child(clock) => clock.latest_ns(),
+            clock => self.reading(clock),
         }
     }
 
@@ -64,7 +74,11 @@ impl PhaseState {
     /// Moves the timers that are due in the run that has begun to `due`.
     pub(crate) fn expire_timers(&self, due: &mut Vec<Due>) {
         let mut timers = self.timers.borrow_mut();
-        timers.expire(self.frame.get(), |clock| self.reading(clock), due);
+        let now_ns = |clock| match clock {
+            ClockIndex::GAME => self.game_ns.get(),
+            _ => self.real_ns.get(),
+        };
+        timers.expire(self.frame.get(), now_ns, due);
     }
 }
 

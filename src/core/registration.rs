@@ -11,6 +11,7 @@
 
 use std::task::{Context, Waker};
 
+use crate::clock::ClockRef;
 use crate::context::{self, Level};
 use crate::phase::PhaseIndex;
 use crate::since::Since;
@@ -198,15 +199,15 @@ impl Registration {
     }
 
     /// Waits for a run of the phase at or past `deadline_ns`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wait_for_time(
         &mut self,
         level: &Level,
         cx: &Context<'_>,
-        clock: ClockIndex,
+        clock: ClockRef<'_>,
         deadline_ns: u64,
     ) {
-        if self.register(level, cx, Place::Timer(clock)) {
+        if self.register(level, cx, Place::Timer(clock.index())) {
             let core = level.core();
             let ticket = self.ticket;
             let mut timers = core.phases.get(self.phase()).timers.borrow_mut();

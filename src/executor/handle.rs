@@ -9,7 +9,7 @@ use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::Core;
 use crate::phase::PhaseIndex;
-use crate::{Coroutine, CoroutineId, Executor, Phase, Time, context};
+use crate::{Clock, Coroutine, CoroutineId, Executor, Phase, Time, context};
 
 /// Spawns, starts and stops coroutines from anywhere on the executor's thread:
 /// from a behaviour, from a callback, from inside a coroutine.
@@ -112,6 +112,11 @@ impl Handle {
     /// Like [`Executor::time`]. `None`: the executor is gone.
     pub fn time(&self) -> Option<Time> {
         Some(self.core()?.time())
+    }
+
+    /// Like [`Executor::clock`]. `None`: the executor is gone.
+    pub fn clock(&self) -> Option<Clock> {
+        Some(self.core()?.game_clock().clone())
     }
 }
 

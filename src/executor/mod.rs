@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::core::Core;
 use crate::phase::PhaseIndex;
-use crate::{Coroutine, CoroutineId, Phase, Report, Seconds, Time, context};
+use crate::{Clock, Coroutine, CoroutineId, Phase, Report, Seconds, Time, context};
 
 pub use builder::Builder;
 pub use handle::Handle;
@@ -269,6 +269,23 @@ impl Executor {
         Handle::new(&self.core)
     }
 
+    /// The game clock: to slow the game down, to pause it, and to make clocks
+    /// that follow it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// executor.clock().pause();
+    /// executor.run_frame(0.25);
+    /// assert!(executor.time().elapsed.is_zero());
+    /// assert_eq!(executor.time().unscaled_elapsed.as_secs_f32(), 0.25);
+    /// ```
+    pub fn clock(&self) -> Clock {
+        self.core.game_clock().clone()
+    }
+
     /// A handle to spawn with from other threads.
     pub fn remote(&self) -> Remote {
         Remote::new(self.core.inbox.clone())
@@ -314,7 +331,7 @@ impl Executor {
     }
 
     /// How much time has to pass until the earliest timer is due: zero if one
-    /// is due already, `None` if there is none.
+    /// is due already, `None` if there is none, or none on a clock that moves.
     ///
     /// Counted from the last frame: a host subtracts what has passed since.
     /// A timer on the game clock is due when the frames' dt, each cut to

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use futures::future::FusedFuture;
 
+use crate::clock::{AwaitedClock, Clock, ClockRef};
 use crate::context::{self, Level};
-use crate::core::{Place, Registration};
+use crate::core::{Place, Registration, own_clock};
 use crate::phase::PhaseIndex;
 use crate::seconds::Nanos;
 use crate::timers::ClockIndex;
@@ -64,7 +65,55 @@ use super::{polled, polled_again};
 #[inline]
 pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
     WaitSeconds {
-        timer: Timer::new(seconds, ClockIndex::GAME),
+        timer: Timer::new(seconds, ClockIndex::OWN, None),
+    }
+}
+
+impl Clock {
+    /// Waits until `seconds` of this clock have passed.
+    ///
+    /// The deadline is the clock's time at the first poll plus `seconds`.
+    /// Changes of scale and pauses move the frame in which it is reached.
+    /// Otherwise the same as [`wait_seconds`], which counts on the game clock.
+    ///
+    /// # Resumes
+    ///
+    /// In [`Phase::Update`] of the first later frame at or past the deadline, or
+    /// in another phase with [`in_phase`](WaitSeconds::in_phase). Timers due in
+    /// one run resume clock by clock: the game clock, realtime, then the others
+    /// in the order in which they were made.
+    ///
+    /// # Output
+    ///
+    /// The overshoot: how far past the deadline the clock stood.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future removes its timer; a new call waits the full time.
+    ///
+    /// # Panics
+    ///
+    /// When polled: if `seconds` is NaN, naming the place of this call; outside
+    /// of an [`Executor`](crate::Executor), or in another one than the clock's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let enemies = executor.clock().child();
+    /// enemies.set_scale(0.5);
+    /// let bite = executor.start(enemies.wait_seconds(1));
+    /// executor.run_until(bite, 0.25);
+    /// assert_eq!(executor.time().frame, 8);
+    /// ```
+    #[track_caller]
+    pub fn wait_seconds(&self, seconds: impl Seconds) -> WaitSeconds {
+        let clock = self.awaited();
+        let index = clock.state().index();
+        WaitSeconds {
+            timer: Timer::new(seconds, index, Some(clock)),
+        }
     }
 }
 
@@ -93,11 +142,11 @@ pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
 #[inline]
 pub fn wait_seconds_realtime(seconds: impl Seconds) -> WaitSecondsRealtime {
     WaitSecondsRealtime {
-        timer: Timer::new(seconds, ClockIndex::REALTIME),
+        timer: Timer::new(seconds, ClockIndex::REALTIME, None),
     }
 }
 
-/// The future of [`wait_seconds`].
+/// The future of [`wait_seconds`] and [`Clock::wait_seconds`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitSeconds {
@@ -116,14 +165,18 @@ pub struct WaitSecondsRealtime {
 struct Timer {
     registration: Registration,
     deadline: Deadline,
-    clock: ClockIndex,
+    /// The clock, unless it is one of the executor's.
+    clock: Option<AwaitedClock>,
 }
+
+// Timers live in the futures of scripts, whose size counts.
+const _: () = assert!(size_of::<Timer>() <= 40);
 
 /// A length until the first poll, a point in time from then on.
 #[derive(Clone, Copy, Debug)]
 enum Deadline {
-    In(u64),
-    At(u64),
+    In(ClockIndex, u64),
+    At(ClockIndex, u64),
     /// Infinitely far away, or further than the clocks count.
     Never,
     /// The length was NaN.
@@ -133,10 +186,10 @@ enum Deadline {
 impl Timer {
     #[track_caller]
     #[inline]
-    fn new(seconds: impl Seconds, clock: ClockIndex) -> Self {
+    fn new(seconds: impl Seconds, index: ClockIndex, clock: Option<AwaitedClock>) -> Self {
         let deadline = match seconds.length_ns() {
-            Nanos::Finite(ns) => Deadline::In(ns),
-            Nanos::Negative => Deadline::In(0),
+            Nanos::Finite(ns) => Deadline::In(index, ns),
+            Nanos::Negative => Deadline::In(index, 0),
             Nanos::Overflow | Nanos::Infinite => Deadline::Never,
             Nanos::NotANumber => Deadline::Invalid(Location::caller()),
         };
@@ -152,62 +205,120 @@ impl Timer {
     #[inline(always)]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<Duration> {
         let level = context::innermost();
-        let ready = self.registration.take_resumed(&level) || self.poll_slowly(cx);
+        let resumed = self.registration.take_resumed(&level);
         match self.deadline {
-            Deadline::At(deadline_ns) if ready => {
+            Deadline::At(index, deadline_ns) if resumed => {
                 let phase = level.core().phases.get(self.registration.phase());
-                let overshoot_ns = phase.reading(self.clock) - deadline_ns;
-                Poll::Ready(Duration::from_nanos(overshoot_ns))
+                let now_ns = phase.reading_in_run(clock_ref(self.clock.as_ref(), index));
+                Poll::Ready(Duration::from_nanos(now_ns - deadline_ns))
             }
-            _ => Poll::Pending,
+            _ => match self.poll_slowly(cx) {
+                Some(overshoot_ns) => Poll::Ready(Duration::from_nanos(overshoot_ns)),
+                None => Poll::Pending,
+            },
         }
     }
 
     /// Polled for the first time, or for another reason than that its own
-    /// ticket came up. `true`: it is ready.
+    /// ticket came up. Gives the overshoot if it is ready.
     #[inline(never)]
-    fn poll_slowly(&mut self, cx: &Context<'_>) -> bool {
+    fn poll_slowly(&mut self, cx: &Context<'_>) -> Option<u64> {
         let level = polled("wait_seconds()");
         match self.deadline {
-            Deadline::In(length_ns) => {
-                self.begin(&level, cx, length_ns);
-                false
+            Deadline::In(ClockIndex::OWN, length_ns) => match own_clock(&level) {
+                ClockRef::Game => self.begin(&level, cx, ClockRef::Game, length_ns),
+                clock => self.begin_on(&level, cx, clock, length_ns),
+            },
+            Deadline::In(index, length_ns) => self.begin_elsewhere(&level, cx, index, length_ns),
+            Deadline::At(index, deadline_ns) => {
+                return self.poll_again(&level, cx, index, deadline_ns);
             }
-            Deadline::At(deadline_ns) => self.poll_again(&level, cx, deadline_ns),
-            Deadline::Never => false,
+            Deadline::Never => {}
             Deadline::Invalid(location) => not_a_number(location),
         }
+        None
     }
 
-    #[inline]
-    fn begin(&mut self, level: &Level, cx: &Context<'_>, length_ns: u64) {
+    #[inline(always)]
+    fn begin(&mut self, level: &Level, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
         self.registration.begin(level);
-        let now_ns = level.core().now_ns(self.clock);
+        let now_ns = level.core().now_ns(clock);
         let Some(deadline_ns) = now_ns.checked_add(length_ns) else {
             self.deadline = Deadline::Never;
             return;
         };
-        self.deadline = Deadline::At(deadline_ns);
+        self.deadline = Deadline::At(clock.index(), deadline_ns);
         self.registration
-            .wait_for_time(level, cx, self.clock, deadline_ns);
+            .wait_for_time(level, cx, clock, deadline_ns);
+    }
+
+    /// Begins on another clock than it was made for.
+    #[cold]
+    fn begin_on(&mut self, level: &Level, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
+        if let ClockRef::Child(clock) = clock {
+            self.clock = Some(AwaitedClock::new(clock));
+        }
+        self.begin(level, cx, clock, length_ns);
+    }
+
+    /// Begins on the clock that it was made for.
+    #[inline(never)]
+    fn begin_elsewhere(
+        &mut self,
+        level: &Level,
+        cx: &Context<'_>,
+        index: ClockIndex,
+        length_ns: u64,
+    ) {
+        if let Some(clock) = &self.clock {
+            if !clock.state().is_of(&level.core().clock) {
+                clock_of_another_executor();
+            }
+        }
+        let clock = self.clock.take();
+        self.begin(level, cx, clock_ref(clock.as_ref(), index), length_ns);
+        self.clock = clock;
     }
 
     #[cold]
-    fn poll_again(&mut self, level: &Level, cx: &Context<'_>, deadline_ns: u64) -> bool {
+    fn poll_again(
+        &mut self,
+        level: &Level,
+        cx: &Context<'_>,
+        index: ClockIndex,
+        deadline_ns: u64,
+    ) -> Option<u64> {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
         let core = level.core();
         let since = self.registration.since();
-        let reading_ns = core.phases.get(since.phase()).reading(self.clock);
-        let ready = reading_ns >= deadline_ns && core.has_run_since(since);
-        if ready {
-            self.registration.finish(Place::Timer(self.clock));
-        } else {
-            self.registration
-                .wait_for_time(level, cx, self.clock, deadline_ns);
+        let clock = clock_ref(self.clock.as_ref(), index);
+        let now_ns = core.phases.get(since.phase()).reading(clock);
+        if now_ns >= deadline_ns && core.has_run_since(since) {
+            self.registration.finish(Place::Timer(index));
+            return Some(now_ns - deadline_ns);
         }
-        ready
+        self.registration
+            .wait_for_time(level, cx, clock, deadline_ns);
+        None
+    }
+
+    #[cold]
+    fn cancel(&mut self) {
+        if let Deadline::At(index, _) = self.deadline {
+            self.registration.cancel(Place::Timer(index));
+        }
+    }
+}
+
+/// The clock of a settled index; `clock` unless it is one of the executor's.
+#[inline]
+fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
+    match clock {
+        _ if index == ClockIndex::GAME => ClockRef::Game,
+        Some(clock) => ClockRef::Child(clock.state()),
+        None => ClockRef::Realtime,
     }
 }
 
@@ -219,10 +330,19 @@ fn not_a_number(location: &Location<'_>) -> ! {
     )
 }
 
+#[cold]
+fn clock_of_another_executor() -> ! {
+    panic!(
+        "a wait on a clock of one executor was polled in another: make a clock with          `Executor::clock` of the executor that runs the coroutine"
+    )
+}
+
 impl Drop for Timer {
     #[inline]
     fn drop(&mut self) {
-        self.registration.cancel(Place::Timer(self.clock));
+        if !self.registration.is_done() {
+            self.cancel();
+        }
     }
 }
 

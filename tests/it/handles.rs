@@ -219,6 +219,7 @@ fn executors_and_handles_stay_on_their_thread() {
     const { assert!(!IsSend::<Handle>::YES) }
     const { assert!(!IsSend::<Coroutine<()>>::YES) }
     const { assert!(!IsSend::<framestep::Finished>::YES) }
+    const { assert!(!IsSend::<framestep::Clock>::YES) }
     const { assert!(!IsSync::<Executor>::YES) }
     const { assert!(!IsSync::<Handle>::YES) }
     const { assert!(!IsSync::<Coroutine<()>>::YES) }

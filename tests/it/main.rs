@@ -3,6 +3,7 @@
 
 mod abandoned;
 mod bad_time;
+mod clocks;
 mod combinators;
 mod compile_fail;
 mod depth;

@@ -109,6 +109,27 @@ fn phases_do_not_allocate() {
 }
 
 #[test]
+fn waits_on_clocks_that_change_their_speed_do_not_allocate() {
+    let mut executor = unclamped();
+    let child = executor.clock().child();
+    for i in 0..100 {
+        let clock = if i % 2 == 0 {
+            child.clone()
+        } else {
+            child.child()
+        };
+        executor.start(async move {
+            loop {
+                clock.wait_seconds(f64::from(i % 7) * 0.25).await;
+                clock.set_scale([0.5, 1.0, 2.0][(time().frame % 3) as usize]);
+                wait_seconds(0.5).in_phase(Phase::LateUpdate).await;
+            }
+        });
+    }
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
 fn wait_frames_and_conditions_do_not_allocate() {
     let mut executor = unclamped();
     for i in 0..100 {

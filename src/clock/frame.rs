@@ -1,6 +1,4 @@
-//! The clocks of an executor: pure arithmetic on whole nanoseconds.
-//!
-//! Nothing here reads the wall clock; the host says how long a frame was.
+//! The clocks that every executor has.
 
 #![forbid(unsafe_code)]
 
@@ -8,23 +6,33 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use crate::seconds::Nanos;
+use crate::timers::ClockIndex;
 use crate::{Phase, Time};
+
+use super::Reading;
+use super::gear::Gear;
 
 /// Frame count, game clock, fixed clock and realtime.
 ///
 /// In cells, not behind one: a wait that reads the time and throws it away
 /// then costs nothing.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct FrameClock {
     frame: Cell<u64>,
+    /// The sum of the dt that count for the game, before they are scaled.
+    source_ns: Cell<u64>,
+    gear: Gear,
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
     fixed_ns: Cell<u64>,
     delta_ns: Cell<u64>,
+    /// The game clock's scale in this frame.
+    scale: Cell<f64>,
     unscaled_delta_ns: Cell<u64>,
     fixed_delta_ns: u64,
     max_delta_ns: u64,
     in_fixed_step: Cell<bool>,
+    next_index: Cell<ClockIndex>,
 }
 
 /// What was wrong with a frame's dt.
@@ -41,14 +49,18 @@ impl FrameClock {
         debug_assert!(fixed_delta_ns > 0);
         FrameClock {
             frame: Cell::new(0),
+            source_ns: Cell::new(0),
+            gear: Gear::new(0),
             game_ns: Cell::new(0),
             real_ns: Cell::new(0),
             fixed_ns: Cell::new(0),
             delta_ns: Cell::new(0),
+            scale: Cell::new(1.0),
             unscaled_delta_ns: Cell::new(0),
             fixed_delta_ns,
             max_delta_ns,
             in_fixed_step: Cell::new(false),
+            next_index: Cell::new(ClockIndex::FIRST_CHILD),
         }
     }
 
@@ -59,17 +71,19 @@ impl FrameClock {
             Nanos::Overflow => (u64::MAX, false),
             Nanos::Infinite => (u64::MAX, true),
         };
-        let delta_ns = dt_ns.min(self.max_delta_ns);
+        let counted_ns = dt_ns.min(self.max_delta_ns);
         self.frame.set(self.frame.get() + 1);
         self.in_fixed_step.set(false);
         self.unscaled_delta_ns.set(dt_ns);
         self.real_ns.set(self.real_ns.get().saturating_add(dt_ns));
-        self.delta_ns.set(delta_ns);
-        self.game_ns
-            .set(self.game_ns.get().saturating_add(delta_ns));
+        self.source_ns
+            .set(self.source_ns.get().saturating_add(counted_ns));
+        let game_ns = self.gear.reading_at(self.source_ns.get());
+        self.delta_ns.set(game_ns - self.game_ns.replace(game_ns));
+        self.scale.set(self.gear.factor());
         Irregularity {
             invalid,
-            dropped_ns: dt_ns - delta_ns,
+            dropped_ns: dt_ns - counted_ns,
         }
     }
 
@@ -113,18 +127,71 @@ impl FrameClock {
         self.game_ns.get()
     }
 
+    /// The same as children of the game clock see it.
+    pub(super) fn game_reading(&self) -> Reading {
+        Reading {
+            now_ns: self.game_ns.get(),
+            delta_ns: self.delta_ns.get(),
+            scale: 1.0,
+        }
+    }
+
+    /// How the dt become game time.
+    pub(super) fn gear(&self) -> &Gear {
+        &self.gear
+    }
+
+    /// What the game clock is geared to.
+    pub(super) fn source_ns(&self) -> u64 {
+        self.source_ns.get()
+    }
+
+    /// The game clock's scale in this frame: 0 while paused.
+    #[inline]
+    pub(super) fn scale(&self) -> f64 {
+        self.scale.get()
+    }
+
+    /// The length of the fixed step that the executor is in.
+    #[inline]
+    pub(super) fn fixed_step_ns(&self) -> Option<u64> {
+        self.in_fixed_step.get().then_some(self.fixed_delta_ns)
+    }
+
+    /// A number for another clock, larger than all before.
+    ///
+    /// # Panics
+    ///
+    /// After four billion of them.
+    pub(super) fn take_index(&self) -> ClockIndex {
+        let index = self.next_index.get();
+        self.next_index.set(index.next());
+        index
+    }
+
     #[inline]
     pub(crate) fn real_ns(&self) -> u64 {
         self.real_ns.get()
     }
 
-    /// The end of the first fixed step at or past `deadline_ns`.
-    pub(crate) fn end_of_step_at(&self, deadline_ns: u64) -> u64 {
+    /// How much dt is missing until there is a fixed step, not before
+    /// `deadline_ns`. `None`: the game clock stands still.
+    pub(crate) fn dt_until_step_at(&self, deadline_ns: u64) -> Option<u64> {
         let ahead_ns = deadline_ns.saturating_sub(self.fixed_ns.get());
-        let steps = ahead_ns.div_ceil(self.fixed_delta_ns);
-        self.fixed_ns
-            .get()
-            .saturating_add(steps.saturating_mul(self.fixed_delta_ns))
+        let steps = ahead_ns.div_ceil(self.fixed_delta_ns).max(1);
+        let steps_ns = steps.saturating_mul(self.fixed_delta_ns);
+        self.dt_until_game_at(self.fixed_ns.get().saturating_add(steps_ns))
+    }
+
+    /// How much dt is missing until the game clock reads `deadline_ns`.
+    pub(crate) fn dt_until_game_at(&self, deadline_ns: u64) -> Option<u64> {
+        let source_ns = self.gear.source_at(deadline_ns)?;
+        Some(source_ns.saturating_sub(self.source_ns.get()))
+    }
+
+    /// How much dt is missing until realtime is `deadline_ns`.
+    pub(crate) fn dt_until_real_at(&self, deadline_ns: u64) -> u64 {
+        deadline_ns.saturating_sub(self.real_ns.get())
     }
 
     /// What the game clock went forward by: the step's length inside one.
@@ -147,7 +214,7 @@ impl FrameClock {
             unscaled_elapsed: Duration::from_nanos(self.real_ns.get()),
             fixed_delta: Duration::from_nanos(self.fixed_delta_ns),
             fixed_elapsed: Duration::from_nanos(self.fixed_ns.get()),
-            scale: 1.0,
+            scale: self.scale.get(),
             phase,
         }
     }

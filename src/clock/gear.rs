@@ -1,0 +1,89 @@
+//! How the time of one clock becomes that of another.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+
+use super::rate::Rate;
+
+/// Turns the reading of a source into that of a clock:
+/// `anchor + (source - source's anchor) * rate`.
+///
+/// The product is rounded once, not once a frame, so nothing adds up. A change
+/// of the rate puts the anchor where both stand in that frame: readings of this
+/// frame stay as they are, and those of later ones go on from there.
+#[derive(Debug)]
+pub(super) struct Gear {
+    source_anchor_ns: Cell<u64>,
+    anchor_ns: Cell<u64>,
+    rate: Cell<Rate>,
+    scale: Cell<f64>,
+    paused: Cell<bool>,
+}
+
+impl Gear {
+    /// At scale 1, for a clock that begins at zero.
+    pub(super) fn new(source_ns: u64) -> Self {
+        Gear {
+            source_anchor_ns: Cell::new(source_ns),
+            anchor_ns: Cell::new(0),
+            rate: Cell::new(Rate::ONE),
+            scale: Cell::new(1.0),
+            paused: Cell::new(false),
+        }
+    }
+
+    pub(super) fn scale(&self) -> f64 {
+        self.scale.get()
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused.get()
+    }
+
+    /// How fast the clock goes from the next frame on: 0 while paused.
+    pub(super) fn factor(&self) -> f64 {
+        if self.paused.get() {
+            0.0
+        } else {
+            self.scale.get()
+        }
+    }
+
+    /// What the clock reads when its source reads `source_ns`, which must not
+    /// lie before the anchor.
+    pub(super) fn reading_at(&self, source_ns: u64) -> u64 {
+        debug_assert!(source_ns >= self.source_anchor_ns.get());
+        let passed_ns = source_ns - self.source_anchor_ns.get();
+        let scaled_ns = self.rate.get().apply(passed_ns);
+        self.anchor_ns.get().saturating_add(scaled_ns)
+    }
+
+    /// What the source reads when the clock first reads `ns` or more. `None`:
+    /// it never does.
+    pub(super) fn source_at(&self, ns: u64) -> Option<u64> {
+        let missing_ns = ns.saturating_sub(self.anchor_ns.get());
+        let passed_ns = self.rate.get().invert(missing_ns)?;
+        self.source_anchor_ns.get().checked_add(passed_ns)
+    }
+
+    pub(super) fn set_scale(&self, scale: f64, source_ns: u64) {
+        self.scale.set(scale);
+        self.shift(source_ns);
+    }
+
+    pub(super) fn set_paused(&self, paused: bool, source_ns: u64) {
+        self.paused.set(paused);
+        self.shift(source_ns);
+    }
+
+    /// Goes over to another rate where the source stands.
+    fn shift(&self, source_ns: u64) {
+        let rate = Rate::new(self.factor());
+        if rate != self.rate.get() {
+            self.anchor_ns.set(self.reading_at(source_ns));
+            self.source_anchor_ns.set(source_ns);
+            self.rate.set(rate);
+        }
+    }
+}
