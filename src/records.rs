@@ -23,6 +23,9 @@ pub(crate) struct Record {
     pub(crate) frame_bound: bool,
     /// For a wait over several frames: the first in which it is due.
     pub(crate) due_frame: u64,
+    /// For a timer: for how long its coroutine had been paused when it was
+    /// registered.
+    pub(crate) base_ns: u64,
     /// When it began to wait, among those that count frames.
     pub(crate) began: u64,
     /// Whether the phase's queue holds the place where it began.
@@ -69,6 +72,7 @@ impl Records {
             stamp,
             frame_bound: due_frame != 0,
             due_frame,
+            base_ns: 0,
             began: self.next_began,
             in_queue: false,
         }));

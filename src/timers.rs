@@ -29,6 +29,16 @@ impl ClockIndex {
     }
 }
 
+/// What becomes of a timer that its wheel found due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Due,
+    /// Its coroutine was paused in between: due at this time.
+    Later(u64),
+    /// Its coroutine is paused, and keeps it.
+    Parked,
+}
+
 /// For how many frames a clock without waits keeps its wheel, so that one with
 /// a wait now and then does not make a new one each time.
 const KEPT_FRAMES: u64 = 256;
@@ -96,6 +106,7 @@ impl PhaseTimers {
         frame: u64,
         now_ns: impl Fn(ClockIndex) -> u64,
         due: &mut Vec<Due>,
+        mut fate: Option<impl FnMut(ClockIndex, &Due) -> Fate>,
     ) {
         let mut idle = false;
         for timers in &mut self.clocks {
@@ -113,11 +124,30 @@ impl PhaseTimers {
                     timers.reading_ns
                 }
             };
+            let from = due.len();
             timers.wheel.expire(now_ns, due);
+            if let Some(fate) = &mut fate {
+                timers.sift(now_ns, due, from, fate);
+            }
         }
         if idle {
             self.sweep();
         }
+    }
+
+    /// Adds a timer that had been taken out, on a clock that its wait keeps.
+    pub(crate) fn insert_again(&mut self, clock: ClockIndex, deadline_ns: u64, ticket: Ticket) {
+        if let Some(index) = self.find(clock) {
+            self.clocks[index].wheel.insert(deadline_ns, ticket.bits());
+        }
+    }
+
+    /// Shows the clocks that are not the executor's own to `f`.
+    pub(crate) fn each_child(&self, mut f: impl FnMut(&Rc<ClockState>)) {
+        self.clocks
+            .iter()
+            .filter_map(|timers| timers.state.as_ref())
+            .for_each(&mut f);
     }
 
     /// What a clock that is waited on read in the latest run.
@@ -238,6 +268,41 @@ impl ClockTimers {
         }
     }
 
+    /// Takes those out of `due`, from `from` on, that are not due after all.
+    #[cold]
+    fn sift(
+        &mut self,
+        now_ns: u64,
+        due: &mut Vec<Due>,
+        from: usize,
+        fate: &mut impl FnMut(ClockIndex, &Due) -> Fate,
+    ) {
+        let mut kept = from;
+        let mut moved = false;
+        for index in from..due.len() {
+            let mut entry = due[index];
+            match fate(self.clock, &entry) {
+                Fate::Parked => continue,
+                Fate::Later(deadline_ns) if deadline_ns > now_ns => {
+                    self.wheel.insert(deadline_ns, entry.key);
+                    continue;
+                }
+                Fate::Later(deadline_ns) => {
+                    entry.deadline_ns = deadline_ns;
+                    moved = true;
+                }
+                Fate::Due => {}
+            }
+            due[kept] = entry;
+            kept += 1;
+        }
+        due.truncate(kept);
+        if moved {
+            // Stable: of equal deadlines the one registered first stays first.
+            due[from..].sort_by_key(|due| due.deadline_ns);
+        }
+    }
+
     /// Gives the wheel what was overdue before `frame`.
     fn release_overdue(&mut self, frame: u64) {
         if self.overdue_frame < frame {
@@ -294,7 +359,8 @@ mod tests {
         let awaited = kept.awaited();
         let mut run = || {
             frames.begin_frame(Nanos::Finite(1));
-            timers.expire(frames.frame(), |_| 0, &mut Vec::new());
+            let fate = None::<fn(_, &_) -> _>;
+            timers.expire(frames.frame(), |_| 0, &mut Vec::new(), fate);
             timers.clocks.len()
         };
         assert_eq!(run(), 1);

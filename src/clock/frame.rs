@@ -33,6 +33,18 @@ pub(crate) struct FrameClock {
     max_delta_ns: u64,
     in_fixed_step: Cell<bool>,
     next_index: Cell<ClockIndex>,
+    /// Whether the time reads as in `view` for the coroutine being polled, and
+    /// not as on the game clock.
+    has_view: Cell<bool>,
+    view: Cell<View>,
+}
+
+/// What differs in a [`Time`] that is read on another clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct View {
+    pub(super) delta_ns: u64,
+    pub(super) elapsed_ns: u64,
+    pub(super) scale: f64,
 }
 
 /// What was wrong with a frame's dt.
@@ -61,6 +73,8 @@ impl FrameClock {
             max_delta_ns,
             in_fixed_step: Cell::new(false),
             next_index: Cell::new(ClockIndex::FIRST_CHILD),
+            has_view: Cell::new(false),
+            view: Cell::default(),
         }
     }
 
@@ -201,6 +215,50 @@ impl FrameClock {
             self.fixed_delta_ns
         } else {
             self.delta_ns.get()
+        }
+    }
+
+    /// Has the time read as on another clock than the game clock, or not any
+    /// more; gives what it was.
+    pub(crate) fn set_view(&self, view: Option<View>) -> Option<View> {
+        let had_view = self.has_view.replace(view.is_some());
+        let had = self.view.replace(view.unwrap_or_default());
+        had_view.then_some(had)
+    }
+
+    /// Whether the time reads as on another clock than the game clock.
+    #[inline]
+    pub(crate) fn has_view(&self) -> bool {
+        self.has_view.get()
+    }
+
+    /// The time for whoever is being polled.
+    ///
+    /// Chosen number by number and from cells alone, so that nothing is left of
+    /// it where it is not used.
+    #[inline]
+    pub(crate) fn time_seen(&self, phase: Option<Phase>) -> Time {
+        let (has_view, view) = (self.has_view.get(), self.view.get());
+        let delta_ns = if has_view {
+            view.delta_ns
+        } else {
+            self.delta_ns()
+        };
+        let elapsed_ns = if has_view {
+            view.elapsed_ns
+        } else {
+            self.game_ns()
+        };
+        let scale = if has_view {
+            view.scale
+        } else {
+            self.scale.get()
+        };
+        Time {
+            delta: Duration::from_nanos(delta_ns),
+            elapsed: Duration::from_nanos(elapsed_ns),
+            scale,
+            ..self.time(phase)
         }
     }
 

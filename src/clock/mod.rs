@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use crate::timers::ClockIndex;
 
-pub(crate) use frame::FrameClock;
+pub(crate) use frame::{FrameClock, View};
 use state::Reading;
 pub(crate) use state::{AwaitedClock, ClockState};
 
@@ -89,6 +89,18 @@ impl Clock {
 
     pub(crate) fn awaited(&self) -> AwaitedClock {
         AwaitedClock::new(&self.0)
+    }
+
+    /// What an owner notes that is bound to this clock in the executor with
+    /// `frames`: nothing for the game clock.
+    #[track_caller]
+    pub(crate) fn state_for(&self, frames: &Rc<FrameClock>) -> Option<Rc<ClockState>> {
+        assert!(
+            self.0.is_of(frames),
+            "an owner was to count on a clock of another executor: take one from \
+             `executor.clock()` of its own"
+        );
+        (self.0.index() != ClockIndex::GAME).then(|| self.0.clone())
     }
 
     /// Makes a clock that follows this one. It begins at zero, with a scale of

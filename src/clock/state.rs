@@ -6,12 +6,10 @@ use std::cell::Cell;
 use std::fmt;
 use std::mem;
 use std::rc::Rc;
-use std::time::Duration;
 
-use crate::Time;
 use crate::timers::ClockIndex;
 
-use super::frame::FrameClock;
+use super::frame::{FrameClock, View};
 use super::gear::Gear;
 use super::rate::Rate;
 
@@ -174,13 +172,12 @@ impl ClockState {
         multiply(self.frames.scale(), self.reading().scale)
     }
 
-    /// `time`, with what this clock has a say in.
-    pub(crate) fn time(self: &Rc<Self>, time: Time) -> Time {
-        Time {
-            delta: Duration::from_nanos(self.delta_ns()),
-            elapsed: Duration::from_nanos(self.now_ns()),
+    /// How the time reads on it.
+    pub(crate) fn view(self: &Rc<Self>) -> View {
+        View {
+            delta_ns: self.delta_ns(),
+            elapsed_ns: self.now_ns(),
             scale: self.effective_scale(),
-            ..time
         }
     }
 

@@ -7,6 +7,9 @@ use crate::task::Wakeup;
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     entries: Vec<Wakeup>,
+    /// What came up in an earlier run, while the coroutine was paused, and in
+    /// which order.
+    returned: Vec<(u64, Wakeup)>,
     /// How many of them are known to be stale.
     stale: usize,
 }
@@ -18,13 +21,24 @@ impl Backlog {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.len() <= self.stale
+        self.entries.len() + self.returned.len() <= self.stale
     }
 
-    /// Swaps the entries with an empty list, for a run.
+    /// Adds one that would have been polled earlier, had it not been paused.
+    pub(crate) fn give_back(&mut self, order: u64, wakeup: Wakeup) {
+        self.returned.push((order, wakeup));
+    }
+
+    /// Moves the entries to an empty list, for a run.
     pub(crate) fn take(&mut self, batch: &mut Vec<Wakeup>) {
         debug_assert!(batch.is_empty());
-        std::mem::swap(&mut self.entries, batch);
+        if self.returned.is_empty() {
+            std::mem::swap(&mut self.entries, batch);
+        } else {
+            self.returned.sort_unstable_by_key(|&(order, _)| order);
+            batch.extend(self.returned.drain(..).map(|(_, wakeup)| wakeup));
+            batch.append(&mut self.entries);
+        }
         self.stale = 0;
     }
 
@@ -32,8 +46,9 @@ impl Backlog {
     /// so that a phase nobody runs cannot hoard them.
     pub(crate) fn note_stale(&mut self, is_current: impl Fn(Wakeup) -> bool) {
         self.stale += 1;
-        if self.stale * 2 > self.entries.len() + 64 {
+        if self.stale * 2 > self.entries.len() + self.returned.len() + 64 {
             self.entries.retain(|&wakeup| is_current(wakeup));
+            self.returned.retain(|&(_, wakeup)| is_current(wakeup));
             self.stale = 0;
         }
     }

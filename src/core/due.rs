@@ -38,6 +38,7 @@ impl Core {
         self.phases.each(|_, state| {
             ready |= !state.arrivals.borrow().is_empty()
                 || !state.queue.borrow().is_empty()
+                || !state.returned.borrow().is_empty()
                 || state
                     .frames
                     .borrow_mut()

@@ -161,6 +161,7 @@ impl Core {
 
     #[inline]
     fn start_now(&self, task: TaskRef) {
+        let _shown = self.show_clock_of(task);
         let polled = context::enter(self, self.run.get(), Some(task), |level| {
             unwind::catch(|| poll(level, task, Ticket::VOID, &mut level.context()))
         });
@@ -290,10 +291,13 @@ impl Core {
         }
         let extra = tasks.extra_mut(task);
         self.ended.borrow_mut().append(&mut extra.joiners);
-        let (waker, pause) = (extra.waker.take(), extra.pause.take());
+        let waker = extra.waker.take();
+        if extra.pause.take().is_some() {
+            self.pauses.set(self.pauses.get() - 1);
+        }
         drop(tasks);
         task.clear(Flags::OWN_WAKER);
-        drop((waker, pause));
+        drop(waker);
     }
 
     /// Drops an output that nobody wants.
@@ -332,6 +336,7 @@ impl Core {
 
     /// Drops what a task holds that has ended, or is about to.
     fn clear(&self, task: TaskRef) -> Result<(), Payload> {
+        let _shown = self.show_clock_of(task);
         context::enter(self, self.run.get(), Some(task), |_| {
             // SAFETY: the future is not being polled, and a task that is not
             // alive is neither polled nor dropped by anybody else.
@@ -365,7 +370,7 @@ impl Core {
         while !self.ended.borrow().is_empty() {
             let ended = mem::take(&mut *self.ended.borrow_mut());
             for ticket in ended {
-                let task = self.joiner_of(ticket);
+                let task = self.task_of(ticket);
                 self.fire(ticket);
                 if let Some(task) = task.filter(|task| task.is_alive()) {
                     self.make_ready(task);
@@ -374,8 +379,8 @@ impl Core {
         }
     }
 
-    /// The task that a joiner's ticket stands for, if it still does.
-    pub(super) fn joiner_of(&self, ticket: Ticket) -> Option<TaskRef> {
+    /// The task that a ticket stands for, if it still does.
+    pub(super) fn task_of(&self, ticket: Ticket) -> Option<TaskRef> {
         if ticket.is_record() {
             let key = self.records.borrow().get(ticket)?.task?;
             self.tasks.borrow().get(key)

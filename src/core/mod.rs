@@ -8,6 +8,7 @@ mod backlog;
 mod due;
 mod ghosts;
 mod lifecycle;
+mod own_clock;
 mod ownership;
 mod pause;
 mod phases;
@@ -24,8 +25,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::clock::{Clock, ClockRef, FrameClock};
-use crate::context::{self, Level};
+use crate::clock::{Clock, ClockRef, ClockState, FrameClock};
+use crate::context;
 use crate::inbox::{Inbox, Message};
 use crate::key::TaskKey;
 use crate::lend::LentRef;
@@ -37,7 +38,7 @@ use crate::seconds::Nanos;
 use crate::shared::Shared;
 use crate::task::{TaskRef, TaskTable, Wakeup};
 use crate::ticket::Ticket;
-use crate::{CoroutineId, Time};
+use crate::{CoroutineId, Phase, Time};
 
 pub(crate) use lifecycle::{refuse, take_output};
 pub(crate) use phases::Phases;
@@ -53,6 +54,8 @@ pub(crate) struct Core {
     pub(crate) clock: Rc<FrameClock>,
     /// The handle of the game clock, once somebody has asked for it.
     game_clock: OnceCell<Clock>,
+    /// See [`own_clock`].
+    own_clock: Shared<Option<Rc<ClockState>>>,
     pub(crate) tasks: Shared<TaskTable>,
     pub(crate) records: Shared<Records>,
     pub(crate) phases: Phases,
@@ -73,6 +76,10 @@ pub(crate) struct Core {
     deferred_starts: Shared<VecDeque<TaskKey>>,
     deferred_stops: Shared<VecDeque<TaskKey>>,
     stopping_deferred: Cell<bool>,
+    /// How many coroutines there are that are paused, or have been.
+    pauses: Cell<usize>,
+    /// How many places were given up because a coroutine was paused.
+    parked: Cell<u64>,
     /// How many closures of the user's are under way in which starts wait.
     starts_held: Cell<u32>,
     /// What the host lends, the innermost first.
@@ -104,6 +111,7 @@ impl Core {
             this: this.clone(),
             clock: Rc::new(clock),
             game_clock: OnceCell::new(),
+            own_clock: Shared::default(),
             tasks: Shared::new(TaskTable::new(first_stamp)),
             records: Shared::new(Records::new(first_stamp)),
             phases: Phases::new(),
@@ -117,6 +125,8 @@ impl Core {
             deferred_starts: Shared::default(),
             deferred_stops: Shared::default(),
             stopping_deferred: Cell::new(false),
+            pauses: Cell::new(0),
+            parked: Cell::new(0),
             starts_held: Cell::new(0),
             lent: Cell::new(None),
             firing: Cell::new(None),
@@ -159,26 +169,20 @@ impl Core {
         self.game_clock.get_or_init(|| Clock::game(&self.clock))
     }
 
-    #[inline]
-    pub(crate) fn time(&self) -> Time {
-        self.time_on(ClockRef::Game)
+    /// The time for the host.
+    pub(crate) fn game_time(&self) -> Time {
+        self.clock.time(self.running_phase())
     }
 
-    /// The time as those see it who count on `clock`.
+    /// The time for whoever is being polled.
     #[inline]
-    pub(crate) fn time_on(&self, clock: ClockRef<'_>) -> Time {
-        let phase = self.run.get().map(PhaseIndex::phase);
-        let time = self.clock.time(phase);
-        match clock {
-            ClockRef::Game => time,
-            ClockRef::Realtime => Time {
-                delta: time.unscaled_delta,
-                elapsed: time.unscaled_elapsed,
-                scale: 1.0,
-                ..time
-            },
-            ClockRef::Child(clock) => clock.time(time),
-        }
+    pub(crate) fn time(&self) -> Time {
+        self.clock.time_seen(self.running_phase())
+    }
+
+    #[inline]
+    fn running_phase(&self) -> Option<Phase> {
+        self.run.get().map(PhaseIndex::phase)
     }
 
     /// What the task was named, else the name of its future's type.
@@ -245,54 +249,8 @@ impl Core {
     }
 }
 
-/// The clock of the coroutine that a level polls, on which its plain waits
-/// count.
-#[inline]
-pub(crate) fn own_clock(_level: &Level) -> ClockRef<'_> {
-    ClockRef::Game
-}
-
 impl Drop for Core {
     fn drop(&mut self) {
         context::remove(self);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::Core;
-    use crate::clock::{ClockRef, FrameClock};
-    use crate::seconds::Nanos;
-
-    #[test]
-    fn the_time_on_a_clock_differs_in_delta_elapsed_and_scale() {
-        let nanos = Duration::from_nanos;
-        let core = Core::new(FrameClock::new(100, 400), 1);
-        core.reports.set_hook(Box::new(|_| {}));
-        let child = core.game_clock().child();
-        core.game_clock().set_scale(0.5);
-        child.set_scale(0.5);
-        core.begin_frame(Nanos::Finite(1_000));
-
-        let (game, awaited) = (core.time(), child.awaited());
-        let time = core.time_on(ClockRef::Child(awaited.state()));
-        assert_eq!((time.delta, time.elapsed), (nanos(100), nanos(100)));
-        assert_eq!(time.scale.to_bits(), 0.25_f64.to_bits());
-        let rest = |time| super::Time {
-            delta: nanos(0),
-            elapsed: nanos(0),
-            scale: 0.0,
-            ..time
-        };
-        assert_eq!(rest(time), rest(game));
-
-        let real = core.time_on(ClockRef::Realtime);
-        assert_eq!((real.delta, real.elapsed), (nanos(1_000), nanos(1_000)));
-
-        assert!(core.clock.begin_fixed_step());
-        let time = core.time_on(ClockRef::Child(awaited.state()));
-        assert_eq!((time.delta, time.elapsed), (nanos(50), nanos(100)));
     }
 }

@@ -20,6 +20,9 @@ impl Core {
         if owners.is_held(owner) {
             task.set(Flags::PAUSED);
         }
+        if owners.clock(owner).is_some() {
+            task.set(Flags::CLOCK);
+        }
     }
 
     /// The owner of a task, which may be gone.

@@ -9,7 +9,7 @@ use crate::phase::PhaseIndex;
 use crate::queue::PhaseQueue;
 use crate::shared::Shared;
 use crate::ticket::Ticket;
-use crate::timers::{ClockIndex, PhaseTimers};
+use crate::timers::{ClockIndex, Fate, PhaseTimers};
 use crate::wheel::{Due, Wheel};
 
 use super::backlog::Backlog;
@@ -27,6 +27,9 @@ pub(crate) struct PhaseState {
     pub(crate) arrivals: Shared<Backlog>,
     pub(crate) queue: Shared<PhaseQueue>,
     pub(crate) timers: Shared<PhaseTimers>,
+    /// Waits that fell due while their coroutine was paused, which it is no
+    /// more, and in which order.
+    pub(crate) returned: Shared<Vec<(u64, Ticket)>>,
     /// Waits over several frames, by the first frame in which they are due.
     pub(crate) frames: Shared<Wheel>,
 }
@@ -41,6 +44,7 @@ impl PhaseState {
             arrivals: Shared::default(),
             queue: Shared::default(),
             timers: Shared::default(),
+            returned: Shared::default(),
             frames: Shared::new(Wheel::new()),
         }
     }
@@ -72,13 +76,18 @@ impl PhaseState {
     }
 
     /// Moves the timers that are due in the run that has begun to `due`.
-    pub(crate) fn expire_timers(&self, due: &mut Vec<Due>) {
+    /// `fate` is asked about each of them, if something may have been paused.
+    pub(crate) fn expire_timers(
+        &self,
+        due: &mut Vec<Due>,
+        fate: Option<impl FnMut(ClockIndex, &Due) -> Fate>,
+    ) {
         let mut timers = self.timers.borrow_mut();
         let now_ns = |clock| match clock {
             ClockIndex::GAME => self.game_ns.get(),
             _ => self.real_ns.get(),
         };
-        timers.expire(self.frame.get(), now_ns, due);
+        timers.expire(self.frame.get(), now_ns, due, fate);
     }
 }
 

@@ -216,6 +216,10 @@ impl Registration {
             } else {
                 timers.insert(clock, deadline_ns, ticket);
             }
+            drop(timers);
+            if core.has_pauses() {
+                core.note_timer(level, clock, ticket);
+            }
         }
     }
 

@@ -47,6 +47,9 @@ const BUDGET_FACTOR: u64 = 100;
 pub(super) struct RunLists {
     arrivals: Shared<Vec<Wakeup>>,
     next_arrival: Cell<usize>,
+    /// Waits of coroutines that were paused when they fell due.
+    returned: Shared<Vec<Ticket>>,
+    next_returned: Cell<usize>,
     /// Waits over several frames whose place in the queue is long gone.
     early: Shared<Vec<Ticket>>,
     next_early: Cell<usize>,
@@ -100,7 +103,15 @@ impl Core {
         let mut queue = state.queue.borrow_mut();
         queue.begin_run(|waiter| self.fresh(waiter, phase));
         drop(queue);
-        state.expire_timers(&mut self.lists.timers.borrow_mut());
+        let fate = |clock, due: &Due| self.fate(phase, clock, due);
+        let fate = self.has_pauses().then_some(fate);
+        state.expire_timers(&mut self.lists.timers.borrow_mut(), fate);
+        if !state.returned.borrow().is_empty() {
+            let mut returned = state.returned.borrow_mut();
+            returned.sort_unstable_by_key(|&(order, _)| order);
+            let tickets = returned.drain(..).map(|(_, ticket)| ticket);
+            self.lists.returned.borrow_mut().extend(tickets);
+        }
         if !state.frames.borrow().is_empty() {
             self.expire_frames(state);
         }
@@ -128,6 +139,8 @@ impl Core {
     fn end_run(&self, phase: PhaseIndex) {
         self.lists.arrivals.borrow_mut().clear();
         self.lists.next_arrival.set(0);
+        self.lists.returned.borrow_mut().clear();
+        self.lists.next_returned.set(0);
         self.lists.early.borrow_mut().clear();
         self.lists.next_early.set(0);
         self.lists.timers.borrow_mut().clear();
@@ -144,6 +157,9 @@ impl Core {
             return;
         }
         let mut fire = self.lists.fire.take();
+        let returned = self.lists.returned.borrow();
+        fire.extend(returned.iter().filter(|ticket| ticket.is_record()));
+        drop(returned);
         fire.extend_from_slice(&self.lists.early.borrow());
         {
             let queue = self.phases.get(phase).queue.borrow();
@@ -163,6 +179,13 @@ impl Core {
                 record.is_some_and(|record| record.due_frame <= frame)
             });
         }
+        if self.has_pauses() {
+            // Their turn comes when their coroutines go on.
+            fire.retain(|&ticket| {
+                let task = self.task_of(ticket);
+                task.is_none_or(|task| !task.has(Flags::PAUSED))
+            });
+        }
         for ticket in fire.drain(..) {
             self.fire(ticket);
         }
@@ -174,6 +197,10 @@ impl Core {
         self.poll_waiting_joiners(level);
         while let Some(wakeup) = next(&self.lists.arrivals, &self.lists.next_arrival) {
             self.resume_woken(level, wakeup);
+            self.poll_joiners(level);
+        }
+        while let Some(ticket) = next(&self.lists.returned, &self.lists.next_returned) {
+            self.resume_ticket(level, ticket);
             self.poll_joiners(level);
         }
         while let Some(ticket) = next(&self.lists.early, &self.lists.next_early) {
@@ -255,7 +282,20 @@ impl Core {
         if task.has(Flags::GHOSTS) && self.meet_ghost(task, phase) {
             return;
         }
-        let ticket = task.ticket();
+        // It has left the queue.
+        task.primary.set(Primary::ELSEWHERE);
+        self.resume_wait(level, task, task.ticket());
+    }
+
+    /// Resumes a coroutine for the wait that is registered with it, if there is
+    /// something special about it.
+    #[cold]
+    #[inline(never)]
+    fn resume_wait(&self, level: &Level, task: TaskRef, ticket: Ticket) {
+        if task.has(Flags::PAUSED) {
+            self.park_wait(task, level.phase.expect("in a run"), ticket);
+            return;
+        }
         task.pass_ticket();
         task.primary.set(Primary::NONE);
         self.resume_due(level, task, ticket);
@@ -286,13 +326,17 @@ impl Core {
                     self.prefetch(ticket_of(near), ticket_of(far));
                 }
             }
-            let ticket = ticket_of(&due);
-            if ticket.is_record() {
-                self.resume_record(level, ticket);
-            } else {
-                self.resume(level, ticket);
-            }
+            self.resume_ticket(level, ticket_of(&due));
             self.poll_joiners(level);
+        }
+    }
+
+    #[inline(always)]
+    fn resume_ticket(&self, level: &Level, ticket: Ticket) {
+        if ticket.is_record() {
+            self.resume_record(level, ticket);
+        } else {
+            self.resume(level, ticket);
         }
     }
 
@@ -314,13 +358,13 @@ impl Core {
         if task.ticket() != ticket {
             return;
         }
+        if task.has(Flags::SPECIAL) {
+            self.resume_wait(level, task, ticket);
+            return;
+        }
         task.pass_ticket();
         task.primary.set(Primary::NONE);
-        if task.has(Flags::SPECIAL) {
-            self.resume_due(level, task, ticket);
-        } else {
-            self.resume_plain(level, task, ticket);
-        }
+        self.resume_plain(level, task, ticket);
     }
 
     /// Polls a coroutine that has nothing special about it.
@@ -362,6 +406,10 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn resume_special(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+        if task.has(Flags::PAUSED) {
+            self.park_ready(task, level.phase.expect("in a run"));
+            return;
+        }
         if task.has(Flags::QUEUED) {
             self.unqueue(task);
         }
@@ -386,8 +434,10 @@ impl Core {
         } else {
             None
         };
+        let shown = self.show_clock_of(task);
         let Some(waker) = waker else {
             let polled = poll(level, task, resumed, &mut level.context());
+            drop(shown);
             self.after_poll(task, polled);
             return;
         };
@@ -395,7 +445,7 @@ impl Core {
         // Also when the poll panics: the level goes on without this waker.
         let restore = Restore { level, borrowed };
         let polled = poll(level, task, resumed, &mut level.context());
-        drop(restore);
+        drop((restore, shown));
         self.after_poll(task, polled);
     }
 
@@ -403,17 +453,22 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn resume_record(&self, level: &Level, ticket: Ticket) {
-        let record = {
-            let mut records = self.records.borrow_mut();
-            let Some(record) = records.get(ticket) else {
-                return;
-            };
-            if record.due_frame > self.clock.frame() {
-                // Only its place: from now on it comes before all in the queue.
+        let due_frame = {
+            let records = self.records.borrow();
+            records.get(ticket).map(|record| record.due_frame)
+        };
+        if due_frame.is_none_or(|due_frame| due_frame > self.clock.frame()) {
+            // If it is there, only its place came up: from now on it comes
+            // before all in the queue.
+            return;
+        }
+        if self.has_pauses() {
+            if let Some(task) = self.task_of(ticket).filter(|t| t.has(Flags::PAUSED)) {
+                self.park_wait(task, level.phase.expect("in a run"), ticket);
                 return;
             }
-            records.remove(ticket)
-        };
+        }
+        let record = self.records.borrow_mut().remove(ticket);
         let Some(key) = record.as_ref().and_then(|record| record.task) else {
             return;
         };
@@ -444,7 +499,8 @@ impl Core {
     #[inline(never)]
     fn resume_woken_special(&self, level: &Level, task: TaskRef, wakeup: Wakeup) {
         // Who has no waker that others could call is not woken without end.
-        if task.has(Flags::OWN_WAKER) && self.is_greedy(task) {
+        let may_be_greedy = task.has(Flags::OWN_WAKER) && !task.has(Flags::PAUSED);
+        if may_be_greedy && self.is_greedy(task) {
             self.postpone(wakeup);
         } else {
             task.clear(Flags::LISTED);
@@ -571,7 +627,7 @@ impl Core {
 
     #[cold]
     fn postpone_joiner(&self, ticket: Ticket) {
-        if let Some(task) = self.joiner_of(ticket).filter(|task| task.is_alive()) {
+        if let Some(task) = self.task_of(ticket).filter(|task| task.is_alive()) {
             if !task.has(Flags::QUEUED) {
                 let wakeup = self.tasks.borrow().wakeup(task);
                 task.set(Flags::QUEUED);

@@ -111,7 +111,7 @@ impl Handle {
 
     /// Like [`Executor::time`]. `None`: the executor is gone.
     pub fn time(&self) -> Option<Time> {
-        Some(self.core()?.time())
+        Some(self.core()?.game_time())
     }
 
     /// Like [`Executor::clock`]. `None`: the executor is gone.

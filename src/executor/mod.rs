@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::core::Core;
 use crate::phase::PhaseIndex;
-use crate::{Clock, Coroutine, CoroutineId, Phase, Report, Seconds, Time, context};
+use crate::{Clock, Coroutine, CoroutineId, Owner, Phase, Report, Seconds, Time, context};
 
 pub use builder::Builder;
 pub use handle::Handle;
@@ -367,6 +367,61 @@ impl Executor {
         self.core.key_of(id).is_some_and(|key| self.core.stop(key))
     }
 
+    /// Pauses a coroutine, as [`Coroutine::pause`] does. `false` if it is paused
+    /// itself already, has ended, or belongs to another executor.
+    pub fn pause(&self, id: CoroutineId) -> bool {
+        let key = self.core.key_of(id);
+        key.is_some_and(|key| self.core.set_paused(key, true))
+    }
+
+    /// Ends a [`pause`](Executor::pause). `false` if the coroutine was not
+    /// paused itself, has ended, or belongs to another executor.
+    pub fn resume(&self, id: CoroutineId) -> bool {
+        let key = self.core.key_of(id);
+        key.is_some_and(|key| self.core.set_paused(key, false))
+    }
+
+    /// A new [`Owner`]: its coroutines end with it.
+    #[must_use = "dropping an owner stops what it owns"]
+    pub fn owner(&self) -> Owner {
+        Owner::new(self.core.clone(), None)
+    }
+
+    /// A new [`Owner`] whose coroutines count on `clock`: their plain waits do,
+    /// and `time` and `delta_seconds` read as it does.
+    ///
+    /// # Panics
+    ///
+    /// If the clock belongs to another executor.
+    ///
+    /// # Examples
+    ///
+    /// Slow motion for the enemies, and not for the player:
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn draw_sword() -> u64 {
+    ///     wait_seconds(1).await;
+    ///     time().frame
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let slow = executor.clock().child();
+    /// slow.set_scale(0.5);
+    /// let enemies = executor.owner_on(&slow);
+    ///
+    /// let player = executor.start(draw_sword());
+    /// let enemy = enemies.start(draw_sword());
+    /// assert_eq!(executor.run_until(player, 0.25).unwrap(), 4);
+    /// assert_eq!(executor.run_until(enemy, 0.25).unwrap(), 8);
+    /// ```
+    #[must_use = "dropping an owner stops what it owns"]
+    #[track_caller]
+    pub fn owner_on(&self, clock: &Clock) -> Owner {
+        Owner::on(self.core.clone(), None, clock)
+    }
+
     /// Whether the coroutine has not ended yet.
     pub fn is_alive(&self, id: CoroutineId) -> bool {
         let key = self.core.key_of(id);
@@ -375,7 +430,7 @@ impl Executor {
 
     /// The clocks as they read now.
     pub fn time(&self) -> Time {
-        self.core.time()
+        self.core.game_time()
     }
 }
 

@@ -8,9 +8,10 @@ use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
+use crate::clock::ClockState;
 use crate::core::Core;
 use crate::phase::PhaseIndex;
-use crate::{Coroutine, Phase};
+use crate::{Clock, Coroutine, Phase};
 
 pub(crate) use table::{OwnerIndex, Owners};
 
@@ -59,8 +60,29 @@ pub struct Owner {
 }
 
 impl Owner {
+    /// An owner whose coroutines count on the clock of `parent`, or the game
+    /// clock.
     pub(crate) fn new(core: Rc<Core>, parent: Option<OwnerIndex>) -> Self {
-        let index = core.owners.borrow_mut().insert(parent);
+        let clock = {
+            let owners = core.owners.borrow();
+            parent.and_then(|parent| owners.clock(parent).cloned())
+        };
+        Self::with_clock(core, parent, clock)
+    }
+
+    /// An owner whose coroutines count on `clock`.
+    #[track_caller]
+    pub(crate) fn on(core: Rc<Core>, parent: Option<OwnerIndex>, clock: &Clock) -> Self {
+        let clock = clock.state_for(&core.clock);
+        Self::with_clock(core, parent, clock)
+    }
+
+    fn with_clock(
+        core: Rc<Core>,
+        parent: Option<OwnerIndex>,
+        clock: Option<Rc<ClockState>>,
+    ) -> Self {
+        let index = core.owners.borrow_mut().insert(parent, clock);
         Owner { core, index }
     }
 
@@ -187,10 +209,7 @@ impl Owner {
     /// `GameObject.SetActive`, Unity scripting reference.
     #[doc(alias = "SetActive")]
     pub fn set_active(&self, active: bool) {
-        self.core
-            .owners
-            .borrow_mut()
-            .set_active(self.index, active);
+        self.core.owners.borrow_mut().set_active(self.index, active);
         if !active {
             self.stop_all();
         }
@@ -207,10 +226,23 @@ impl Owner {
         self.core.owners.borrow().is_empty(self.index)
     }
 
-    /// A new owner below this one: what is done to this one is done to it.
+    /// A new owner below this one: what is done to this one is done to it. Its
+    /// coroutines count on the same clock.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn child(&self) -> Owner {
         Owner::new(self.core.clone(), Some(self.index))
+    }
+
+    /// A new owner below this one whose coroutines count on `clock`, see
+    /// [`Executor::owner_on`](crate::Executor::owner_on).
+    ///
+    /// # Panics
+    ///
+    /// If the clock belongs to another executor.
+    #[must_use = "dropping an owner stops what it owns"]
+    #[track_caller]
+    pub fn child_on(&self, clock: &Clock) -> Owner {
+        Owner::on(self.core.clone(), Some(self.index), clock)
     }
 }
 

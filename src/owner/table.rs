@@ -6,8 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+use std::rc::Rc;
+
 use slab::Slab;
 
+use crate::clock::ClockState;
 use crate::key::TaskKey;
 
 /// Index of an owner.
@@ -30,6 +33,10 @@ impl OwnerIndex {
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts, each with a name"
+)]
 struct Node {
     parent: OwnerIndex,
     first_child: OwnerIndex,
@@ -39,6 +46,8 @@ struct Node {
     next: OwnerIndex,
     first_member: u32,
     last_member: u32,
+    /// What its coroutines count on, unless it is the game clock.
+    clock: Option<Rc<ClockState>>,
     /// Paused itself.
     paused: bool,
     /// Paused, itself or by an owner above.
@@ -70,7 +79,11 @@ fn index_of(index: usize) -> u32 {
 }
 
 impl Owners {
-    pub(crate) fn insert(&mut self, parent: Option<OwnerIndex>) -> OwnerIndex {
+    pub(crate) fn insert(
+        &mut self,
+        parent: Option<OwnerIndex>,
+        clock: Option<Rc<ClockState>>,
+    ) -> OwnerIndex {
         let above = parent.map(|parent| &self.nodes[parent.get()]);
         let node = Node {
             parent: parent.unwrap_or(OwnerIndex::NONE),
@@ -80,6 +93,7 @@ impl Owners {
             next: OwnerIndex::NONE,
             first_member: NONE,
             last_member: NONE,
+            clock,
             paused: false,
             held: above.is_some_and(|above| above.held),
             inactive: false,
@@ -114,14 +128,15 @@ impl Owners {
         self.upwards(owner).all(|node| !node.inactive)
     }
 
+    /// What the owner's coroutines count on, unless it is the game clock.
+    pub(crate) fn clock(&self, owner: OwnerIndex) -> Option<&Rc<ClockState>> {
+        self.nodes.get(owner.get())?.clock.as_ref()
+    }
+
     /// Whether the owner or one above it is paused.
     pub(crate) fn is_held(&self, owner: OwnerIndex) -> bool {
         let node = self.nodes.get(owner.get());
         node.is_some_and(|node| node.held)
-    }
-
-    pub(crate) fn is_paused(&self, owner: OwnerIndex) -> bool {
-        self.nodes[owner.get()].paused
     }
 
     pub(crate) fn set_active(&mut self, owner: OwnerIndex, active: bool) {
@@ -182,7 +197,9 @@ impl Owners {
     }
 
     fn members_of(&self, owner: OwnerIndex) -> impl Iterator<Item = &Member> {
-        let first = self.members.get(self.nodes[owner.get()].first_member as usize);
+        let first = self
+            .members
+            .get(self.nodes[owner.get()].first_member as usize);
         std::iter::successors(first, |member| self.members.get(member.next as usize))
     }
 
@@ -329,11 +346,11 @@ mod tests {
     /// ```
     fn family() -> (Owners, [OwnerIndex; 5]) {
         let mut owners = Owners::default();
-        let root = owners.insert(None);
-        let left = owners.insert(Some(root));
-        let middle = owners.insert(Some(root));
-        let right = owners.insert(Some(root));
-        let leaf = owners.insert(Some(left));
+        let root = owners.insert(None, None);
+        let left = owners.insert(Some(root), None);
+        let middle = owners.insert(Some(root), None);
+        let right = owners.insert(Some(root), None);
+        let leaf = owners.insert(Some(left), None);
         for (owner, index) in [(root, 0), (right, 20), (left, 10), (leaf, 100), (root, 1)] {
             owners.add_member(owner, key(index));
         }
@@ -386,7 +403,7 @@ mod tests {
     fn members_leave_from_anywhere_in_the_list() {
         for leaving in 0..3 {
             let mut owners = Owners::default();
-            let owner = owners.insert(None);
+            let owner = owners.insert(None, None);
             let members = [0, 1, 2].map(|index| owners.add_member(owner, key(index)));
             owners.remove_member(members[leaving as usize]);
             let mut tasks = Vec::new();

@@ -1,6 +1,7 @@
 //! The handle of one coroutine.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -90,6 +91,7 @@ use super::header::{Flags, TaskRef};
 pub struct Coroutine<T> {
     state: State,
     registration: Registration,
+    stop_on_drop: Cell<bool>,
     output: PhantomData<T>,
 }
 
@@ -144,6 +146,7 @@ impl<T> Coroutine<T> {
         Coroutine {
             state,
             registration: Registration::new(PhaseIndex::UPDATE, false),
+            stop_on_drop: Cell::new(false),
             output: PhantomData,
         }
     }
@@ -166,6 +169,48 @@ impl<T> Coroutine<T> {
     pub fn stop(&self) -> bool {
         match &self.state {
             State::Stored(core, task) => core.stop(task.key()),
+            _ => false,
+        }
+    }
+
+    /// Pauses the coroutine: it does not resume, and its timers stand still, as
+    /// in [`Owner::pause`](crate::Owner::pause). `false`: it was paused itself
+    /// already, or has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let fuse = executor.start(async { wait_seconds(1).await });
+    /// executor.run_frame(0.25);
+    /// fuse.pause();
+    /// (0..100).for_each(|_| executor.run_frame(0.25));
+    /// fuse.resume();
+    /// executor.run_until(fuse, 0.25);
+    /// assert_eq!(executor.time().frame, 104);
+    /// ```
+    pub fn pause(&self) -> bool {
+        self.set_paused(true)
+    }
+
+    /// Ends a [`pause`](Coroutine::pause). `false`: it was not paused itself, or
+    /// has ended. While an owner of it is paused, so is the coroutine.
+    pub fn resume(&self) -> bool {
+        self.set_paused(false)
+    }
+
+    fn set_paused(&self, paused: bool) -> bool {
+        match &self.state {
+            State::Stored(core, task) => core.set_paused(task.key(), paused),
+            _ => false,
+        }
+    }
+
+    /// Whether it is paused, itself or by an owner.
+    pub fn is_paused(&self) -> bool {
+        match &self.state {
+            State::Stored(_, task) => task.is_alive() && task.has(Flags::PAUSED),
             _ => false,
         }
     }
@@ -204,9 +249,7 @@ impl<T> Coroutine<T> {
     /// assert!(executor.is_empty());
     /// ```
     pub fn stop_on_drop(&self) -> &Self {
-        if let State::Stored(_, task) = &self.state {
-            task.set(Flags::STOP_ON_DROP);
-        }
+        self.stop_on_drop.set(true);
         self
     }
 
@@ -296,7 +339,7 @@ impl<T> Drop for Coroutine<T> {
     fn drop(&mut self) {
         self.registration.cancel(Place::Joiners);
         if let State::Stored(core, task) = &self.state {
-            if task.has(Flags::STOP_ON_DROP) {
+            if self.stop_on_drop.get() {
                 core.stop(task.key());
             }
             core.drop_coroutine(*task);

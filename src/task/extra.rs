@@ -9,6 +9,8 @@ use std::task::Waker;
 use crate::phase::PhaseIndex;
 use crate::ticket::Ticket;
 
+use super::pause::Pause;
+
 /// Belongs to a task that has left a waker with somebody, has a name, panicked,
 /// or is joined by several.
 #[derive(Debug, Default)]
@@ -18,6 +20,8 @@ pub(crate) struct Extra {
     /// The task's own waker, once somebody has asked for it.
     pub(crate) waker: Option<Waker>,
     pub(crate) name: Option<Cow<'static, str>>,
+    /// Of one that is paused, or has been.
+    pub(crate) pause: Option<Box<Pause>>,
     /// What it panicked with.
     pub(crate) panic: Option<Box<dyn Any + Send>>,
     /// Those who join it, if they are more than one; in order.
@@ -37,6 +41,13 @@ pub(crate) struct Extra {
 }
 
 impl Extra {
+    pub(super) fn of_member(member: Option<u32>) -> Self {
+        Extra {
+            member,
+            ..Extra::default()
+        }
+    }
+
     /// Its place in the queue of `phase` became a ghost.
     pub(crate) fn add_ghost(&mut self, phase: PhaseIndex) {
         match self.ghosts.iter_mut().find(|(of, _)| *of == phase) {

@@ -54,13 +54,13 @@ impl Flags {
     /// It is paused, or an owner of it is.
     pub(crate) const PAUSED: Flags = Flags(1 << 5);
     /// What a poll of one that stands in a list has to look at.
-    pub(crate) const MORE_THAN_LISTED: Flags = Flags(0b11_1100);
+    pub(crate) const MORE_THAN_LISTED: Flags = Flags(0b111_1100);
+    /// It counts on another clock than the game clock.
+    pub(crate) const CLOCK: Flags = Flags(1 << 6);
     /// All that a poll has to look at.
-    pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
+    pub(crate) const SPECIAL: Flags = Flags(0b111_1111);
     /// Its `Coroutine` handle exists, and wants the output.
-    pub(crate) const HANDLE: Flags = Flags(1 << 6);
-    /// Dropping the handle stops it.
-    pub(crate) const STOP_ON_DROP: Flags = Flags(1 << 7);
+    pub(crate) const HANDLE: Flags = Flags(1 << 7);
 
     #[inline]
     pub(crate) const fn has(self, flags: Flags) -> bool {

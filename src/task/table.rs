@@ -234,10 +234,7 @@ impl TaskTable {
             Linked::Member(member) => Some(member),
             Linked::Nothing => None,
         };
-        let index = self.extras.insert(Extra {
-            member,
-            ..Extra::default()
-        });
+        let index = self.extras.insert(Extra::of_member(member));
         task.link.set(Link::extra(index_of(index)));
         &mut self.extras[index]
     }
@@ -261,6 +258,7 @@ impl TaskTable {
     }
 
     /// Makes a task that has just been inserted a member of its owner.
+    #[expect(clippy::unused_self, reason = "whoever may change links has the table")]
     pub(crate) fn set_member(&mut self, task: TaskRef, member: u32) {
         debug_assert!(task.link.get() == Link::NONE);
         task.link.set(Link::member(member));

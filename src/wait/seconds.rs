@@ -3,14 +3,15 @@
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::future::FusedFuture;
 
-use crate::clock::{AwaitedClock, Clock, ClockRef};
+use crate::clock::{AwaitedClock, Clock, ClockRef, ClockState};
 use crate::context::{self, Level};
-use crate::core::{Place, Registration, own_clock};
+use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
 use crate::seconds::Nanos;
 use crate::timers::ClockIndex;
@@ -210,6 +211,7 @@ impl Timer {
             Deadline::At(index, deadline_ns) if resumed => {
                 let phase = level.core().phases.get(self.registration.phase());
                 let now_ns = phase.reading_in_run(clock_ref(self.clock.as_ref(), index));
+                let now_ns = now_ns - level.core().paused_ns(&level, index);
                 Poll::Ready(Duration::from_nanos(now_ns - deadline_ns))
             }
             _ => match self.poll_slowly(cx) {
@@ -225,9 +227,9 @@ impl Timer {
     fn poll_slowly(&mut self, cx: &Context<'_>) -> Option<u64> {
         let level = polled("wait_seconds()");
         match self.deadline {
-            Deadline::In(ClockIndex::OWN, length_ns) => match own_clock(&level) {
-                ClockRef::Game => self.begin(&level, cx, ClockRef::Game, length_ns),
-                clock => self.begin_on(&level, cx, clock, length_ns),
+            Deadline::In(ClockIndex::OWN, length_ns) => match level.core().own_clock() {
+                None => self.begin(&level, cx, ClockRef::Game, length_ns),
+                Some(clock) => self.begin_on(&level, cx, &clock, length_ns),
             },
             Deadline::In(index, length_ns) => self.begin_elsewhere(&level, cx, index, length_ns),
             Deadline::At(index, deadline_ns) => {
@@ -247,18 +249,24 @@ impl Timer {
             self.deadline = Deadline::Never;
             return;
         };
-        self.deadline = Deadline::At(clock.index(), deadline_ns);
+        // Counted in the coroutine's own time, see `Pause`.
+        let paused_ns = level.core().paused_ns(level, clock.index());
+        self.deadline = Deadline::At(clock.index(), deadline_ns - paused_ns);
         self.registration
             .wait_for_time(level, cx, clock, deadline_ns);
     }
 
-    /// Begins on another clock than it was made for.
+    /// Begins on the clock of its coroutine.
     #[cold]
-    fn begin_on(&mut self, level: &Level, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
-        if let ClockRef::Child(clock) = clock {
-            self.clock = Some(AwaitedClock::new(clock));
-        }
-        self.begin(level, cx, clock, length_ns);
+    fn begin_on(
+        &mut self,
+        level: &Level,
+        cx: &Context<'_>,
+        clock: &Rc<ClockState>,
+        length_ns: u64,
+    ) {
+        self.clock = Some(AwaitedClock::new(clock));
+        self.begin(level, cx, ClockRef::Child(clock), length_ns);
     }
 
     /// Begins on the clock that it was made for.
@@ -294,13 +302,14 @@ impl Timer {
         let core = level.core();
         let since = self.registration.since();
         let clock = clock_ref(self.clock.as_ref(), index);
+        let paused_ns = core.paused_ns(level, index);
+        let due_ns = deadline_ns.saturating_add(paused_ns);
         let now_ns = core.phases.get(since.phase()).reading(clock);
-        if now_ns >= deadline_ns && core.has_run_since(since) {
+        if now_ns >= due_ns && core.has_run_since(since) {
             self.registration.finish(Place::Timer(index));
-            return Some(now_ns - deadline_ns);
+            return Some(now_ns - due_ns);
         }
-        self.registration
-            .wait_for_time(level, cx, clock, deadline_ns);
+        self.registration.wait_for_time(level, cx, clock, due_ns);
         None
     }
 

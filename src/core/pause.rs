@@ -1,0 +1,257 @@
+//! Pausing: what comes up for a paused coroutine is parked with it.
+//!
+//! Pausing sets a flag that makes a run look twice, and takes note of the
+//! clocks. Nothing is taken out of queues and wheels: whoever comes up there
+//! while it is paused is left aside, and given back when it goes on.
+
+#![forbid(unsafe_code)]
+
+use std::mem::{replace, take};
+use std::rc::Rc;
+
+use crate::clock::ClockRef;
+use crate::context::Level;
+use crate::key::TaskKey;
+use crate::phase::PhaseIndex;
+use crate::task::{Flags, Parked, Pause, Primary, Readings, TaskRef};
+use crate::ticket::Ticket;
+use crate::timers::{ClockIndex, Fate};
+use crate::wheel::Due;
+
+use super::Core;
+use super::phases::ticket_of;
+
+impl Core {
+    /// Pauses or resumes one coroutine. `false`: it was so already, or has
+    /// ended.
+    pub(crate) fn set_paused(&self, key: TaskKey, paused: bool) -> bool {
+        let task = self.tasks.borrow().get(key);
+        let Some(task) = task.filter(|task| task.is_alive()) else {
+            return false;
+        };
+        if self.is_paused_itself(task) == paused {
+            return false;
+        }
+        self.with_pause(task, |pause| pause.own = paused);
+        self.update_pause(task, &self.readings());
+        true
+    }
+
+    fn is_paused_itself(&self, task: TaskRef) -> bool {
+        let tasks = self.tasks.borrow();
+        let pause = tasks.extra(task).and_then(|extra| extra.pause.as_ref());
+        pause.is_some_and(|pause| pause.own)
+    }
+
+    /// Sees to it that a task is paused if it, or an owner of it, is.
+    pub(super) fn update_pause(&self, task: TaskRef, readings: &Readings) {
+        let owner = self.owner_of(task);
+        let held = owner.is_some_and(|owner| self.owners.borrow().is_held(owner));
+        let paused = held || self.is_paused_itself(task);
+        if paused == task.has(Flags::PAUSED) {
+            return;
+        }
+        if paused {
+            task.set(Flags::PAUSED);
+            let may_have_timers =
+                task.primary.get() == Primary::ELSEWHERE || task.has(Flags::RECORDS);
+            if may_have_timers {
+                self.with_pause(task, |pause| pause.begin(readings));
+            }
+        } else {
+            task.clear(Flags::PAUSED);
+            self.give_back_parked(task, readings);
+        }
+    }
+
+    fn give_back_parked(&self, task: TaskRef, readings: &Readings) {
+        let parked = {
+            let mut tasks = self.tasks.borrow_mut();
+            let extra = tasks.extra(task).and_then(|extra| extra.pause.as_ref());
+            if extra.is_none() {
+                return;
+            }
+            let pause = tasks.extra_mut(task).pause.get_or_insert_default();
+            pause.end(readings);
+            take(&mut pause.parked)
+        };
+        for item in parked {
+            match item {
+                Parked::Ready { order, phase } => {
+                    if task.has(Flags::QUEUED) {
+                        self.unqueue(task);
+                    }
+                    task.phase.set(phase);
+                    task.set(Flags::QUEUED);
+                    let wakeup = self.tasks.borrow().wakeup(task);
+                    let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
+                    arrivals.give_back(order, wakeup);
+                }
+                Parked::Wait {
+                    order,
+                    phase,
+                    ticket,
+                } => {
+                    let mut returned = self.phases.get(phase).returned.borrow_mut();
+                    returned.push((order, ticket));
+                }
+                Parked::Timer {
+                    phase,
+                    clock,
+                    deadline_ns,
+                    ticket,
+                } => {
+                    let grown_ns = self.take_growth(task, clock, ticket).unwrap_or(0);
+                    let deadline_ns = deadline_ns.saturating_add(grown_ns);
+                    let mut timers = self.phases.get(phase).timers.borrow_mut();
+                    timers.insert_again(clock, deadline_ns, ticket);
+                }
+            }
+        }
+    }
+
+    /// A paused coroutine would be polled in a run of `phase`.
+    #[cold]
+    pub(super) fn park_ready(&self, task: TaskRef, phase: PhaseIndex) {
+        let order = self.next_parked();
+        task.clear(Flags::LISTED);
+        self.with_pause(task, |pause| {
+            let parked = &mut pause.parked;
+            if !parked.iter().any(|p| matches!(p, Parked::Ready { .. })) {
+                parked.push(Parked::Ready { order, phase });
+            }
+        });
+    }
+
+    /// A wait of a paused coroutine is due in a run of `phase`.
+    #[cold]
+    pub(super) fn park_wait(&self, task: TaskRef, phase: PhaseIndex, ticket: Ticket) {
+        let order = self.next_parked();
+        self.with_pause(task, |pause| {
+            pause.parked.push(Parked::Wait {
+                order,
+                phase,
+                ticket,
+            });
+        });
+    }
+
+    fn next_parked(&self) -> u64 {
+        let order = self.parked.get();
+        self.parked.set(order + 1);
+        order
+    }
+
+    fn with_pause(&self, task: TaskRef, f: impl FnOnce(&mut Pause)) {
+        let mut tasks = self.tasks.borrow_mut();
+        let pause = &mut tasks.extra_mut(task).pause;
+        if pause.is_none() {
+            self.pauses.set(self.pauses.get() + 1);
+        }
+        f(pause.get_or_insert_default());
+    }
+
+    /// Whether some coroutine is paused, or has been.
+    pub(super) fn has_pauses(&self) -> bool {
+        self.pauses.get() > 0
+    }
+
+    /// What becomes of a timer that a wheel found due.
+    pub(super) fn fate(&self, phase: PhaseIndex, clock: ClockIndex, due: &Due) -> Fate {
+        let ticket = ticket_of(due);
+        let Some(task) = self.task_of(ticket) else {
+            return Fate::Due;
+        };
+        if task.has(Flags::PAUSED) {
+            let deadline_ns = due.deadline_ns;
+            self.with_pause(task, |pause| {
+                pause.parked.push(Parked::Timer {
+                    phase,
+                    clock,
+                    deadline_ns,
+                    ticket,
+                });
+            });
+            return Fate::Parked;
+        }
+        match self.take_growth(task, clock, ticket) {
+            Some(grown_ns) if grown_ns > 0 => Fate::Later(due.deadline_ns.saturating_add(grown_ns)),
+            _ => Fate::Due,
+        }
+    }
+
+    /// For how long the task was paused since the timer was registered, or since
+    /// this was last asked.
+    fn take_growth(&self, task: TaskRef, clock: ClockIndex, ticket: Ticket) -> Option<u64> {
+        let mut tasks = self.tasks.borrow_mut();
+        tasks.extra(task)?.pause.as_ref()?;
+        let pause = tasks.extra_mut(task).pause.as_mut()?;
+        let total_ns = pause.total_ns(clock);
+        if ticket.is_record() {
+            let mut records = self.records.borrow_mut();
+            let record = records.get_mut(ticket)?;
+            Some(total_ns.saturating_sub(replace(&mut record.base_ns, total_ns)))
+        } else {
+            Some(total_ns.saturating_sub(replace(&mut pause.base_ns, total_ns)))
+        }
+    }
+
+    /// A timer of the coroutine that `level` polls was registered, and it is
+    /// paused or has been.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_timer(&self, level: &Level, clock: ClockRef<'_>, ticket: Ticket) {
+        let Some(task) = level.current.get() else {
+            return;
+        };
+        if task.has(Flags::PAUSED) {
+            // It paused itself, in this very poll.
+            let (index, now_ns) = (clock.index(), self.now_ns(clock));
+            let readings = self.readings();
+            self.with_pause(task, |pause| {
+                if !pause.has_begun() {
+                    pause.begin(&readings);
+                }
+                pause.add_clock(index, now_ns);
+            });
+        }
+        self.take_growth(task, clock.index(), ticket);
+    }
+
+    /// For how long the coroutine that `level` polls has been paused, as
+    /// `clock` counts.
+    #[inline(always)]
+    pub(crate) fn paused_ns(&self, level: &Level, clock: ClockIndex) -> u64 {
+        if self.has_pauses() {
+            self.paused_in_all_ns(level, clock)
+        } else {
+            0
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn paused_in_all_ns(&self, level: &Level, clock: ClockIndex) -> u64 {
+        let tasks = self.tasks.borrow();
+        let extra = level.current.get().and_then(|task| tasks.extra(task));
+        let pause = extra.and_then(|extra| extra.pause.as_ref());
+        pause.map_or(0, |pause| pause.total_ns(clock))
+    }
+
+    /// What all clocks read that are waited on.
+    pub(super) fn readings(&self) -> Readings {
+        let mut readings = vec![
+            (ClockIndex::GAME, self.now_ns(ClockRef::Game)),
+            (ClockIndex::REALTIME, self.now_ns(ClockRef::Realtime)),
+        ];
+        self.phases.each(|_, state| {
+            state.timers.borrow().each_child(|clock| {
+                let index = clock.index();
+                if readings.iter().all(|&(of, _)| of != index) {
+                    readings.push((index, clock.reading().now_ns));
+                }
+            });
+        });
+        Rc::from(readings)
+    }
+}

@@ -1,0 +1,101 @@
+//! What is known of a task that is paused, or has been.
+
+#![forbid(unsafe_code)]
+
+use std::rc::Rc;
+
+use crate::phase::PhaseIndex;
+use crate::ticket::Ticket;
+use crate::timers::ClockIndex;
+
+/// What clocks read at one moment, by clock.
+pub(crate) type Readings = Rc<[(ClockIndex, u64)]>;
+
+/// How long each clock went on without the task, and what fell due meanwhile.
+///
+/// A task counts on its own time of each clock: what the clock reads, less the
+/// total that the task has been paused for. The deadlines of its waits are in
+/// that time. Wheels know nothing of it: a timer that they find due is put in
+/// again for as long as the total has grown since it was registered.
+#[derive(Debug, Default)]
+pub(crate) struct Pause {
+    /// Paused itself, whatever its owner is.
+    pub(crate) own: bool,
+    /// What the clocks read when it was paused, if it had timers then.
+    since: Option<Readings>,
+    totals: Vec<(ClockIndex, u64)>,
+    /// The total at which the timer was registered that stands with the task
+    /// itself.
+    pub(crate) base_ns: u64,
+    /// In the order in which they came up.
+    pub(crate) parked: Vec<Parked>,
+}
+
+/// What came up while the task was paused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Parked {
+    /// It was woken, or has not begun yet, or what it joined ended.
+    Ready { order: u64, phase: PhaseIndex },
+    /// A wait fell due.
+    Wait {
+        order: u64,
+        phase: PhaseIndex,
+        ticket: Ticket,
+    },
+    /// A clock that it does not count on went past the deadline.
+    Timer {
+        phase: PhaseIndex,
+        clock: ClockIndex,
+        deadline_ns: u64,
+        ticket: Ticket,
+    },
+}
+
+impl Pause {
+    /// Its timers stand still from `readings` on.
+    pub(crate) fn begin(&mut self, readings: &Readings) {
+        self.since = Some(readings.clone());
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// A timer on a clock that was not waited on when the pause began.
+    pub(crate) fn add_clock(&mut self, clock: ClockIndex, now_ns: u64) {
+        if let Some(since) = &self.since {
+            if reading(since, clock).is_none() {
+                let more = since.iter().copied().chain([(clock, now_ns)]);
+                self.since = Some(more.collect());
+            }
+        }
+    }
+
+    /// Its timers go on from `readings` on.
+    pub(crate) fn end(&mut self, readings: &Readings) {
+        let Some(since) = self.since.take() else {
+            return;
+        };
+        for &(clock, since_ns) in since.iter() {
+            // A clock that is not read any more has no timers.
+            let now_ns = reading(readings, clock).unwrap_or(since_ns);
+            let paused_ns = now_ns.saturating_sub(since_ns);
+            match self.totals.iter_mut().find(|(of, _)| *of == clock) {
+                Some((_, total_ns)) => *total_ns += paused_ns,
+                None if paused_ns > 0 => self.totals.push((clock, paused_ns)),
+                None => {}
+            }
+        }
+    }
+
+    /// How far a clock has gone on without the task, pauses that last apart.
+    pub(crate) fn total_ns(&self, clock: ClockIndex) -> u64 {
+        let total = self.totals.iter().find(|(of, _)| *of == clock);
+        total.map_or(0, |&(_, total_ns)| total_ns)
+    }
+}
+
+fn reading(readings: &Readings, clock: ClockIndex) -> Option<u64> {
+    let found = readings.iter().find(|(of, _)| *of == clock);
+    found.map(|&(_, reading_ns)| reading_ns)
+}
