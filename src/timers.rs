@@ -118,8 +118,7 @@ impl PhaseTimers {
                     if state.has_waits() {
                         timers.used_in = frame;
                     } else {
-                        let unused = frame.saturating_sub(timers.used_in);
-                        idle |= unused >= KEPT_FRAMES || Rc::strong_count(state) == 1;
+                        idle |= !timers.is_kept(frame);
                     }
                     timers.reading_ns
                 }
@@ -131,7 +130,7 @@ impl PhaseTimers {
             }
         }
         if idle {
-            self.sweep();
+            self.clocks.retain(|timers| timers.is_kept(frame));
         }
     }
 
@@ -156,13 +155,11 @@ impl PhaseTimers {
             .map_or(0, |index| self.clocks[index].reading_ns)
     }
 
-    /// Lets go of the clocks that no wait counts on: what their wheels hold was
+    /// Lets go of all clocks that no wait counts on: what their wheels hold was
     /// cancelled.
     #[cold]
     fn sweep(&mut self) {
-        let is_used = |state: &Rc<ClockState>| state.has_waits();
-        self.clocks
-            .retain(|timers| timers.state.as_ref().is_none_or(is_used));
+        self.clocks.retain(|timers| timers.has_waits());
         self.sweep_at = self.clocks.len() * 2;
     }
 
@@ -258,6 +255,18 @@ impl ClockTimers {
             overdue_frame: 0,
             cancelled: 0,
         }
+    }
+
+    /// Whether a wait counts on the clock, or it is one of the executor's.
+    fn has_waits(&self) -> bool {
+        self.state.as_ref().is_none_or(|state| state.has_waits())
+    }
+
+    /// Whether there are waits, or may well be some soon.
+    fn is_kept(&self, frame: u64) -> bool {
+        let lately = frame.saturating_sub(self.used_in) < KEPT_FRAMES;
+        let is_held = |state: &Rc<ClockState>| Rc::strong_count(state) > 1;
+        self.has_waits() || lately && self.state.as_ref().is_some_and(is_held)
     }
 
     fn clock_ref(&self) -> ClockRef<'_> {
@@ -369,5 +378,25 @@ mod tests {
             assert_eq!(run(), 1);
         }
         assert_eq!(run(), 0);
+    }
+
+    #[test]
+    fn the_end_of_one_clock_takes_no_wheel_from_another() {
+        let (frames, game) = game();
+        let mut timers = PhaseTimers::default();
+        let (kept, gone) = (game.child(), game.child());
+        insert(&mut timers, &kept);
+        insert(&mut timers, &gone);
+        let awaited = (kept.awaited(), gone.awaited());
+        let mut run = || {
+            frames.begin_frame(Nanos::Finite(1));
+            timers.expire(frames.frame(), |_| 0, &mut Vec::new());
+            timers.clocks.len()
+        };
+        assert_eq!(run(), 2);
+        drop(awaited);
+        assert_eq!(run(), 2);
+        drop(gone);
+        assert_eq!(run(), 1);
     }
 }

@@ -39,8 +39,8 @@ pub(crate) use state::{AwaitedClock, ClockState};
 /// seconds, of which one passes at half speed, end after three.
 ///
 /// This is a handle, cheap to clone; all clones are the same clock. It lives as
-/// long as anybody holds it, a wait included. Clocks that nobody waits on cost
-/// nothing, however many there are. Once the executor is gone, a clock keeps
+/// long as anybody holds it, a wait included. Clocks that nobody has waited on
+/// lately cost nothing, however many there are. Once the executor is gone, a clock keeps
 /// its last reading.
 ///
 /// # Precision

@@ -55,8 +55,8 @@ impl Builder {
         self
     }
 
-    /// How far the game clock goes in one frame at the most, which also bounds
-    /// the fixed steps of a frame; a third of a second by default. What a frame
+    /// How far the game clock goes in one frame at the most, before its scale is
+    /// applied, which also bounds the fixed steps of a frame; a third of a second by default. What a frame
     /// takes beyond that is dropped from the game's time, and reported.
     ///
     /// Infinity lets the game clock follow, however long a frame was.

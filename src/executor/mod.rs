@@ -175,9 +175,10 @@ impl Executor {
 
     /// Begins a frame: counts it, and advances the clocks by `dt`.
     ///
-    /// The game clock goes at most the executor's `max_delta` forward. A dt of
-    /// NaN or below zero counts as 0, an infinite one as the longest there is;
-    /// both are [reported](Self::on_report).
+    /// The game clock goes at most the executor's `max_delta` forward, times its
+    /// [scale](Clock::set_scale). A dt of NaN or below zero counts as 0, an
+    /// infinite one as the longest there is; both are
+    /// [reported](Self::on_report).
     pub fn begin_frame(&mut self, dt: impl Seconds) {
         self.core.begin_frame(dt.step_ns());
     }
@@ -334,7 +335,8 @@ impl Executor {
     /// is due already, `None` if there is none, or none on a clock that moves.
     ///
     /// Counted from the last frame: a host subtracts what has passed since.
-    /// A timer on the game clock is due when the frames' dt, each cut to
+    /// Scales and pauses are taken as they are set now. A timer on the game clock,
+    /// or on one that follows it, is due when the frames' dt, each cut to
     /// `max_delta`, add up to that: a host that sleeps until then makes the
     /// executor with a [`max_delta`](Builder::max_delta) of infinity.
     pub fn next_deadline(&self) -> Option<Duration> {
