@@ -296,7 +296,7 @@ pub use lend::{WithError, try_with, with};
 pub use owner::Owner;
 pub use phase::Phase;
 pub use report::Report;
-pub use script::{current, delta_seconds, spawn, spawn_in, start, stop, time};
+pub use script::{current, delta_seconds, owner, spawn, spawn_in, start, stop, time};
 pub use seconds::Seconds;
 pub use task::{Coroutine, Finished, join};
 pub use time::Time;

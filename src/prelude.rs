@@ -6,6 +6,6 @@
 
 pub use crate::{
     Clock, Coroutine, Executor, JoinError, Owner, Phase, Seconds, current, delta_seconds,
-    end_of_frame, fixed_update, in_phase, join, next_frame, spawn, spawn_in, start, stop, time,
-    try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_until, wait_while, with,
+    end_of_frame, fixed_update, in_phase, join, next_frame, owner, spawn, spawn_in, start, stop,
+    time, try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_until, wait_while, with,
 };

@@ -6,7 +6,7 @@ use std::future::Future;
 
 use crate::context::{self, LevelRef};
 use crate::phase::PhaseIndex;
-use crate::{Coroutine, CoroutineId, Phase, Time};
+use crate::{Coroutine, CoroutineId, Owner, Phase, Time};
 
 /// The executor around the caller of `function`.
 #[track_caller]
@@ -23,7 +23,7 @@ fn inside(function: &str) -> LevelRef {
 
 /// Adds a coroutine to the executor that runs the caller, like
 /// [`Executor::spawn`](crate::Executor::spawn): it is first polled later in the
-/// current run.
+/// current run. It has the owner and the clock of the coroutine that calls this.
 ///
 /// # Panics
 ///
@@ -72,7 +72,8 @@ where
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once,
-/// up to its first wait, like [`Executor::start`](crate::Executor::start).
+/// up to its first wait, like [`Executor::start`](crate::Executor::start). It
+/// has the owner and the clock of the coroutine that calls this.
 ///
 /// # Panics
 ///
@@ -110,6 +111,43 @@ where
     let level = inside("start");
     let core = level.core();
     Coroutine::start(&core.rc(), future, core.owner_in(&level))
+}
+
+/// A new [`Owner`] below the one of the coroutine that calls this.
+///
+/// Keep it in a local: what is spawned on it ends with the coroutine, however
+/// that ends, in the place where the local is dropped.
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// Sparks that fly for as long as the fuse burns:
+///
+/// ```
+/// # use framestep::prelude::*;
+/// # async fn sparks() { loop { wait_seconds(0.1).await } }
+/// async fn fuse() {
+///     let effects = owner();
+///     effects.start(sparks());
+///     effects.start(sparks());
+///     wait_seconds(1).await;
+/// }
+///
+/// let mut executor = Executor::new();
+/// let fuse = executor.start(fuse());
+/// assert_eq!(executor.len(), 3);
+/// fuse.stop(); // or let it end
+/// assert!(executor.is_empty());
+/// ```
+#[must_use = "dropping an owner stops what it owns"]
+#[track_caller]
+pub fn owner() -> Owner {
+    let level = inside("owner");
+    let core = level.core();
+    Owner::new(core.rc(), core.owner_in(&level))
 }
 
 /// Stops a coroutine of the executor that runs the caller, like
@@ -165,7 +203,8 @@ pub fn current() -> CoroutineId {
     }
 }
 
-/// The clocks of the executor that runs the caller.
+/// The clocks of the executor that runs the caller. For a coroutine of an owner
+/// with a clock of its own, `delta`, `elapsed` and `scale` are of that one.
 ///
 /// # Panics
 ///
@@ -190,9 +229,9 @@ pub fn time() -> Time {
     inside("time").core().time()
 }
 
-/// How far the game clock went in this frame, in seconds; inside a fixed step,
-/// the length of the step. The same as [`time()`](time)`.delta`, as the float
-/// that movement is multiplied with.
+/// How far the coroutine's clock, as a rule the game clock, went in this frame,
+/// in seconds; inside a fixed step, in the step. The same as
+/// [`time()`](time)`.delta`, as the float that movement is multiplied with.
 ///
 /// # Panics
 ///

@@ -390,7 +390,8 @@ mod tests {
         let awaited = (kept.awaited(), gone.awaited());
         let mut run = || {
             frames.begin_frame(Nanos::Finite(1));
-            timers.expire(frames.frame(), |_| 0, &mut Vec::new());
+            let fate = None::<fn(_, &_) -> _>;
+            timers.expire(frames.frame(), |_| 0, &mut Vec::new(), fate);
             timers.clocks.len()
         };
         assert_eq!(run(), 2);

@@ -9,7 +9,7 @@ use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::Core;
 use crate::phase::PhaseIndex;
-use crate::{Clock, Coroutine, CoroutineId, Executor, Phase, Time, context};
+use crate::{Clock, Coroutine, CoroutineId, Executor, Owner, Phase, Time, context};
 
 /// Spawns, starts and stops coroutines from anywhere on the executor's thread:
 /// from a behaviour, from a callback, from inside a coroutine.
@@ -94,6 +94,33 @@ impl Handle {
     pub fn stop(&self, id: CoroutineId) -> bool {
         self.core()
             .is_some_and(|core| core.key_of(id).is_some_and(|key| core.stop(key)))
+    }
+
+    /// Like [`Executor::pause`].
+    pub fn pause(&self, id: CoroutineId) -> bool {
+        self.core().is_some_and(|core| {
+            core.key_of(id)
+                .is_some_and(|key| core.set_paused(key, true))
+        })
+    }
+
+    /// Like [`Executor::resume`].
+    pub fn resume(&self, id: CoroutineId) -> bool {
+        self.core().is_some_and(|core| {
+            core.key_of(id)
+                .is_some_and(|key| core.set_paused(key, false))
+        })
+    }
+
+    /// Like [`Executor::owner`]. `None`: the executor is gone.
+    pub fn owner(&self) -> Option<Owner> {
+        Some(Owner::new(self.core()?, None))
+    }
+
+    /// Like [`Executor::owner_on`]. `None`: the executor is gone.
+    #[track_caller]
+    pub fn owner_on(&self, clock: &Clock) -> Option<Owner> {
+        Some(Owner::on(self.core()?, None, clock))
     }
 
     /// Like [`Executor::is_alive`].
