@@ -13,6 +13,7 @@ use std::task::{Context, Waker};
 
 use crate::core::Core;
 use crate::key::TaskKey;
+use crate::owner::OwnerIndex;
 use crate::phase::PhaseIndex;
 use crate::since::Since;
 use crate::task::{Primary, TaskRef};
@@ -34,6 +35,7 @@ static OUTSIDE: Outside = Outside(Level {
     resumed: Cell::new(Ticket::VOID),
     mark: Since::mark(0, 0),
     phase: None,
+    owner: None,
     outer: ptr::null(),
     depth: 0,
 });
@@ -58,6 +60,8 @@ pub(crate) struct Level {
     pub(crate) mark: Since,
     /// The phase whose run this is part of.
     pub(crate) phase: Option<PhaseIndex>,
+    /// Whose callback this is, if it is one of a behaviour.
+    pub(crate) owner: Option<OwnerIndex>,
     outer: *const Level,
     depth: u32,
 }
@@ -149,6 +153,22 @@ pub(crate) fn enter<R>(
     current: Option<TaskRef>,
     f: impl FnOnce(&Level) -> R,
 ) -> R {
+    enter_as(core, phase, current, None, f)
+}
+
+/// Installs a level in which what is spawned belongs to `owner`.
+pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerIndex, f: impl FnOnce() -> R) -> R {
+    enter_as(core, None, None, Some(owner), |_| f())
+}
+
+#[inline]
+fn enter_as<R>(
+    core: &Core,
+    phase: Option<PhaseIndex>,
+    current: Option<TaskRef>,
+    owner: Option<OwnerIndex>,
+    f: impl FnOnce(&Level) -> R,
+) -> R {
     let outer = INNERMOST.get();
     let mut depth = 1;
     if let Some(outer) = level() {
@@ -166,6 +186,7 @@ pub(crate) fn enter<R>(
         resumed: Cell::new(Ticket::VOID),
         mark: Since::mark(core.clock.frame(), core.id),
         phase,
+        owner,
         outer,
         depth,
     };

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use crate::CoroutineId;
+use crate::{CoroutineId, unwind};
 
 /// How a coroutine ended.
 ///
@@ -112,10 +112,7 @@ impl JoinError {
     fn message(&self) -> Option<String> {
         let payload = self.panic.as_ref()?;
         let payload = payload.lock().unwrap_or_else(PoisonError::into_inner);
-        let literal = payload.downcast_ref::<&'static str>();
-        literal
-            .map(ToString::to_string)
-            .or_else(|| payload.downcast_ref::<String>().cloned())
+        unwind::message(&**payload)
     }
 }
 

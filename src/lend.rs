@@ -88,18 +88,22 @@ impl Executor {
     /// assert_eq!(world.gold, 30);
     /// ```
     pub fn lend<S: 'static, R>(&mut self, state: &mut S, f: impl FnOnce(&mut Executor) -> R) -> R {
-        let core = self.core().clone();
-        let outer = core.lent.get();
-        let lent = Lent {
-            of: TypeId::of::<S>(),
-            state: NonNull::from(state).cast(),
-            in_use: Cell::new(false),
-            outer,
-        };
-        core.lent.set(Some(LentRef(NonNull::from(&lent))));
-        let _take_back = TakeBack { core, outer };
-        f(self)
+        lend(self.core().clone(), state, || f(self))
     }
+}
+
+/// Links `state` into an executor for the length of `f`.
+pub(crate) fn lend<S: 'static, R>(core: Rc<Core>, state: &mut S, f: impl FnOnce() -> R) -> R {
+    let outer = core.lent.get();
+    let lent = Lent {
+        of: TypeId::of::<S>(),
+        state: NonNull::from(state).cast(),
+        in_use: Cell::new(false),
+        outer,
+    };
+    core.lent.set(Some(LentRef(NonNull::from(&lent))));
+    let _take_back = TakeBack { core, outer };
+    f()
 }
 
 /// Calls `f` with the `S` that the host has [lent](Executor::lend).
@@ -204,7 +208,7 @@ impl Drop for GiveBack {
     }
 }
 
-/// Why [`try_with`] could not borrow.
+/// Why [`try_with`] or [`This::try_with`](crate::This::try_with) could not borrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WithError {
@@ -214,10 +218,16 @@ pub enum WithError {
         /// The type that was asked for.
         type_name: &'static str,
     },
-    /// The call was made inside of a closure that has the state.
+    /// The call was made inside of a closure or callback that has the state.
     #[non_exhaustive]
     Borrowed {
         /// The type that was asked for.
+        type_name: &'static str,
+    },
+    /// The behaviour of a [`This`](crate::This) has been removed from its scene.
+    #[non_exhaustive]
+    Destroyed {
+        /// The type of the behaviour.
         type_name: &'static str,
     },
 }
@@ -232,8 +242,12 @@ impl fmt::Display for WithError {
             ),
             WithError::Borrowed { type_name } => write!(
                 f,
-                "the `{type_name}` is borrowed by a closure around this call: use the reference \
-                 which that one has, or `spawn` what needs the state"
+                "the `{type_name}` is borrowed by a closure or callback around this call: use the \
+                 reference which that one has, or `spawn` what needs the state"
+            ),
+            WithError::Destroyed { type_name } => write!(
+                f,
+                "the `{type_name}` has been destroyed: ask `is_alive` first, or use `try_with`"
             ),
         }
     }

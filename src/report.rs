@@ -77,6 +77,18 @@ pub enum Report {
         /// The phase that was run.
         phase: Phase,
     },
+    /// A callback of a [`Behaviour`](crate::Behaviour) panicked. The behaviour is
+    /// removed; the scene goes on.
+    BehaviourPanicked {
+        /// The type of the behaviour.
+        behaviour: &'static str,
+        /// Which of its callbacks.
+        callback: &'static str,
+        /// The frame in which it was called.
+        frame: u64,
+        /// What the panic said, if it was raised with a text.
+        message: Option<String>,
+    },
 }
 
 impl Report {
@@ -87,6 +99,7 @@ impl Report {
             Report::TimeDropped { .. } => 1 << 1,
             Report::Greedy { .. } => 1 << 2,
             Report::Runaway { .. } => 1 << 3,
+            Report::BehaviourPanicked { .. } => 1 << 4,
         }
     }
 }
@@ -119,6 +132,17 @@ impl fmt::Display for Report {
                 f,
                 "frame {frame}, {phase}: coroutines kept spawning or joining one another; \
                  the rest goes on in the next run"
+            ),
+            Report::BehaviourPanicked {
+                behaviour,
+                callback,
+                frame,
+                message,
+            } => write!(
+                f,
+                "frame {frame}: `{callback}` of {behaviour} panicked: {}; it is removed from its \
+                 scene",
+                message.as_deref().unwrap_or("(no text)")
             ),
         }
     }

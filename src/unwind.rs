@@ -16,6 +16,14 @@ pub(crate) fn dispose(payload: Box<dyn Any + Send>) {
     }
 }
 
+/// What a panic said, if it was raised with a text.
+pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<String> {
+    let literal = payload.downcast_ref::<&'static str>();
+    literal
+        .map(ToString::to_string)
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+}
+
 /// Runs `f`; gives what it panicked with.
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     panic::catch_unwind(AssertUnwindSafe(f))

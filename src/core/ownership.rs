@@ -32,10 +32,14 @@ impl Core {
         Some(self.owners.borrow().owner_of(member))
     }
 
-    /// Whose the coroutine is that `level` polls: what it spawns is, too.
+    /// Whose the coroutine is that `level` polls, or the callback: what it
+    /// spawns is, too.
     #[inline]
     pub(crate) fn owner_in(&self, level: &Level) -> Option<OwnerIndex> {
-        self.owner_of(level.current.get()?)
+        match level.current.get() {
+            Some(task) => self.owner_of(task),
+            None => level.owner,
+        }
     }
 
     /// Stops all coroutines that an owner and those below it have now.

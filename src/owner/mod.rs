@@ -86,6 +86,14 @@ impl Owner {
         Owner { core, index }
     }
 
+    pub(crate) fn core(&self) -> &Rc<Core> {
+        &self.core
+    }
+
+    pub(crate) fn index(&self) -> OwnerIndex {
+        self.index
+    }
+
     /// Adds a coroutine of this owner, like [`Executor::spawn`].
     ///
     /// On an owner that is [inactive](Owner::set_active), or whose executor or

@@ -1,0 +1,126 @@
+//! The scene, as its behaviours and their coroutines hold it.
+
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::{Rc, Weak};
+
+use crate::core::Core;
+
+use super::behaviour::Behaviour;
+use super::slot::{AnySlot, Slot};
+use super::this::This;
+
+/// What a scene and its handles share.
+pub(super) struct Cast {
+    core: Rc<Core>,
+    /// In the order in which they were added.
+    slots: RefCell<Vec<Rc<dyn AnySlot>>>,
+}
+
+/// A weak handle of a [`Scene`](super::Scene): adds and finds behaviours from
+/// callbacks and coroutines.
+#[derive(Clone)]
+pub struct SceneHandle {
+    cast: Weak<Cast>,
+}
+
+impl Cast {
+    pub(super) fn new(core: Rc<Core>) -> Rc<Self> {
+        Rc::new(Cast {
+            core,
+            slots: RefCell::default(),
+        })
+    }
+
+    pub(super) fn add<B: Behaviour>(self: &Rc<Self>, behaviour: B) -> This<B> {
+        let slot = Slot::new(behaviour, &self.core, SceneHandle::new(self));
+        let this = slot.this();
+        self.slots.borrow_mut().push(slot);
+        this
+    }
+
+    pub(super) fn find<B: Behaviour>(&self) -> Option<This<B>> {
+        of_type(&self.slots.borrow()).next()
+    }
+
+    pub(super) fn find_all<B: Behaviour>(&self) -> Vec<This<B>> {
+        of_type(&self.slots.borrow()).collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.borrow().iter().filter(|s| s.is_alive()).count()
+    }
+
+    /// Shows every behaviour there is now to `f`; those that are added meanwhile
+    /// come later.
+    pub(super) fn each(&self, f: impl Fn(&dyn AnySlot)) {
+        let count = self.slots.borrow().len();
+        for index in 0..count {
+            // What `f` calls may add others.
+            let slot = self.slots.borrow().get(index).cloned();
+            if let Some(slot) = slot {
+                f(&*slot);
+            }
+        }
+    }
+
+    /// Removes those that were destroyed, or all.
+    pub(super) fn remove(&self, all: bool) {
+        self.each(|slot| slot.remove(all));
+        let mut removed = Vec::new();
+        self.slots.borrow_mut().retain(|slot| {
+            let gone = slot.is_removed();
+            if gone {
+                removed.push(slot.clone());
+            }
+            !gone
+        });
+        drop(removed);
+    }
+}
+
+/// The behaviours of a type that have not been destroyed.
+fn of_type<B: Behaviour>(slots: &[Rc<dyn AnySlot>]) -> impl Iterator<Item = This<B>> {
+    let alive = slots.iter().filter(|slot| slot.is_alive());
+    let of_type = alive.filter_map(|slot| slot.clone().into_any().downcast::<Slot<B>>().ok());
+    of_type.map(|slot| slot.this())
+}
+
+impl SceneHandle {
+    pub(super) fn new(cast: &Rc<Cast>) -> Self {
+        SceneHandle {
+            cast: Rc::downgrade(cast),
+        }
+    }
+
+    /// Like [`Scene::add`](super::Scene::add). `None`: the scene is gone, and
+    /// the behaviour was dropped.
+    pub fn add<B: Behaviour>(&self, behaviour: B) -> Option<This<B>> {
+        Some(self.cast.upgrade()?.add(behaviour))
+    }
+
+    /// Like [`Scene::find`](super::Scene::find).
+    #[doc(alias = "FindObjectOfType")]
+    pub fn find<B: Behaviour>(&self) -> Option<This<B>> {
+        self.cast.upgrade()?.find()
+    }
+
+    /// Like [`Scene::find_all`](super::Scene::find_all).
+    #[doc(alias = "FindObjectsOfType")]
+    pub fn find_all<B: Behaviour>(&self) -> Vec<This<B>> {
+        self.cast
+            .upgrade()
+            .map_or_else(Vec::new, |cast| cast.find_all())
+    }
+}
+
+impl fmt::Debug for SceneHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let behaviours = self.cast.upgrade().map(|cast| cast.len());
+        f.debug_struct("SceneHandle")
+            .field("behaviours", &behaviours)
+            .finish()
+    }
+}
