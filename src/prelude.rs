@@ -5,7 +5,8 @@
 //! this one: `use framestep::next_frame;`.
 
 pub use crate::{
-    Coroutine, Executor, JoinError, Phase, Seconds, current, delta_seconds, end_of_frame,
-    fixed_update, in_phase, join, next_frame, spawn, spawn_in, start, stop, time, wait_frames,
-    wait_seconds, wait_seconds_realtime, wait_until, wait_while,
+    Budget, Coroutine, Executor, JoinError, MissedTicks, Phase, Seconds, Signal, animate, current,
+    delta_seconds, end_of_frame, fixed_update, frames, in_phase, interval, join, join_all,
+    next_frame, race, spawn, spawn_in, start, stop, time, timeout, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_until, wait_while,
 };

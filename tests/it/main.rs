@@ -1,7 +1,9 @@
 //! Tests of the public surface: what the timing contract promises, as timing
 //! diagrams and traces.
 
+mod animate;
 mod bad_time;
+mod budget;
 mod combinators;
 mod compile_fail;
 mod depth;
@@ -10,7 +12,9 @@ mod enter;
 mod fixed_step;
 mod handles;
 mod hostile;
+mod interval;
 mod join;
+mod join_many;
 mod law;
 mod order;
 mod panics;
@@ -19,12 +23,14 @@ mod reentry;
 mod rounding;
 mod run_until;
 mod scenarios;
+mod signal;
 mod spawn_start;
 mod std_futures;
 mod steady_state;
 mod stop;
 mod support;
 mod timeline;
+mod timeout;
 mod times;
 mod tokio_comparison;
 mod wakes;
