@@ -7,7 +7,9 @@ use framestep::prelude::*;
 
 /// A value as a bar of up to 20 characters.
 fn bar(value: f32) -> String {
-    let full = (1..=20_u8).filter(|&n| f32::from(n) <= value * 20.0).count();
+    let full = (1..=20_u8)
+        .filter(|&n| f32::from(n) <= value * 20.0)
+        .count();
     "#".repeat(full)
 }
 

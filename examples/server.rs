@@ -148,7 +148,9 @@ fn main() {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     let headless = args.iter().any(|arg| arg == "--headless");
     args.retain(|arg| arg != "--headless");
-    let seconds: u32 = args.first().map_or(5, |arg| arg.parse().expect("a number of seconds"));
+    let seconds: u32 = args
+        .first()
+        .map_or(5, |arg| arg.parse().expect("a number of seconds"));
 
     let dt = Duration::from_secs(1) / TICKS_PER_SECOND;
     let mut rooms: Vec<Room> = (0..ROOMS).map(room).collect();

@@ -60,5 +60,7 @@ fn main() {
     executor.run_frame(0.25);
     println!("the host rings the alarm");
     alarm.emit(());
-    executor.run_until(end, 0.25).expect("nobody stops the referee");
+    executor
+        .run_until(end, 0.25)
+        .expect("nobody stops the referee");
 }

@@ -11,7 +11,10 @@ const MOVES: [(isize, isize); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
 type Cave = [[bool; SIZE]; SIZE];
 
 fn beside(at: (usize, usize), by: (isize, isize)) -> Option<(usize, usize)> {
-    let (x, y) = (at.0.checked_add_signed(by.0)?, at.1.checked_add_signed(by.1)?);
+    let (x, y) = (
+        at.0.checked_add_signed(by.0)?,
+        at.1.checked_add_signed(by.1)?,
+    );
     (x < SIZE && y < SIZE).then_some((x, y))
 }
 
@@ -58,7 +61,11 @@ async fn make(name: &'static str, seed: u32, cells: u32, budget: Budget) {
 fn main() {
     let mut executor = Executor::new();
     let budget = Budget::of_units(60);
-    for (name, seed, cells) in [("the den", 1, 20), ("the cave", 2, 80), ("the deep", 3, 160)] {
+    for (name, seed, cells) in [
+        ("the den", 1, 20),
+        ("the cave", 2, 80),
+        ("the deep", 3, 160),
+    ] {
         executor.spawn(make(name, seed, cells, budget.clone()));
     }
     while !executor.is_empty() {

@@ -26,6 +26,9 @@ pub(super) struct Ledger {
     share: u64,
     /// What nobody has been promised.
     pool: u64,
+    /// What steps have cost beyond what was left to their jobs: it is taken from
+    /// the pool, as far as there is anything in it.
+    overdrawn: u64,
     jobs: Slab<Job>,
     /// Those who wait, in the order in which they began to.
     waiting: VecDeque<usize>,
@@ -58,6 +61,7 @@ impl Ledger {
             frame: None,
             share: 0,
             pool: 0,
+            overdrawn: 0,
             jobs: Slab::new(),
             waiting: VecDeque::new(),
             watcher: None,
@@ -98,6 +102,7 @@ impl Ledger {
         let waiting = self.waiting.len() as u64;
         self.share = self.total.checked_div(waiting).unwrap_or(0);
         self.pool = self.total - self.share * waiting;
+        self.overdrawn = 0;
         for &job in &self.waiting {
             if let Some(waits) = &mut self.jobs[job].waits {
                 waits.is_granted = false;
@@ -114,8 +119,19 @@ impl Ledger {
             job.turn = self.frame;
             job.left = std::mem::take(&mut self.pool);
         }
-        job.left = job.left.saturating_sub(cost);
-        job.left > 0
+        let paid = cost.min(job.left);
+        job.left -= paid;
+        let goes_on = job.left > 0;
+        self.overdrawn = self.overdrawn.saturating_add(cost - paid);
+        self.cover();
+        goes_on
+    }
+
+    /// Pays from the pool for what was overdrawn.
+    fn cover(&mut self) {
+        let paid = self.overdrawn.min(self.pool);
+        self.pool -= paid;
+        self.overdrawn -= paid;
     }
 
     /// The job waits. `false`: it does so already, elsewhere in its coroutine.
@@ -219,6 +235,7 @@ impl Ledger {
                 self.pool += std::mem::take(&mut job.left);
             }
         }
+        self.cover();
         let spent = self
             .waiting
             .iter()

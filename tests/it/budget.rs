@@ -39,8 +39,8 @@ fn it_goes_on_at_once_until_the_units_are_spent() {
         one    - *** *** *
         two    - **  **  *
         uneven - **  **  *
-        dear   - *   *   *  -
-        zero   - *   *   *  -
+        dear   - *   *   *
+        zero   - *   *   *
         free   - **  **  *
         ",
     );
@@ -151,15 +151,15 @@ fn what_one_leaves_over_goes_to_the_others_in_the_same_frame() {
         next_frame().await;
         mark.hit();
         short.checkpoint().await;
-        mark.hit();
-        drop(short); // and it goes on with something else
+        mark.hit(); // what this has cost it does not say
+        drop(short);
         next_frame().await;
     });
     timeline.check(
         "
         frame 0 1      2   3
         a     - ****** *** ***
-        b     - *      **  ***
+        b     - *      *** ***
         short - *      *
         ",
     );
@@ -392,7 +392,7 @@ fn a_panic_of_one_job_is_none_of_the_others() {
         panic!("on purpose");
     });
     let goes_on = executor.start(async move {
-        for _ in 0..9 {
+        for _ in 0..8 {
             budget.checkpoint().await;
         }
         time().frame
