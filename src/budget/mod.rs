@@ -68,8 +68,8 @@ pub use checkpoint::Checkpoint;
 ///
 /// # Source
 ///
-/// Time slicing: a coroutine that looks at a stopwatch and yields; `FTickTimeBudget`
-/// of UE5Coro.
+/// A coroutine that looks at a stopwatch and yields; `TimeBudgetPerFrameDeferAgent`
+/// of Unity's `glTFast`.
 pub struct Budget {
     shared: Rc<Shared>,
     /// Its entry in the ledger.

@@ -59,7 +59,7 @@ use super::polled_again;
 ///
 /// # Source
 ///
-/// `UniTask.WhenAll`; `Sync` of UE5Coro.
+/// `UniTask.WhenAll`.
 #[doc(alias = "WhenAll")]
 pub fn join_all<T>(coroutines: impl IntoIterator<Item = Coroutine<T>>) -> JoinAll<T> {
     let coroutines: Vec<_> = coroutines.into_iter().collect();

@@ -67,7 +67,7 @@ use super::polled_again;
 ///
 /// # Source
 ///
-/// `UniTask.WhenAny`; `Race` of UE5Coro.
+/// `UniTask.WhenAny`.
 #[doc(alias = "WhenAny")]
 #[track_caller]
 pub fn race<T>(coroutines: impl IntoIterator<Item = Coroutine<T>>) -> Race<T> {

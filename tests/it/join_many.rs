@@ -225,7 +225,7 @@ fn they_work_inside_combinators() {
     });
     timeline.row("swallow", |mark| async move {
         swallow(join_all([child(1), child(2)])).await;
-        swallow(race([child(2), child(1)])).await;
+        assert_eq!(swallow(race([child(2), child(1)])).await.0, 1);
         mark.hit();
     });
     timeline.row("timeout", |mark| async move {

@@ -406,7 +406,9 @@ fn a_clone_or_a_destructor_may_emit() {
 }
 
 #[derive(Debug)]
-struct FailsToClone(Rc<()>);
+struct FailsToClone {
+    _held: Rc<()>,
+}
 
 impl Clone for FailsToClone {
     fn clone(&self) -> Self {
@@ -422,7 +424,9 @@ fn a_panic_of_a_clone_is_one_of_the_reader() {
         let mut events = signal.subscribe();
         executor.start(async move { events.next().await.is_some() })
     });
-    signal.emit(FailsToClone(value.clone()));
+    signal.emit(FailsToClone {
+        _held: value.clone(),
+    });
     executor.run_frame(0.25);
     let [first, last] = readers.map(|reader| result_of(&executor, reader));
     assert_eq!(panic_text(&*first.unwrap_err().into_panic()), "on purpose");
