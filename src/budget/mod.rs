@@ -62,7 +62,7 @@ pub use checkpoint::Checkpoint;
 /// let budget = Budget::of_units(10);
 /// let small = executor.spawn(count_to(10, budget.clone()));
 /// let large = executor.spawn(count_to(40, budget.clone()));
-/// assert_eq!(executor.run_until(large, 0.1).unwrap(), 6);
+/// assert_eq!(executor.run_until(large, 0.1).unwrap(), 5);
 /// assert!(small.is_finished());
 /// ```
 ///

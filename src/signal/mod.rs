@@ -69,7 +69,7 @@ pub use subscription::Subscription;
 /// hit.emit(4);
 /// executor.run_frame(0.1);
 /// hit.emit(7);
-/// assert_eq!(executor.run_until(health, 0.1).unwrap(), -3);
+/// assert_eq!(executor.run_until(health, 0.1).unwrap(), -1);
 /// ```
 ///
 /// Several kinds of events in one loop, none of which is missed:

@@ -405,6 +405,45 @@ fn a_clone_or_a_destructor_may_emit() {
     );
 }
 
+/// Has somebody else read the signal while it is being cloned.
+struct Nested {
+    other: Rc<RefCell<Option<Subscription<Nested>>>>,
+    held: Rc<()>,
+}
+
+impl Clone for Nested {
+    fn clone(&self) -> Self {
+        let other = self.other.take();
+        if let Some(mut other) = other {
+            assert!(other.next().now_or_never().flatten().is_some());
+            *self.other.borrow_mut() = Some(other);
+        }
+        Nested {
+            other: self.other.clone(),
+            held: self.held.clone(),
+        }
+    }
+}
+
+#[test]
+fn a_value_may_be_read_while_it_is_cloned() {
+    let signal = Signal::new();
+    let mut events = signal.subscribe();
+    let (other, held) = (Rc::new(RefCell::new(Some(signal.subscribe()))), Rc::new(()));
+    signal.emit(Nested {
+        other: other.clone(),
+        held: held.clone(),
+    });
+    let got = events.next().now_or_never().flatten().expect("an event");
+    assert_eq!(
+        Rc::strong_count(&got.held),
+        3 - 1,
+        "all have read it: it is gone"
+    );
+    assert!(format!("{signal:?}").contains("stored: 0"));
+    other.take();
+}
+
 #[derive(Debug)]
 struct FailsToClone {
     _held: Rc<()>,
