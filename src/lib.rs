@@ -259,6 +259,7 @@
 //! - What an executor survives but its host should know, such as a dt of NaN, it
 //!   [reports](Executor::on_report).
 
+mod budget;
 mod clock;
 mod context;
 mod core;
@@ -278,6 +279,7 @@ mod scene;
 mod script;
 mod seconds;
 mod shared;
+mod signal;
 mod since;
 mod task;
 mod ticket;
@@ -289,6 +291,7 @@ mod waiter;
 mod waker;
 mod wheel;
 
+pub use budget::{Budget, Checkpoint};
 pub use clock::Clock;
 pub use error::{JoinError, Outcome};
 pub use executor::{Builder, Executor, Handle, Remote};
@@ -300,12 +303,14 @@ pub use report::Report;
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{current, delta_seconds, owner, spawn, spawn_in, start, stop, time};
 pub use seconds::Seconds;
+pub use signal::{Signal, Subscription, WaitSignal};
 pub use task::{Coroutine, Finished, join};
 pub use time::Time;
 pub use wait::{
-    InPhase, NextFrame, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitUntil, WaitWhile,
-    end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_until, wait_while,
+    Animate, Elapsed, Frames, InPhase, Interval, JoinAll, MissedTicks, NextFrame, Race, Tick,
+    Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitUntil, WaitWhile, animate,
+    end_of_frame, fixed_update, frames, in_phase, interval, join_all, next_frame, race, timeout,
+    wait_frames, wait_seconds, wait_seconds_realtime, wait_until, wait_while,
 };
 
 /// Has the examples of the README tested.

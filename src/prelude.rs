@@ -5,7 +5,8 @@
 //! this one: `use framestep::next_frame;`.
 
 pub use crate::{
-    Clock, Coroutine, Executor, JoinError, Owner, Phase, Seconds, current, delta_seconds,
-    end_of_frame, fixed_update, in_phase, join, next_frame, owner, spawn, spawn_in, start, stop,
-    time, try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_until, wait_while, with,
+    Budget, Clock, Coroutine, Executor, JoinError, MissedTicks, Owner, Phase, Seconds, Signal,
+    animate, current, delta_seconds, end_of_frame, fixed_update, frames, in_phase, interval, join,
+    join_all, next_frame, owner, race, spawn, spawn_in, start, stop, time, timeout, try_with,
+    wait_frames, wait_seconds, wait_seconds_realtime, wait_until, wait_while, with,
 };

@@ -41,6 +41,7 @@ use crate::ticket::Ticket;
 use crate::{CoroutineId, Phase, Time};
 
 pub(crate) use lifecycle::{refuse, take_output};
+pub(crate) use own_clock::OwnTime;
 pub(crate) use phases::Phases;
 pub(crate) use registration::{Place, Registration};
 use run::RunLists;

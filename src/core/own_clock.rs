@@ -9,7 +9,8 @@
 use std::mem::replace;
 use std::rc::Rc;
 
-use crate::clock::{ClockState, View};
+use crate::clock::{ClockRef, ClockState, View};
+use crate::context::Level;
 use crate::task::{Flags, TaskRef};
 
 use super::Core;
@@ -57,6 +58,28 @@ impl Core {
             self.own_clock.borrow().clone()
         } else {
             None
+        }
+    }
+}
+
+/// The time that the coroutine being polled counts on: what its clock reads,
+/// less what it has been paused for.
+#[derive(Clone, Copy)]
+pub(crate) struct OwnTime {
+    /// As the clock reads: in a fixed step, the game clock reads the step's time.
+    pub(crate) now_ns: u64,
+    /// How far the clock gets in this frame.
+    pub(crate) reached_ns: u64,
+}
+
+impl Core {
+    pub(crate) fn own_time(&self, level: &Level) -> OwnTime {
+        let clock = self.own_clock();
+        let clock = clock.as_ref().map_or(ClockRef::Game, ClockRef::Child);
+        let paused_ns = self.paused_ns(level, clock.index());
+        OwnTime {
+            now_ns: self.now_ns(clock).saturating_sub(paused_ns),
+            reached_ns: self.reached_ns(clock).saturating_sub(paused_ns),
         }
     }
 }

@@ -7,24 +7,37 @@
 
 #![forbid(unsafe_code)]
 
+mod animate;
 mod frames;
+mod interval;
+mod join_all;
+mod length;
 mod next_frame;
 mod phase;
 mod phase_wait;
+mod race;
 mod seconds;
+mod stream;
+mod timeout;
 mod until;
 
+pub use animate::{Animate, animate};
 pub use frames::{WaitFrames, wait_frames};
+pub use interval::{Interval, MissedTicks, Tick, interval};
+pub use join_all::{JoinAll, join_all};
 pub use next_frame::{NextFrame, next_frame};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
+pub use race::{Race, race};
 pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
+pub use stream::{Frames, frames};
+pub use timeout::{Elapsed, Timeout, timeout};
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 
 use crate::context::{self, LevelRef};
 
 /// The level that polls a wait.
 #[inline]
-fn polled(wait: &'static str) -> LevelRef {
+pub(crate) fn polled(wait: &'static str) -> LevelRef {
     match context::level() {
         Some(level) => level,
         None => polled_outside(wait),
@@ -32,7 +45,7 @@ fn polled(wait: &'static str) -> LevelRef {
 }
 
 #[cold]
-fn polled_again(wait: &'static str) -> ! {
+pub(crate) fn polled_again(wait: &'static str) -> ! {
     panic!("`{wait}` was polled again after it had finished")
 }
 

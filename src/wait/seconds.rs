@@ -19,7 +19,8 @@ use crate::{Phase, Seconds};
 
 use super::{polled, polled_again};
 
-/// Waits until `seconds` of the game clock have passed.
+/// Waits until `seconds` of the coroutine's clock have passed: the game clock,
+/// or the one its owner is [bound to](crate::Executor::owner_on).
 ///
 /// The deadline is the clock's time at the first poll plus `seconds`, exact to
 /// the nanosecond. Zero and negative lengths wait one frame, infinity waits for
@@ -75,7 +76,8 @@ impl Clock {
     ///
     /// The deadline is the clock's time at the first poll plus `seconds`.
     /// Changes of scale and pauses move the frame in which it is reached.
-    /// Otherwise the same as [`wait_seconds`], which counts on the game clock.
+    /// Otherwise the same as [`wait_seconds`], which counts on the
+    /// coroutine's clock.
     ///
     /// # Resumes
     ///

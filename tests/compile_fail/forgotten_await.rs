@@ -10,6 +10,10 @@ async fn script() {
     wait_seconds(1);
     wait_seconds_realtime(1);
     wait_until(|| true);
+    timeout(1, next_frame());
+    animate(1, |_| ());
+    interval(1);
+    frames();
     wait_while(|| true);
     fixed_update();
     end_of_frame();

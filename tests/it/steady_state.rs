@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::rc::Rc;
 
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt};
 
 use framestep::Executor;
 use framestep::prelude::*;
@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 /// How often this thread allocates while `f` runs.
-fn allocations_of(f: impl FnOnce()) -> u64 {
+pub(crate) fn allocations_of(f: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.get();
     f();
     ALLOCATIONS.get() - before
@@ -178,6 +178,30 @@ fn a_dropped_timer_does_not_allocate() {
                 futures::select_biased! {
                     _ = wait_seconds(10) => (),
                     _ = next_frame() => (),
+                }
+            }
+        });
+    }
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
+fn waits_made_of_others_do_not_allocate() {
+    let mut executor = unclamped();
+    for _ in 0..20 {
+        executor.start(async {
+            loop {
+                let _ = timeout(0.5, std::future::pending::<()>()).await;
+                let _ = timeout(0.5, next_frame()).await;
+                animate(1, |_| ()).await;
+            }
+        });
+        executor.start(async {
+            let (mut ticks, mut frames) = (interval(0.5), framestep::frames());
+            loop {
+                futures::select_biased! {
+                    _ = ticks.tick() => (),
+                    _ = frames.select_next_some() => (),
                 }
             }
         });

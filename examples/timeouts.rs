@@ -1,0 +1,52 @@
+//! `timeout`: a door that waits for the hero, but not for ever, and a race of two runners.
+
+use framestep::prelude::*;
+
+fn say(text: &str) {
+    println!("frame {:2}: {text}", time().frame);
+}
+
+async fn hero(seconds: f32, arrived: Signal<()>) {
+    wait_seconds(seconds).await;
+    say("the hero is at the door");
+    arrived.emit(());
+}
+
+/// Stays open for two seconds, or until the hero is through.
+async fn door(arrived: Signal<()>) {
+    say("the door opens");
+    match timeout(2, arrived.wait()).await {
+        Ok(()) => say("the door lets the hero through"),
+        Err(elapsed) => say(&format!("the door falls shut: {elapsed}")),
+    }
+}
+
+async fn runner(name: &'static str, seconds: f32) -> &'static str {
+    wait_seconds(seconds).await;
+    name
+}
+
+async fn script() {
+    for seconds in [1.0, 3.0] {
+        let arrived = Signal::new();
+        start(hero(seconds, arrived.clone()));
+        door(arrived).await;
+        wait_seconds(2).await;
+    }
+
+    let runners = [runner("the tortoise", 2.0), runner("the hare", 1.0)].map(start);
+    for runner in &runners {
+        runner.stop_on_drop(); // whoever loses goes home
+    }
+    if let (lane, Ok(name)) = race(runners).await {
+        say(&format!("{name} wins on lane {lane}"));
+    }
+
+    let walkers = [runner("fast", 0.5), runner("slow", 1.5)].map(start);
+    let arrived = join_all(walkers).await;
+    say(&format!("all {} have arrived", arrived.len()));
+}
+
+fn main() {
+    Executor::new().run_until(script(), 0.25);
+}

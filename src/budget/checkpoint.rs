@@ -1,0 +1,185 @@
+//! The end of a step, where a job may have to wait for the next frame.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use futures::future::FusedFuture;
+
+use crate::{NextFrame, Phase, next_frame, unwind, wait};
+
+use super::Budget;
+
+/// The future of [`Budget::checkpoint`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Checkpoint<'a> {
+    budget: &'a Budget,
+    units: u64,
+    phase: Phase,
+    frame: NextFrame,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    New,
+    /// It waits for the next frame, and for what the others leave over.
+    Waiting,
+    /// It waits for the next frame alone: another checkpoint of the same job
+    /// waits as well.
+    Beside,
+    Done,
+}
+
+/// When a checkpoint is polled.
+#[derive(Clone, Copy)]
+struct Now {
+    frame: u64,
+    phase: Option<Phase>,
+}
+
+impl<'a> Checkpoint<'a> {
+    pub(super) fn new(budget: &'a Budget, units: u64) -> Self {
+        Checkpoint {
+            budget,
+            units,
+            phase: Phase::Update,
+            frame: next_frame(),
+            state: State::New,
+        }
+    }
+
+    /// Goes on in `phase` of the next frame, if it has to wait.
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.phase = phase;
+        self.frame = next_frame().in_phase(phase);
+        self
+    }
+
+    /// The step has ended. `true`: the job may go on at once.
+    fn begin(&mut self, now: Now) -> bool {
+        let (shared, job) = (&self.budget.shared, self.budget.job);
+        let cost = shared.meter.cost(now.frame, self.units);
+        let mut ledger = shared.ledger.borrow_mut();
+        if ledger.charge(now.frame, job, cost) {
+            return true;
+        }
+        if ledger.wait(job, self.phase) {
+            self.state = State::Waiting;
+            // The last to have its turn sees what the others have left over.
+            if now.phase == Some(self.phase) && !ledger.has_turns_to_come(self.phase) {
+                ledger.settle(now.frame, self.phase);
+            }
+        } else {
+            self.state = State::Beside;
+        }
+        false
+    }
+
+    /// Whether the job was given more in this frame.
+    fn is_granted(&self, now: Now) -> bool {
+        let (shared, job) = (&self.budget.shared, self.budget.job);
+        let mut ledger = shared.ledger.borrow_mut();
+        if self.state != State::Waiting {
+            return false;
+        }
+        if ledger.take_watcher(job) && now.phase == Some(self.phase) {
+            ledger.settle(now.frame, self.phase);
+        }
+        ledger.is_granted(now.frame, job)
+    }
+
+    /// The wait is over: another step begins.
+    fn go_on(&mut self, now: Now) {
+        let (shared, job) = (&self.budget.shared, self.budget.job);
+        let (own, watcher) = {
+            let mut ledger = shared.ledger.borrow_mut();
+            let own = ledger.begin_turn(now.frame, job);
+            let phase = now.phase.filter(|&phase| phase == self.phase);
+            (own, phase.and_then(|phase| ledger.choose_watcher(phase)))
+        };
+        self.state = State::Done;
+        drop(own);
+        if let Some(watcher) = watcher {
+            wake(watcher);
+        }
+        shared.meter.begin(now.frame);
+    }
+
+    /// Wakes all others that were given more.
+    fn wake_granted(&self) {
+        loop {
+            let granted = self.budget.shared.ledger.borrow_mut().next_granted();
+            match granted {
+                Some(waker) => wake(waker),
+                None => return,
+            }
+        }
+    }
+
+    fn set_waker(&self, cx: &Context<'_>) {
+        let (ledger, job) = (&self.budget.shared.ledger, self.budget.job);
+        if self.state == State::Waiting && !ledger.borrow().waits_with(job, cx.waker()) {
+            let waker = cx.waker().clone();
+            let previous = ledger.borrow_mut().set_waker(job, waker);
+            drop(previous);
+        }
+    }
+}
+
+/// A hostile waker takes nothing from those behind it.
+fn wake(waker: Waker) {
+    if let Err(payload) = unwind::catch(|| waker.wake()) {
+        unwind::dispose(payload);
+    }
+}
+
+impl Future for Checkpoint<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let time = wait::polled("Budget::checkpoint()").core().time();
+        let now = Now {
+            frame: time.frame,
+            phase: time.phase,
+        };
+        let state = self.state;
+        match state {
+            State::Done => wait::polled_again("Budget::checkpoint()"),
+            State::New if self.begin(now) => {
+                self.state = State::Done;
+                return Poll::Ready(());
+            }
+            _ => {}
+        }
+        let goes_on = self.is_granted(now) || Pin::new(&mut self.frame).poll(cx).is_ready();
+        if goes_on {
+            self.go_on(now);
+        } else {
+            self.set_waker(cx);
+        }
+        self.wake_granted();
+        if goes_on {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl FusedFuture for Checkpoint<'_> {
+    fn is_terminated(&self) -> bool {
+        self.state == State::Done
+    }
+}
+
+impl Drop for Checkpoint<'_> {
+    fn drop(&mut self) {
+        if self.state == State::Waiting {
+            let (ledger, job) = (&self.budget.shared.ledger, self.budget.job);
+            let waker = ledger.borrow_mut().stop_waiting(job);
+            drop(waker);
+        }
+    }
+}

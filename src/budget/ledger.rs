@@ -1,0 +1,278 @@
+//! Who may spend how much of a frame. Pure arithmetic; it calls no user code.
+//!
+//! ```text
+//! a frame begins     the total is divided among those who wait: their shares
+//!                    are promised, the rest is in the pool
+//! a turn begins      a job gets the share that it was promised
+//! a step ends        its cost is taken off; at nothing left, the job waits
+//! all have had       what they have not spent and do not wait with goes back
+//! their turn         to the pool, and from there to those who wait again
+//! ```
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use slab::Slab;
+
+use crate::Phase;
+
+pub(super) struct Ledger {
+    total: u64,
+    /// Less than this is not worth a resume.
+    smallest: u64,
+    /// The frame of all that follows; `None` before the first.
+    frame: Option<u64>,
+    /// What each job that waited for the frame gets in its turn.
+    share: u64,
+    /// What nobody has been promised.
+    pool: u64,
+    /// What steps have cost beyond what was left to their jobs: it is taken from
+    /// the pool, as far as there is anything in it.
+    overdrawn: u64,
+    jobs: Slab<Job>,
+    /// Those who wait, in the order in which they began to.
+    waiting: VecDeque<usize>,
+    /// The job that has been woken to see what is left when all have had their
+    /// turn.
+    watcher: Option<usize>,
+}
+
+#[derive(Default)]
+struct Job {
+    /// The frame of its latest turn.
+    turn: Option<u64>,
+    /// What it may still spend in that.
+    left: u64,
+    waits: Option<Waits>,
+}
+
+struct Waits {
+    phase: Phase,
+    waker: Option<Waker>,
+    /// It was given more in this frame, which it has not taken yet.
+    is_granted: bool,
+}
+
+impl Ledger {
+    pub(super) fn new(total: u64, smallest: u64) -> Self {
+        Ledger {
+            total,
+            smallest,
+            frame: None,
+            share: 0,
+            pool: 0,
+            overdrawn: 0,
+            jobs: Slab::new(),
+            waiting: VecDeque::new(),
+            watcher: None,
+        }
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(super) fn jobs(&self) -> usize {
+        self.jobs.len()
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(super) fn add_job(&mut self) -> usize {
+        self.jobs.insert(Job::default())
+    }
+
+    /// It does not wait: whoever does borrows the job's budget.
+    pub(super) fn remove_job(&mut self, job: usize) {
+        let job = self.jobs.remove(job);
+        if job.turn == self.frame {
+            self.pool += job.left;
+        }
+    }
+
+    /// Divides the total anew if `frame` is another one than before.
+    fn begin_frame(&mut self, frame: u64) {
+        if self.frame == Some(frame) {
+            return;
+        }
+        self.frame = Some(frame);
+        self.watcher = None;
+        let waiting = self.waiting.len() as u64;
+        self.share = self.total.checked_div(waiting).unwrap_or(0);
+        self.pool = self.total - self.share * waiting;
+        self.overdrawn = 0;
+        for &job in &self.waiting {
+            if let Some(waits) = &mut self.jobs[job].waits {
+                waits.is_granted = false;
+            }
+        }
+    }
+
+    /// A step of the job has ended. `true`: it may make another one.
+    pub(super) fn charge(&mut self, frame: u64, job: usize, cost: u64) -> bool {
+        self.begin_frame(frame);
+        let job = &mut self.jobs[job];
+        if job.turn != self.frame {
+            // Nothing was promised to it, since it has not waited for the frame.
+            job.turn = self.frame;
+            job.left = std::mem::take(&mut self.pool);
+        }
+        let paid = cost.min(job.left);
+        job.left -= paid;
+        let goes_on = job.left > 0;
+        self.overdrawn = self.overdrawn.saturating_add(cost - paid);
+        self.cover();
+        goes_on
+    }
+
+    /// Pays from the pool for what was overdrawn.
+    fn cover(&mut self) {
+        let paid = self.overdrawn.min(self.pool);
+        self.pool -= paid;
+        self.overdrawn -= paid;
+    }
+
+    /// The job waits. `false`: it does so already, elsewhere in its coroutine.
+    pub(super) fn wait(&mut self, job: usize, phase: Phase) -> bool {
+        let waits = &mut self.jobs[job].waits;
+        if waits.is_some() {
+            return false;
+        }
+        *waits = Some(Waits {
+            phase,
+            waker: None,
+            is_granted: false,
+        });
+        self.waiting.push_back(job);
+        true
+    }
+
+    /// Whether the job would be woken like with `waker`.
+    pub(super) fn waits_with(&self, job: usize, waker: &Waker) -> bool {
+        let waits = self.jobs[job].waits.as_ref();
+        let current = waits.and_then(|waits| waits.waker.as_ref());
+        current.is_some_and(|current| current.will_wake(waker))
+    }
+
+    /// Gives back the waker before, which is for the caller to drop.
+    pub(super) fn set_waker(&mut self, job: usize, waker: Waker) -> Option<Waker> {
+        let waits = self.jobs[job].waits.as_mut()?;
+        waits.waker.replace(waker)
+    }
+
+    /// The job waits no longer. Its waker is for the caller to drop.
+    pub(super) fn stop_waiting(&mut self, job: usize) -> Option<Waker> {
+        let waits = self.jobs[job].waits.take()?;
+        if let Some(index) = self.waiting.iter().position(|&waiting| waiting == job) {
+            self.waiting.remove(index);
+        }
+        if self.watcher == Some(job) {
+            self.watcher = None;
+        }
+        if self.jobs[job].turn != self.frame {
+            self.pool += self.share;
+        }
+        waits.waker
+    }
+
+    /// A frame has come for the job: it waits no longer, and gets its share.
+    pub(super) fn begin_turn(&mut self, frame: u64, job: usize) -> Option<Waker> {
+        self.begin_frame(frame);
+        let promised = self.jobs[job].waits.is_some() && self.jobs[job].turn != self.frame;
+        let waker = self.stop_waiting(job);
+        if promised {
+            self.pool -= self.share;
+            let job = &mut self.jobs[job];
+            job.turn = self.frame;
+            job.left = self.share;
+        }
+        waker
+    }
+
+    /// Whether the job was given more in `frame`.
+    pub(super) fn is_granted(&self, frame: u64, job: usize) -> bool {
+        let waits = self.jobs[job].waits.as_ref();
+        self.frame == Some(frame) && waits.is_some_and(|waits| waits.is_granted)
+    }
+
+    /// Chooses one to be woken when the others of its phase have had their turn:
+    /// a turn has begun, and whether it leaves something over is not seen by
+    /// anybody else.
+    pub(super) fn choose_watcher(&mut self, phase: Phase) -> Option<Waker> {
+        if self.watcher.is_some() {
+            return None;
+        }
+        let job = self
+            .waiting
+            .iter()
+            .copied()
+            .find(|&job| self.is_spent(job, phase))?;
+        self.watcher = Some(job);
+        self.jobs[job].waits.as_mut()?.waker.take()
+    }
+
+    /// Whether the job is the one chosen; it is one no longer.
+    pub(super) fn take_watcher(&mut self, job: usize) -> bool {
+        self.watcher.take_if(|watcher| *watcher == job).is_some()
+    }
+
+    /// Whether others are to have their turn in this run of `phase`.
+    pub(super) fn has_turns_to_come(&self, phase: Phase) -> bool {
+        self.waiting.iter().any(|&job| {
+            let job = &self.jobs[job];
+            let waits = job.waits.as_ref();
+            job.turn != self.frame && waits.is_some_and(|waits| waits.phase == phase)
+        })
+    }
+
+    /// Divides what is left among those who have spent their shares in `phase`.
+    pub(super) fn settle(&mut self, frame: u64, phase: Phase) {
+        self.begin_frame(frame);
+        for (_, job) in &mut self.jobs {
+            if job.waits.is_none() && job.turn == self.frame {
+                self.pool += std::mem::take(&mut job.left);
+            }
+        }
+        self.cover();
+        let spent = self
+            .waiting
+            .iter()
+            .filter(|&&job| self.is_spent(job, phase));
+        let count = spent.count() as u64;
+        let each = self.pool.checked_div(count).unwrap_or(0).max(self.smallest);
+        for index in 0..self.waiting.len() {
+            let job = self.waiting[index];
+            if self.pool < each || !self.is_spent(job, phase) {
+                continue;
+            }
+            self.pool -= each;
+            let job = &mut self.jobs[job];
+            job.left = each;
+            if let Some(waits) = &mut job.waits {
+                waits.is_granted = true;
+            }
+        }
+    }
+
+    /// Whether the job has had its turn in this frame, in `phase`, and waits for
+    /// more.
+    fn is_spent(&self, job: usize, phase: Phase) -> bool {
+        let job = &self.jobs[job];
+        let waits = job.waits.as_ref();
+        job.turn == self.frame && waits.is_some_and(|w| w.phase == phase && !w.is_granted)
+    }
+
+    /// Takes the waker of the first who was given more and has not been woken.
+    pub(super) fn next_granted(&mut self) -> Option<Waker> {
+        self.waiting.iter().find_map(|&job| {
+            let waits = self.jobs[job].waits.as_mut()?;
+            if waits.is_granted {
+                waits.waker.take()
+            } else {
+                None
+            }
+        })
+    }
+}

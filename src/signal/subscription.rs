@@ -1,0 +1,192 @@
+//! One who reads the events of a signal.
+
+use std::fmt;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::stream::{FusedStream, Stream};
+
+use super::Shared;
+use super::journal::Read;
+
+/// All events of a [`Signal`](super::Signal) from
+/// [`subscribe`](super::Signal::subscribe) on, as a [`Stream`].
+///
+/// It has a place of its own in the row of events: nothing is lost that is
+/// emitted between two items, up to the limit of the signal. The stream ends when
+/// the last `Signal` has been dropped and all is read.
+///
+/// # Resumes
+///
+/// See [`Signal`](super::Signal).
+///
+/// # Cancel safety
+///
+/// Dropping a wait for the next item loses nothing. Dropping the subscription
+/// forgets what it has not read.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// use futures::StreamExt;
+///
+/// let mut executor = Executor::new();
+/// let score = Signal::new();
+/// let mut scores = score.subscribe();
+/// let total = executor.start(async move {
+///     let mut total = 0;
+///     while let Some(points) = scores.next().await {
+///         total += points;
+///         wait_seconds(1).await; // events go on meanwhile
+///     }
+///     total
+/// });
+/// for points in [10, 20, 30] {
+///     score.emit(points);
+/// }
+/// drop(score);
+/// assert_eq!(executor.run_until(total, 0.25).unwrap(), 60);
+/// ```
+#[must_use = "streams do nothing unless they are polled"]
+pub struct Subscription<T> {
+    shared: Rc<Shared<T>>,
+    reader: usize,
+    ended: bool,
+}
+
+impl<T> Subscription<T> {
+    pub(super) fn new(shared: Rc<Shared<T>>) -> Self {
+        let reader = shared.journal.borrow_mut().add_reader();
+        Subscription {
+            shared,
+            reader,
+            ended: false,
+        }
+    }
+
+    /// How many events this subscription has lost, because more were emitted
+    /// without its reading one than the signal stores.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let signal = Signal::with_limit(2);
+    /// let subscription = signal.subscribe();
+    /// for i in 0..5 {
+    ///     signal.emit(i);
+    /// }
+    /// assert_eq!(subscription.missed(), 3);
+    /// ```
+    pub fn missed(&self) -> u64 {
+        self.shared.journal.borrow().missed(self.reader)
+    }
+
+    /// Waits with the waker in `cx`. `false`: there is something to read by now.
+    fn wait(&self, cx: &Context<'_>) -> bool {
+        let journal = &self.shared.journal;
+        if journal.borrow().waits_with(self.reader, cx.waker()) {
+            return true;
+        }
+        let waker = cx.waker().clone();
+        let previous = journal.borrow_mut().wait(self.reader, waker);
+        drop(previous);
+        // Cloning and dropping a waker is user code, which may emit.
+        !journal.borrow().has_news(self.reader)
+    }
+
+    fn read(&self, cx: &Context<'_>) -> Read<T> {
+        loop {
+            let read = self.shared.journal.borrow_mut().read(self.reader);
+            if !matches!(read, Read::Nothing) || self.wait(cx) {
+                return read;
+            }
+        }
+    }
+}
+
+impl<T: Clone> Stream for Subscription<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let item = match self.read(cx) {
+            Read::Last(value) => Some(value),
+            Read::Shared(value, number) => {
+                let reading = Reading {
+                    shared: &self.shared,
+                    number,
+                };
+                let item = (*value).clone();
+                // Given back first, so that whoever finishes reading last finds
+                // the value unshared.
+                drop(value);
+                drop(reading);
+                item
+            }
+            Read::Nothing => return Poll::Pending,
+            Read::Ended => {
+                self.ended = true;
+                None
+            }
+        };
+        let waker = self.shared.journal.borrow_mut().stop_waiting(self.reader);
+        drop(waker);
+        Poll::Ready(item)
+    }
+}
+
+/// A read under way. Ends it, also when the value's `clone` panics.
+struct Reading<'a, T> {
+    shared: &'a Shared<T>,
+    number: u64,
+}
+
+impl<T> Drop for Reading<'_, T> {
+    fn drop(&mut self) {
+        self.shared.journal.borrow_mut().finish_read(self.number);
+        self.shared.drop_read();
+    }
+}
+
+impl<T> Shared<T> {
+    /// Drops what all have read, one by one: each may emit in its destructor.
+    fn drop_read(&self) {
+        loop {
+            let value = self.journal.borrow_mut().pop_read();
+            if value.is_none() {
+                return;
+            }
+            drop(value);
+        }
+    }
+}
+
+impl<T> Drop for Subscription<T> {
+    fn drop(&mut self) {
+        let waker = self.shared.journal.borrow_mut().remove_reader(self.reader);
+        drop(waker);
+        self.shared.drop_read();
+    }
+}
+
+impl<T> Unpin for Subscription<T> {}
+
+impl<T: Clone> FusedStream for Subscription<T> {
+    fn is_terminated(&self) -> bool {
+        self.ended
+    }
+}
+
+impl<T> fmt::Debug for Subscription<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription")
+            .field("missed", &self.missed())
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}

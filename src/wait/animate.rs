@@ -1,0 +1,200 @@
+//! Something that changes a little in every frame, for a length of time.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::future::FusedFuture;
+
+use crate::{NextFrame, Phase, Seconds, next_frame};
+
+use super::length::Length;
+use super::{polled, polled_again};
+
+/// Calls `apply` with the share of `seconds` that has passed, frame by frame,
+/// until that is 1.
+///
+/// The first call, with 0, comes at the first poll. The others come once in
+/// every later frame; the last one is the only one with 1, and no value is below
+/// the one before. While its clock stands still, so does the value. Zero
+/// and negative lengths give 0 now and 1 in the next frame; infinity stays
+/// at 0.
+///
+/// # Resumes
+///
+/// In [`Phase::Update`] of every frame, or in another phase with
+/// [`in_phase`](Animate::in_phase), once in each. It is ready in the first later
+/// frame at or past the deadline, like [`wait_seconds`](crate::wait_seconds).
+///
+/// # Output
+///
+/// The overshoot: how far past the deadline the clock stood.
+///
+/// # Cancel safety
+///
+/// Dropping it leaves whatever it moves where it is.
+///
+/// # Panics
+///
+/// When polled: if `seconds` is NaN, naming the place of this call; or outside
+/// of an [`Executor`](crate::Executor). A panic of `apply` is one of the
+/// coroutine.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let angles = executor.run_until(
+///     async {
+///         let mut angles = Vec::new();
+///         animate(1, |t| angles.push(90.0 * t)).await;
+///         angles
+///     },
+///     0.25,
+/// );
+/// assert_eq!(angles, [0.0, 22.5, 45.0, 67.5, 90.0]);
+/// ```
+///
+/// # Source
+///
+/// The loop around `yield return null` and `Mathf.Lerp` in the Unity manual;
+/// tweens of engines.
+#[doc(alias = "Lerp")]
+#[doc(alias = "tween")]
+#[track_caller]
+pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
+    Animate {
+        apply,
+        length: Length::of(seconds),
+        wait: next_frame(),
+        phase: Phase::Update,
+        progress: Progress::New,
+    }
+}
+
+/// The future of [`animate`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Animate<F> {
+    apply: F,
+    length: Length,
+    wait: NextFrame,
+    phase: Phase,
+    progress: Progress,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Progress {
+    New,
+    Running {
+        began_ns: u64,
+        /// `None`: it never ends.
+        length_ns: Option<u64>,
+        /// What `apply` was called with last.
+        share: f32,
+    },
+    Done,
+}
+
+/// The largest share of what is not over yet.
+const ALMOST_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
+
+/// `elapsed_ns` as a share of `length_ns`, which is longer.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "a share is as precise as an `f32`"
+)]
+fn share_of(elapsed_ns: u64, length_ns: u64) -> f32 {
+    let share = (elapsed_ns as f64 / length_ns as f64) as f32;
+    share.min(ALMOST_ONE)
+}
+
+impl<F> Animate<F> {
+    /// Calls in `phase`, once in every frame. [`Phase::FixedUpdate`] goes by the
+    /// time of the fixed steps.
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.phase = phase;
+        self.wait = next_frame().in_phase(phase);
+        self
+    }
+}
+
+impl<F: FnMut(f32)> Animate<F> {
+    fn begin(&mut self) {
+        let length_ns = self.length.nanos("animate()");
+        self.progress = Progress::Running {
+            began_ns: now_ns(),
+            length_ns,
+            share: 0.0,
+        };
+        (self.apply)(0.0);
+    }
+
+    /// A frame has come. `Some`: the last one, with its overshoot.
+    fn step(&mut self) -> Option<Duration> {
+        let Progress::Running {
+            began_ns,
+            length_ns,
+            share,
+        } = &mut self.progress
+        else {
+            return None;
+        };
+        let elapsed_ns = now_ns().saturating_sub(*began_ns);
+        if let Some(overshoot_ns) = length_ns.and_then(|length| elapsed_ns.checked_sub(length)) {
+            self.progress = Progress::Done;
+            (self.apply)(1.0);
+            return Some(Duration::from_nanos(overshoot_ns));
+        }
+        if let Some(length_ns) = *length_ns {
+            *share = share.max(share_of(elapsed_ns, length_ns));
+        }
+        let share = *share;
+        (self.apply)(share);
+        None
+    }
+}
+
+fn now_ns() -> u64 {
+    let level = polled("animate()");
+    level.core().own_time(&level).now_ns
+}
+
+impl<F: FnMut(f32)> Future for Animate<F> {
+    type Output = Duration;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Duration> {
+        match self.progress {
+            Progress::New => self.begin(),
+            Progress::Running { .. } => {}
+            Progress::Done => polled_again("animate()"),
+        }
+        while Pin::new(&mut self.wait).poll(cx).is_ready() {
+            if let Some(overshoot) = self.step() {
+                return Poll::Ready(overshoot);
+            }
+            self.wait = next_frame().in_phase(self.phase);
+        }
+        Poll::Pending
+    }
+}
+
+// The closure is called, never pinned.
+impl<F> Unpin for Animate<F> {}
+
+impl<F: FnMut(f32)> FusedFuture for Animate<F> {
+    fn is_terminated(&self) -> bool {
+        matches!(self.progress, Progress::Done)
+    }
+}
+
+impl<F> fmt::Debug for Animate<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Animate")
+            .field("progress", &self.progress)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,285 @@
+//! Something to do again and again, in step with the clock.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
+
+use crate::core::OwnTime;
+use crate::seconds::Nanos;
+use crate::{InPhase, Phase, Seconds, WaitSeconds, in_phase, wait_seconds};
+
+use super::polled;
+
+/// Ticks once in every `period` seconds of the coroutine's clock, without drift.
+///
+/// Tick number k is due at the clock's time at the first poll plus k periods,
+/// exact to the nanosecond: that one tick comes late, since frames have a
+/// length, moves none of the others. (A loop of
+/// [`wait_seconds`] drifts by the overshoot of each round.) What becomes of
+/// ticks that are missed altogether is for [`MissedTicks`] to say. With a
+/// period of infinity it never ticks.
+///
+/// It is a [`Stream`] that does not end; without the combinators of streams,
+/// [`tick`](Interval::tick) waits for the next one.
+///
+/// # Resumes
+///
+/// In the first run of [`Phase::Update`], or of another phase with
+/// [`in_phase`](Interval::in_phase), that begins after the last tick, or the
+/// first poll, and in which the clock is at or past the time that the next tick
+/// is due at. So there is at most one tick in a run, however long a frame was.
+///
+/// # Output
+///
+/// A [`Tick`]: how late it comes, and how many others it stands for.
+///
+/// # Cancel safety
+///
+/// Dropping what [`tick`](Interval::tick) gave, in a `select!` for instance,
+/// loses nothing: the interval keeps its place.
+///
+/// # Panics
+///
+/// At once: if `period` is zero, negative or NaN. When polled outside of an
+/// [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let frames = executor.run_until(
+///     async {
+///         let mut shots = interval(0.4);
+///         let mut frames = Vec::new();
+///         while frames.len() < 4 {
+///             shots.tick().await;
+///             frames.push(time().frame);
+///         }
+///         frames
+///     },
+///     0.25,
+/// );
+/// // Due at 0.4, 0.8, 1.2 and 1.6 s.
+/// assert_eq!(frames, [2, 4, 5, 7]);
+/// ```
+///
+/// # Source
+///
+/// `InvokeRepeating`, Unity scripting reference; `tokio::time::interval`, of
+/// which the first tick comes at once.
+#[doc(alias = "InvokeRepeating")]
+#[track_caller]
+pub fn interval(period: impl Seconds) -> Interval {
+    let period_ns = match period.length_ns() {
+        Nanos::Finite(ns) if ns > 0 => Some(ns),
+        Nanos::Overflow | Nanos::Infinite => None,
+        _ => panic!(
+            "the period of an interval must be above zero, or infinity: for something in every \
+             frame there is `frames()`"
+        ),
+    };
+    Interval {
+        period_ns,
+        missed: MissedTicks::default(),
+        phase: Phase::Update,
+        state: State::New,
+    }
+}
+
+/// What an [`interval`] does about ticks that it has missed, since a frame was
+/// longer than its period or its coroutine was busy with something else.
+///
+/// The drawings show a period of one second, and a frame that lasts from 1.5 to
+/// 4.2 s; the frames around it are short. `|` is a tick on time, `!` one that
+/// comes late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MissedTicks {
+    /// All of them come, one in each run, until the interval has caught up. For
+    /// what has to be done so many times: a wave of twenty enemies.
+    ///
+    /// ```text
+    /// seconds  0    1    2    3    4    5    6    7
+    /// frame           [-----------]
+    /// ticks         |             !!!  |    |    |
+    /// ```
+    #[default]
+    Burst,
+    /// The first of them comes, late, and stands for the others as well; the
+    /// next is the first that is still ahead. For what has a beat: music, a
+    /// blinking light.
+    ///
+    /// ```text
+    /// seconds  0    1    2    3    4    5    6    7
+    /// frame           [-----------]
+    /// ticks         |             !    |    |    |
+    /// ```
+    Skip,
+    /// The first of them comes, late, and the next a whole period after it; the
+    /// schedule moves. For what needs a pause in between: a gun that cools down.
+    ///
+    /// ```text
+    /// seconds  0    1    2    3    4    5    6    7
+    /// frame           [-----------]
+    /// ticks         |             !    |    |    |
+    ///                             4.2  5.2  6.2  7.2
+    /// ```
+    Delay,
+}
+
+/// A tick of an [`interval`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tick {
+    /// How far past its time the clock stood.
+    pub late: Duration,
+    /// How many more ticks were due by then and will not come: with
+    /// [`MissedTicks::Burst`] always 0. What has to keep up does its work
+    /// `1 + skipped` times.
+    pub skipped: u64,
+}
+
+/// The stream of [`interval`].
+#[derive(Debug)]
+#[must_use = "streams do nothing unless they are polled"]
+pub struct Interval {
+    /// `None`: it never ticks.
+    period_ns: Option<u64>,
+    missed: MissedTicks,
+    phase: Phase,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// It has not been polled yet.
+    New,
+    /// The next tick is due at this time, and is not waited for.
+    Due(u64),
+    /// The next tick is due at this time, and is waited for.
+    Waiting(u64, Wait),
+    /// Beyond what the clock can reach.
+    Never,
+}
+
+/// What the next tick is waited for with.
+#[derive(Debug)]
+enum Wait {
+    /// The tick is due in a later frame.
+    Time(WaitSeconds),
+    /// The tick is due by the end of this frame: in the next run, or, among the
+    /// steps of a frame, in one of the next.
+    Run(InPhase),
+}
+
+impl Interval {
+    /// Ticks in the runs of `phase`. [`Phase::FixedUpdate`] goes by the time of
+    /// the fixed steps, and may tick in several steps of a frame.
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.phase = phase;
+        if let State::Waiting(due_ns, _) = self.state {
+            self.state = State::Due(due_ns);
+        }
+        self
+    }
+
+    /// What becomes of ticks that are missed; [`MissedTicks::Burst`] unless
+    /// something else is said.
+    pub fn missed_ticks(mut self, policy: MissedTicks) -> Self {
+        self.missed = policy;
+        self
+    }
+
+    /// Waits for the next tick.
+    pub fn tick(&mut self) -> SelectNextSome<'_, Self> {
+        self.select_next_some()
+    }
+
+    /// When the next tick is due, and how late it is.
+    fn after(&self, due_ns: u64, now_ns: u64, period_ns: u64) -> (State, Tick) {
+        let late_ns = now_ns.saturating_sub(due_ns);
+        let missed = late_ns / period_ns;
+        let (next_ns, skipped) = match self.missed {
+            MissedTicks::Burst => (due_ns.checked_add(period_ns), 0),
+            // What is missed has passed already: only the last step may overflow.
+            MissedTicks::Skip => {
+                let latest_ns = due_ns + missed * period_ns;
+                (latest_ns.checked_add(period_ns), missed)
+            }
+            MissedTicks::Delay => {
+                let given_ns = due_ns.max(now_ns);
+                (given_ns.checked_add(period_ns), missed)
+            }
+        };
+        let late = Duration::from_nanos(late_ns);
+        let next = next_ns.map_or(State::Never, State::Due);
+        (next, Tick { late, skipped })
+    }
+}
+
+impl Wait {
+    /// Waits for the clock to reach `due_ns` in a run of `phase`.
+    fn until(due_ns: u64, now: OwnTime, phase: Phase) -> Self {
+        if due_ns > now.reached_ns {
+            // Not in this frame, so that it may wait for a later one. The timer
+            // adds what is left to the same reading, which gives `due_ns` again.
+            let left = Duration::from_nanos(due_ns - now.now_ns);
+            Wait::Time(wait_seconds(left).in_phase(phase))
+        } else {
+            Wait::Run(in_phase(phase))
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self {
+            Wait::Time(wait) => Pin::new(wait).poll(cx).map(drop),
+            Wait::Run(wait) => Pin::new(wait).poll(cx).map(drop),
+        }
+    }
+}
+
+impl Stream for Interval {
+    type Item = Tick;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
+        let level = polled("interval()");
+        let now = level.core().own_time(&level);
+        let Some(period_ns) = self.period_ns else {
+            return Poll::Pending;
+        };
+        loop {
+            self.state = match &mut self.state {
+                State::New => {
+                    let due_ns = now.now_ns.checked_add(period_ns);
+                    due_ns.map_or(State::Never, State::Due)
+                }
+                State::Due(due_ns) => {
+                    State::Waiting(*due_ns, Wait::until(*due_ns, now, self.phase))
+                }
+                State::Waiting(due_ns, wait) => {
+                    let due_ns = *due_ns;
+                    if wait.poll(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    if now.now_ns >= due_ns {
+                        let (next, tick) = self.after(due_ns, now.now_ns, period_ns);
+                        self.state = next;
+                        return Poll::Ready(Some(tick));
+                    }
+                    // One of the steps before the one in which it is due.
+                    State::Due(due_ns)
+                }
+                State::Never => return Poll::Pending,
+            };
+        }
+    }
+}
+
+impl FusedStream for Interval {
+    fn is_terminated(&self) -> bool {
+        false
+    }
+}

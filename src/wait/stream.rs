@@ -1,0 +1,92 @@
+//! The frames as a stream.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures::stream::{FusedStream, Stream};
+
+use crate::{NextFrame, Phase, Time, next_frame};
+
+/// The frames to come, as a [`Stream`]: for the combinators of streams, or for
+/// a loop that `select!`s.
+///
+/// The same as [`next_frame`] again and again: whoever does not ask for a while
+/// gets the next frame then, not those that have passed. It does not end.
+///
+/// # Resumes
+///
+/// In [`Phase::Update`] of the next frame, or in another phase with
+/// [`in_phase`](Frames::in_phase): once a frame, also in
+/// [`Phase::FixedUpdate`].
+///
+/// # Output
+///
+/// The clocks as they read in each frame.
+///
+/// # Cancel safety
+///
+/// Dropping a wait for the next item loses nothing.
+///
+/// # Panics
+///
+/// If polled outside of an [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// use futures::StreamExt;
+///
+/// let mut executor = Executor::new();
+/// let seen = executor.run_until(
+///     frames().map(|time| time.frame).filter(|n| std::future::ready(n % 2 == 0)).take(3).collect(),
+///     0.1,
+/// );
+/// let seen: Vec<u64> = seen;
+/// assert_eq!(seen, [2, 4, 6]);
+/// ```
+///
+/// # Source
+///
+/// `UniTaskAsyncEnumerable.EveryUpdate`.
+#[doc(alias = "EveryUpdate")]
+pub fn frames() -> Frames {
+    Frames {
+        wait: next_frame(),
+        phase: Phase::Update,
+    }
+}
+
+/// The stream of [`frames`].
+#[derive(Debug)]
+#[must_use = "streams do nothing unless they are polled"]
+pub struct Frames {
+    wait: NextFrame,
+    phase: Phase,
+}
+
+impl Frames {
+    /// Gives an item in `phase` of each frame.
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.phase = phase;
+        self.wait = next_frame().in_phase(phase);
+        self
+    }
+}
+
+impl Stream for Frames {
+    type Item = Time;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Time>> {
+        let time = ready!(Pin::new(&mut self.wait).poll(cx));
+        self.wait = next_frame().in_phase(self.phase);
+        Poll::Ready(Some(time))
+    }
+}
+
+impl FusedStream for Frames {
+    fn is_terminated(&self) -> bool {
+        false
+    }
+}
