@@ -63,7 +63,7 @@ pub(crate) struct Core {
     ended: Shared<Vec<Ticket>>,
     /// Started in a closure that something is lent to; or started, or to be
     /// stopped, too deep down the stack; see [`lifecycle`].
-    deferred_starts: Shared<VecDeque<TaskKey>>,
+    deferred_starts: Shared<Vec<TaskKey>>,
     deferred_stops: Shared<VecDeque<TaskKey>>,
     stopping_deferred: Cell<bool>,
     /// How many closures of the user's are under way in which starts wait.
@@ -183,6 +183,8 @@ impl Core {
             let dropped = Duration::from_nanos(irregularity.dropped_ns);
             self.reports.send(&Report::TimeDropped { frame, dropped });
         }
+        // Of calls that nest without a start among them.
+        self.start_deferred_since(0);
     }
 
     /// The reading of a clock that a wait registered now counts from.

@@ -323,7 +323,7 @@ fn a_join_of_one_that_is_held_may_begin_before_it_does() {
 }
 
 #[test]
-fn those_held_by_one_that_was_held_come_in_order() {
+fn each_comes_to_its_first_wait_before_the_next_begins() {
     let log = run(|log| {
         Box::pin(async move {
             with(|_: &mut World| {
@@ -333,18 +333,23 @@ fn those_held_by_one_that_was_held_come_in_order() {
                         start(says(&say, "of the first"));
                         say.say("first");
                     });
+                    say.say("goes on");
+                    start(says(&say, "of the first again"));
                     say.say("the first ends");
                 });
                 start(says(&log, "second"));
+                start(says(&log, "third"));
             });
         })
     });
-    // The second was started before that of the first.
     log.check(&[
         "F1: first",
-        "F1: second: 0",
         "F1: of the first: 0",
+        "F1: goes on",
+        "F1: of the first again: 0",
         "F1: the first ends",
+        "F1: second: 0",
+        "F1: third: 0",
     ]);
 }
 
@@ -490,4 +495,29 @@ fn a_hundred_thousand_are_held_by_one_closure() {
     frames(&mut executor, 1);
     assert_eq!(begun.get(), 100_000);
     assert!(executor.is_empty());
+}
+
+/// Says its number, and starts two coroutines that do, and then the next.
+fn branch(number: u32, log: Log) -> Boxed {
+    Box::pin(async move {
+        log.note(number);
+        with(|_: &mut World| {
+            for leaf in 1..=2 {
+                let log = log.clone();
+                start(async move { log.note(format_args!("{number}.{leaf}")) });
+            }
+            if number < 300 {
+                start(branch(number + 1, log.clone()));
+            }
+        });
+    })
+}
+
+#[test]
+fn the_order_is_the_same_where_the_stack_is_too_deep_to_start_more() {
+    let log = run(|log| branch(1, log));
+    let expected: Vec<String> = (1..=300)
+        .flat_map(|n| [n.to_string(), format!("{n}.1"), format!("{n}.2")])
+        .collect();
+    assert_eq!(log.take(), expected);
 }
