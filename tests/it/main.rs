@@ -30,4 +30,5 @@ mod support;
 mod timeline;
 mod times;
 mod tokio_comparison;
+mod waits_at_random;
 mod wakes;
