@@ -41,9 +41,12 @@ async fn merchant() {
 async fn thief() {
     say("a thief sees the door");
     wait_while(|| with(|world: &mut World| world.guard_at < 2)).await;
-    let loot = with(|world: &mut World| match world.door_open {
-        true => std::mem::take(&mut world.gold),
-        false => 0,
+    let loot = with(|world: &mut World| {
+        if world.door_open {
+            std::mem::take(&mut world.gold)
+        } else {
+            0
+        }
     });
     say(&format!("the guard is far away: the thief gets {loot}"));
 }

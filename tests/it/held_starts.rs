@@ -460,11 +460,14 @@ fn a_hundred_thousand_that_start_one_another_inside_fit_on_a_small_stack() {
     let test = || {
         let mut executor = unclamped();
         let mut world = World(0);
-        let lasts: [fn() -> Boxed; 2] = [|| Box::pin(async {}), || {
-            Box::pin(async {
-                next_frame().await;
-            })
-        }];
+        let lasts: [fn() -> Boxed; 2] = [
+            || Box::pin(async {}),
+            || {
+                Box::pin(async {
+                    next_frame().await;
+                })
+            },
+        ];
         for last in lasts {
             let first = executor.spawn(chain(LENGTH, last));
             executor.lend(&mut world, |executor| executor.run_frame(0.25));
