@@ -80,13 +80,12 @@ impl Core {
             return Ok(task);
         }
         if self.starts_held.get() > 0 || context::depth() >= MAX_DEPTH {
-            self.deferred_starts.borrow_mut().push_back(task.key());
+            self.deferred_starts.borrow_mut().push(task.key());
             return Ok(task);
         }
+        let deferred = self.deferred_starts.borrow().len();
         self.start_now(task);
-        if !self.deferred_starts.borrow().is_empty() {
-            self.start_deferred();
-        }
+        self.start_deferred_since(deferred);
         Ok(task)
     }
 
@@ -126,31 +125,59 @@ impl Core {
     /// Calls `f` with something that coroutines may also want to borrow: those
     /// that it starts begin when the outermost such call is over.
     pub(crate) fn hold_starts<R>(&self, f: impl FnOnce() -> R) -> R {
-        struct LetGo<'a>(&'a Core);
+        struct LetGo<'a> {
+            core: &'a Core,
+            deferred: usize,
+        }
 
         impl Drop for LetGo<'_> {
             fn drop(&mut self) {
-                let held = &self.0.starts_held;
+                let held = &self.core.starts_held;
                 held.set(held.get() - 1);
-                if !self.0.deferred_starts.borrow().is_empty() {
-                    self.0.start_deferred();
-                }
+                self.core.start_deferred_since(self.deferred);
             }
         }
 
         self.starts_held.set(self.starts_held.get() + 1);
-        let _let_go = LetGo(self);
+        let _let_go = LetGo {
+            core: self,
+            deferred: self.deferred_starts.borrow().len(),
+        };
         f()
     }
 
-    /// Starts those whose start was put off, in order.
+    /// Starts those whose start was put off since there were `deferred` of them,
+    /// if this is a place for it. The others are for whoever is further up the
+    /// stack: they would begin in the middle of a poll that has not started
+    /// them.
+    #[inline]
+    pub(super) fn start_deferred_since(&self, deferred: usize) {
+        if self.deferred_starts.borrow().len() > deferred {
+            self.start_deferred(deferred);
+        }
+    }
+
+    /// Each of them as if it was started here: before the next one come those
+    /// that it has started and left here.
     #[cold]
-    fn start_deferred(&self) {
+    fn start_deferred(&self, from: usize) {
         if self.starts_held.get() > 0 || context::depth() >= MAX_DEPTH {
             return;
         }
-        while let Some(key) = { self.deferred_starts.borrow_mut().pop_front() } {
-            let task = self.tasks.borrow().get(key);
+        // From here on they stand in order, below it the next one is the last.
+        let mut in_order = from;
+        loop {
+            let key = {
+                let mut deferred = self.deferred_starts.borrow_mut();
+                let len = deferred.len();
+                deferred[in_order.min(len)..].reverse();
+                if len <= from {
+                    return;
+                }
+                in_order = len - 1;
+                deferred.pop()
+            };
+            let task = key.and_then(|key| self.tasks.borrow().get(key));
             match task.filter(|task| task.is_alive()) {
                 Some(task) if task.has(Flags::PAUSED) => self.make_ready(task),
                 Some(task) => self.start_now(task),
@@ -202,6 +229,7 @@ impl Core {
     /// Drops the future of a task that did not return.
     #[cold]
     pub(crate) fn end(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
+        let deferred = self.deferred_starts.borrow().len();
         task.lifecycle.set(Lifecycle::Ending);
         self.leave_queue(task);
         self.tasks.borrow_mut().note_ended();
@@ -222,6 +250,7 @@ impl Core {
         if !self.deferred_stops.borrow().is_empty() {
             self.stop_deferred();
         }
+        self.start_deferred_since(deferred);
     }
 
     /// Stops those who found the stack too deep, in order: all from one place,

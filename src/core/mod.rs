@@ -74,7 +74,7 @@ pub(crate) struct Core {
     ended: Shared<Vec<Ticket>>,
     /// Started in a closure that something is lent to; or started, or to be
     /// stopped, too deep down the stack; see [`lifecycle`].
-    deferred_starts: Shared<VecDeque<TaskKey>>,
+    deferred_starts: Shared<Vec<TaskKey>>,
     deferred_stops: Shared<VecDeque<TaskKey>>,
     stopping_deferred: Cell<bool>,
     /// How many coroutines there are that are paused, or have been.
@@ -219,6 +219,8 @@ impl Core {
             let dropped = Duration::from_nanos(irregularity.dropped_ns);
             self.reports.send(&Report::TimeDropped { frame, dropped });
         }
+        // Of calls that nest without a start among them.
+        self.start_deferred_since(0);
     }
 
     /// The reading of a clock that a wait registered now counts from.

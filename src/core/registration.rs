@@ -350,7 +350,11 @@ impl Registration {
         let phase = self.phase();
         // Not the current level's executor: there may be none, in a destructor
         // that the host runs.
-        context::with_executor(self.since, |core| core.cancel(ticket, phase, place));
+        context::with_executor(self.since, |core| {
+            // What goes with the wait may drop the executor.
+            let core = core.rc();
+            core.cancel(ticket, phase, place);
+        });
     }
 }
 

@@ -1,13 +1,14 @@
 //! Waits that were dropped, or whose coroutine was stopped, while their place
 //! in a phase's queue remained.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::{FutureExt, select_biased};
 
-use framestep::prelude::*;
+use framestep::{InPhase, prelude::*};
 
+use crate::support::{forever, poll_once};
 use crate::timeline::{Log, unclamped};
 
 const RARE: Phase = Phase::Custom(7);
@@ -130,4 +131,49 @@ fn a_coroutine_that_gave_up_a_wait_in_this_frame_is_not_due_before_the_next() {
     assert_eq!(log.take(), Vec::<String>::new());
     executor.run_frame(0.25);
     assert_eq!(log.take(), ["resumed"]);
+}
+
+/// Waits for `RARE` that a coroutine has begun, to be dropped by whoever likes.
+fn begin_waits(executor: &Executor, count: usize) -> Rc<RefCell<Vec<InPhase>>> {
+    let waits: Rc<RefCell<Vec<InPhase>>> = Rc::default();
+    let fill = waits.clone();
+    executor.start(async move {
+        for _ in 0..count {
+            let mut wait = in_phase(RARE);
+            assert!(poll_once(&mut wait).await.is_pending());
+            fill.borrow_mut().push(wait);
+        }
+        forever().await;
+    });
+    waits
+}
+
+#[test]
+fn dropping_the_last_wait_of_many_may_drop_the_executor() {
+    thread_local! {
+        static EXECUTOR: RefCell<Option<Executor>> = const { RefCell::new(None) };
+    }
+    /// Panic payloads must be Send; this one finds the executor by its thread.
+    struct DropsTheExecutor;
+    impl Drop for DropsTheExecutor {
+        fn drop(&mut self) {
+            drop(EXECUTOR.take());
+        }
+    }
+    for count in 60..120 {
+        let mut executor = unclamped();
+        let waits = begin_waits(&executor, count);
+        drop(executor.start(async {
+            select_biased! {
+                _ = in_phase(RARE).fuse() => unreachable!("nobody runs it"),
+                _ = next_frame().fuse() => std::panic::resume_unwind(Box::new(DropsTheExecutor)),
+            }
+        }));
+        executor.run_frame(0.25);
+        EXECUTOR.set(Some(executor));
+        // At some point the places they leave are swept out, and with them what
+        // else they have kept.
+        waits.take();
+        drop(EXECUTOR.take());
+    }
 }

@@ -9,7 +9,7 @@ use framestep::prelude::*;
 use framestep::{Executor, Handle, Report};
 
 use crate::support::forever;
-use crate::timeline::unclamped;
+use crate::timeline::{Log, unclamped};
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 
@@ -157,4 +157,64 @@ fn many_that_wake_one_another_less_than_the_limit_are_all_polled_in_one_run() {
     executor.run_frame(0.25);
     assert!(executor.is_empty());
     assert_eq!(*reports.borrow(), []);
+}
+
+/// Starts a coroutine when it is dropped, and then drops what it holds.
+struct StartsAndDrops {
+    log: Log,
+    handle: Handle,
+    /// Dropped after this.
+    _next: Option<Coroutine<()>>,
+}
+
+impl Drop for StartsAndDrops {
+    fn drop(&mut self) {
+        let log = self.log.clone();
+        self.handle.start(async move { log.note("started") });
+    }
+}
+
+#[test]
+fn what_destructors_start_far_down_the_stack_begins_before_the_stop_returns() {
+    const LENGTH: usize = 250;
+    let executor = unclamped();
+    let log = Log::new();
+    let mut first: Option<Coroutine<()>> = None;
+    for _ in 0..LENGTH {
+        let held = StartsAndDrops {
+            log: log.clone(),
+            handle: executor.handle(),
+            _next: first.take(),
+        };
+        let coroutine = executor.start(async move {
+            let _held = held;
+            forever().await;
+        });
+        coroutine.stop_on_drop();
+        first = Some(coroutine);
+    }
+    assert!(first.unwrap().stop());
+    assert_eq!(log.take().len(), LENGTH);
+    assert!(executor.is_empty());
+}
+
+fn enter_often(executor: &Executor, times: u32, f: &mut dyn FnMut()) {
+    if times == 0 {
+        f();
+    } else {
+        executor.enter(|| enter_often(executor, times - 1, f));
+    }
+}
+
+#[test]
+fn what_was_started_too_deep_for_anybody_to_begin_it_begins_with_the_next_frame() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    enter_often(&executor, 200, &mut || {
+        let log = log.clone();
+        start(async move { log.note(format_args!("frame {}", time().frame)) });
+    });
+    executor.run_frame(0.25);
+    log.check(&["frame 1"]);
+    assert!(executor.is_empty());
 }
