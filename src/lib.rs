@@ -3,7 +3,8 @@
 //! A script says what happens one thing after another, with waits in between.
 //! The host, a game loop or an engine, steps an [`Executor`] once a frame; the
 //! executor polls the scripts that are due, those alone, and in a fixed order.
-//! Nothing here reads a clock: time is what the host says it is.
+//! Nothing here reads a clock, [`Budget::new`] apart: time is what the host says
+//! it is.
 //!
 //! ```
 //! use framestep::prelude::*;
@@ -46,8 +47,8 @@
 //!
 //! # Waiting
 //!
-//! This door moves, a little in every frame. What a script shares with the rest
-//! of the game it holds in an `Rc`, since it lives as long as it likes:
+//! This door moves, a little in every frame. Script and game share it in an `Rc`,
+//! since a script lives as long as it likes. (Below there is another way.)
 //!
 //! ```
 //! use std::{cell::Cell, rc::Rc};
@@ -87,8 +88,12 @@
 //!
 //! [`in_phase`](WaitSeconds::in_phase) on one of the first four rows puts another
 //! phase in the place of Update. A length of time is a number of [`Seconds`] or
-//! a `Duration`. No wait but a join is ready at once, so a loop around one
+//! a `Duration`. None of these but a join is ready at once, so a loop around one
 //! cannot hold a frame up.
+//!
+//! On top of them: [`timeout`] and [`interval`], [`frames`] and [`animate`],
+//! [`join_all`] and [`race`] for coroutines, [`Signal`] for events, and [`Budget`]
+//! for long jobs that are cut into frames.
 //!
 //! # Scripts within scripts
 //!
@@ -219,6 +224,47 @@
 //!
 //! `select_biased!` rather than `select!`: when several branches are ready, the
 //! latter tosses a coin, and a replay would go another way.
+//!
+//! # Whose it is, and what it may touch
+//!
+//! An [`Owner`] is a field of whatever its scripts belong to, and they end with
+//! it; it can also [pause](Owner::pause) them. The host [lends](Executor::lend)
+//! its state to the scripts that it runs, which borrow it [`with`] a closure:
+//!
+//! ```
+//! use framestep::prelude::*;
+//!
+//! struct World {
+//!     damage: u32,
+//! }
+//!
+//! struct Enemy {
+//!     scripts: Owner,
+//! }
+//!
+//! async fn bite() {
+//!     loop {
+//!         wait_seconds(0.5).await;
+//!         with(|world: &mut World| world.damage += 3);
+//!     }
+//! }
+//!
+//! let mut world = World { damage: 0 };
+//! let mut executor = Executor::new();
+//! let enemy = Enemy { scripts: executor.owner() };
+//! enemy.scripts.start(bite());
+//! for _ in 0..4 {
+//!     executor.lend(&mut world, |executor| executor.run_frame(0.25));
+//! }
+//! assert_eq!(world.damage, 6);
+//! drop(enemy);
+//! assert!(executor.is_empty());
+//! ```
+//!
+//! An owner may be [bound](Executor::owner_on) to a [`Clock`] that goes slower
+//! than the game's, or stands still: slow motion for the enemies, and not for
+//! the player. For those without an engine, a [`Scene`] steps [`Behaviour`]s and
+//! their scripts in Unity's order.
 //!
 //! # The same again
 //!
