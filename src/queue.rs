@@ -40,9 +40,9 @@ pub(crate) struct PhaseQueue {
 /// What a run does with a waiter that began in its own frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fresh {
-    /// Due in this run, or a ghost.
+    /// Due in this run.
     Due,
-    /// Waits for a later frame.
+    /// Waits for a later frame, or is a ghost of one who does.
     Later,
 }
 
@@ -106,9 +106,8 @@ impl PhaseQueue {
         self.earlier_frame = self.waiters.len();
     }
 
-    /// Those who began in this frame are asked for, the last one first, whether
-    /// they are due. Those who are not go ahead of all who will wait for the
-    /// next run.
+    /// Those who began in this frame are asked for, whether they are due. Those
+    /// who are not go ahead of all who will wait for the next run.
     pub(crate) fn begin_run(&mut self, fresh: impl FnMut(Waiter) -> Fresh) {
         debug_assert!(!self.running && self.tail.is_empty());
         self.running = true;
@@ -124,21 +123,20 @@ impl PhaseQueue {
     #[cold]
     #[inline(never)]
     fn put_off(&mut self, mut fresh: impl FnMut(Waiter) -> Fresh) {
-        let mut due = self.waiters.len();
-        for index in (self.earlier_frame..self.waiters.len()).rev() {
+        let mut due = self.earlier_frame;
+        for index in self.earlier_frame..self.waiters.len() {
             let waiter = self.waiters[index];
             match fresh(waiter) {
                 Fresh::Due => {
-                    due -= 1;
                     self.waiters[due] = waiter;
+                    due += 1;
                 }
                 Fresh::Later => self.tail.push(waiter),
             }
         }
-        self.waiters.drain(self.earlier_frame..due);
+        self.waiters.truncate(due);
         if !self.tail.is_empty() {
             self.use_tail();
-            self.tail.reverse();
             self.records = self.tail.iter().filter(|w| w.is_record()).count();
         }
     }

@@ -91,7 +91,8 @@ impl Core {
     }
 
     /// Whether a waiter for a run that begins now, who began in this frame, is
-    /// due in it. The last one is asked for first.
+    /// due in it. A ghost goes wherever its task's latest place does, so that
+    /// the order of the two stays.
     pub(super) fn fresh(&self, waiter: Waiter, phase: PhaseIndex) -> Fresh {
         let later = match waiter.get() {
             Waiting::Record(index) => {
@@ -106,24 +107,9 @@ impl Core {
             }
             Waiting::Task(task) => {
                 let primary = task.primary.get();
-                primary.is_queued()
-                    && primary.is_frame_bound()
-                    && primary.phase() == phase
-                    && self.is_latest_place(task)
+                primary.is_queued() && primary.is_frame_bound() && primary.phase() == phase
             }
         };
         if later { Fresh::Later } else { Fresh::Due }
-    }
-
-    /// Of several places in a queue the last one is not a ghost: the first that
-    /// is asked for in a run.
-    fn is_latest_place(&self, task: TaskRef) -> bool {
-        if !task.has(Flags::GHOSTS) {
-            return true;
-        }
-        let run = self.run_serial.get();
-        let mut tasks = self.tasks.borrow_mut();
-        let found_in = &mut tasks.extra_mut(task).found_in;
-        std::mem::replace(found_in, run) != run
     }
 }

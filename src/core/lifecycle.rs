@@ -301,6 +301,10 @@ impl Core {
             }
             if task.handles.get() == 0 {
                 self.release(task);
+            } else if outcome == Outcome::Panicked {
+                // Ghosts or waits for its end keep the block, and nobody the
+                // payload.
+                self.dispose_of_panic(task);
             }
         }
         if self.run.get().is_none() && !self.ended.borrow().is_empty() {
@@ -327,6 +331,14 @@ impl Core {
         drop(tasks);
         task.clear(Flags::OWN_WAKER);
         drop(waker);
+    }
+
+    #[cold]
+    fn dispose_of_panic(&self, task: TaskRef) {
+        let payload = self.tasks.borrow_mut().extra_mut(task).panic.take();
+        if let Some(payload) = payload {
+            unwind::dispose(payload);
+        }
     }
 
     /// Drops an output that nobody wants.

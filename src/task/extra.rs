@@ -36,8 +36,6 @@ pub(crate) struct Extra {
     /// How many places of it are ghosts, while it lives, in the queues where
     /// there are any.
     ghosts: Vec<(PhaseIndex, u32)>,
-    /// The last run in which its latest place was found, see `Core::fresh`.
-    pub(crate) found_in: u64,
 }
 
 impl Extra {
