@@ -230,10 +230,16 @@ impl Core {
     #[cold]
     pub(crate) fn end(&self, task: TaskRef, outcome: Outcome, payload: Option<Payload>) {
         let deferred = self.deferred_starts.borrow().len();
-        task.lifecycle.set(Lifecycle::Ending);
+        let returning = task.lifecycle.replace(Lifecycle::Ending) == Lifecycle::Returning;
         self.leave_queue(task);
         self.tasks.borrow_mut().note_ended();
-        let payload = match (self.clear(task), payload) {
+        let cleared = if returning {
+            // A destructor panicked after the future had returned.
+            self.clear(task, task.vtable.drop_output)
+        } else {
+            self.clear(task, task.vtable.drop_future)
+        };
+        let payload = match (cleared, payload) {
             (Ok(()), payload) => payload,
             (Err(payload), None) => Some(payload),
             (Err(second), Some(first)) => {
@@ -347,7 +353,8 @@ impl Core {
         // The output may hold what keeps the block: it must not be given back
         // in the middle of this.
         task.add_handle();
-        if let Err(payload) = self.clear(task) {
+        task.lifecycle.set(Lifecycle::Taken);
+        if let Err(payload) = self.clear(task, task.vtable.drop_output) {
             unwind::dispose(payload);
         }
         task.remove_handle();
@@ -375,13 +382,16 @@ impl Core {
         }
     }
 
-    /// Drops what a task holds that has ended, or is about to.
-    fn clear(&self, task: TaskRef) -> Result<(), Payload> {
+    /// Drops what a task holds that has ended, or is about to: `drop_content` is
+    /// the function of its table for that. Whoever calls this has noted that it
+    /// is gone.
+    fn clear(&self, task: TaskRef, drop_content: unsafe fn(TaskRef)) -> Result<(), Payload> {
         let _shown = self.show_clock_of(task);
         context::enter(self, self.run.get(), Some(task), |_| {
-            // SAFETY: the future is not being polled, and a task that is not
-            // alive is neither polled nor dropped by anybody else.
-            unwind::catch(|| unsafe { (task.vtable.clear)(task) })
+            // SAFETY: CONTENT says that it is there. The future is not being
+            // polled, and a task that is not alive is neither polled nor dropped
+            // by anybody else.
+            unwind::catch(|| unsafe { drop_content(task) })
         })
     }
 
@@ -446,7 +456,8 @@ impl Core {
 
     #[inline(never)]
     fn drop_unread_output(&self, task: TaskRef) {
-        let dropped = self.clear(task);
+        task.lifecycle.set(Lifecycle::Taken);
+        let dropped = self.clear(task, task.vtable.drop_output);
         self.drop_handle(task);
         match dropped {
             // Whoever dropped the handle dropped the output.
@@ -460,7 +471,7 @@ impl Core {
     #[inline]
     pub(crate) fn drop_handle(&self, task: TaskRef) {
         let unneeded = task.remove_handle();
-        if unneeded && matches!(task.lifecycle.get(), Lifecycle::Ended(_)) {
+        if unneeded && task.outcome().is_some() {
             self.release(task);
         }
     }
@@ -519,16 +530,19 @@ pub(super) fn poll(level: &Level, task: TaskRef, resumed: Ticket, cx: &mut Conte
     }
 }
 
-/// Moves the output of an ended task out.
+/// Moves the output of a task out that has finished, if it is still there.
 ///
 /// # Safety
 ///
 /// `T` must be the output of the task's future.
 pub(crate) unsafe fn take_output<T>(task: TaskRef) -> Option<T> {
     let mut output: Option<T> = None;
-    // SAFETY: the task has ended, so its stage is not in use; the caller
-    // promises the type.
-    unsafe { (task.vtable.take)(task, NonNull::from(&mut output).cast()) };
+    if task.lifecycle.get() == Lifecycle::Ended(Outcome::Finished) {
+        task.lifecycle.set(Lifecycle::Taken);
+        // SAFETY: CONTENT: the output was there, and only this takes it; the
+        // caller promises the type.
+        unsafe { (task.vtable.take)(task, NonNull::from(&mut output).cast()) };
+    }
     output
 }
 

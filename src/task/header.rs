@@ -6,6 +6,8 @@
 //!     ▲                                                              │
 //!     │ no handle left            future and its locals are dropped  │
 //!     └──────────────── Finished, Stopped, Panicked ◄────────────────┘
+//!                           │ output taken
+//!                           └► Taken
 //! ```
 
 use std::cell::Cell;
@@ -28,10 +30,15 @@ pub(crate) enum Lifecycle {
     Vacant,
     /// The future is there, and may be polled unless it is being polled.
     Alive,
+    /// The future has returned in the poll under way, and is being dropped; the
+    /// output is about to take its place.
+    Returning,
     /// The future is being dropped. It does not count as alive any more.
     Ending,
-    /// It ended this way; its handle may still hold the output.
+    /// It ended this way; if it finished, the output is there.
     Ended(Outcome),
+    /// It finished, and the output has been taken or dropped.
+    Taken,
 }
 
 /// What makes a task more than a plain waiter: whoever polls it has to look.
@@ -195,7 +202,10 @@ impl Header {
     }
 
     pub(crate) fn is_alive(&self) -> bool {
-        self.lifecycle.get() == Lifecycle::Alive
+        matches!(
+            self.lifecycle.get(),
+            Lifecycle::Alive | Lifecycle::Returning
+        )
     }
 
     /// How it ended, if it has.
@@ -203,6 +213,7 @@ impl Header {
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         match self.lifecycle.get() {
             Lifecycle::Ended(outcome) => Some(outcome),
+            Lifecycle::Taken => Some(Outcome::Finished),
             _ => None,
         }
     }

@@ -1,24 +1,26 @@
 //! The part of a task that knows the type of its future.
+//!
+//! What a block holds behind its header is told by the header (invariant
+//! CONTENT): the future while the task is `Alive`, and while it is `Ending`
+//! until that is dropped; the output once it has `Ended(Finished)`, and before
+//! that while it is `Returning`, as soon as the poll is over; nothing in all
+//! other stages of its life.
 
 use std::alloc::Layout;
 use std::any::type_name;
 use std::future::Future;
-use std::mem::needs_drop;
+use std::mem::{ManuallyDrop, needs_drop};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-use pin_project::pin_project;
-
-use super::header::{Header, TaskRef};
+use super::header::{Header, Lifecycle, TaskRef};
 use super::pool::Class;
 
-/// What a task holds: its future, then its output, then nothing.
-#[pin_project(project = StageProjection, project_replace = StageReplaced)]
-enum Stage<F: Future> {
-    Running(#[pin] F),
-    Ended(F::Output),
-    Empty,
+/// What a task holds: its future, then its output.
+union Stage<F: Future> {
+    future: ManuallyDrop<F>,
+    output: ManuallyDrop<F::Output>,
 }
 
 /// A task in memory. The header comes first, so that a pointer to one is a
@@ -37,11 +39,12 @@ pub(crate) struct VTable {
     /// Polls the future. `true`: it returned, and the output stands in its
     /// place. The task must be alive.
     pub(crate) poll: unsafe fn(TaskRef, &mut Context<'_>) -> bool,
-    /// Drops what the task holds, future or output.
-    pub(crate) clear: unsafe fn(TaskRef),
-    /// Moves the output to an `Option<F::Output>`; leaves it alone if there is
-    /// none.
+    /// Drops the future, which must be there.
+    pub(crate) drop_future: unsafe fn(TaskRef),
+    /// Moves the output, which must be there, to an `Option<F::Output>`.
     pub(crate) take: unsafe fn(TaskRef, NonNull<()>),
+    /// Drops the output, which must be there.
+    pub(crate) drop_output: unsafe fn(TaskRef),
     /// The name of the future's type.
     pub(crate) type_name: fn() -> &'static str,
     pub(crate) output_needs_drop: bool,
@@ -53,8 +56,9 @@ impl VTable {
         &const {
             VTable {
                 poll: poll::<F>,
-                clear: clear::<F>,
+                drop_future: drop_future::<F>,
                 take: take::<F>,
+                drop_output: drop_output::<F>,
                 type_name: type_name::<F>,
                 output_needs_drop: needs_drop::<F::Output>(),
                 class: Class::of(Layout::new::<Block<F>>()),
@@ -72,7 +76,9 @@ impl VTable {
 /// one of `F`.
 #[inline]
 pub(crate) unsafe fn write<F: Future>(block: NonNull<Header>, header: Header, future: F) {
-    let stage = Stage::Running(future);
+    let stage = Stage {
+        future: ManuallyDrop::new(future),
+    };
     // SAFETY: the class of `F` says that a `Block<F>` fits, size and alignment.
     unsafe { block.cast::<Block<F>>().write(Block { header, stage }) };
 }
@@ -84,44 +90,66 @@ pub(crate) unsafe fn write<F: Future>(block: NonNull<Header>, header: Header, fu
 /// The block must hold a `Block<F>`, and nothing else may be using its stage
 /// while the result lives.
 #[inline]
-unsafe fn stage<'a, F: Future>(task: TaskRef) -> Pin<&'a mut Stage<F>> {
+unsafe fn stage<'a, F: Future>(task: TaskRef) -> &'a mut Stage<F> {
     let block = task.as_ptr().cast::<Block<F>>().as_ptr();
     // SAFETY: the caller promises the type and that the reference is the only
-    // one; it covers the stage alone, never the header, which is shared. The
-    // stage does not move: blocks keep their address until what is in them has
-    // been dropped.
-    unsafe { Pin::new_unchecked(&mut (*block).stage) }
+    // one; it covers the stage alone, never the header, which is shared.
+    unsafe { &mut (*block).stage }
 }
 
 unsafe fn poll<F: Future>(task: TaskRef, cx: &mut Context<'_>) -> bool {
+    debug_assert!(task.lifecycle.get() == Lifecycle::Alive);
     // SAFETY: promised by the caller.
-    let mut stage = unsafe { stage::<F>(task) };
-    let StageProjection::Running(future) = stage.as_mut().project() else {
-        debug_assert!(false, "an ended task was polled");
-        // SAFETY: the caller polls a task that is alive, and those run.
-        unsafe { std::hint::unreachable_unchecked() }
-    };
+    let stage = unsafe { stage::<F>(task) };
+    // SAFETY: CONTENT: the task is alive, so the future is there. It does not
+    // move: blocks keep their address until what is in them has been dropped,
+    // and it is dropped in place.
+    let future = unsafe { Pin::new_unchecked(&mut *stage.future) };
     match future.poll(cx) {
         Poll::Pending => false,
         Poll::Ready(output) => {
-            stage.project_replace(Stage::Ended(output));
+            task.lifecycle.set(Lifecycle::Returning);
+            let replace = Replace {
+                stage,
+                output: ManuallyDrop::new(output),
+            };
+            // SAFETY: CONTENT: it is there, and from now on it is not.
+            unsafe { ManuallyDrop::drop(&mut replace.stage.future) };
+            drop(replace);
             true
         }
     }
 }
 
-unsafe fn clear<F: Future>(task: TaskRef) {
-    // SAFETY: promised by the caller.
-    unsafe { stage::<F>(task) }.project_replace(Stage::Empty);
+/// Puts the output in place of the future, also if that panics while it is
+/// dropped.
+struct Replace<'a, F: Future> {
+    stage: &'a mut Stage<F>,
+    output: ManuallyDrop<F::Output>,
+}
+
+impl<F: Future> Drop for Replace<'_, F> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: it is taken here alone.
+        let output = unsafe { ManuallyDrop::take(&mut self.output) };
+        self.stage.output = ManuallyDrop::new(output);
+    }
+}
+
+unsafe fn drop_future<F: Future>(task: TaskRef) {
+    // SAFETY: promised by the caller, who does this once.
+    unsafe { ManuallyDrop::drop(&mut stage::<F>(task).future) };
 }
 
 unsafe fn take<F: Future>(task: TaskRef, output: NonNull<()>) {
-    // SAFETY: promised by the caller.
-    let mut stage = unsafe { stage::<F>(task) };
-    if let StageProjection::Ended(_) = stage.as_mut().project() {
-        if let StageReplaced::Ended(value) = stage.project_replace(Stage::Empty) {
-            // SAFETY: the caller passes an `Option<F::Output>`.
-            unsafe { *output.cast::<Option<F::Output>>().as_mut() = Some(value) };
-        }
-    }
+    // SAFETY: promised by the caller, who does this once.
+    let value = unsafe { ManuallyDrop::take(&mut stage::<F>(task).output) };
+    // SAFETY: the caller passes an `Option<F::Output>`.
+    unsafe { *output.cast::<Option<F::Output>>().as_mut() = Some(value) };
+}
+
+unsafe fn drop_output<F: Future>(task: TaskRef) {
+    // SAFETY: promised by the caller, who does this once.
+    unsafe { ManuallyDrop::drop(&mut stage::<F>(task).output) };
 }
