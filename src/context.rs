@@ -81,6 +81,18 @@ impl Level {
         self.core.is_null()
     }
 
+    /// The ticket by which the coroutine is being resumed, which is not that of a
+    /// wait that has not begun.
+    #[inline(always)]
+    pub(crate) fn resumed(&self) -> Ticket {
+        let resumed = self.resumed.get();
+        // SAFETY: it is set to `VOID` and by `lifecycle::poll` alone, to what came
+        // out of a queue, a wheel or a list of joiners, or to `VOID`; only what is
+        // registered gets there.
+        unsafe { std::hint::assert_unchecked(resumed != Ticket::NEW) };
+        resumed
+    }
+
     /// What to poll with: the waker that this level lends.
     #[inline]
     pub(crate) fn context(&self) -> Context<'_> {

@@ -110,7 +110,7 @@ impl Registration {
     /// then the wait is over, and nothing is left of it to take back.
     #[inline(always)]
     pub(crate) fn take_resumed(&mut self, level: &Level) -> bool {
-        let resumed = self.ticket == level.resumed.get();
+        let resumed = self.ticket == level.resumed();
         if resumed {
             self.ticket = Ticket::DONE;
         }

@@ -233,7 +233,8 @@ impl Core {
     }
 
     /// The hot loop: coroutines that waited for the phase, and mostly wait for
-    /// it again.
+    /// it again. A function of its own, so that what it needs stays in registers.
+    #[inline(never)]
     fn poll_each_waiter<const PREFETCH: bool>(&self, level: &Level, phase: PhaseIndex) {
         let in_later_frame = Primary::uncommitted(phase, true);
         let in_next_run = Primary::uncommitted(phase, false);
@@ -262,10 +263,13 @@ impl Core {
             task.primary.set(Primary::NONE);
             task.phase.set(phase);
             let polled = poll(level, task, ticket, &mut cx);
+            let pending = matches!(polled, Polled::Pending);
             let primary = task.primary.get();
-            let again = primary == in_later_frame || primary == in_next_run;
-            if matches!(polled, Polled::Pending) && again {
-                task.primary.set(primary.committed());
+            if pending && primary == in_later_frame {
+                task.primary.set(in_later_frame.committed());
+                queue.borrow_mut().push_during_run(waiter);
+            } else if pending && primary == in_next_run {
+                task.primary.set(in_next_run.committed());
                 queue.borrow_mut().push_during_run(waiter);
             } else {
                 self.after_poll(task, polled);

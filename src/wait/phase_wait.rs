@@ -45,22 +45,25 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
     #[inline(always)]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Time> {
         let level = context::innermost();
-        if self.registration.is_new() {
-            if LATER_FRAME {
-                self.registration.note_frame(&level);
-            } else {
-                self.registration.begin_at_run(&polled(Self::NAME));
+        // First what is known of a wait that has not begun: then nothing is left
+        // of it in its first poll.
+        if !self.registration.take_resumed(&level) {
+            if self.registration.is_new() {
+                if LATER_FRAME {
+                    self.registration.note_frame(&level);
+                } else {
+                    self.registration.begin_at_run(&polled(Self::NAME));
+                }
+                if !self.registration.wait_with_task(&level, cx) {
+                    self.wait_otherwise(cx);
+                }
+                return Poll::Pending;
             }
-            if !self.registration.wait_with_task(&level, cx) {
-                self.wait_otherwise(cx);
+            if !self.poll_again(cx) {
+                return Poll::Pending;
             }
-            return Poll::Pending;
         }
-        if self.registration.take_resumed(&level) || self.poll_again(cx) {
-            Poll::Ready(level.core().time())
-        } else {
-            Poll::Pending
-        }
+        Poll::Ready(level.core().time())
     }
 
     /// Begins where the wait cannot register with its coroutine itself.
