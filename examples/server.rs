@@ -126,22 +126,22 @@ fn tick(rooms: &mut [Room], dt: Duration) -> Duration {
     began.elapsed()
 }
 
-fn print_counts(second: u32, rooms: &[Room]) {
+fn counts(rooms: &[Room]) -> String {
     let alive: usize = rooms.iter().map(|room| room.executor.len()).sum();
     let resumes: u64 = rooms.iter().map(|room| room.counts.resumes.get()).sum();
     let rounds: u64 = rooms.iter().map(|room| room.counts.rounds.get()).sum();
-    print!("second {second}: {alive} coroutines, {resumes} resumes, {rounds} rounds");
+    format!("{alive} coroutines, {resumes} resumes, {rounds} rounds")
 }
 
-fn print_load(load: &Load, dt: Duration) {
+fn shown(load: &Load, dt: Duration) -> String {
     let average = load.total / TICKS_PER_SECOND;
     let share = 100.0 * average.as_secs_f64() / dt.as_secs_f64();
-    print!(
-        "; a tick takes {} us, at worst {} us: {share:.1} % of {} ms",
+    format!(
+        "a tick takes {} us, at worst {} us: {share:.1} % of {} ms",
         average.as_micros(),
         load.worst.as_micros(),
         dt.as_millis()
-    );
+    )
 }
 
 fn main() {
@@ -173,13 +173,15 @@ fn main() {
                 thread::sleep((dt * ticks).saturating_sub(began.elapsed()));
             }
         }
-        print_counts(second, &rooms);
-        if !headless {
-            print_load(&load, dt);
+        // In one piece: the lobby prints, too.
+        let counts = counts(&rooms);
+        if headless {
+            println!("second {second}: {counts}");
+        } else {
+            println!("second {second}: {counts}; {}", shown(&load, dt));
             // The lobby may be over already, in the last second.
             let _ = arrive.send_blocking("a player");
         }
-        println!();
     }
     if let Some(lobby) = lobby {
         let frames = lobby.join().expect("the lobby does not panic");
