@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 /// How often this thread allocates while `f` runs.
-fn allocations_of(f: impl FnOnce()) -> u64 {
+pub(crate) fn allocations_of(f: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.get();
     f();
     ALLOCATIONS.get() - before
