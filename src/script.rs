@@ -128,7 +128,7 @@ where
 ///
 /// ```
 /// # use framestep::prelude::*;
-/// # async fn sparks() { loop { wait_seconds(0.1).await } }
+/// # async fn sparks() { loop { wait_seconds(0.1).await; } }
 /// async fn fuse() {
 ///     let effects = owner();
 ///     effects.start(sparks());
