@@ -803,7 +803,7 @@ fn a_wait_that_goes_to_another_coroutine_keeps_what_is_left_of_it() {
     // One that was paused for five seconds hands over a wait with one to go.
     let (give, take) = oneshot::channel();
     let first = executor.start(async move {
-        next_frame().await;
+        wait_seconds(0.25).await;
         let mut wait = Box::pin(wait_seconds(1));
         assert!(poll_once(&mut wait).await.is_pending());
         give.send(wait).unwrap();
@@ -839,25 +839,20 @@ fn a_pause_that_ends_in_a_fixed_step_counts_for_each_wait_on_its_own_time() {
         });
     }
     executor.run_frame(1);
-    // Paused in the second of four fixed steps, at 1.5 s; and resumed in the
-    // second step of the next frame, at 2.5 s.
-    for pause in [true, false] {
+    // Paused at 1 s on both, and resumed in the second of four fixed steps.
+    owner.pause();
+    for resumed_in in [Some(1), None] {
         executor.begin_frame(1);
         for step in 0..4 {
             assert!(executor.begin_fixed_step());
-            if step == 1 {
-                if pause {
-                    owner.pause();
-                } else {
-                    owner.resume();
-                }
+            if resumed_in == Some(step) {
+                owner.resume();
             }
             executor.run_phase(Phase::FixedUpdate);
         }
         executor.run_phase(Phase::Update);
     }
-    // Update saw 2 s when the pause began: it was due. The fixed steps saw
-    // 1.5 s, of which two steps more make 2: at 3 s.
+    // Update missed a frame of a second, the fixed steps two of a quarter.
     log.check(&["F3.FixedUpdate: 0", "F3: 0"]);
 }
 
