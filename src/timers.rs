@@ -18,13 +18,15 @@ impl ClockIndex {
     pub(crate) const REALTIME: ClockIndex = ClockIndex(1);
     /// Of the first clock that follows the game clock.
     pub(crate) const FIRST_CHILD: ClockIndex = ClockIndex(2);
+    /// The game clock as fixed steps read it, where pauses are measured.
+    pub(crate) const FIXED: ClockIndex = ClockIndex(u32::MAX - 1);
     /// No clock: that of the coroutine that will poll the wait.
     pub(crate) const OWN: ClockIndex = ClockIndex(u32::MAX);
 
     /// The index of the clock that is made next.
     pub(crate) fn next(self) -> ClockIndex {
         let next = ClockIndex(self.0 + 1);
-        assert!(next != Self::OWN, "more than 2^32 clocks were made");
+        assert!(next != Self::FIXED, "more than 2^32 clocks were made");
         next
     }
 }
@@ -52,9 +54,20 @@ pub(crate) struct PhaseTimers {
         reason = "a wheel takes kilobytes, and clocks come and go"
     )]
     clocks: Vec<Box<ClockTimers>>,
+    /// Timers of coroutines that were paused, to be put back in order.
+    returned: Vec<Returned>,
     /// How many clocks there may be before those that nobody waits on are
     /// looked for.
     sweep_at: usize,
+}
+
+/// A timer that was taken out while its coroutine was paused.
+#[derive(Debug)]
+struct Returned {
+    /// Its place among all that came up for paused coroutines.
+    order: u64,
+    clock: ClockIndex,
+    due: Due,
 }
 
 #[derive(Debug)]
@@ -108,6 +121,7 @@ impl PhaseTimers {
         due: &mut Vec<Due>,
         mut fate: Option<impl FnMut(ClockIndex, &Due) -> Fate>,
     ) {
+        self.put_back();
         let mut idle = false;
         for timers in &mut self.clocks {
             timers.release_overdue(frame);
@@ -135,10 +149,24 @@ impl PhaseTimers {
     }
 
     /// Adds a timer that had been taken out, on a clock that its wait keeps.
-    pub(crate) fn insert_again(&mut self, clock: ClockIndex, deadline_ns: u64, ticket: Ticket) {
-        if let Some(index) = self.find(clock) {
-            self.clocks[index].wheel.insert(deadline_ns, ticket.bits());
+    /// Of equal deadlines, the one with the lesser `order` is due first.
+    pub(crate) fn give_back(&mut self, order: u64, clock: ClockIndex, due: Due) {
+        self.returned.push(Returned { order, clock, due });
+    }
+
+    /// Gives the wheels what came back since this was last called.
+    fn put_back(&mut self) {
+        if self.returned.is_empty() {
+            return;
         }
+        let mut returned = std::mem::take(&mut self.returned);
+        returned.sort_unstable_by_key(|timer| timer.order);
+        for Returned { clock, due, .. } in returned.drain(..) {
+            if let Some(index) = self.find(clock) {
+                self.clocks[index].wheel.insert(due.deadline_ns, due.key);
+            }
+        }
+        self.returned = returned;
     }
 
     /// Shows the clocks that are not the executor's own to `f`.
@@ -189,6 +217,7 @@ impl PhaseTimers {
         is_live: impl Fn(Ticket) -> bool,
         mut f: impl FnMut(ClockRef<'_>, u64),
     ) {
+        self.put_back();
         let is_live = |key| is_live(Ticket::from_bits(key));
         for timers in &mut self.clocks {
             let overdue = timers.overdue.iter().filter(|due| is_live(due.key));

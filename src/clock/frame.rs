@@ -166,6 +166,16 @@ impl FrameClock {
         self.scale.get()
     }
 
+    /// How far the fixed steps have come.
+    pub(crate) fn fixed_ns(&self) -> u64 {
+        self.fixed_ns.get()
+    }
+
+    #[inline]
+    pub(crate) fn is_in_fixed_step(&self) -> bool {
+        self.in_fixed_step.get()
+    }
+
     /// The length of the fixed step that the executor is in.
     #[inline]
     pub(super) fn fixed_step_ns(&self) -> Option<u64> {

@@ -38,7 +38,11 @@ impl Core {
         self.phases.each(|_, state| {
             ready |= !state.arrivals.borrow().is_empty()
                 || !state.queue.borrow().is_empty()
-                || !state.returned.borrow().is_empty()
+                || state
+                    .returned
+                    .borrow()
+                    .iter()
+                    .any(|&(_, ticket)| self.is_live(ticket))
                 || state
                     .frames
                     .borrow_mut()

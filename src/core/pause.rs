@@ -10,7 +10,7 @@ use std::mem::{replace, take};
 use std::rc::Rc;
 
 use crate::clock::ClockRef;
-use crate::context::Level;
+use crate::context::{self, Level};
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
 use crate::task::{Flags, Parked, Pause, Primary, Readings, TaskRef};
@@ -53,8 +53,9 @@ impl Core {
         }
         if paused {
             task.set(Flags::PAUSED);
-            let may_have_timers =
-                task.primary.get() == Primary::ELSEWHERE || task.has(Flags::RECORDS);
+            let may_have_timers = task.primary.get() == Primary::ELSEWHERE
+                || task.has(Flags::RECORDS)
+                || context::is_being_polled(task);
             if may_have_timers {
                 self.with_pause(task, |pause| pause.begin(readings));
             }
@@ -96,15 +97,22 @@ impl Core {
                     returned.push((order, ticket));
                 }
                 Parked::Timer {
+                    order,
                     phase,
                     clock,
                     deadline_ns,
                     ticket,
                 } => {
-                    let grown_ns = self.take_growth(task, clock, ticket).unwrap_or(0);
-                    let deadline_ns = deadline_ns.saturating_add(grown_ns);
+                    if !self.is_live(ticket) {
+                        continue;
+                    }
+                    let grown_ns = self.take_growth(task, phase, clock, ticket);
+                    let due = Due {
+                        deadline_ns: deadline_ns.saturating_add(grown_ns),
+                        key: ticket.bits(),
+                    };
                     let mut timers = self.phases.get(phase).timers.borrow_mut();
-                    timers.insert_again(clock, deadline_ns, ticket);
+                    timers.give_back(order, clock, due);
                 }
             }
         }
@@ -152,7 +160,7 @@ impl Core {
     }
 
     /// Whether some coroutine is paused, or has been.
-    pub(super) fn has_pauses(&self) -> bool {
+    pub(crate) fn has_pauses(&self) -> bool {
         self.pauses.get() > 0
     }
 
@@ -164,8 +172,10 @@ impl Core {
         };
         if task.has(Flags::PAUSED) {
             let deadline_ns = due.deadline_ns;
+            let order = self.next_parked();
             self.with_pause(task, |pause| {
                 pause.parked.push(Parked::Timer {
+                    order,
                     phase,
                     clock,
                     deadline_ns,
@@ -174,56 +184,66 @@ impl Core {
             });
             return Fate::Parked;
         }
-        match self.take_growth(task, clock, ticket) {
-            Some(grown_ns) if grown_ns > 0 => Fate::Later(due.deadline_ns.saturating_add(grown_ns)),
-            _ => Fate::Due,
+        match self.take_growth(task, phase, clock, ticket) {
+            0 => Fate::Due,
+            grown_ns => Fate::Later(due.deadline_ns.saturating_add(grown_ns)),
         }
     }
 
     /// For how long the task was paused since the timer was registered, or since
     /// this was last asked.
-    fn take_growth(&self, task: TaskRef, clock: ClockIndex, ticket: Ticket) -> Option<u64> {
+    fn take_growth(
+        &self,
+        task: TaskRef,
+        phase: PhaseIndex,
+        clock: ClockIndex,
+        ticket: Ticket,
+    ) -> u64 {
         let mut tasks = self.tasks.borrow_mut();
-        tasks.extra(task)?.pause.as_ref()?;
-        let pause = tasks.extra_mut(task).pause.as_mut()?;
-        let total_ns = pause.total_ns(clock);
-        if ticket.is_record() {
-            let mut records = self.records.borrow_mut();
-            let record = records.get_mut(ticket)?;
-            Some(total_ns.saturating_sub(replace(&mut record.base_ns, total_ns)))
-        } else {
-            Some(total_ns.saturating_sub(replace(&mut pause.base_ns, total_ns)))
+        if tasks.extra(task).is_none_or(|extra| extra.pause.is_none()) {
+            return 0;
         }
+        let pause = tasks.extra_mut(task).pause.get_or_insert_default();
+        let total_ns = pause.total_ns(self.phases.get(phase).measure(clock));
+        let mut records = self.records.borrow_mut();
+        let base_ns = if ticket.is_record() {
+            records.get_mut(ticket).map(|record| &mut record.base_ns)
+        } else {
+            Some(&mut pause.base_ns)
+        };
+        base_ns.map_or(0, |base_ns| {
+            total_ns.saturating_sub(replace(base_ns, total_ns))
+        })
     }
 
-    /// A timer of the coroutine that `level` polls was registered, and it is
-    /// paused or has been.
+    /// A timer was registered in the poll of `level`, whose coroutine may be
+    /// paused or have been.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_timer(&self, level: &Level, clock: ClockRef<'_>, ticket: Ticket) {
+    pub(super) fn note_timer(
+        &self,
+        level: &Level,
+        phase: PhaseIndex,
+        clock: ClockRef<'_>,
+        ticket: Ticket,
+    ) {
         let Some(task) = level.current.get() else {
             return;
         };
         if task.has(Flags::PAUSED) {
             // It paused itself, in this very poll.
             let (index, now_ns) = (clock.index(), self.now_ns(clock));
-            let readings = self.readings();
-            self.with_pause(task, |pause| {
-                if !pause.has_begun() {
-                    pause.begin(&readings);
-                }
-                pause.add_clock(index, now_ns);
-            });
+            self.with_pause(task, |pause| pause.add_clock(index, now_ns));
         }
-        self.take_growth(task, clock.index(), ticket);
+        self.take_growth(task, phase, clock.index(), ticket);
     }
 
     /// For how long the coroutine that `level` polls has been paused, as
-    /// `clock` counts.
+    /// `clock` counts in runs of `phase`.
     #[inline(always)]
-    pub(crate) fn paused_ns(&self, level: &Level, clock: ClockIndex) -> u64 {
+    pub(crate) fn paused_ns(&self, level: &Level, phase: PhaseIndex, clock: ClockIndex) -> u64 {
         if self.has_pauses() {
-            self.paused_in_all_ns(level, clock)
+            self.paused_in_all_ns(level.current.get(), phase, clock)
         } else {
             0
         }
@@ -231,18 +251,36 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn paused_in_all_ns(&self, level: &Level, clock: ClockIndex) -> u64 {
+    fn paused_in_all_ns(&self, task: Option<TaskRef>, phase: PhaseIndex, clock: ClockIndex) -> u64 {
         let tasks = self.tasks.borrow();
-        let extra = level.current.get().and_then(|task| tasks.extra(task));
+        let extra = task.and_then(|task| tasks.extra(task));
         let pause = extra.and_then(|extra| extra.pause.as_ref());
-        pause.map_or(0, |pause| pause.total_ns(clock))
+        let measure = self.phases.get(phase).measure(clock);
+        pause.map_or(0, |pause| pause.total_ns(measure))
+    }
+
+    /// A timer of `phase` that stands under `ticket` is polled by `level`. If
+    /// another coroutine waited for it before: for how long that was paused.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn paused_before_ns(
+        &self,
+        level: &Level,
+        phase: PhaseIndex,
+        clock: ClockIndex,
+        ticket: Ticket,
+    ) -> Option<u64> {
+        let before = self.task_of(ticket)?;
+        (level.current.get() != Some(before))
+            .then(|| self.paused_in_all_ns(Some(before), phase, clock))
     }
 
     /// What all clocks read that are waited on.
     pub(super) fn readings(&self) -> Readings {
         let mut readings = vec![
-            (ClockIndex::GAME, self.now_ns(ClockRef::Game)),
-            (ClockIndex::REALTIME, self.now_ns(ClockRef::Realtime)),
+            (ClockIndex::GAME, self.reached_ns(ClockRef::Game)),
+            (ClockIndex::FIXED, self.clock.fixed_ns()),
+            (ClockIndex::REALTIME, self.reached_ns(ClockRef::Realtime)),
         ];
         self.phases.each(|_, state| {
             state.timers.borrow().each_child(|clock| {

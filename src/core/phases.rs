@@ -24,6 +24,8 @@ pub(crate) struct PhaseState {
     /// The game clock in the latest run: fixed time for the fixed phase.
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
+    /// Whether that was fixed time.
+    in_fixed_step: Cell<bool>,
     pub(crate) arrivals: Shared<Backlog>,
     pub(crate) queue: Shared<PhaseQueue>,
     pub(crate) timers: Shared<PhaseTimers>,
@@ -35,12 +37,14 @@ pub(crate) struct PhaseState {
 }
 
 impl PhaseState {
-    fn new() -> Self {
+    /// `fixed`: it is run in fixed steps.
+    fn new(fixed: bool) -> Self {
         PhaseState {
             serial: Cell::new(0),
             frame: Cell::new(0),
             game_ns: Cell::new(0),
             real_ns: Cell::new(0),
+            in_fixed_step: Cell::new(fixed),
             arrivals: Shared::default(),
             queue: Shared::default(),
             timers: Shared::default(),
@@ -73,6 +77,17 @@ impl PhaseState {
         self.frame.set(clock.frame());
         self.game_ns.set(clock.game_ns());
         self.real_ns.set(clock.real_ns());
+        self.in_fixed_step.set(clock.is_in_fixed_step());
+    }
+
+    /// By what pauses are measured for timers on `clock`: fixed time stands
+    /// elsewhere than the game clock, and goes on at other moments.
+    pub(crate) fn measure(&self, clock: ClockIndex) -> ClockIndex {
+        if clock == ClockIndex::GAME && self.in_fixed_step.get() {
+            ClockIndex::FIXED
+        } else {
+            clock
+        }
     }
 
     /// Moves the timers that are due in the run that has begun to `due`.
@@ -116,7 +131,9 @@ pub(crate) struct Phases {
 impl Phases {
     pub(crate) fn new() -> Self {
         Phases {
-            named: std::array::from_fn(|_| PhaseState::new()),
+            named: std::array::from_fn(|index| {
+                PhaseState::new(index == PhaseIndex::FIXED_UPDATE.as_usize())
+            }),
             custom: OnceCell::new(),
             used: RefCell::default(),
         }
@@ -138,7 +155,7 @@ impl Phases {
             .get_or_init(|| (0..=u8::MAX).map(|_| OnceCell::new()).collect());
         custom[phase.as_usize() - PhaseIndex::NAMED].get_or_init(|| {
             self.used.borrow_mut().push(phase);
-            Box::new(PhaseState::new())
+            Box::new(PhaseState::new(false))
         })
     }
 

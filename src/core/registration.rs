@@ -78,6 +78,11 @@ impl Registration {
         self.ticket == Ticket::DONE
     }
 
+    /// Where the wait stands, if it stands anywhere.
+    pub(crate) fn ticket(&self) -> Option<Ticket> {
+        self.ticket.is_registered().then_some(self.ticket)
+    }
+
     /// When the wait began: the frame, for those that note a frame.
     #[inline]
     pub(crate) fn since(&self) -> Since {
@@ -218,7 +223,7 @@ impl Registration {
             }
             drop(timers);
             if core.has_pauses() {
-                core.note_timer(level, clock, ticket);
+                core.note_timer(level, self.phase(), clock, ticket);
             }
         }
     }

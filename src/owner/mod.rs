@@ -23,7 +23,12 @@ pub(crate) use table::{OwnerIndex, Owners};
 /// [`spawn`](crate::spawn) or [`start`](crate::start), has the same owner.
 ///
 /// Owners form a tree: stopping, pausing and deactivating one does it to all
-/// [`child`](Owner::child)ren, and to theirs.
+/// [`child`](Owner::child)ren, and to theirs. Dropping one stops its children's
+/// coroutines too, and nothing starts on those children any more.
+///
+/// An owner may be dropped anywhere, also in one of its own coroutines and in
+/// their destructors; what is dropped in the middle of its poll goes on to its
+/// next wait. Destructors cannot start anything on an owner that is going.
 ///
 /// # Examples
 ///
@@ -48,6 +53,39 @@ pub(crate) use table::{OwnerIndex, Owners};
 ///
 /// drop(enemy);
 /// assert!(executor.is_empty());
+/// ```
+///
+/// What has to be undone when a script is stopped goes into a guard, whose
+/// destructor runs however the script ends:
+///
+/// ```
+/// # use std::{cell::Cell, rc::Rc};
+/// # use framestep::prelude::*;
+/// struct Alarm(Rc<Cell<bool>>);
+///
+/// impl Alarm {
+///     fn sound(on: &Rc<Cell<bool>>) -> Self {
+///         on.set(true);
+///         Alarm(on.clone())
+///     }
+/// }
+///
+/// impl Drop for Alarm {
+///     fn drop(&mut self) {
+///         self.0.set(false);
+///     }
+/// }
+///
+/// let executor = Executor::new();
+/// let (tower, on) = (executor.owner(), Rc::new(Cell::new(false)));
+/// let siren = on.clone();
+/// tower.start(async move {
+///     let _alarm = Alarm::sound(&siren);
+///     wait_seconds(60).await;
+/// });
+/// assert!(on.get());
+/// drop(tower);
+/// assert!(!on.get());
 /// ```
 ///
 /// # Source
@@ -139,7 +177,8 @@ impl Owner {
     /// destructors have run when this returns, except those of coroutines that
     /// are being polled: they go on until they next wait.
     ///
-    /// Coroutines that a destructor spawns meanwhile are not among them.
+    /// Coroutines that a destructor spawns meanwhile are not among them, unless
+    /// the owner is dropped: then they are refused.
     ///
     /// # Examples
     ///
@@ -161,9 +200,15 @@ impl Owner {
     /// and has to be resumed only once.
     ///
     /// What falls due meanwhile, such as an event that was sent, resumes in the
-    /// first run of its phase after [`resume`](Owner::resume), before the other
-    /// waiters. Frames are counted on, conditions are not asked. A coroutine
-    /// that is being polled goes on until it next waits.
+    /// first run of its phase that begins after [`resume`](Owner::resume), in
+    /// its old order and before the other waiters. Frames are counted on,
+    /// conditions are not asked. A coroutine that is being polled goes on until
+    /// it next waits, and that wait is paused from its beginning.
+    ///
+    /// A timer has as much time left afterwards as it had before, to the
+    /// nanosecond, on whichever clock it counts; one whose deadline the clock
+    /// had reached is due at once. For timers in
+    /// [`Phase::FixedUpdate`] that is fixed time.
     ///
     /// # Examples
     ///

@@ -33,10 +33,6 @@ impl OwnerIndex {
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts, each with a name"
-)]
 struct Node {
     parent: OwnerIndex,
     first_child: OwnerIndex,
@@ -48,20 +44,28 @@ struct Node {
     last_member: u32,
     /// What its coroutines count on, unless it is the game clock.
     clock: Option<Rc<ClockState>>,
-    /// Paused itself.
-    paused: bool,
-    /// Paused, itself or by an owner above.
-    held: bool,
-    inactive: bool,
-    /// It was dropped, or an owner above it was.
+    paused: Inherited,
+    inactive: Inherited,
+    /// It was dropped, or an owner above it was: it takes nothing any more, and
+    /// stands alone.
     gone: bool,
+    /// It was dropped, and stays for the coroutines that have yet to end.
+    dropped: bool,
+}
+
+/// A state of an owner that those below it share.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inherited {
+    /// Of the owner itself.
+    own: bool,
+    /// Its own, or that of an owner above.
+    whole: bool,
 }
 
 /// One coroutine in the list of its owner.
 #[derive(Debug)]
 struct Member {
     task: TaskKey,
-    /// `NONE`: that one is gone.
     owner: OwnerIndex,
     previous: u32,
     next: u32,
@@ -85,22 +89,35 @@ impl Owners {
         clock: Option<Rc<ClockState>>,
     ) -> OwnerIndex {
         let above = parent.map(|parent| &self.nodes[parent.get()]);
-        let node = Node {
+        let gone = above.is_some_and(|above| above.gone);
+        let passed_on = |state: fn(&Node) -> Inherited| Inherited {
+            own: false,
+            whole: above.is_some_and(|above| state(above).whole),
+        };
+        let (paused, inactive) = (
+            passed_on(|node| node.paused),
+            passed_on(|node| node.inactive),
+        );
+        // One that is gone passes nothing on any more.
+        let parent = parent.filter(|_| !gone);
+        let previous = match (parent, above) {
+            (Some(_), Some(above)) => above.last_child,
+            _ => OwnerIndex::NONE,
+        };
+        let owner = OwnerIndex(index_of(self.nodes.insert(Node {
             parent: parent.unwrap_or(OwnerIndex::NONE),
             first_child: OwnerIndex::NONE,
             last_child: OwnerIndex::NONE,
-            previous: above.map_or(OwnerIndex::NONE, |above| above.last_child),
+            previous,
             next: OwnerIndex::NONE,
             first_member: NONE,
             last_member: NONE,
             clock,
-            paused: false,
-            held: above.is_some_and(|above| above.held),
-            inactive: false,
-            gone: above.is_some_and(|above| above.gone),
-        };
-        let previous = node.previous;
-        let owner = OwnerIndex(index_of(self.nodes.insert(node)));
+            paused,
+            inactive,
+            gone,
+            dropped: false,
+        })));
         if let Some(parent) = parent {
             match previous.some() {
                 Some(previous) => self.nodes[previous.get()].next = owner,
@@ -111,21 +128,11 @@ impl Owners {
         owner
     }
 
-    /// The owner and those above it.
-    fn upwards(&self, owner: OwnerIndex) -> impl Iterator<Item = &Node> {
-        let node = self.nodes.get(owner.get());
-        std::iter::successors(node, |node| self.nodes.get(node.parent.get()))
-    }
-
-    /// Whether something may be spawned on the owner.
+    /// Whether something may be spawned on the owner: neither it nor one above
+    /// it is inactive or gone.
     pub(crate) fn is_open(&self, owner: OwnerIndex) -> bool {
-        let node = self.nodes.get(owner.get());
-        node.is_some_and(|node| !node.gone) && self.is_active(owner)
-    }
-
-    /// Whether neither the owner nor one above it has been made inactive.
-    pub(crate) fn is_active(&self, owner: OwnerIndex) -> bool {
-        self.upwards(owner).all(|node| !node.inactive)
+        let node = &self.nodes[owner.get()];
+        !node.gone && !node.inactive.whole
     }
 
     /// What the owner's coroutines count on, unless it is the game clock.
@@ -135,12 +142,11 @@ impl Owners {
 
     /// Whether the owner or one above it is paused.
     pub(crate) fn is_held(&self, owner: OwnerIndex) -> bool {
-        let node = self.nodes.get(owner.get());
-        node.is_some_and(|node| node.held)
+        self.nodes[owner.get()].paused.whole
     }
 
     pub(crate) fn set_active(&mut self, owner: OwnerIndex, active: bool) {
-        self.nodes[owner.get()].inactive = !active;
+        self.set_inherited(owner, |node| &mut node.inactive, !active, |_, _| ());
     }
 
     /// Adds a coroutine to the end of the owner's list.
@@ -164,9 +170,7 @@ impl Owners {
 
     pub(crate) fn remove_member(&mut self, member: u32) {
         let member = self.members.remove(member as usize);
-        let Some(owner) = member.owner.some() else {
-            return;
-        };
+        let owner = member.owner;
         match self.members.get_mut(member.previous as usize) {
             Some(previous) => previous.next = member.next,
             None => self.nodes[owner.get()].first_member = member.next,
@@ -174,6 +178,14 @@ impl Owners {
         match self.members.get_mut(member.next as usize) {
             Some(next) => next.previous = member.previous,
             None => self.nodes[owner.get()].last_member = member.previous,
+        }
+        self.remove_if_unneeded(owner);
+    }
+
+    fn remove_if_unneeded(&mut self, owner: OwnerIndex) {
+        let node = &self.nodes[owner.get()];
+        if node.dropped && node.first_member == NONE {
+            self.nodes.remove(owner.get());
         }
     }
 
@@ -206,16 +218,19 @@ impl Owners {
     /// The owner and those below it, each after its children.
     fn below(&self, owner: OwnerIndex) -> impl Iterator<Item = OwnerIndex> {
         let first = self.first_leaf(owner);
-        std::iter::successors(Some(first), move |&at| {
-            if at == owner {
-                return None;
-            }
-            let node = &self.nodes[at.get()];
-            match node.next.some() {
-                Some(next) => Some(self.first_leaf(next)),
-                None => Some(node.parent),
-            }
-        })
+        std::iter::successors(Some(first), move |&at| self.next_upwards(at, owner))
+    }
+
+    /// The owner after `here` in a walk through all below `top`, parents last.
+    fn next_upwards(&self, here: OwnerIndex, top: OwnerIndex) -> Option<OwnerIndex> {
+        if here == top {
+            return None;
+        }
+        let node = &self.nodes[here.get()];
+        match node.next.some() {
+            Some(next) => Some(self.first_leaf(next)),
+            None => Some(node.parent),
+        }
     }
 
     fn first_leaf(&self, owner: OwnerIndex) -> OwnerIndex {
@@ -234,21 +249,42 @@ impl Owners {
         paused: bool,
         tasks: &mut Vec<TaskKey>,
     ) -> bool {
-        if self.nodes[owner.get()].paused == paused {
+        self.set_inherited(
+            owner,
+            |node| &mut node.paused,
+            paused,
+            |owners, here| {
+                tasks.extend(owners.members_of(here).map(|member| member.task));
+            },
+        )
+    }
+
+    /// Sets a state of an owner, and tells `changed` for whom that makes a
+    /// difference, parents first. `false`: it was so already.
+    fn set_inherited(
+        &mut self,
+        owner: OwnerIndex,
+        state: fn(&mut Node) -> &mut Inherited,
+        on: bool,
+        mut changed: impl FnMut(&Self, OwnerIndex),
+    ) -> bool {
+        let node = &mut self.nodes[owner.get()];
+        if state(node).own == on {
             return false;
         }
-        self.nodes[owner.get()].paused = paused;
-        let held_above = self.upwards(owner).skip(1).any(|above| above.held);
-        if held_above {
+        state(node).own = on;
+        let above = self.nodes.get_mut(self.nodes[owner.get()].parent.get());
+        if above.is_some_and(|above| state(above).whole) {
             return true;
         }
         let mut at = Some(owner);
         while let Some(here) = at {
-            // One that is paused itself stays so, and so does all below it.
-            let changes = here == owner || !self.nodes[here.get()].paused;
+            let inherited = state(&mut self.nodes[here.get()]);
+            // One that is so by itself stays so, and so do all below it.
+            let changes = here == owner || !inherited.own;
             if changes {
-                self.nodes[here.get()].held = paused;
-                tasks.extend(self.members_of(here).map(|member| member.task));
+                inherited.whole = on;
+                changed(self, here);
             }
             at = self.next_in_order(here, owner, changes);
         }
@@ -280,52 +316,48 @@ impl Owners {
 
     /// Removes an owner: it and those below it take nothing any more. Collects
     /// their coroutines, the children's first.
+    ///
+    /// Those below are taken apart, so that they cost nothing more when they are
+    /// removed in their turn, however deep the tree was.
     pub(crate) fn remove(&mut self, owner: OwnerIndex, tasks: &mut Vec<TaskKey>) {
-        self.tasks(owner, tasks);
-        let mut at = Some(owner);
+        let mut at = Some(self.first_leaf(owner));
+        self.unlink(owner);
         while let Some(here) = at {
-            self.nodes[here.get()].gone = true;
-            at = self.next_in_order(here, owner, true);
-        }
-        self.orphan_members(owner);
-        self.orphan_children(owner);
-        let node = self.nodes.remove(owner.get());
-        let Some(parent) = node.parent.some() else {
-            return;
-        };
-        match node.previous.some() {
-            Some(previous) => self.nodes[previous.get()].next = node.next,
-            None => self.nodes[parent.get()].first_child = node.next,
-        }
-        match node.next.some() {
-            Some(next) => self.nodes[next.get()].previous = node.previous,
-            None => self.nodes[parent.get()].last_child = node.previous,
-        }
-    }
-
-    fn orphan_members(&mut self, owner: OwnerIndex) {
-        let mut at = self.nodes[owner.get()].first_member;
-        while let Some(member) = self.members.get_mut(at as usize) {
-            at = member.next;
-            member.owner = OwnerIndex::NONE;
-        }
-    }
-
-    fn orphan_children(&mut self, owner: OwnerIndex) {
-        let mut at = self.nodes[owner.get()].first_child.some();
-        while let Some(child) = at {
-            let node = &mut self.nodes[child.get()];
-            at = node.next.some();
+            tasks.extend(self.members_of(here).map(|member| member.task));
+            at = self.next_upwards(here, owner);
+            let node = &mut self.nodes[here.get()];
+            node.gone = true;
             node.parent = OwnerIndex::NONE;
+            node.first_child = OwnerIndex::NONE;
+            node.last_child = OwnerIndex::NONE;
             node.previous = OwnerIndex::NONE;
             node.next = OwnerIndex::NONE;
+        }
+        self.nodes[owner.get()].dropped = true;
+        self.remove_if_unneeded(owner);
+    }
+
+    /// Takes an owner out of the list of its parent's children.
+    fn unlink(&mut self, owner: OwnerIndex) {
+        let node = &self.nodes[owner.get()];
+        let (parent, previous, next) = (node.parent, node.previous, node.next);
+        let Some(parent) = parent.some() else {
+            return;
+        };
+        match previous.some() {
+            Some(previous) => self.nodes[previous.get()].next = next,
+            None => self.nodes[parent.get()].first_child = next,
+        }
+        match next.some() {
+            Some(next) => self.nodes[next.get()].previous = previous,
+            None => self.nodes[parent.get()].last_child = previous,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{OwnerIndex, Owners};
+    use super::{OwnerIndex, Owners, index_of};
     use crate::key::TaskKey;
 
     fn key(index: u32) -> TaskKey {
@@ -427,9 +459,17 @@ mod tests {
         tasks.clear();
         owners.tasks(root, &mut tasks);
         assert_eq!(indices(&tasks), [20, 0, 1]);
+        let below = owners.insert(Some(left), None);
+        assert!(!owners.is_open(below));
         // What is left is in order: the siblings in any order, the leaf last.
-        for owner in [right, middle, root, leaf] {
+        for owner in [right, middle, root, leaf, below] {
             owners.remove(owner, &mut Vec::new());
+        }
+        // An owner stays for its coroutines.
+        assert!(!owners.is_open(left));
+        let members: Vec<usize> = owners.members.iter().map(|(index, _)| index).collect();
+        for member in members {
+            owners.remove_member(index_of(member));
         }
         assert!(owners.nodes.is_empty());
     }

@@ -177,6 +177,9 @@ impl<T> Coroutine<T> {
     /// in [`Owner::pause`](crate::Owner::pause). `false`: it was paused itself
     /// already, or has ended.
     ///
+    /// Whoever joins it waits for as long as that takes. What it has started
+    /// itself goes on: pause an [`Owner`](crate::Owner) to pause them all.
+    ///
     /// # Examples
     ///
     /// ```

@@ -44,6 +44,7 @@ pub(crate) enum Parked {
     },
     /// A clock that it does not count on went past the deadline.
     Timer {
+        order: u64,
         phase: PhaseIndex,
         clock: ClockIndex,
         deadline_ns: u64,
@@ -55,10 +56,6 @@ impl Pause {
     /// Its timers stand still from `readings` on.
     pub(crate) fn begin(&mut self, readings: &Readings) {
         self.since = Some(readings.clone());
-    }
-
-    pub(crate) fn has_begun(&self) -> bool {
-        self.since.is_some()
     }
 
     /// A timer on a clock that was not waited on when the pause began.

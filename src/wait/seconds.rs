@@ -211,10 +211,12 @@ impl Timer {
         let resumed = self.registration.take_resumed(&level);
         match self.deadline {
             Deadline::At(index, deadline_ns) if resumed => {
-                let phase = level.core().phases.get(self.registration.phase());
-                let now_ns = phase.reading_in_run(clock_ref(self.clock.as_ref(), index));
-                let now_ns = now_ns - level.core().paused_ns(&level, index);
-                Poll::Ready(Duration::from_nanos(now_ns - deadline_ns))
+                let phase = self.registration.phase();
+                let run = level.core().phases.get(phase);
+                let now_ns = run.reading_in_run(clock_ref(self.clock.as_ref(), index));
+                let paused_ns = level.core().paused_ns(&level, phase, index);
+                let due_ns = deadline_ns.saturating_add(paused_ns);
+                Poll::Ready(Duration::from_nanos(now_ns.saturating_sub(due_ns)))
             }
             _ => match self.poll_slowly(cx) {
                 Some(overshoot_ns) => Poll::Ready(Duration::from_nanos(overshoot_ns)),
@@ -251,9 +253,12 @@ impl Timer {
             self.deadline = Deadline::Never;
             return;
         };
-        // Counted in the coroutine's own time, see `Pause`.
-        let paused_ns = level.core().paused_ns(level, clock.index());
-        self.deadline = Deadline::At(clock.index(), deadline_ns - paused_ns);
+        // Counted in the coroutine's own time, see `Pause`. In a fixed step that
+        // may lie before its zero: then the next run will do, as it should.
+        let phase = self.registration.phase();
+        let paused_ns = level.core().paused_ns(level, phase, clock.index());
+        let own_ns = deadline_ns.saturating_sub(paused_ns);
+        self.deadline = Deadline::At(clock.index(), own_ns);
         self.registration
             .wait_for_time(level, cx, clock, deadline_ns);
     }
@@ -303,8 +308,13 @@ impl Timer {
         }
         let core = level.core();
         let since = self.registration.since();
+        let deadline_ns = if core.has_pauses() {
+            self.take_over(level, index, deadline_ns)
+        } else {
+            deadline_ns
+        };
         let clock = clock_ref(self.clock.as_ref(), index);
-        let paused_ns = core.paused_ns(level, index);
+        let paused_ns = core.paused_ns(level, since.phase(), index);
         let due_ns = deadline_ns.saturating_add(paused_ns);
         let now_ns = core.phases.get(since.phase()).reading(clock);
         if now_ns >= due_ns && core.has_run_since(since) {
@@ -313,6 +323,23 @@ impl Timer {
         }
         self.registration.wait_for_time(level, cx, clock, due_ns);
         None
+    }
+
+    /// Goes over to the time of the coroutine that polls it, if that is another
+    /// one than before. Gives the deadline in that time.
+    #[inline(never)]
+    fn take_over(&mut self, level: &Level, index: ClockIndex, deadline_ns: u64) -> u64 {
+        let (core, phase) = (level.core(), self.registration.phase());
+        let ticket = self.registration.ticket();
+        let before_ns = ticket.and_then(|t| core.paused_before_ns(level, phase, index, t));
+        let Some(before_ns) = before_ns else {
+            return deadline_ns;
+        };
+        self.cancel();
+        let due_ns = deadline_ns.saturating_add(before_ns);
+        let deadline_ns = due_ns.saturating_sub(core.paused_ns(level, phase, index));
+        self.deadline = Deadline::At(index, deadline_ns);
+        deadline_ns
     }
 
     #[cold]
@@ -344,7 +371,8 @@ fn not_a_number(location: &Location<'_>) -> ! {
 #[cold]
 fn clock_of_another_executor() -> ! {
     panic!(
-        "a wait on a clock of one executor was polled in another: make a clock with          `Executor::clock` of the executor that runs the coroutine"
+        "a wait on a clock of one executor was polled in another: make a clock with \
+         `Executor::clock` of the executor that runs the coroutine"
     )
 }
 

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use framestep::prelude::*;
@@ -87,6 +88,29 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
 pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     panic_text(&*result.err().expect("a panic"))
+}
+
+/// Where `f` panics, as file and line.
+pub(crate) fn place_of_panic<R>(f: impl FnOnce() -> R) -> String {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let alone = ONE_AT_A_TIME.lock();
+    let _alone = alone.unwrap_or_else(PoisonError::into_inner);
+    let place = Arc::new(Mutex::new(String::new()));
+    let see = place.clone();
+    // The tests beside this one panic on threads of their own.
+    let this = std::thread::current().id();
+    let others = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() != this {
+            others(info);
+        } else if let Some(location) = info.location() {
+            *see.lock().unwrap() = format!("{}:{}", location.file(), location.line());
+        }
+    }));
+    panic_of(f);
+    drop(std::panic::take_hook());
+    let place = place.lock().unwrap();
+    place.clone()
 }
 
 /// All phases of `run_frame`, in its order.

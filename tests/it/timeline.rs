@@ -8,8 +8,8 @@ use std::fmt::{Display, Write as _};
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::Executor;
 use framestep::prelude::*;
+use framestep::{CoroutineId, Executor};
 
 /// A length that no test reaches: the clamp on long frames switched off.
 pub(crate) const UNLIMITED: u64 = 1_000_000_000;
@@ -89,18 +89,50 @@ impl Timeline {
     }
 
     /// Starts a coroutine now, with a row of its own.
-    pub(crate) fn row<F>(&mut self, name: &str, script: impl FnOnce(Mark) -> F)
+    pub(crate) fn row<F>(&mut self, name: &str, script: impl FnOnce(Mark) -> F) -> CoroutineId
     where
         F: Future<Output = ()> + 'static,
     {
+        let executor = self.executor.handle();
+        self.add_row(name, |mark| executor.start(script(mark)))
+    }
+
+    /// The same, of an owner.
+    pub(crate) fn row_on<F>(
+        &mut self,
+        owner: &Owner,
+        name: &str,
+        script: impl FnOnce(Mark) -> F,
+    ) -> CoroutineId
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        self.add_row(name, |mark| owner.start(script(mark)))
+    }
+
+    fn add_row(&mut self, name: &str, start: impl FnOnce(Mark) -> Coroutine<()>) -> CoroutineId {
         let hits = Rc::new(RefCell::new(String::new()));
-        let handle = self.executor.start(script(Mark(hits.clone())));
+        let handle = start(Mark(hits.clone()));
+        let id = handle.id();
         self.rows.push(Row {
             name: name.to_owned(),
             hits,
             cells: vec![String::new(); self.times.len()],
             is_finished: Box::new(move || handle.is_finished()),
         });
+        id
+    }
+
+    /// For what the host does between two frames.
+    pub(crate) fn executor(&mut self) -> &mut Executor {
+        &mut self.executor
+    }
+
+    /// Steps up to the end of `frame`, for a later diagram to show.
+    pub(crate) fn run_to(&mut self, frame: u64) {
+        while self.times.len() as u64 <= frame {
+            self.draw_frame();
+        }
     }
 
     /// Steps up to the last frame of `diagram` and compares with it.
@@ -108,9 +140,7 @@ impl Timeline {
     pub(crate) fn check(&mut self, diagram: &str) {
         let expected = Diagram::parse(diagram);
         let last = *expected.frames.last().expect("a diagram has frames");
-        while self.times.len() as u64 <= last {
-            self.draw_frame();
-        }
+        self.run_to(last);
         let actual = self.draw(&expected);
         assert!(
             actual == expected,

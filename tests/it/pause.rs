@@ -1,0 +1,1160 @@
+//! Pausing: nothing resumes, time stands still, and what fell due meanwhile
+//! resumes in the first run of its phase afterwards, in its old order.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::channel::{mpsc, oneshot};
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt, join, select_biased};
+use proptest::prelude::*;
+
+use framestep::prelude::*;
+use framestep::{Clock, CoroutineId, Executor};
+
+use crate::support::{counted, forever, poll_once, result_of, swallow, update, yield_now};
+use crate::timeline::{Log, Mark, Timeline, UNLIMITED, unclamped};
+
+/// Frames of a quarter of a second with a fixed step in each, and an owner.
+fn quarters() -> (Timeline, Owner) {
+    let builder = Executor::builder().max_delta(UNLIMITED).fixed_delta(0.25);
+    let executor = builder.build();
+    let owner = executor.owner();
+    (Timeline::with_executor(executor, 0.25), owner)
+}
+
+/// Marks when the wait that `wait` makes is over.
+async fn after<F: Future>(mark: Mark, wait: F) {
+    wait.await;
+    mark.hit();
+}
+
+fn seconds(n: f64) -> Duration {
+    Duration::from_secs_f64(n)
+}
+
+// What falls due
+
+#[test]
+fn what_falls_due_while_the_owner_is_paused_resumes_in_the_first_run_of_its_phase_after() {
+    let (mut timeline, owner) = quarters();
+    let mut row = |name: &str, wait: futures::future::LocalBoxFuture<'static, ()>| {
+        timeline.row_on(&owner, name, |mark| after(mark, wait));
+    };
+    row("frames(1)", wait_frames(1).map(drop).boxed_local());
+    row("frames(2)", wait_frames(2).map(drop).boxed_local());
+    row("frames(4)", wait_frames(4).map(drop).boxed_local());
+    row("frames(5)", wait_frames(5).map(drop).boxed_local());
+    row("frames(6)", wait_frames(6).map(drop).boxed_local());
+    let seen = || time().frame >= 3;
+    row("until(F3)", wait_until(seen).map(drop).boxed_local());
+    row(
+        "while(F3)",
+        wait_while(move || !seen()).map(drop).boxed_local(),
+    );
+    timeline.run_to(1);
+    assert!(owner.pause());
+    timeline.run_to(4);
+    assert!(owner.resume());
+    timeline.check(
+        "
+        frame     0 1 2 3 4 5 6
+        frames(1) - *
+        frames(2) - - - - - *
+        frames(4) - - - - - *
+        frames(5) - - - - - *
+        frames(6) - - - - - - *
+        until(F3) - - - - - *
+        while(F3) - - - - - *
+        ",
+    );
+}
+
+#[test]
+fn waits_for_a_phase_resume_in_that_phase() {
+    for of_owner in [true, false] {
+        let (mut timeline, owner) = quarters();
+        let ids: Vec<CoroutineId> = crate::support::PHASES
+            .iter()
+            .map(|&phase| {
+                timeline.row_on(&owner, &format!("{phase:?}"), move |mark| async move {
+                    loop {
+                        in_phase(phase).await;
+                        mark.hit();
+                    }
+                })
+            })
+            .collect();
+        timeline.run_to(1);
+        let pause = |timeline: &mut Timeline, paused: bool| {
+            let executor = timeline.executor();
+            for &id in &ids {
+                match (of_owner, paused) {
+                    (true, true) => drop(owner.pause()),
+                    (true, false) => drop(owner.resume()),
+                    (false, true) => assert!(executor.pause(id)),
+                    (false, false) => assert!(executor.resume(id)),
+                }
+            }
+        };
+        pause(&mut timeline, true);
+        timeline.run_to(3);
+        pause(&mut timeline, false);
+        timeline.check(
+            "
+            frame       0 1 2 3 4 5
+            EarlyUpdate - E - - E E
+            FixedUpdate - F - - F F
+            Update      - * - - * *
+            LateUpdate  - L - - L L
+            EndOfFrame  - Z - - Z Z
+            ",
+        );
+    }
+}
+
+#[test]
+fn seconds_stand_still() {
+    let (mut timeline, owner) = quarters();
+    let child = timeline.executor().clock().child();
+    child.set_scale(2);
+    for tenths in [0_u32, 25, 50, 75, 100] {
+        let length = f64::from(tenths) / 100.0;
+        let name = |of: &str| format!("{of}({length:.2})");
+        timeline.row_on(&owner, &name("game"), |mark| {
+            after(mark, wait_seconds(length))
+        });
+        let real = wait_seconds_realtime(length);
+        timeline.row_on(&owner, &name("real"), |mark| after(mark, real));
+        let fixed = wait_seconds(length).in_phase(Phase::FixedUpdate);
+        timeline.row_on(&owner, &name("fixed"), |mark| after(mark, fixed));
+        let twice = child.wait_seconds(length * 2.0);
+        timeline.row_on(&owner, &name("child"), |mark| after(mark, twice));
+    }
+    timeline.run_to(2);
+    owner.pause();
+    timeline.run_to(5);
+    owner.resume();
+    timeline.check(
+        "
+        frame       0 1 2 3 4 5 6 7 8
+        game(0.00)  - *
+        real(0.00)  - *
+        fixed(0.00) - F
+        child(0.00) - *
+        game(0.25)  - *
+        real(0.25)  - *
+        fixed(0.25) - F
+        child(0.25) - *
+        game(0.50)  - - *
+        real(0.50)  - - *
+        fixed(0.50) - - F
+        child(0.50) - - *
+        game(0.75)  - - - - - - *
+        real(0.75)  - - - - - - *
+        fixed(0.75) - - - - - - F
+        child(0.75) - - - - - - *
+        game(1.00)  - - - - - - - *
+        real(1.00)  - - - - - - - *
+        fixed(1.00) - - - - - - - F
+        child(1.00) - - - - - - - *
+        ",
+    );
+}
+
+#[test]
+fn a_pause_and_a_resume_in_one_frame_cost_no_time() {
+    let (mut timeline, owner) = quarters();
+    let id = timeline.row_on(&owner, "wait", |mark| after(mark, wait_seconds(0.75)));
+    for frame in 0..3 {
+        timeline.run_to(frame);
+        owner.pause();
+        timeline.executor().pause(id);
+        owner.resume();
+        timeline.executor().resume(id);
+    }
+    timeline.check("frame 0 1 2 3\nwait  - - - *");
+}
+
+#[test]
+fn several_pauses_add_up() {
+    let (mut timeline, owner) = quarters();
+    timeline.row_on(&owner, "wait", |mark| after(mark, wait_seconds(1)));
+    for frame in 0..4 {
+        // Paused in every second frame: before 1, 3, 5, 7.
+        timeline.run_to(frame * 2);
+        owner.pause();
+        timeline.run_to(frame * 2 + 1);
+        owner.resume();
+    }
+    timeline.check("frame 0 1 2 3 4 5 6 7 8\nwait  - - - - - - - - *");
+}
+
+#[test]
+fn a_wait_due_within_a_frame_that_is_paused_before_update_resumes_at_once_after() {
+    // The clock had reached the deadline when the pause began.
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let log = Log::new();
+    let say = log.clone();
+    owner.start(async move {
+        let overshoot = wait_seconds(0.5).await;
+        say.say(overshoot.as_secs_f64());
+    });
+    executor.begin_frame(0.75);
+    owner.pause();
+    executor.run_phase(Phase::Update);
+    update(&mut executor, 10);
+    owner.resume();
+    executor.run_phase(Phase::Update);
+    log.check(&["F2: 0.25"]);
+}
+
+#[test]
+fn the_overshoot_knows_of_pauses() {
+    let mut executor = unclamped();
+    let outputs = Rc::new(RefCell::new(Vec::new()));
+    let sink = outputs.clone();
+    let wait = executor.start(async move {
+        for length in [0.75, 0.75, 0.0, 2.0] {
+            let overshoot = wait_seconds(length).await;
+            sink.borrow_mut().push(overshoot.as_secs_f64());
+        }
+    });
+    executor.run_frame(0.5);
+    wait.pause();
+    executor.run_frame(0.5);
+    wait.resume();
+    executor.run_frame(0.5); // own time 1.0: 0.25 over
+    wait.pause();
+    executor.run_frame(10);
+    wait.resume();
+    executor.run_frame(1); // 2.0: 0.25 over
+    wait.pause();
+    executor.run_frame(10);
+    wait.resume();
+    executor.run_frame(0.125); // 2.125: 0.125 over
+    executor.run_frame(2); // 4.125
+    assert_eq!(*outputs.borrow(), [0.25, 0.25, 0.125, 0.0]);
+}
+
+// Who is paused
+
+#[test]
+fn whoever_has_the_flag_on_itself_or_above_is_paused_whatever_the_order_of_resumes() {
+    let orders: [[usize; 3]; 6] = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    for pauses in orders {
+        for resumes in orders {
+            let (mut timeline, top) = quarters();
+            let owner = top.child();
+            let own = timeline.executor().handle();
+            let id = timeline.row_on(&owner, "wait", |mark| after(mark, wait_seconds(0.5)));
+            timeline.row_on(&owner, "other", |mark| after(mark, next_frame()));
+            let set = |which: usize, paused: bool| match (which, paused) {
+                (0, true) => own.pause(id),
+                (0, false) => own.resume(id),
+                (1, true) => owner.pause(),
+                (1, false) => owner.resume(),
+                (_, true) => top.pause(),
+                (_, false) => top.resume(),
+            };
+            timeline.run_to(1);
+            for (frame, which) in (2..).zip(pauses) {
+                assert!(set(which, true) && !set(which, true));
+                timeline.run_to(frame);
+            }
+            for (frame, which) in (5..).zip(resumes) {
+                assert!(set(which, false) && !set(which, false));
+                timeline.run_to(frame);
+            }
+            timeline.check(
+                "
+                frame 0 1 2 3 4 5 6 7 8
+                wait  - - - - - - - *
+                other - *
+                ",
+            );
+        }
+    }
+}
+
+#[test]
+fn pausing_twice_is_pausing_once() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let wait = owner.start(async { next_frame().await });
+    assert!(owner.pause() && !owner.pause());
+    assert!(wait.pause() && !wait.pause());
+    assert!(wait.resume() && !wait.resume());
+    assert!(wait.is_paused() && owner.is_paused());
+    assert!(owner.resume() && !owner.resume());
+    assert!(!wait.is_paused() && !owner.is_paused());
+    executor.run_frame(0.25);
+    assert!(wait.is_finished());
+}
+
+#[test]
+fn what_has_ended_or_is_of_another_executor_is_not_paused() {
+    let (executor, other) = (unclamped(), unclamped());
+    let ended = executor.start(async {});
+    assert!(!ended.pause() && !ended.resume() && !ended.is_paused());
+    let foreign = other.start(forever());
+    assert!(!executor.pause(foreign.id()) && !executor.resume(foreign.id()));
+    assert!(!foreign.is_paused());
+    let refused = {
+        let owner = executor.owner();
+        owner.set_active(false);
+        owner.start(forever())
+    };
+    assert!(!refused.pause() && !executor.pause(refused.id()));
+    let handle = executor.handle();
+    let alive = executor.start(forever());
+    drop(executor);
+    assert!(!alive.pause() && !handle.pause(alive.id()) && !handle.resume(alive.id()));
+}
+
+// Predicates, wakes and joins
+
+#[test]
+fn conditions_are_not_asked() {
+    let mut executor = unclamped();
+    let asked = Rc::new(Cell::new(0));
+    let ask = asked.clone();
+    let wait = executor.start(async move {
+        wait_until(move || {
+            ask.set(ask.get() + 1);
+            false
+        })
+        .await;
+    });
+    for (paused, after) in [(false, 1), (true, 1), (true, 1), (false, 2), (false, 3)] {
+        if paused {
+            wait.pause();
+        } else {
+            wait.resume();
+        }
+        executor.run_frame(0.25);
+        assert_eq!(asked.get(), after);
+    }
+}
+
+#[test]
+fn wakes_resume_in_the_phase_of_the_coroutine_in_their_old_order_before_fresh_waiters() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let log = Log::new();
+    let mut senders = Vec::new();
+    for name in ["a", "b", "c"] {
+        let (sender, receiver) = oneshot::channel::<()>();
+        senders.push(sender);
+        let log = log.clone();
+        owner.start(async move {
+            in_phase(Phase::LateUpdate).await;
+            receiver.await.unwrap();
+            log.say(name);
+        });
+    }
+    let say = log.clone();
+    executor.start(async move {
+        loop {
+            in_phase(Phase::LateUpdate).await;
+            say.say("fresh");
+        }
+    });
+    executor.run_frame(0.25);
+    owner.pause();
+    let mut senders: Vec<_> = senders.into_iter().map(Some).collect();
+    senders[2].take().unwrap().send(()).unwrap();
+    executor.run_frame(0.25);
+    senders[0].take().unwrap().send(()).unwrap();
+    executor.run_frame(0.25);
+    owner.resume();
+    senders[1].take().unwrap().send(()).unwrap();
+    executor.run_frame(0.25);
+    log.check(&[
+        "F1.LateUpdate: fresh",
+        "F2.LateUpdate: fresh",
+        "F3.LateUpdate: fresh",
+        "F4.LateUpdate: c",
+        "F4.LateUpdate: a",
+        "F4.LateUpdate: b",
+        "F4.LateUpdate: fresh",
+    ]);
+}
+
+#[test]
+fn parked_waiters_keep_their_order_and_come_before_fresh_ones() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let log = Log::new();
+    let script = |name: &'static str, late: bool| {
+        let log = log.clone();
+        async move {
+            if late {
+                end_of_frame().await;
+            }
+            loop {
+                next_frame().await;
+                log.say(name);
+            }
+        }
+    };
+    // What counts is when the wait began, not who was added first.
+    owner.start(script("late", true));
+    owner.start(script("early", false));
+    executor.start(script("fresh", false));
+    executor.run_frame(0.25);
+    log.check(&["F1: early", "F1: fresh"]);
+    executor.run_frame(0.25);
+    log.check(&["F2: early", "F2: fresh", "F2: late"]);
+    owner.pause();
+    executor.run_frame(0.25);
+    log.check(&["F3: fresh"]);
+    owner.resume();
+    executor.run_frame(0.25);
+    log.check(&["F4: early", "F4: late", "F4: fresh"]);
+}
+
+#[test]
+fn timers_of_one_deadline_keep_their_order() {
+    for resumed_one_by_one in [false, true] {
+        let mut executor = unclamped();
+        let owner = executor.owner();
+        let log = Log::new();
+        let script = |name: &'static str, frames: u64| {
+            let log = log.clone();
+            async move {
+                wait_frames(frames).await;
+                wait_seconds(1.0 - 0.25 * f64::from(u32::try_from(frames).unwrap())).await;
+                log.say(name);
+            }
+        };
+        // All due at second 1, registered in the order of their names.
+        let c = owner.start(script("c", 3));
+        let b = owner.start(script("b", 2));
+        let a = owner.start(script("a", 1));
+        for _ in 0..3 {
+            executor.run_frame(0.25);
+        }
+        owner.pause();
+        for _ in 0..3 {
+            executor.run_frame(0.25);
+        }
+        if resumed_one_by_one {
+            for one in [&a, &b, &c] {
+                one.pause();
+            }
+            owner.resume();
+            for one in [&b, &c, &a] {
+                one.resume();
+            }
+        } else {
+            owner.resume();
+        }
+        executor.run_frame(0.25);
+        log.check(&["F7: a", "F7: b", "F7: c"]);
+    }
+}
+
+#[test]
+fn a_paused_joiner_resumes_in_the_first_run_after_whenever_the_other_ended() {
+    let (mut timeline, owner) = quarters();
+    let mut joined = Vec::new();
+    for frames in [2, 4, 6] {
+        let child = timeline.executor().start(async move {
+            wait_frames(frames).await;
+        });
+        joined.push(
+            timeline.row_on(&owner, &format!("join({frames})"), |mark| async move {
+                child.await.unwrap();
+                mark.hit();
+            }),
+        );
+    }
+    timeline.run_to(1);
+    owner.pause();
+    timeline.run_to(4);
+    owner.resume();
+    timeline.check(
+        "
+        frame   0 1 2 3 4 5 6
+        join(2) - - - - - *
+        join(4) - - - - - *
+        join(6) - - - - - - *
+        ",
+    );
+}
+
+#[test]
+fn whoever_joins_a_paused_coroutine_waits_for_it_and_gets_an_error_when_it_is_stopped() {
+    for stopped in [false, true] {
+        let mut executor = unclamped();
+        let child = executor.start(async { wait_seconds(0.25).await });
+        let id = child.id();
+        let joiner = executor.start(async move {
+            let result = child.await;
+            (time().frame, result.is_err_and(|error| error.is_stopped()))
+        });
+        executor.pause(id);
+        for _ in 0..3 {
+            executor.run_frame(0.25);
+        }
+        assert!(!joiner.is_finished());
+        let resumes = if stopped {
+            executor.stop(id)
+        } else {
+            executor.resume(id)
+        };
+        assert!(resumes);
+        executor.run_frame(0.25);
+        assert_eq!(result_of(&executor, joiner).unwrap(), (4, stopped));
+    }
+}
+
+// Spawn, start and stop
+
+#[test]
+fn what_is_started_on_a_paused_owner_begins_when_it_goes_on_in_order() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let log = Log::new();
+    let script = |name: &'static str| {
+        let log = log.clone();
+        async move { log.say(name) }
+    };
+    owner.pause();
+    owner.spawn(script("spawned"));
+    let started = owner.start(script("started"));
+    assert!(started.is_paused());
+    owner.spawn_in(Phase::EndOfFrame, script("late"));
+    executor.run_frame(0.25);
+    owner.start(script("later"));
+    executor.run_frame(0.25);
+    log.check(&[]);
+    owner.resume();
+    executor.start(script("host"));
+    executor.run_frame(0.25);
+    log.check(&[
+        "F2.host: host",
+        "F3: spawned",
+        "F3: started",
+        "F3: later",
+        "F3.EndOfFrame: late",
+    ]);
+    // Resumed before any run came by, it is like any other that was spawned.
+    owner.pause();
+    owner.start(script("again"));
+    owner.resume();
+    log.check(&[]);
+    executor.run_frame(0.25);
+    log.check(&["F4: again"]);
+}
+
+#[test]
+fn whoever_is_stopped_while_paused_leaves_nothing() {
+    type Script = fn() -> futures::future::LocalBoxFuture<'static, ()>;
+    let scripts: [Script; 7] = [
+        || next_frame().map(drop).boxed_local(),
+        || wait_frames(2).map(drop).boxed_local(),
+        || wait_seconds(0.25).map(drop).boxed_local(),
+        || wait_until(|| true).map(drop).boxed_local(),
+        || swallow(next_frame()).map(drop).boxed_local(),
+        || swallow(wait_seconds(0.25)).map(drop).boxed_local(),
+        || yield_now().boxed_local(),
+    ];
+    for script in scripts {
+        for frames in 0..4 {
+            for resumed in [false, true] {
+                let mut executor = unclamped();
+                let owner = executor.owner();
+                let log = Log::new();
+                let (dropped, script) = (log.on_drop("dropped"), script());
+                owner.start(async move {
+                    let _dropped = dropped;
+                    script.await;
+                    unreachable!("paused until it is stopped");
+                });
+                owner.pause();
+                for _ in 0..frames {
+                    executor.run_frame(0.25);
+                }
+                if resumed {
+                    owner.resume();
+                }
+                owner.stop_all();
+                log.check(&["dropped"]);
+                assert!(executor.is_empty() && owner.is_empty());
+                assert!(!executor.has_ready(), "after {frames} frames");
+                assert_eq!(executor.next_deadline(), None);
+                owner.resume();
+                executor.run_frame(0.25);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_host_is_not_kept_awake_by_who_is_paused() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    owner.start(async {
+        loop {
+            next_frame().await;
+        }
+    });
+    owner.start(async { wait_until(|| false).await });
+    owner.start(async { wait_seconds(1).await });
+    owner.pause();
+    // What is due next is noticed to be paused when it comes up.
+    executor.run_frame(1);
+    assert!(!executor.has_ready());
+    assert_eq!(executor.next_deadline(), None);
+    executor.run_frame(1);
+    owner.resume();
+    assert!(executor.has_ready());
+    assert_eq!(executor.next_deadline(), Some(seconds(1.0)));
+}
+
+#[test]
+fn a_paused_coroutine_is_not_polled() {
+    let mut executor = unclamped();
+    let polls = Rc::new(Cell::new(0));
+    let (sender, mut receiver) = mpsc::unbounded::<()>();
+    let listener = executor.start(counted(polls.clone(), async move {
+        loop {
+            select_biased! {
+                _ = receiver.next() => {}
+                _ = next_frame() => {}
+            }
+        }
+    }));
+    executor.run_frame(0.25);
+    assert_eq!(polls.get(), 2);
+    listener.pause();
+    for _ in 0..100 {
+        for _ in 0..10 {
+            sender.unbounded_send(()).unwrap();
+        }
+        executor.run_frame(0.25);
+    }
+    assert_eq!(polls.get(), 2);
+    listener.resume();
+    executor.run_frame(0.25);
+    assert_eq!(polls.get(), 3);
+}
+
+// In the middle of things
+
+#[test]
+fn whoever_is_paused_in_the_run_in_which_it_is_due_keeps_its_turn() {
+    for wait in 0..4 {
+        let mut executor = unclamped();
+        let owner = Rc::new(executor.owner());
+        let log = Log::new();
+        let pauser = owner.clone();
+        executor.start(async move {
+            next_frame().await;
+            pauser.pause();
+            wait_frames(2).await;
+            pauser.resume();
+        });
+        let say = log.clone();
+        owner.start(async move {
+            match wait {
+                0 => drop(next_frame().await),
+                1 => drop(wait_frames(1).await),
+                2 => drop(wait_seconds(0.25).await),
+                _ => drop(swallow(wait_seconds(0.25)).await),
+            }
+            say.say("due");
+        });
+        // Resumed in the middle of F3.Update, it has missed the beginning.
+        for _ in 0..4 {
+            executor.run_frame(0.25);
+        }
+        log.check(&["F4: due"]);
+    }
+}
+
+#[test]
+fn whoever_pauses_itself_goes_on_to_its_next_wait() {
+    for of_owner in [false, true] {
+        let (mut timeline, owner) = quarters();
+        let owner = Rc::new(owner);
+        let executor = timeline.executor().handle();
+        let (own, handle) = (owner.clone(), executor.clone());
+        let id = timeline.row_on(&owner, "self", |mark| async move {
+            next_frame().await;
+            let paused = if of_owner {
+                own.pause()
+            } else {
+                handle.pause(current())
+            };
+            assert!(paused);
+            mark.hit();
+            // Begun while paused: all of it is still to come.
+            wait_seconds(0.5).await;
+            mark.hit();
+        });
+        timeline.run_to(4);
+        if of_owner {
+            owner.resume();
+        } else {
+            executor.resume(id);
+        }
+        timeline.check("frame 0 1 2 3 4 5 6\nself  - * - - - - *");
+    }
+}
+
+#[test]
+fn whoever_pauses_and_resumes_itself_has_lost_no_time() {
+    let (mut timeline, owner) = quarters();
+    let owner = Rc::new(owner);
+    let own = owner.clone();
+    timeline.row_on(&owner, "self", |mark| async move {
+        for _ in 0..3 {
+            own.pause();
+            let wait = wait_seconds(0.5);
+            own.resume();
+            wait.await;
+            mark.hit();
+        }
+    });
+    timeline.check("frame 0 1 2 3 4 5 6\nself  - - * - * - *");
+}
+
+#[test]
+fn a_wait_polled_again_for_another_reason_is_not_ready_early() {
+    let mut executor = unclamped();
+    let (sender, mut receiver) = mpsc::unbounded::<()>();
+    let wait = executor.start(async move {
+        let mut wait = wait_seconds(1);
+        loop {
+            select_biased! {
+                _ = wait => break time().frame,
+                _ = receiver.next() => {}
+            }
+        }
+    });
+    executor.run_frame(0.25);
+    wait.pause();
+    for _ in 0..10 {
+        executor.run_frame(0.25);
+    }
+    wait.resume();
+    while !wait.is_finished() {
+        sender.unbounded_send(()).unwrap();
+        executor.run_frame(0.25);
+    }
+    assert_eq!(result_of(&executor, wait).unwrap(), 14);
+}
+
+#[test]
+fn combinators_find_all_of_their_waits_where_they_were() {
+    let (mut timeline, owner) = quarters();
+    timeline.row_on(&owner, "join", |mark| async move {
+        join!(
+            wait_seconds(0.5),
+            wait_seconds_realtime(0.75),
+            wait_frames(2)
+        );
+        mark.hit();
+    });
+    timeline.row_on(&owner, "all", |mark| async move {
+        let mut waits: FuturesUnordered<_> = (1..=4_u32)
+            .map(|n| wait_seconds(f64::from(n) / 4.0))
+            .collect();
+        while waits.next().await.is_some() {
+            mark.hit();
+        }
+    });
+    timeline.row_on(&owner, "select", |mark| async move {
+        let (mut a, mut b) = (wait_seconds(0.75), wait_frames(10));
+        select_biased! {
+            _ = a => mark.hit(),
+            _ = b => unreachable!("due in frame 10"),
+        }
+    });
+    timeline.run_to(1);
+    owner.pause();
+    timeline.run_to(5);
+    owner.resume();
+    timeline.check(
+        "
+        frame  0 1 2 3 4 5 6 7 8
+        join   - - - - - - - *
+        all    - * - - - - * * *
+        select - - - - - - - *
+        ",
+    );
+}
+
+#[test]
+fn a_wait_that_goes_to_another_coroutine_keeps_what_is_left_of_it() {
+    let mut executor = unclamped();
+    // One that was paused for five seconds hands over a wait with one to go.
+    let (give, take) = oneshot::channel();
+    let first = executor.start(async move {
+        wait_seconds(0.25).await;
+        let mut wait = Box::pin(wait_seconds(1));
+        assert!(poll_once(&mut wait).await.is_pending());
+        give.send(wait).unwrap();
+        forever().await;
+    });
+    first.pause();
+    for _ in 0..20 {
+        executor.run_frame(0.25);
+    }
+    first.resume();
+    let second = executor.start(async move {
+        take.await.unwrap().await;
+        time().frame
+    });
+    assert_eq!(executor.run_until(second, 0.25).unwrap(), 25);
+}
+
+// Fixed time and game time are different clocks to a pause
+
+#[test]
+fn a_pause_that_ends_in_a_fixed_step_counts_for_each_wait_on_its_own_time() {
+    let mut executor = Executor::builder()
+        .max_delta(UNLIMITED)
+        .fixed_delta(0.25)
+        .build();
+    let owner = executor.owner();
+    let log = Log::new();
+    for phase in [Phase::FixedUpdate, Phase::Update] {
+        let log = log.clone();
+        owner.start(async move {
+            let over = wait_seconds(2).in_phase(phase).await;
+            log.say(over.as_secs_f64());
+        });
+    }
+    executor.run_frame(1);
+    // Paused at 1 s on both, and resumed in the second of four fixed steps.
+    owner.pause();
+    for resumed_in in [Some(1), None] {
+        executor.begin_frame(1);
+        for step in 0..4 {
+            assert!(executor.begin_fixed_step());
+            if resumed_in == Some(step) {
+                owner.resume();
+            }
+            executor.run_phase(Phase::FixedUpdate);
+        }
+        executor.run_phase(Phase::Update);
+    }
+    // Update missed a frame of a second, the fixed steps two of a quarter.
+    log.check(&["F3.FixedUpdate: 0", "F3: 0"]);
+}
+
+// Against a model that is obviously right
+
+mod model {
+    use super::*;
+
+    /// What a coroutine counts on.
+    #[derive(Clone, Copy, Debug)]
+    enum On {
+        Game,
+        Realtime,
+        Slow,
+        Slower,
+        Fixed,
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum What {
+        Owner(usize),
+        Coroutine(usize),
+        Scale(usize, u64),
+    }
+
+    /// Something that the host does in a frame.
+    #[derive(Clone, Copy, Debug)]
+    struct Deed {
+        frame: u64,
+        when: u8,
+        what: What,
+    }
+
+    const OWNERS: usize = 4;
+    /// All times are a number of units, of which a 64th is a whole number.
+    const UNIT_NS: u64 = 16_000_000;
+    /// A fixed step, in units.
+    const STEP: u64 = 2;
+
+    /// No owner, or one of a tree: 0, 1 below 0, 2 below 1, 3 alone.
+    fn is_below(owner: Option<usize>, above: usize) -> bool {
+        match owner {
+            Some(3) => above == 3,
+            Some(owner) => above <= owner,
+            None => false,
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    struct Script {
+        owner: Option<usize>,
+        on: On,
+        /// In units, one after another.
+        lengths: Vec<u64>,
+        /// Behind a combinator, which makes records.
+        wrapped: bool,
+    }
+
+    #[derive(Clone, Debug)]
+    struct Program {
+        scripts: Vec<Script>,
+        deeds: Vec<Deed>,
+        /// In units.
+        frames: Vec<u64>,
+    }
+
+    /// Resumed: which script, in which frame, with which overshoot.
+    type Trace = Vec<(usize, u64, u64)>;
+
+    fn units(n: u64) -> Duration {
+        Duration::from_nanos(n * UNIT_NS)
+    }
+
+    /// The points of a frame at which the host does things.
+    const BEFORE: u8 = 0;
+    const BEGUN: u8 = 1;
+    const IN_FIRST_STEP: u8 = 2;
+    const STEPPED: u8 = 3;
+    const UPDATED: u8 = 4;
+
+    fn actual(program: &Program) -> Trace {
+        let mut executor = Executor::builder()
+            .max_delta(UNLIMITED)
+            .fixed_delta(units(STEP))
+            .build();
+        let top = executor.owner();
+        let middle = top.child();
+        let low = middle.child();
+        let owners: [Owner; OWNERS] = [top, middle, low, executor.owner()];
+        let slow = executor.clock().child();
+        let slower = slow.child();
+        let clocks: [Clock; 3] = [executor.clock(), slow, slower];
+        let trace = Rc::new(RefCell::new(Trace::new()));
+        let started = program.scripts.iter().enumerate().map(|(index, script)| {
+            let (trace, clocks, of) = (trace.clone(), clocks.clone(), script.clone());
+            let run = async move {
+                for length in of.lengths {
+                    let length = units(length);
+                    let wait = match of.on {
+                        On::Game => wait_seconds(length).boxed_local(),
+                        On::Realtime => wait_seconds_realtime(length).boxed_local(),
+                        On::Slow => clocks[1].wait_seconds(length).boxed_local(),
+                        On::Slower => clocks[2].wait_seconds(length).boxed_local(),
+                        On::Fixed => wait_seconds(length)
+                            .in_phase(Phase::FixedUpdate)
+                            .boxed_local(),
+                    };
+                    let over = if of.wrapped {
+                        let mut one: FuturesUnordered<_> = [wait].into_iter().collect();
+                        one.next().await.unwrap()
+                    } else {
+                        wait.await
+                    };
+                    let over = u64::try_from(over.as_nanos()).unwrap();
+                    trace.borrow_mut().push((index, time().frame, over));
+                }
+            };
+            match script.owner {
+                Some(owner) => owners[owner].start(run),
+                None => executor.start(run),
+            }
+        });
+        let coroutines: Vec<Coroutine<()>> = started.collect();
+        let act = |frame: u64, when: u8| {
+            let now = program.deeds.iter();
+            for deed in now.filter(|deed| deed.frame == frame && deed.when == when) {
+                match deed.what {
+                    What::Owner(owner) => {
+                        let owner = &owners[owner];
+                        assert!(owner.pause() || owner.resume());
+                    }
+                    What::Coroutine(index) => {
+                        let one = &coroutines[index];
+                        assert!(one.pause() || one.resume() || one.is_finished());
+                    }
+                    What::Scale(clock, quarters) => {
+                        clocks[clock].set_scale(f64::from(u32::try_from(quarters).unwrap()) / 4.0);
+                    }
+                }
+            }
+        };
+        for (frame, &dt) in (1..).zip(&program.frames) {
+            act(frame, BEFORE);
+            executor.begin_frame(units(dt));
+            act(frame, BEGUN);
+            let mut first = true;
+            while executor.begin_fixed_step() {
+                if first {
+                    act(frame, IN_FIRST_STEP);
+                }
+                first = false;
+                executor.run_phase(Phase::FixedUpdate);
+            }
+            act(frame, STEPPED);
+            executor.run_phase(Phase::Update);
+            act(frame, UPDATED);
+        }
+        let mut trace = trace.borrow().clone();
+        trace.sort_unstable();
+        trace
+    }
+
+    /// Each coroutine has clocks of its own, which go on while it is not paused.
+    #[derive(Clone, Default)]
+    struct Model {
+        paused: bool,
+        now_ns: u64,
+        deadline_ns: u64,
+        began: u64,
+        next: usize,
+    }
+
+    fn expected(program: &Program) -> Trace {
+        let mut trace = Trace::new();
+        let mut models = vec![Model::default(); program.scripts.len()];
+        let mut owner_paused = [false; OWNERS];
+        let mut scales = [4_u64; 3];
+        let (mut game_ns, mut fixed_ns) = (0, 0);
+        for (model, script) in models.iter_mut().zip(&program.scripts) {
+            model.deadline_ns = script.lengths[0] * UNIT_NS;
+        }
+        for (frame, &dt) in (1..).zip(&program.frames) {
+            macro_rules! act {
+                ($when:expr) => {
+                    for deed in &program.deeds {
+                        if (deed.frame, deed.when) == (frame, $when) {
+                            match deed.what {
+                                What::Owner(owner) => owner_paused[owner] ^= true,
+                                What::Coroutine(index) => models[index].paused ^= true,
+                                What::Scale(clock, quarters) => scales[clock] = quarters,
+                            }
+                        }
+                    }
+                };
+            }
+            macro_rules! each_awake {
+                (|$model:ident, $script:ident, $index:ident| $do:expr) => {
+                    for $index in 0..models.len() {
+                        let $script = &program.scripts[$index];
+                        let above =
+                            (0..OWNERS).any(|o| owner_paused[o] && is_below($script.owner, o));
+                        let $model = &mut models[$index];
+                        if !above && !$model.paused && $model.next < $script.lengths.len() {
+                            $do
+                        }
+                    }
+                };
+            }
+            macro_rules! resume_due {
+                ($phase:pat) => {
+                    each_awake!(|model, script, index| {
+                        let due = model.now_ns >= model.deadline_ns && frame > model.began;
+                        if matches!(script.on, $phase) && due {
+                            trace.push((index, frame, model.now_ns - model.deadline_ns));
+                            model.next += 1;
+                            model.began = frame;
+                            if let Some(length) = script.lengths.get(model.next) {
+                                model.deadline_ns = model.now_ns + length * UNIT_NS;
+                            }
+                        }
+                    })
+                };
+            }
+            act!(BEFORE);
+            let dt_ns = dt * UNIT_NS;
+            let game = dt_ns * scales[0] / 4;
+            let slow = game * scales[1] / 4;
+            let slower = slow * scales[2] / 4;
+            game_ns += game;
+            each_awake!(|model, script, index| {
+                model.now_ns += match script.on {
+                    On::Game => game,
+                    On::Realtime => dt_ns,
+                    On::Slow => slow,
+                    On::Slower => slower,
+                    On::Fixed => 0,
+                };
+            });
+            act!(BEGUN);
+            let mut first = true;
+            while fixed_ns + STEP * UNIT_NS <= game_ns {
+                fixed_ns += STEP * UNIT_NS;
+                each_awake!(|model, script, index| {
+                    if matches!(script.on, On::Fixed) {
+                        model.now_ns += STEP * UNIT_NS;
+                    }
+                });
+                if first {
+                    act!(IN_FIRST_STEP);
+                }
+                first = false;
+                resume_due!(On::Fixed);
+            }
+            act!(STEPPED);
+            resume_due!(On::Game | On::Realtime | On::Slow | On::Slower);
+            act!(UPDATED);
+        }
+        trace.sort_unstable();
+        trace
+    }
+
+    fn any_program() -> impl Strategy<Value = Program> {
+        let on = prop_oneof![
+            Just(On::Game),
+            Just(On::Realtime),
+            Just(On::Slow),
+            Just(On::Slower),
+            Just(On::Fixed),
+        ];
+        let lengths = prop::collection::vec(0_u64..40, 1..8);
+        let script = (prop::option::of(0..OWNERS), on, lengths, any::<bool>());
+        let script = script.prop_map(|(owner, on, lengths, wrapped)| Script {
+            owner,
+            on,
+            lengths,
+            wrapped,
+        });
+        let what = prop_oneof![
+            4 => (0..OWNERS).prop_map(What::Owner),
+            4 => (0_usize..8).prop_map(What::Coroutine),
+            1 => (0_usize..3, 0_u64..9).prop_map(|(clock, scale)| What::Scale(clock, scale)),
+        ];
+        let deed = (1_u64..60, 0_u8..5, what);
+        let deed = deed.prop_map(|(frame, when, what)| Deed { frame, when, what });
+        (
+            prop::collection::vec(script, 8),
+            prop::collection::vec(deed, 0..60),
+            prop::collection::vec(0_u64..12, 60),
+        )
+            .prop_map(|(scripts, deeds, frames)| Program {
+                scripts,
+                deeds,
+                frames,
+            })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn seconds_pass_only_while_a_coroutine_is_not_paused(program in any_program()) {
+            prop_assert_eq!(actual(&program), expected(&program));
+        }
+    }
+}
