@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use crate::clock::{ClockRef, ClockState, View};
 use crate::context::Level;
+use crate::phase::PhaseIndex;
 use crate::task::{Flags, TaskRef};
 
 use super::Core;
@@ -73,10 +74,11 @@ pub(crate) struct OwnTime {
 }
 
 impl Core {
-    pub(crate) fn own_time(&self, level: &Level) -> OwnTime {
+    /// For a wait that resumes in `phase`.
+    pub(crate) fn own_time(&self, level: &Level, phase: PhaseIndex) -> OwnTime {
         let clock = self.own_clock();
         let clock = clock.as_ref().map_or(ClockRef::Game, ClockRef::Child);
-        let paused_ns = self.paused_ns(level, clock.index());
+        let paused_ns = self.paused_ns(level, phase, clock.index());
         OwnTime {
             now_ns: self.now_ns(clock).saturating_sub(paused_ns),
             reached_ns: self.reached_ns(clock).saturating_sub(paused_ns),

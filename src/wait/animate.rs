@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures::future::FusedFuture;
 
+use crate::phase::PhaseIndex;
 use crate::{NextFrame, Phase, Seconds, next_frame};
 
 use super::length::Length;
@@ -126,7 +127,7 @@ impl<F: FnMut(f32)> Animate<F> {
     fn begin(&mut self) {
         let length_ns = self.length.nanos("animate()");
         self.progress = Progress::Running {
-            began_ns: now_ns(),
+            began_ns: now_ns(self.phase),
             length_ns,
             share: 0.0,
         };
@@ -143,7 +144,7 @@ impl<F: FnMut(f32)> Animate<F> {
         else {
             return None;
         };
-        let elapsed_ns = now_ns().saturating_sub(*began_ns);
+        let elapsed_ns = now_ns(self.phase).saturating_sub(*began_ns);
         if let Some(overshoot_ns) = length_ns.and_then(|length| elapsed_ns.checked_sub(length)) {
             self.progress = Progress::Done;
             (self.apply)(1.0);
@@ -158,9 +159,10 @@ impl<F: FnMut(f32)> Animate<F> {
     }
 }
 
-fn now_ns() -> u64 {
+fn now_ns(phase: Phase) -> u64 {
     let level = polled("animate()");
-    level.core().own_time(&level).now_ns
+    let phase = PhaseIndex::new(phase);
+    level.core().own_time(&level, phase).now_ns
 }
 
 impl<F: FnMut(f32)> Future for Animate<F> {

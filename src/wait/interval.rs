@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
 
 use crate::core::OwnTime;
+use crate::phase::PhaseIndex;
 use crate::seconds::Nanos;
 use crate::{InPhase, Phase, Seconds, WaitSeconds, in_phase, wait_seconds};
 
@@ -246,7 +247,7 @@ impl Stream for Interval {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
         let level = polled("interval()");
-        let now = level.core().own_time(&level);
+        let now = level.core().own_time(&level, PhaseIndex::new(self.phase));
         let Some(period_ns) = self.period_ns else {
             return Poll::Pending;
         };
