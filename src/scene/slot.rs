@@ -20,6 +20,8 @@ enum Stage {
     /// Its `start` has not been called.
     New,
     Started,
+    /// Being removed: its coroutines are being stopped.
+    Stopping,
     /// Removed, but for its `on_destroy`, which comes once nobody borrows it.
     Leaving,
     Gone,
@@ -195,14 +197,18 @@ impl<B: Behaviour> AnySlot for Slot<B> {
         if self.is_removed() || (self.is_alive() && !all) {
             return false;
         }
-        self.stage.set(Stage::Leaving);
+        self.stage.set(Stage::Stopping);
         self.owner.set_active(false);
+        self.stage.set(Stage::Leaving);
         self.leave();
         true
     }
 
     fn is_removed(&self) -> bool {
-        matches!(self.stage.get(), Stage::Leaving | Stage::Gone)
+        match self.stage.get() {
+            Stage::New | Stage::Started => false,
+            Stage::Stopping | Stage::Leaving | Stage::Gone => true,
+        }
     }
 
     fn into_any(self: Rc<Self>) -> Rc<dyn Any> {

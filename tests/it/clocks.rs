@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::stream::FuturesUnordered;
@@ -12,7 +11,7 @@ use proptest::prelude::*;
 use framestep::prelude::*;
 use framestep::{Clock, Executor};
 
-use crate::support::{panic_of, panic_text, poll_once, result_of, swallow, update};
+use crate::support::{panic_of, panic_place_of, panic_text, poll_once, result_of, swallow, update};
 use crate::timeline::{Log, Timeline, UNLIMITED, unclamped};
 
 fn millis(n: u64) -> Duration {
@@ -753,22 +752,8 @@ mod numbers {
     #[test]
     fn a_bad_scale_is_blamed_on_the_caller() {
         let child = with_child().1;
-        let place = Arc::new(Mutex::new(String::new()));
-        let see = place.clone();
-        // The tests beside this one panic on threads of their own.
-        let this = std::thread::current().id();
-        let others = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if std::thread::current().id() != this {
-                others(info);
-            } else if let Some(location) = info.location() {
-                *see.lock().unwrap() = format!("{}:{}", location.file(), location.line());
-            }
-        }));
         let here = format!("{}:{}", file!(), line!() + 1);
-        panic_of(|| child.set_scale(-1));
-        drop(std::panic::take_hook());
-        assert_eq!(*place.lock().unwrap(), here);
+        assert_eq!(panic_place_of(|| child.set_scale(-1)), here);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use framestep::prelude::*;
@@ -87,6 +88,29 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
 pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     panic_text(&*result.err().expect("a panic"))
+}
+
+/// Where `f` panics: `file:line`, as whoever is told of the panic sees it.
+pub(crate) fn panic_place_of<R>(f: impl FnOnce() -> R) -> String {
+    // The hook is one for all tests of this binary.
+    static HOOK: Mutex<()> = Mutex::new(());
+    let _hook = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = Arc::new(Mutex::new(String::new()));
+    let see = place.clone();
+    // The tests beside the caller panic on threads of their own.
+    let this = std::thread::current().id();
+    let others = Arc::new(std::panic::take_hook());
+    let before = others.clone();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() != this {
+            before(info);
+        } else if let Some(location) = info.location() {
+            *see.lock().unwrap() = format!("{}:{}", location.file(), location.line());
+        }
+    }));
+    panic_of(f);
+    std::panic::set_hook(Box::new(move |info| others(info)));
+    place.lock().unwrap().clone()
 }
 
 /// All phases of `run_frame`, in its order.
