@@ -132,7 +132,7 @@ async fn ball(number: u64) {
 
 async fn juggle(this: This<Juggler>) {
     loop {
-        end_of_frame().await;
+        next_frame().await;
         let number = time().frame;
         this.with(|juggler| {
             if juggler.in_the_air.len() == 2 {
@@ -152,7 +152,7 @@ impl Behaviour for Juggler {
 
     fn update(&mut self, context: &SceneContext<'_, Self>) {
         say("Update");
-        if context.time().frame == 4 {
+        if context.time().frame == 5 {
             say("DestroySelf");
             context.destroy_self();
         }
@@ -176,7 +176,7 @@ fn main() {
     section("Coroutine1 and Coroutine2", 4, 1.0, |scene| {
         scene.add(Sliced);
     });
-    section("Starting, stopping, DestroySelf", 5, 1.0, |scene| {
+    section("Starting, stopping, DestroySelf", 6, 1.0, |scene| {
         let in_the_air = Vec::new();
         scene.add(Juggler { in_the_air });
     });

@@ -1,8 +1,10 @@
 //! Behaviours and scenes: who is called when, and what ends with whom.
 
 use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
+use std::task::Poll;
 
 use framestep::prelude::*;
 use framestep::{Behaviour, Executor, Report, Scene, SceneContext, This, WithError};
@@ -146,8 +148,11 @@ fn frames(scene: &mut Scene, count: u32) {
 }
 
 /// Says `text` at once, and ends.
-async fn says(log: Log, text: &'static str) {
-    log.say(text);
+fn says(log: Log, text: &'static str) -> impl Future<Output = ()> {
+    poll_fn(move |_| {
+        log.say(text);
+        Poll::Ready(())
+    })
 }
 
 /// Says `text` in every frame, and notes when it is dropped.
