@@ -859,6 +859,26 @@ mod destroy {
         assert!(result.unwrap_err().is_stopped());
     }
 
+    #[test]
+    fn leaves_the_behaviour_to_what_others_start_in_on_destroy_and_calls_that_once() {
+        let log = Log::new();
+        let mut scene = stage();
+        let (host, say) = (scene.executor().handle(), log.clone());
+        let actor = Actor::new("a", &log).on("on_destroy", move |context| {
+            let (this, say) = (context.this(), say.clone());
+            host.start(async move {
+                let found = this.try_with(|_| ()).is_ok();
+                say.say(if found { "found" } else { "gone" });
+                next_frame().await;
+                let found = this.try_with(|_| ()).is_ok();
+                say.say(if found { "found" } else { "gone" });
+            });
+        });
+        scene.add(actor).destroy();
+        frames(&mut scene, 2);
+        log.check(&["F1.host: a on_destroy", "F1.host: found", "F2: gone"]);
+    }
+
     /// Destroys `victim` when it goes itself.
     fn takes_along(log: &Log, victim: impl Fn() -> Option<This<Actor>> + 'static) -> Actor {
         Actor::new("parent", log).on("on_destroy", move |_| {
