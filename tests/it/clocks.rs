@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use framestep::prelude::*;
 use framestep::{Clock, Executor};
 
-use crate::support::{panic_of, panic_place_of, panic_text, poll_once, result_of, swallow, update};
+use crate::support::{panic_of, panic_text, place_of_panic, poll_once, result_of, swallow, update};
 use crate::timeline::{Log, Timeline, UNLIMITED, unclamped};
 
 fn millis(n: u64) -> Duration {
@@ -753,7 +753,8 @@ mod numbers {
     fn a_bad_scale_is_blamed_on_the_caller() {
         let child = with_child().1;
         let here = format!("{}:{}", file!(), line!() + 1);
-        assert_eq!(panic_place_of(|| child.set_scale(-1)), here);
+        let place = place_of_panic(|| child.set_scale(-1));
+        assert_eq!(place, here);
     }
 
     #[test]

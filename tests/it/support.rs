@@ -90,27 +90,27 @@ pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     panic_text(&*result.err().expect("a panic"))
 }
 
-/// Where `f` panics: `file:line`, as whoever is told of the panic sees it.
-pub(crate) fn panic_place_of<R>(f: impl FnOnce() -> R) -> String {
-    // The hook is one for all tests of this binary.
-    static HOOK: Mutex<()> = Mutex::new(());
-    let _hook = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
+/// Where `f` panics, as file and line.
+pub(crate) fn place_of_panic<R>(f: impl FnOnce() -> R) -> String {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let alone = ONE_AT_A_TIME.lock();
+    let _alone = alone.unwrap_or_else(PoisonError::into_inner);
     let place = Arc::new(Mutex::new(String::new()));
     let see = place.clone();
-    // The tests beside the caller panic on threads of their own.
+    // The tests beside this one panic on threads of their own.
     let this = std::thread::current().id();
-    let others = Arc::new(std::panic::take_hook());
-    let before = others.clone();
+    let others = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if std::thread::current().id() != this {
-            before(info);
+            others(info);
         } else if let Some(location) = info.location() {
             *see.lock().unwrap() = format!("{}:{}", location.file(), location.line());
         }
     }));
     panic_of(f);
-    std::panic::set_hook(Box::new(move |info| others(info)));
-    place.lock().unwrap().clone()
+    drop(std::panic::take_hook());
+    let place = place.lock().unwrap();
+    place.clone()
 }
 
 /// All phases of `run_frame`, in its order.
