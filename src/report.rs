@@ -77,12 +77,12 @@ pub enum Report {
         /// The phase that was run.
         phase: Phase,
     },
-    /// A callback of a [`Behaviour`](crate::Behaviour) panicked. The behaviour is
-    /// removed; the scene goes on.
+    /// A callback of a [`Behaviour`](crate::Behaviour) panicked, or its
+    /// destructor. The behaviour is removed; the scene goes on.
     BehaviourPanicked {
         /// The type of the behaviour.
         behaviour: &'static str,
-        /// Which of its callbacks.
+        /// Which of its callbacks; `drop` is the destructor.
         callback: &'static str,
         /// The frame in which it was called.
         frame: u64,

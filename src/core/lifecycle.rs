@@ -146,6 +146,11 @@ impl Core {
         f()
     }
 
+    /// Whether a call of [`hold_starts`](Core::hold_starts) is under way.
+    pub(crate) fn holds_starts(&self) -> bool {
+        self.starts_held.get() > 0
+    }
+
     /// Starts those whose start was put off since there were `deferred` of them,
     /// if this is a place for it. The others are for whoever is further up the
     /// stack: they would begin in the middle of a poll that has not started

@@ -240,14 +240,7 @@ impl Executor {
         while !coroutine.is_finished() {
             self.run_frame(dt);
         }
-        match coroutine.take_result() {
-            Ok(output) => output,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(error) => panic!(
-                "{error}: `run_until` has no output to return. Whatever may be stopped is \
-                 better spawned, and its handle given to `run_until`"
-            ),
-        }
+        output_of(coroutine)
     }
 
     /// Calls `f` so that the free functions, `spawn`, `start`, `stop` and
@@ -433,6 +426,19 @@ impl Executor {
     /// The clocks as they read now.
     pub fn time(&self) -> Time {
         self.core.game_time()
+    }
+}
+
+/// What `run_until` returns, once the coroutine has ended.
+#[track_caller]
+pub(crate) fn output_of<T>(coroutine: Coroutine<T>) -> T {
+    match coroutine.take_result() {
+        Ok(output) => output,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(error) => panic!(
+            "{error}: `run_until` has no output to return. Whatever may be stopped is \
+             better spawned, and its handle given to `run_until`"
+        ),
     }
 }
 

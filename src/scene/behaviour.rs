@@ -15,7 +15,8 @@ use super::context::SceneContext;
 /// A callback that panics ends its behaviour and nothing else: it is
 /// [reported](crate::Report::BehaviourPanicked), its coroutines are stopped, and
 /// at the end of the frame it is removed, without
-/// [`on_destroy`](Behaviour::on_destroy).
+/// [`on_destroy`](Behaviour::on_destroy). So is a destructor that panics, when
+/// the behaviour is removed.
 ///
 /// # Examples
 ///
@@ -54,7 +55,8 @@ use super::context::SceneContext;
 #[doc(alias = "MonoBehaviour")]
 pub trait Behaviour: Sized + 'static {
     /// Called once, before the first [`fixed_update`](Behaviour::fixed_update)
-    /// and [`update`](Behaviour::update).
+    /// and [`update`](Behaviour::update). Not before the behaviour is
+    /// [active](crate::This::set_active).
     fn start(&mut self, context: &SceneContext<'_, Self>) {
         let _ = context;
     }
@@ -82,7 +84,12 @@ pub trait Behaviour: Sized + 'static {
     }
 
     /// Called at the end of the frame in which the behaviour was destroyed, or
-    /// when its scene is dropped; its coroutines have been stopped.
+    /// when its scene is dropped; its coroutines have been stopped, and no other
+    /// starts. Called once, also if the behaviour is inactive or was destroyed
+    /// before its [`start`](Behaviour::start).
+    ///
+    /// If the scene is dropped inside a closure that has the behaviour, this is
+    /// called when the closure has returned.
     #[doc(alias = "OnDestroy")]
     fn on_destroy(&mut self, context: &SceneContext<'_, Self>) {
         let _ = context;

@@ -36,7 +36,8 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
     }
 
     /// Adds a coroutine of this behaviour: it is first polled in the next run of
-    /// [`Phase::Update`](crate::Phase::Update).
+    /// [`Phase::Update`](crate::Phase::Update), which may be this frame's. It is
+    /// refused as by [`start`](SceneContext::start).
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -67,7 +68,7 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
         self.slot.this()
     }
 
-    /// A handle of the scene: to add, find and destroy others.
+    /// A handle of the scene: to add and find others.
     pub fn scene(&self) -> SceneHandle {
         self.slot.scene.clone()
     }

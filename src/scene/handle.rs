@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::{Rc, Weak};
 
@@ -17,6 +17,8 @@ pub(super) struct Cast {
     core: Rc<Core>,
     /// In the order in which they were added.
     slots: RefCell<Vec<Rc<dyn AnySlot>>>,
+    /// The scene is being dropped.
+    closed: Cell<bool>,
 }
 
 /// A weak handle of a [`Scene`](super::Scene): adds and finds behaviours from
@@ -31,6 +33,7 @@ impl Cast {
         Rc::new(Cast {
             core,
             slots: RefCell::default(),
+            closed: Cell::new(false),
         })
     }
 
@@ -53,22 +56,43 @@ impl Cast {
         self.slots.borrow().iter().filter(|s| s.is_alive()).count()
     }
 
+    /// Whether a closure or callback is under way that may have a behaviour.
+    pub(super) fn is_borrowed(&self) -> bool {
+        self.core.holds_starts()
+    }
+
     /// Shows every behaviour there is now to `f`; those that are added meanwhile
     /// come later.
     pub(super) fn each(&self, f: impl Fn(&dyn AnySlot)) {
         let count = self.slots.borrow().len();
+        self.each_of_first(count, f);
+    }
+
+    fn each_of_first(&self, count: usize, mut f: impl FnMut(&dyn AnySlot)) {
         for index in 0..count {
             // What `f` calls may add others.
-            let slot = self.slots.borrow().get(index).cloned();
-            if let Some(slot) = slot {
-                f(&*slot);
-            }
+            let slot = self.slots.borrow()[index].clone();
+            f(&*slot);
         }
     }
 
-    /// Removes those that were destroyed, or all.
-    pub(super) fn remove(&self, all: bool) {
-        self.each(|slot| slot.remove(all));
+    /// Removes those that were destroyed, also by the `on_destroy` of others.
+    pub(super) fn remove_destroyed(&self) {
+        // Not those that are added meanwhile, or it might never end.
+        let count = self.slots.borrow().len();
+        let mut some_removed = true;
+        let mut any_removed = false;
+        while some_removed {
+            some_removed = false;
+            self.each_of_first(count, |slot| some_removed |= slot.remove(false));
+            any_removed |= some_removed;
+        }
+        if any_removed {
+            self.forget_removed();
+        }
+    }
+
+    fn forget_removed(&self) {
         let mut removed = Vec::new();
         self.slots.borrow_mut().retain(|slot| {
             let gone = slot.is_removed();
@@ -77,7 +101,16 @@ impl Cast {
             }
             !gone
         });
+        // Not while the list is borrowed: what is left of them may be anything.
         drop(removed);
+    }
+
+    /// Removes all; no other is taken from now on.
+    pub(super) fn close(&self) {
+        self.closed.set(true);
+        self.each(|slot| {
+            slot.remove(true);
+        });
     }
 }
 
@@ -95,10 +128,12 @@ impl SceneHandle {
         }
     }
 
-    /// Like [`Scene::add`](super::Scene::add). `None`: the scene is gone, and
-    /// the behaviour was dropped.
+    /// Like [`Scene::add`](super::Scene::add). `None`: the scene is gone or
+    /// being dropped, and the behaviour was dropped.
+    #[doc(alias = "Instantiate")]
     pub fn add<B: Behaviour>(&self, behaviour: B) -> Option<This<B>> {
-        Some(self.cast.upgrade()?.add(behaviour))
+        let cast = self.cast.upgrade().filter(|cast| !cast.closed.get())?;
+        Some(cast.add(behaviour))
     }
 
     /// Like [`Scene::find`](super::Scene::find).

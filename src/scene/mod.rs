@@ -9,8 +9,10 @@ mod slot;
 mod this;
 
 use std::fmt;
+use std::future::Future;
 use std::rc::Rc;
 
+use crate::executor::output_of;
 use crate::{Executor, Phase, Seconds, lend};
 
 pub use behaviour::Behaviour;
@@ -24,20 +26,23 @@ use slot::Callback;
 /// Behaviours and the executor of their coroutines, stepped together.
 ///
 /// ```text
-/// run_frame(dt)   start of the new ones
-///                 EarlyUpdate
-///                 fixed_update -> FixedUpdate     for every fixed step
-///                 start of the new ones
-///                 update -> Update
-///                 late_update -> LateUpdate
+/// run_frame(dt)   start of the new ones, EarlyUpdate
+///                 start of the new ones, fixed_update, FixedUpdate    for every fixed step
+///                 start of the new ones, update, Update
+///                 late_update, LateUpdate
 ///                 EndOfFrame
 ///                 the destroyed ones are removed
 /// ```
 ///
-/// Behaviours are called in the order in which they were added. One that is
-/// added while callbacks are called begins with the next `start` of the diagram.
+/// Small letters are callbacks of all behaviours, in the order in which they
+/// were added; then come the coroutines that are due in the phase. A behaviour
+/// that is added while callbacks are called begins with the next `start` of the
+/// diagram; that comes before any other callback of it.
 ///
-/// Dropping a scene removes all its behaviours.
+/// What is destroyed by the `on_destroy` of another goes in the same frame.
+///
+/// Dropping a scene removes all its behaviours, in the order in which they were
+/// added.
 ///
 /// # Examples
 ///
@@ -102,14 +107,15 @@ impl Scene {
         self.cast.add(behaviour)
     }
 
-    /// The first behaviour of a type, unless it has been destroyed.
+    /// The first behaviour of a type that has not been destroyed. Inactive ones
+    /// are found as well.
     #[doc(alias = "FindObjectOfType")]
     pub fn find<B: Behaviour>(&self) -> Option<This<B>> {
         self.cast.find()
     }
 
     /// All behaviours of a type that have not been destroyed, in the order in
-    /// which they were added.
+    /// which they were added. Inactive ones are found as well.
     #[doc(alias = "FindObjectsOfType")]
     pub fn find_all<B: Behaviour>(&self) -> Vec<This<B>> {
         self.cast.find_all()
@@ -139,22 +145,142 @@ impl Scene {
 
     /// Runs one frame, as in the diagram of [`Scene`]. `dt` is the time since
     /// the last one, as in [`Executor::run_frame`].
+    ///
+    /// # Panics
+    ///
+    /// At the caller's line, if called inside a closure that borrows from this
+    /// scene, such as one of [`This::with`].
+    #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
-        let Scene { cast, executor } = self;
-        executor.begin_frame(dt);
-        cast.each(|slot| slot.start());
-        executor.run_phase(Phase::EarlyUpdate);
-        while executor.begin_fixed_step() {
-            cast.each(|slot| slot.call(Callback::FixedUpdate));
-            executor.run_phase(Phase::FixedUpdate);
+        self.begin_frame(dt);
+        self.run_phase(Phase::EarlyUpdate);
+        while self.begin_fixed_step() {
+            self.run_phase(Phase::FixedUpdate);
         }
-        cast.each(|slot| slot.start());
-        cast.each(|slot| slot.call(Callback::Update));
-        executor.run_phase(Phase::Update);
-        cast.each(|slot| slot.call(Callback::LateUpdate));
-        executor.run_phase(Phase::LateUpdate);
-        executor.run_phase(Phase::EndOfFrame);
-        cast.remove(false);
+        self.run_phase(Phase::Update);
+        self.run_phase(Phase::LateUpdate);
+        self.run_phase(Phase::EndOfFrame);
+    }
+
+    /// Begins a frame, for hosts that have something to do between its parts:
+    /// physics in the fixed steps, rendering before the end of the frame.
+    ///
+    /// # Examples
+    ///
+    /// What [`run_frame`](Scene::run_frame) does:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// # let mut scene = framestep::Scene::new();
+    /// scene.begin_frame(0.25);
+    /// scene.run_phase(Phase::EarlyUpdate);
+    /// while scene.begin_fixed_step() {
+    ///     scene.run_phase(Phase::FixedUpdate);
+    ///     // physics
+    /// }
+    /// scene.run_phase(Phase::Update);
+    /// scene.run_phase(Phase::LateUpdate);
+    /// // rendering
+    /// scene.run_phase(Phase::EndOfFrame);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`run_frame`](Scene::run_frame) does.
+    #[track_caller]
+    pub fn begin_frame(&mut self, dt: impl Seconds) {
+        self.expect_not_borrowed();
+        self.executor.begin_frame(dt);
+    }
+
+    /// Begins the next fixed step, if the game clock has got that far, as
+    /// [`Executor::begin_fixed_step`] does.
+    pub fn begin_fixed_step(&mut self) -> bool {
+        self.executor.begin_fixed_step()
+    }
+
+    /// Runs one phase: the callbacks that belong to it, as in the diagram of
+    /// [`Scene`], and then the coroutines that are due in it. After
+    /// [`Phase::EndOfFrame`] the destroyed behaviours are removed.
+    ///
+    /// # Panics
+    ///
+    /// As [`run_frame`](Scene::run_frame) does.
+    #[track_caller]
+    pub fn run_phase(&mut self, phase: Phase) {
+        self.expect_not_borrowed();
+        // Callbacks read the same clock as the coroutines after them.
+        self.executor.core().clock.enter_phase(phase);
+        let call = |callback| self.cast.each(|slot| slot.call(callback));
+        let start = || self.cast.each(|slot| slot.start());
+        match phase {
+            Phase::EarlyUpdate => start(),
+            Phase::FixedUpdate => {
+                start();
+                call(Callback::FixedUpdate);
+            }
+            Phase::Update => {
+                start();
+                call(Callback::Update);
+            }
+            Phase::LateUpdate => call(Callback::LateUpdate),
+            Phase::EndOfFrame | Phase::Custom(_) => {}
+        }
+        self.executor.run_phase(phase);
+        if phase == Phase::EndOfFrame {
+            self.cast.remove_destroyed();
+        }
+    }
+
+    /// Starts `future` and runs frames of `dt` until it has returned, as
+    /// [`Executor::run_until`] does: for tools and tests.
+    ///
+    /// # Panics
+    ///
+    /// If the future panics, with the same payload; or if it is stopped. Also as
+    /// [`run_frame`](Scene::run_frame) does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep::{Behaviour, Scene, SceneContext};
+    ///
+    /// struct Rocket {
+    ///     height: f32,
+    /// }
+    ///
+    /// impl Behaviour for Rocket {
+    ///     fn update(&mut self, context: &SceneContext<'_, Self>) {
+    ///         self.height += 2.0 * delta_seconds();
+    ///     }
+    /// }
+    ///
+    /// let mut scene = Scene::new();
+    /// let rocket = scene.add(Rocket { height: 0.0 });
+    /// scene.run_until(wait_until(move || rocket.with(|rocket| rocket.height >= 2.0)), 0.25);
+    /// assert_eq!(scene.executor().time().frame, 4);
+    /// ```
+    #[track_caller]
+    pub fn run_until<F>(&mut self, future: F, dt: impl Seconds) -> F::Output
+    where
+        F: Future + 'static,
+    {
+        self.expect_not_borrowed();
+        let coroutine = self.executor.start(future);
+        while !coroutine.is_finished() {
+            self.run_frame(dt);
+        }
+        output_of(coroutine)
+    }
+
+    #[track_caller]
+    fn expect_not_borrowed(&self) {
+        assert!(
+            !self.cast.is_borrowed(),
+            "the scene was stepped inside a closure of `with` or `try_with`, which may have one \
+             of its behaviours: step it when the closure has returned"
+        );
     }
 
     /// Lends `state` to the callbacks and coroutines that `f` runs, as
@@ -196,7 +322,7 @@ impl Default for Scene {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        self.cast.remove(true);
+        self.cast.close();
     }
 }
 

@@ -20,19 +20,21 @@ enum Stage {
     /// Its `start` has not been called.
     New,
     Started,
-    /// To be removed at the end of the frame.
-    Destroyed,
-    /// The same, and nothing of it is called any more.
-    Panicked,
-    Removed,
+    /// Being removed: its coroutines are being stopped.
+    Stopping,
+    /// Removed, but for its `on_destroy`, which comes once nobody borrows it.
+    Leaving,
+    Gone,
 }
 
 /// A behaviour with all that belongs to it.
 pub(super) struct Slot<B> {
     behaviour: RefCell<Option<B>>,
     stage: Cell<Stage>,
-    /// Where it stood when it was destroyed.
-    was_started: Cell<bool>,
+    /// To be removed at the end of the frame.
+    destroyed: Cell<bool>,
+    /// The same, and nothing of it is called any more.
+    panicked: Cell<bool>,
     active: Cell<bool>,
     pub(super) owner: Owner,
     pub(super) scene: SceneHandle,
@@ -53,8 +55,8 @@ pub(super) trait AnySlot {
     fn start(&self);
     fn call(&self, callback: Callback);
     /// Stops the coroutines, calls `on_destroy` and drops the behaviour, if it
-    /// was destroyed or `all` are.
-    fn remove(&self, all: bool);
+    /// was destroyed or `all` are. `false`: it stays, or was gone already.
+    fn remove(&self, all: bool) -> bool;
     fn is_removed(&self) -> bool;
     fn into_any(self: Rc<Self>) -> Rc<dyn Any>;
     fn is_alive(&self) -> bool;
@@ -65,7 +67,8 @@ impl<B: Behaviour> Slot<B> {
         Rc::new_cyclic(|this| Slot {
             behaviour: RefCell::new(Some(behaviour)),
             stage: Cell::new(Stage::New),
-            was_started: Cell::new(false),
+            destroyed: Cell::new(false),
+            panicked: Cell::new(false),
             active: Cell::new(true),
             owner: Owner::new(core.clone(), None),
             scene,
@@ -79,74 +82,109 @@ impl<B: Behaviour> Slot<B> {
 
     /// Marks it for removal. `false`: it was marked already.
     pub(super) fn destroy(&self) -> bool {
-        match self.stage.get() {
-            Stage::New | Stage::Started => {
-                self.was_started.set(self.stage.get() == Stage::Started);
-                self.stage.set(Stage::Destroyed);
-                true
-            }
-            Stage::Destroyed | Stage::Panicked | Stage::Removed => false,
-        }
+        let is_alive = self.is_alive();
+        self.destroyed.set(true);
+        is_alive
     }
 
     pub(super) fn set_active(&self, active: bool) {
-        self.active.set(active);
-        self.owner.set_active(active);
+        // Nothing starts any more on one that has panicked or is removed.
+        if !self.panicked.get() && !self.is_removed() {
+            self.active.set(active);
+            self.owner.set_active(active);
+        }
+    }
+
+    pub(super) fn is_active(&self) -> bool {
+        self.active.get() && !self.panicked.get() && !self.is_removed()
     }
 
     /// Calls `f` with the behaviour, while coroutines that are started wait.
     pub(super) fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
-        let type_name = type_name::<B>();
-        let error = WithError::Borrowed { type_name };
-        self.owner.core().hold_starts(|| {
-            let mut behaviour = self.behaviour.try_borrow_mut().map_err(|_| error)?;
-            let behaviour = behaviour.as_mut();
-            Ok(f(behaviour.ok_or(WithError::Destroyed { type_name })?))
-        })
+        let _leave = LeaveAfter(self);
+        self.owner.core().hold_starts(|| self.borrow(f))
     }
 
-    /// Calls a callback, if it can be. A panic of it ends the behaviour.
+    fn borrow<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
+        let type_name = type_name::<B>();
+        let borrowed = WithError::Borrowed { type_name };
+        let mut behaviour = self.behaviour.try_borrow_mut().map_err(|_| borrowed)?;
+        let behaviour = behaviour.as_mut();
+        Ok(f(behaviour.ok_or(WithError::Destroyed { type_name })?))
+    }
+
+    /// Calls a callback. A panic of it ends the behaviour.
     fn call_back(&self, name: &'static str, f: impl FnOnce(&mut B, &SceneContext<'_, B>)) {
         let context = SceneContext::new(self);
+        self.guard(name, || {
+            // Nobody borrows it: a scene is not stepped while anybody does, and
+            // `leave` looks first.
+            let _ = self.borrow(|behaviour| f(behaviour, &context));
+        });
+    }
+
+    /// Calls code of the behaviour: what it starts is the behaviour's, and
+    /// begins afterwards, when a panic of it has been caught.
+    fn guard(&self, name: &'static str, f: impl FnOnce()) {
         let core = self.owner.core();
         let called = context::enter_owned(core, self.owner.index(), || {
-            unwind::catch(|| self.try_with(|behaviour| f(behaviour, &context)))
+            core.hold_starts(|| unwind::catch(f))
         });
         if let Err(payload) = called {
-            let message = unwind::message(&*payload);
-            unwind::dispose(payload);
-            self.stage.set(Stage::Panicked);
-            self.owner.set_active(false);
-            core.reports.send(&Report::BehaviourPanicked {
-                behaviour: type_name::<B>(),
-                callback: name,
-                frame: core.clock.frame(),
-                message,
-            });
+            self.panicked(name, payload);
         }
     }
 
-    fn may_be_called(&self) -> bool {
-        let in_life = match self.stage.get() {
-            Stage::Started => true,
-            // It goes on to the end of the frame.
-            Stage::Destroyed => self.was_started.get(),
-            Stage::New | Stage::Panicked | Stage::Removed => false,
-        };
-        in_life && self.active.get()
+    #[cold]
+    fn panicked(&self, callback: &'static str, payload: Box<dyn Any + Send>) {
+        let core = self.owner.core();
+        let message = unwind::message(&*payload);
+        unwind::dispose(payload);
+        self.panicked.set(true);
+        self.owner.set_active(false);
+        core.reports.send(&Report::BehaviourPanicked {
+            behaviour: type_name::<B>(),
+            callback,
+            frame: core.clock.frame(),
+            message,
+        });
+    }
+
+    /// The last of a behaviour that is to be removed, unless it is borrowed.
+    fn leave(&self) {
+        if self.stage.get() != Stage::Leaving || self.behaviour.try_borrow_mut().is_err() {
+            return;
+        }
+        self.stage.set(Stage::Gone);
+        if !self.panicked.get() {
+            self.call_back("on_destroy", B::on_destroy);
+        }
+        let behaviour = self.behaviour.take();
+        self.guard("drop", || drop(behaviour));
+    }
+}
+
+/// Lets a behaviour leave that was removed while a closure had it, also when
+/// that unwinds.
+struct LeaveAfter<'a, B: Behaviour>(&'a Slot<B>);
+
+impl<B: Behaviour> Drop for LeaveAfter<'_, B> {
+    fn drop(&mut self) {
+        self.0.leave();
     }
 }
 
 impl<B: Behaviour> AnySlot for Slot<B> {
     fn start(&self) {
-        if self.stage.get() == Stage::New && self.active.get() {
+        if self.stage.get() == Stage::New && self.is_alive() && self.active.get() {
             self.stage.set(Stage::Started);
             self.call_back("start", B::start);
         }
     }
 
     fn call(&self, callback: Callback) {
-        if self.may_be_called() {
+        // One that was destroyed goes on to the end of the frame.
+        if self.stage.get() == Stage::Started && self.is_active() {
             match callback {
                 Callback::FixedUpdate => self.call_back("fixed_update", B::fixed_update),
                 Callback::Update => self.call_back("update", B::update),
@@ -155,28 +193,22 @@ impl<B: Behaviour> AnySlot for Slot<B> {
         }
     }
 
-    fn remove(&self, all: bool) {
-        let stage = self.stage.get();
-        let doomed = matches!(stage, Stage::Destroyed | Stage::Panicked);
-        if stage == Stage::Removed || !(doomed || all) {
-            return;
+    fn remove(&self, all: bool) -> bool {
+        if self.is_removed() || (self.is_alive() && !all) {
+            return false;
         }
+        self.stage.set(Stage::Stopping);
         self.owner.set_active(false);
-        if stage != Stage::Panicked {
-            self.call_back("on_destroy", B::on_destroy);
-        }
-        self.stage.set(Stage::Removed);
-        // Borrowed only if a closure that has it is removing it, which drops
-        // it when it returns.
-        let behaviour = self.behaviour.try_borrow_mut().ok();
-        let behaviour = behaviour.and_then(|mut behaviour| behaviour.take());
-        if let Err(payload) = unwind::catch(|| drop(behaviour)) {
-            unwind::dispose(payload);
-        }
+        self.stage.set(Stage::Leaving);
+        self.leave();
+        true
     }
 
     fn is_removed(&self) -> bool {
-        self.stage.get() == Stage::Removed
+        match self.stage.get() {
+            Stage::New | Stage::Started => false,
+            Stage::Stopping | Stage::Leaving | Stage::Gone => true,
+        }
     }
 
     fn into_any(self: Rc<Self>) -> Rc<dyn Any> {
@@ -184,6 +216,6 @@ impl<B: Behaviour> AnySlot for Slot<B> {
     }
 
     fn is_alive(&self) -> bool {
-        matches!(self.stage.get(), Stage::New | Stage::Started)
+        !self.destroyed.get() && !self.panicked.get() && !self.is_removed()
     }
 }

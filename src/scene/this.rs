@@ -127,14 +127,16 @@ impl<B: Behaviour> This<B> {
         self.slot.upgrade().is_some_and(|slot| slot.owner.pause())
     }
 
-    /// Ends a [`pause`](This::pause).
+    /// Ends a [`pause`](This::pause). `false`: there was none, or the behaviour
+    /// has been removed.
     pub fn resume(&self) -> bool {
         self.slot.upgrade().is_some_and(|slot| slot.owner.resume())
     }
 
-    /// Makes the behaviour inactive: no callback of it is called, its coroutines
-    /// are stopped, and none can be started; or active again, which starts
-    /// nothing.
+    /// Makes the behaviour inactive: no callback of it is called but
+    /// [`on_destroy`](Behaviour::on_destroy), its coroutines are stopped, and none
+    /// can be started; or active again, which starts none of them. Does nothing
+    /// to one that has panicked or has been removed.
     ///
     /// # Source
     ///
@@ -146,6 +148,13 @@ impl<B: Behaviour> This<B> {
         }
     }
 
+    /// Whether the behaviour is [active](This::set_active). `false`: it has been
+    /// made inactive, has panicked or has been removed.
+    #[doc(alias = "isActiveAndEnabled")]
+    pub fn is_active(&self) -> bool {
+        self.slot.upgrade().is_some_and(|slot| slot.is_active())
+    }
+
     /// Destroys the behaviour: it and its coroutines go on to the end of the
     /// frame, and are removed then. `false`: it was destroyed already.
     #[doc(alias = "Destroy")]
@@ -153,7 +162,8 @@ impl<B: Behaviour> This<B> {
         self.slot.upgrade().is_some_and(|slot| slot.destroy())
     }
 
-    /// Whether the behaviour has not been destroyed.
+    /// Whether the behaviour has neither been destroyed nor panicked. `with`
+    /// works until it is removed, at the end of the frame.
     pub fn is_alive(&self) -> bool {
         self.slot.upgrade().is_some_and(|slot| slot.is_alive())
     }

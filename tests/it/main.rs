@@ -30,6 +30,7 @@ mod reentry;
 mod rounding;
 mod run_until;
 mod scenarios;
+mod scene;
 mod signal;
 mod spawn_start;
 mod std_futures;
