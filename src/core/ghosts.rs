@@ -43,8 +43,7 @@ impl Core {
     #[cold]
     fn sweep_ghosts(&self, phase: PhaseIndex) {
         let mut unkept = Vec::new();
-        let mut queue = self.phases.get(phase).queue.borrow_mut();
-        queue.sweep(|waiter| match waiter.get() {
+        let is_ghost = |waiter: Waiter| match waiter.get() {
             Waiting::Record(index) => self.records.borrow_mut().remove_ghost(index),
             Waiting::Task(task) => {
                 let ghost = task.has(Flags::GHOSTS) && self.take_ghost(task, phase);
@@ -53,8 +52,8 @@ impl Core {
                 }
                 ghost
             }
-        });
-        drop(queue);
+        };
+        self.phases.get(phase).queue.borrow_mut().sweep(is_ghost);
         for task in unkept {
             self.drop_handle(task);
         }

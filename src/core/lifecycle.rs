@@ -6,15 +6,12 @@
 //! no chain of coroutines, however long, overflows it.
 
 use std::any::Any;
-use std::future::Future;
 use std::mem;
 use std::ptr::NonNull;
 use std::task::Context;
 
 use crate::context::{self, Level};
 use crate::key::TaskKey;
-use crate::owner::OwnerIndex;
-use crate::phase::PhaseIndex;
 use crate::task::{Flags, Lifecycle, Link, Primary, TaskRef};
 use crate::ticket::Ticket;
 use crate::{JoinError, Outcome, unwind};
@@ -23,7 +20,7 @@ use super::Core;
 
 /// How deep executors and coroutines may run inside one another before starts
 /// and stops are put off.
-const MAX_DEPTH: u32 = 100;
+pub(super) const MAX_DEPTH: u32 = 100;
 
 type Payload = Box<dyn Any + Send>;
 
@@ -37,173 +34,6 @@ pub(crate) enum Polled {
 }
 
 impl Core {
-    /// Stores a future to be polled in the run under way, or in the next one of
-    /// `phase`, or of Update. Gives it back if the executor is gone, or `owner`
-    /// takes nothing.
-    #[inline]
-    pub(crate) fn spawn<F: Future + 'static>(
-        &self,
-        future: F,
-        phase: Option<PhaseIndex>,
-        owner: Option<OwnerIndex>,
-    ) -> Result<TaskRef, F> {
-        if !self.accepts(owner) {
-            return Err(future);
-        }
-        let run = self.run.get();
-        if run.is_none() {
-            // What came from outside before this comes first.
-            self.take_messages();
-        }
-        let soon = phase.is_none() && run.is_some();
-        let phase = phase.or(run).unwrap_or(PhaseIndex::UPDATE);
-        let task = self.insert(future, phase, owner);
-        self.enlist(task, soon);
-        Ok(task)
-    }
-
-    /// Stores a future and polls it, up to its first wait; on an owner that is
-    /// paused, like `spawn`. Gives it back as `spawn` does.
-    #[inline]
-    pub(crate) fn start<F: Future + 'static>(
-        &self,
-        future: F,
-        owner: Option<OwnerIndex>,
-    ) -> Result<TaskRef, F> {
-        if !self.accepts(owner) {
-            return Err(future);
-        }
-        let run = self.run.get();
-        let task = self.insert(future, run.unwrap_or(PhaseIndex::UPDATE), owner);
-        if task.has(Flags::PAUSED) {
-            self.enlist(task, run.is_some());
-            return Ok(task);
-        }
-        if self.starts_held.get() > 0 || context::depth() >= MAX_DEPTH {
-            self.deferred_starts.borrow_mut().push(task.key());
-            return Ok(task);
-        }
-        let deferred = self.deferred_starts.borrow().len();
-        self.start_now(task);
-        self.start_deferred_since(deferred);
-        Ok(task)
-    }
-
-    #[inline]
-    fn accepts(&self, owner: Option<OwnerIndex>) -> bool {
-        !self.is_closed() && owner.is_none_or(|owner| self.owners.borrow().is_open(owner))
-    }
-
-    #[inline]
-    fn insert<F: Future + 'static>(
-        &self,
-        future: F,
-        phase: PhaseIndex,
-        owner: Option<OwnerIndex>,
-    ) -> TaskRef {
-        let task = self.tasks.borrow_mut().insert(future, phase);
-        if let Some(owner) = owner {
-            self.adopt(task, owner);
-        }
-        task
-    }
-
-    /// Puts a new task into a list of those to poll.
-    #[inline]
-    fn enlist(&self, task: TaskRef, soon: bool) {
-        let wakeup = self.tasks.borrow().wakeup(task);
-        task.set(Flags::QUEUED);
-        if soon {
-            task.set(Flags::SOON);
-            self.soon.borrow_mut().push_back(wakeup);
-        } else {
-            let state = self.phases.get(task.phase.get());
-            state.arrivals.borrow_mut().push(wakeup);
-        }
-    }
-
-    /// Calls `f` with something that coroutines may also want to borrow: those
-    /// that it starts begin when the outermost such call is over.
-    pub(crate) fn hold_starts<R>(&self, f: impl FnOnce() -> R) -> R {
-        struct LetGo<'a> {
-            core: &'a Core,
-            deferred: usize,
-        }
-
-        impl Drop for LetGo<'_> {
-            fn drop(&mut self) {
-                let held = &self.core.starts_held;
-                held.set(held.get() - 1);
-                self.core.start_deferred_since(self.deferred);
-            }
-        }
-
-        self.starts_held.set(self.starts_held.get() + 1);
-        let _let_go = LetGo {
-            core: self,
-            deferred: self.deferred_starts.borrow().len(),
-        };
-        f()
-    }
-
-    /// Whether a call of [`hold_starts`](Core::hold_starts) is under way.
-    pub(crate) fn holds_starts(&self) -> bool {
-        self.starts_held.get() > 0
-    }
-
-    /// Starts those whose start was put off since there were `deferred` of them,
-    /// if this is a place for it. The others are for whoever is further up the
-    /// stack: they would begin in the middle of a poll that has not started
-    /// them.
-    #[inline]
-    pub(super) fn start_deferred_since(&self, deferred: usize) {
-        if self.deferred_starts.borrow().len() > deferred {
-            self.start_deferred(deferred);
-        }
-    }
-
-    /// Each of them as if it was started here: before the next one come those
-    /// that it has started and left here.
-    #[cold]
-    fn start_deferred(&self, from: usize) {
-        if self.starts_held.get() > 0 || context::depth() >= MAX_DEPTH {
-            return;
-        }
-        // From here on they stand in order, below it the next one is the last.
-        let mut in_order = from;
-        loop {
-            let key = {
-                let mut deferred = self.deferred_starts.borrow_mut();
-                let len = deferred.len();
-                deferred[in_order.min(len)..].reverse();
-                if len <= from {
-                    return;
-                }
-                in_order = len - 1;
-                deferred.pop()
-            };
-            let task = key.and_then(|key| self.tasks.borrow().get(key));
-            match task.filter(|task| task.is_alive()) {
-                Some(task) if task.has(Flags::PAUSED) => self.make_ready(task),
-                Some(task) => self.start_now(task),
-                None => {}
-            }
-        }
-    }
-
-    #[inline]
-    fn start_now(&self, task: TaskRef) {
-        let _shown = self.show_clock_of(task);
-        let polled = context::enter(self, self.run.get(), Some(task), |level| {
-            unwind::catch(|| poll(level, task, Ticket::VOID, &mut level.context()))
-        });
-        match polled {
-            Ok(Polled::Pending) => self.commit_or_stop(task),
-            Ok(Polled::Returned) => self.finish(task),
-            Err(payload) => self.end(task, Outcome::Panicked, Some(payload)),
-        }
-    }
-
     /// Queues what a coroutine waits for after its poll, or drops it if it was
     /// stopped meanwhile.
     #[inline]
@@ -326,20 +156,21 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn settle_links(&self, task: TaskRef) {
-        let mut tasks = self.tasks.borrow_mut();
-        if let Some(member) = tasks.take_member(task) {
-            self.owners.borrow_mut().remove_member(member);
-        }
-        if task.link.get() == Link::NONE {
-            return;
-        }
-        let extra = tasks.extra_mut(task);
-        self.ended.borrow_mut().append(&mut extra.joiners);
-        let waker = extra.waker.take();
-        if extra.pause.take().is_some() {
-            self.pauses.set(self.pauses.get() - 1);
-        }
-        drop(tasks);
+        let waker = {
+            let mut tasks = self.tasks.borrow_mut();
+            if let Some(member) = tasks.take_member(task) {
+                self.owners.borrow_mut().remove_member(member);
+            }
+            if task.link.get() == Link::NONE {
+                return;
+            }
+            let extra = tasks.extra_mut(task);
+            self.ended.borrow_mut().append(&mut extra.joiners);
+            if extra.pause.take().is_some() {
+                self.pauses.set(self.pauses.get() - 1);
+            }
+            extra.waker.take()
+        };
         task.clear(Flags::OWN_WAKER);
         drop(waker);
     }
@@ -549,25 +380,4 @@ pub(crate) unsafe fn take_output<T>(task: TaskRef) -> Option<T> {
         unsafe { (task.vtable.take)(task, NonNull::from(&mut output).cast()) };
     }
     output
-}
-
-/// Drops a future that no executor takes. One whose destructor spawns another,
-/// and so on without end, leaks instead.
-pub(crate) fn refuse<F>(future: F) {
-    thread_local! {
-        static DEPTH: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
-    }
-    struct Leave;
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            DEPTH.set(DEPTH.get() - 1);
-        }
-    }
-    if DEPTH.get() == MAX_DEPTH {
-        mem::forget(future);
-        return;
-    }
-    DEPTH.set(DEPTH.get() + 1);
-    let _leave = Leave;
-    drop(future);
 }

@@ -7,13 +7,17 @@
 mod backlog;
 mod due;
 mod ghosts;
+mod joiners;
 mod lifecycle;
+mod limits;
 mod own_clock;
 mod ownership;
 mod pause;
 mod phases;
 mod registration;
+mod resume;
 mod run;
+mod spawn;
 mod wake;
 
 use std::borrow::Cow;
@@ -40,11 +44,12 @@ use crate::task::{TaskRef, TaskTable, Wakeup};
 use crate::ticket::Ticket;
 use crate::{CoroutineId, Phase, Time};
 
-pub(crate) use lifecycle::{refuse, take_output};
+pub(crate) use lifecycle::take_output;
 pub(crate) use own_clock::OwnTime;
 pub(crate) use phases::Phases;
 pub(crate) use registration::{Place, Registration};
 use run::RunLists;
+pub(crate) use spawn::refuse;
 
 /// The state of one executor.
 pub(crate) struct Core {

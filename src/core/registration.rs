@@ -195,9 +195,8 @@ impl Registration {
         };
         if !self.renew(level, cx, Place::Frames) && self.make_record(level, cx, due_frame) {
             let state = level.core().phases.get(self.phase());
-            let mut frames = state.frames.borrow_mut();
-            frames.insert(deadline, self.ticket.bits());
-            drop(frames);
+            let ticket = self.ticket;
+            state.frames.borrow_mut().insert(deadline, ticket.bits());
             // Holds its place among those who begin to wait before and after.
             self.queue_record(level.core(), true);
         }
@@ -215,13 +214,14 @@ impl Registration {
         if self.register(level, cx, Place::Timer(clock.index())) {
             let core = level.core();
             let ticket = self.ticket;
-            let mut timers = core.phases.get(self.phase()).timers.borrow_mut();
-            if deadline_ns <= core.reached_ns(clock) && !self.began_before_this_frame(level) {
-                timers.insert_overdue(clock, deadline_ns, ticket, core.clock.frame());
-            } else {
-                timers.insert(clock, deadline_ns, ticket);
+            {
+                let mut timers = core.phases.get(self.phase()).timers.borrow_mut();
+                if deadline_ns <= core.reached_ns(clock) && !self.began_before_this_frame(level) {
+                    timers.insert_overdue(clock, deadline_ns, ticket, core.clock.frame());
+                } else {
+                    timers.insert(clock, deadline_ns, ticket);
+                }
             }
-            drop(timers);
             if core.has_pauses() {
                 core.note_timer(level, self.phase(), clock, ticket);
             }

@@ -1,0 +1,78 @@
+//! Those who wait for the end of another go on right after it, depth first.
+
+#![forbid(unsafe_code)]
+
+use crate::context::Level;
+use crate::task::Primary;
+
+use super::Core;
+
+impl Core {
+    /// Polls those who joined what ended in the last poll, and those who joined
+    /// what ends in theirs, depth first.
+    #[inline]
+    pub(super) fn poll_joiners(&self, level: &Level) {
+        if !self.ended.borrow().is_empty() {
+            self.poll_waiting_joiners(level);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn poll_waiting_joiners(&self, level: &Level) {
+        loop {
+            if !self.ended.borrow().is_empty() {
+                self.take_ended(level);
+            }
+            let ticket = self.lists.front.borrow_mut().pop();
+            let Some(ticket) = ticket else {
+                return;
+            };
+            if !self.spend() {
+                self.postpone_joiner(ticket);
+            } else if ticket.is_record() {
+                let record = self.records.borrow_mut().remove(ticket);
+                let key = record.as_ref().and_then(|record| record.task);
+                let task = key.and_then(|key| self.tasks.borrow().get(key));
+                if let Some(task) = task.filter(|task| task.is_alive()) {
+                    self.resume_joiner(level, task, ticket);
+                }
+                drop(record);
+            } else {
+                let task = self.tasks.borrow().at(ticket.index());
+                if task.ticket() == ticket {
+                    task.pass_ticket();
+                    task.primary.set(Primary::NONE);
+                    self.resume_joiner(level, task, ticket);
+                }
+            }
+        }
+    }
+
+    /// Moves the joiners of what ended to the front, the first one uppermost.
+    fn take_ended(&self, level: &Level) {
+        level.current.set(None);
+        let (from, records) = {
+            let mut front = self.lists.front.borrow_mut();
+            let from = front.len();
+            front.append(&mut self.ended.borrow_mut());
+            front[from..].reverse();
+            let records = front[from..].iter().any(|ticket| ticket.is_record());
+            (from, records)
+        };
+        if records {
+            self.fire_joiners(from);
+        }
+    }
+
+    #[cold]
+    fn fire_joiners(&self, from: usize) {
+        let mut fire = self.lists.fire.take();
+        fire.extend(self.lists.front.borrow()[from..].iter().rev());
+        for ticket in fire.drain(..) {
+            if ticket.is_record() {
+                self.fire(ticket);
+            }
+        }
+        self.lists.fire.replace(fire);
+    }
+}

@@ -1,0 +1,248 @@
+//! Resuming one coroutine, for whatever reason its turn has come.
+//!
+//! The plain ones take the short way; who was woken, has a waker of its own or
+//! records, is paused, or counts on another clock, is looked at twice.
+
+use std::mem::ManuallyDrop;
+use std::task::{RawWaker, Waker};
+
+use crate::context::Level;
+use crate::phase::PhaseIndex;
+use crate::task::{Flags, Primary, TaskRef, Wakeup};
+use crate::ticket::Ticket;
+
+use super::Core;
+use super::lifecycle::{Polled, poll};
+
+impl Core {
+    #[inline(always)]
+    pub(super) fn resume_ticket(&self, level: &Level, ticket: Ticket) {
+        if ticket.is_record() {
+            self.resume_record(level, ticket);
+        } else {
+            self.resume(level, ticket);
+        }
+    }
+
+    /// Resumes the coroutine of a ticket, unless that is stale.
+    #[inline(always)]
+    fn resume(&self, level: &Level, ticket: Ticket) {
+        let task = self.tasks.borrow().at(ticket.index());
+        if task.ticket() != ticket {
+            return;
+        }
+        if task.has(Flags::SPECIAL) {
+            self.resume_wait(level, task, ticket);
+            return;
+        }
+        task.pass_ticket();
+        task.primary.set(Primary::NONE);
+        self.resume_plain(level, task, ticket);
+    }
+
+    /// Polls a coroutine that has nothing special about it.
+    #[inline(always)]
+    fn resume_plain(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+        if let Some(phase) = level.phase {
+            task.phase.set(phase);
+        }
+        let polled = poll(level, task, resumed, &mut level.context());
+        let primary = task.primary.get();
+        if matches!(polled, Polled::Pending) && primary != Primary::STOPPING {
+            self.commit(task);
+        } else {
+            self.after_poll(task, polled);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn after_poll(&self, task: TaskRef, polled: Polled) {
+        match polled {
+            Polled::Pending => self.commit_or_stop(task),
+            Polled::Returned => self.finish(task),
+        }
+    }
+
+    /// Resumes a coroutine whose place in the queue came up, if there is
+    /// something special about it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn resume_queued(&self, level: &Level, task: TaskRef, phase: PhaseIndex) {
+        if task.has(Flags::GHOSTS) && self.meet_ghost(task, phase) {
+            return;
+        }
+        // It has left the queue.
+        task.primary.set(Primary::ELSEWHERE);
+        self.resume_wait(level, task, task.ticket());
+    }
+
+    /// Resumes whoever the record with a place in the queue stands for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn resume_record_at(&self, level: &Level, index: u32) {
+        let ticket = self.records.borrow_mut().leave_queue(index);
+        match ticket {
+            Some(ticket) => self.resume_record(level, ticket),
+            None => self
+                .phases
+                .get(level.phase.expect("in a run"))
+                .queue
+                .borrow_mut()
+                .let_ghost_go(),
+        }
+    }
+
+    /// Resumes a coroutine for the wait that is registered with it, if there is
+    /// something special about it.
+    #[cold]
+    #[inline(never)]
+    fn resume_wait(&self, level: &Level, task: TaskRef, ticket: Ticket) {
+        if task.has(Flags::PAUSED) {
+            self.park_wait(task, level.phase.expect("in a run"), ticket);
+            return;
+        }
+        task.pass_ticket();
+        task.primary.set(Primary::NONE);
+        self.resume_due(level, task, ticket);
+    }
+
+    /// Resumes a coroutine for a wait that fell due with the run. It is polled
+    /// once for all of them.
+    #[cold]
+    #[inline(never)]
+    fn resume_due(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+        let serial = self.run_serial.get();
+        let polled_in = self.tasks.borrow().extra(task).map(|extra| extra.polled_in);
+        if polled_in != Some(serial) {
+            self.resume_special(level, task, resumed);
+        }
+    }
+
+    /// Polls a coroutine that was woken, has a waker of its own, or has records.
+    #[cold]
+    #[inline(never)]
+    fn resume_special(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+        if task.has(Flags::PAUSED) {
+            self.park_ready(task, level.phase.expect("in a run"));
+            return;
+        }
+        if task.has(Flags::QUEUED) {
+            self.unqueue(task);
+        }
+        if let Some(phase) = level.phase {
+            task.phase.set(phase);
+        }
+        if task.has(Flags::RECORDS) {
+            let serial = self.run_serial.get();
+            self.tasks.borrow_mut().extra_mut(task).polled_in = serial;
+        }
+        let waker = if task.has(Flags::OWN_WAKER) {
+            let tasks = self.tasks.borrow();
+            tasks
+                .extra(task)
+                .and_then(|e| e.waker.as_ref())
+                .map(|waker| {
+                    let raw = RawWaker::new(waker.data(), waker.vtable());
+                    // SAFETY: the original outlives the poll, since only the end of
+                    // the task drops it; the copy is never dropped.
+                    ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
+                })
+        } else {
+            None
+        };
+        let shown = self.show_clock_of(task);
+        let Some(waker) = waker else {
+            let polled = poll(level, task, resumed, &mut level.context());
+            drop(shown);
+            self.after_poll(task, polled);
+            return;
+        };
+        let borrowed = level.waker.replace(&raw const *waker);
+        // Also when the poll panics: the level goes on without this waker.
+        let restore = Restore { level, borrowed };
+        let polled = poll(level, task, resumed, &mut level.context());
+        drop((restore, shown));
+        self.after_poll(task, polled);
+    }
+
+    /// Resumes whoever a record stands for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn resume_record(&self, level: &Level, ticket: Ticket) {
+        let due_frame = {
+            let records = self.records.borrow();
+            records.get(ticket).map(|record| record.due_frame)
+        };
+        if due_frame.is_none_or(|due_frame| due_frame > self.clock.frame()) {
+            // If it is there, only its place came up: from now on it comes
+            // before all in the queue.
+            return;
+        }
+        if self.has_pauses() {
+            if let Some(task) = self.task_of(ticket).filter(|t| t.has(Flags::PAUSED)) {
+                self.park_wait(task, level.phase.expect("in a run"), ticket);
+                return;
+            }
+        }
+        let record = self.records.borrow_mut().remove(ticket);
+        let Some(key) = record.as_ref().and_then(|record| record.task) else {
+            return;
+        };
+        let task = self.tasks.borrow().get(key);
+        if let Some(task) = task.filter(|task| task.is_alive()) {
+            self.resume_due(level, task, ticket);
+        }
+        drop(record);
+    }
+
+    /// Resumes a coroutine that stands in a list of those to poll.
+    #[inline(always)]
+    pub(super) fn resume_woken(&self, level: &Level, wakeup: Wakeup) {
+        let task = self.tasks.borrow().woken(wakeup);
+        let Some(task) = task else {
+            return;
+        };
+        if task.has(Flags::MORE_THAN_LISTED) {
+            self.resume_woken_special(level, task, wakeup);
+        } else {
+            // It is new, woke itself, or joined what was stopped from outside.
+            task.clear(Flags::LISTED);
+            self.resume_plain(level, task, Ticket::VOID);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn resume_woken_special(&self, level: &Level, task: TaskRef, wakeup: Wakeup) {
+        // Who has no waker that others could call is not woken without end.
+        let may_be_greedy = task.has(Flags::OWN_WAKER) && !task.has(Flags::PAUSED);
+        if may_be_greedy && self.is_greedy(task) {
+            self.postpone(wakeup);
+        } else {
+            task.clear(Flags::LISTED);
+            self.resume_special(level, task, Ticket::VOID);
+        }
+    }
+
+    /// Polls a joiner. What ends in that poll is the caller's to look after.
+    #[inline]
+    pub(super) fn resume_joiner(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+        if task.has(Flags::SPECIAL) {
+            self.resume_special(level, task, resumed);
+        } else {
+            self.resume_plain(level, task, resumed);
+        }
+    }
+}
+
+/// Puts the level's own waker back.
+struct Restore<'a> {
+    level: &'a Level,
+    borrowed: *const Waker,
+}
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        self.level.waker.set(self.borrowed);
+    }
+}
