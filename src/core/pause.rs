@@ -53,6 +53,7 @@ impl Core {
         }
         if paused {
             task.set(Flags::PAUSED);
+            // In a poll that is under way it may yet begin one.
             let may_have_timers = task.primary.get() == Primary::ELSEWHERE
                 || task.has(Flags::RECORDS)
                 || context::is_being_polled(task);
