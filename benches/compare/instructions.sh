@@ -70,6 +70,9 @@ rows() {
     row W2 fire 10000 512
     row W3 spawn 1000 30
     row W4a join 1000 30
+    row W5 resume 10000 30
+    row W7 wake 100 30
+    row W8 wait 100 30
 }
 
 compiler=$(rustc --version)

@@ -9,9 +9,11 @@ compare [WORKLOAD...] [--sizes 1k,10k,..] [--systems a,b,..] [--rounds N]
 compare --count WORKLOAD SIZE SYSTEM STEPS    one system alone; prints the items
 compare --footprint SYSTEM SIZE               memory of one system; prints bytes
 
-workloads: W1 W1-aged W2 W2-idle W3 W4a W6
-systems:   bare state-machines tokio framestep, and only when named:
-           tokio-notify tokio-yield tokio-self-wake";
+workloads: W1 W1-aged W2 W2-idle W3 W4a W4b W4c W5 W6 W7 W8
+systems:   bare state-machines c++20 tokio framestep; not with --quick:
+           koryto simple-async-local cosync async-task async-executor
+           futures-localpool; and only when named:
+           bare-all-phases tokio-notify tokio-yield tokio-self-wake";
 
 /// What to do.
 pub(crate) enum Command {
@@ -49,7 +51,7 @@ impl Args {
             command: Command::Compare,
             workloads: Vec::new(),
             footprint: false,
-            systems: systems::usual(),
+            systems: Vec::new(),
             rounds: 0,
             builds: 0,
             csv: false,
@@ -91,6 +93,13 @@ impl Args {
         if args.workloads.is_empty() && !args.footprint {
             args.workloads = workloads::all();
             args.footprint = true;
+        }
+        if args.systems.is_empty() {
+            args.systems = if args.quick {
+                systems::quick()
+            } else {
+                systems::usual()
+            };
         }
         let (rounds, builds) = if args.quick { (6, 1) } else { (30, 3) };
         args.rounds = if args.rounds == 0 {

@@ -20,7 +20,12 @@
 //! | W2-idle | N coroutines that wait for weeks: an empty frame    | frame  |
 //! | W3      | spawn N, each waits for one frame and ends          | spawn  |
 //! | W4a     | one coroutine starts and joins N, one after another | join   |
+//! | W4b     | one coroutine, N plain futures deep, resumes        | level  |
+//! | W4c     | N coroutines, each joins the one before: all end    | level  |
+//! | W5      | W1 in four phases, a quarter of N in each           | resume |
 //! | W6      | memory per coroutine parked in `next_frame`         |        |
+//! | W7      | N pairs wake each other 200 times a frame           | wake   |
+//! | W8      | N coroutines join 64 `next_frame`s at once          | wait   |
 //!
 //! # Systems
 //!
@@ -52,6 +57,7 @@ mod alloc;
 mod args;
 mod measure;
 mod random;
+mod scripts;
 mod systems;
 mod table;
 mod workloads;
@@ -117,7 +123,12 @@ fn future_bytes(systems: &[Box<dyn System>]) -> String {
     for system in systems {
         let bytes = system.future_bytes();
         let mark = if (48..=64).contains(&bytes) { "" } else { "!" };
-        write!(text, " {} {bytes}{mark}", system.name()).expect("a String takes all");
+        let bytes = if bytes == 0 {
+            String::from("unknown")
+        } else {
+            format!("{bytes}{mark}")
+        };
+        write!(text, " {} {bytes}", system.name()).expect("a String takes all");
     }
     text
 }

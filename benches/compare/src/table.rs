@@ -32,21 +32,21 @@ impl Table {
             let ns = Spread::of(row.ns.iter().copied()).median;
             if self.csv {
                 println!(
-                    "{workload},{size},{},{ns:.3},{},{},{:.4}",
+                    "{workload},{size},{},{ns:.3},{},{},{}",
                     row.system,
                     csv(to_bare),
                     csv(to_tokio),
-                    row.allocations
+                    counted(row.allocations, 4)
                 );
             } else {
                 println!(
-                    "{workload:<8}{:>5}  {:<15}{:>14}/{item:<7}{}{}{:>9.2}",
+                    "{workload:<8}{:>5}  {:<18}{:>11}/{item:<7}{}{}{:>9}",
                     short(size),
                     row.system,
                     format!("{} ns", figure(ns)),
                     columns(to_bare),
                     columns(to_tokio),
-                    row.allocations
+                    counted(row.allocations, 2)
                 );
             }
         }
@@ -57,7 +57,7 @@ impl Table {
     pub(crate) fn footprints(&mut self, size: usize, rows: &[(&'static str, Footprint)]) {
         if !self.csv {
             println!(
-                "{:<8}{:>5}  {:<15}{:>12}{:>9}{:>10}{:>16}{:>9}{:>10}",
+                "{:<8}{:>5}  {:<18}{:>12}{:>9}{:>10}{:>16}{:>9}{:>10}",
                 "workload",
                 "size",
                 "system",
@@ -72,9 +72,8 @@ impl Table {
         let named = |name| rows.iter().find(|row| row.0 == name).map(|row| row.1);
         let (bare, tokio) = (named(BARE), named(TOKIO));
         for &(system, own) in rows {
-            let over = |other: Option<Footprint>, part: fn(Footprint) -> f64| match other {
-                Some(other) => format!("{:.2}", part(own) / part(other)),
-                None => String::from("-"),
+            let over = |other: Option<Footprint>, part: fn(Footprint) -> f64| {
+                known(other.map_or(f64::NAN, |other| part(own) / part(other)), 2)
             };
             let live: fn(Footprint) -> f64 = |footprint| footprint.live;
             let resident: fn(Footprint) -> f64 = |footprint| footprint.resident;
@@ -83,13 +82,13 @@ impl Table {
                 println!("W6 resident,{size},{system},{:.2},,,,,,,", own.resident);
             } else {
                 println!(
-                    "{:<8}{:>5}  {system:<15}{:>12.1}{:>9}{:>10}{:>16.1}{:>9}{:>10}",
+                    "{:<8}{:>5}  {system:<18}{:>12}{:>9}{:>10}{:>16}{:>9}{:>10}",
                     "W6",
                     short(size),
-                    own.live,
+                    known(own.live, 1),
                     over(bare, live),
                     over(tokio, live),
-                    own.resident,
+                    known(own.resident, 1),
                     over(bare, resident),
                     over(tokio, resident),
                 );
@@ -109,7 +108,7 @@ impl Table {
             );
         } else {
             println!(
-                "{:<8}{:>5}  {:<15}{:>14} {:<7}{:>9}{:^17}{:>9}{:^17}{:>9}",
+                "{:<8}{:>5}  {:<18}{:>11} {:<7}{:>9}{:^17}{:>9}{:^17}{:>9}",
                 "workload",
                 "size",
                 "system",
@@ -130,7 +129,7 @@ impl Table {
         } else {
             let size = short(size);
             println!(
-                "{workload:<8}{size:>5}  {system:<15}WRONG: {counted} resumes, not {expected}"
+                "{workload:<8}{size:>5}  {system:<18}WRONG: {counted} resumes, not {expected}"
             );
         }
     }
@@ -161,6 +160,19 @@ fn csv(ratio: Option<Spread>) -> String {
     match ratio {
         Some(Spread { p10, median, p90 }) => format!("{median:.5},{p10:.5},{p90:.5}"),
         None => String::from(",,"),
+    }
+}
+
+fn counted(allocations: Option<f64>, digits: usize) -> String {
+    allocations.map_or(String::from("-"), |calls| format!("{calls:.digits$}"))
+}
+
+/// A number, unless it could not be measured.
+fn known(value: f64, digits: usize) -> String {
+    if value.is_nan() {
+        String::from("-")
+    } else {
+        format!("{value:.digits$}")
     }
 }
 
