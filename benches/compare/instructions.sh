@@ -11,6 +11,9 @@
 # A count may be 4 % above its baseline. Another compiler makes other code, so
 # with another rustc than the file names, that is a warning and 15 % fails.
 #
+# The code of the bench counts, too: how much of the crate is inlined into it
+# depends on what else calls the same functions. Update after changing it.
+#
 # NO_FRAMESTEP=1 builds the peers only.
 set -eu
 cd "$(dirname "$0")"

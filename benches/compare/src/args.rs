@@ -1,11 +1,13 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use crate::systems::{self, System};
 use crate::workloads::{self, Workload};
 
 pub(crate) const USAGE: &str = "\
 compare [WORKLOAD...] [--sizes 1k,10k,..] [--systems a,b,..] [--rounds N]
-        [--builds N] [--quick] [--csv]
+        [--builds N] [--quick] [--csv] [--report DIR]
 compare --count WORKLOAD SIZE SYSTEM STEPS    one system alone; prints the items
 compare --footprint SYSTEM SIZE               memory of one system; prints bytes
 
@@ -41,6 +43,8 @@ pub(crate) struct Args {
     pub(crate) rounds: usize,
     pub(crate) builds: usize,
     pub(crate) csv: bool,
+    /// Where to write results.json and chart.svg.
+    pub(crate) report: Option<PathBuf>,
     sizes: Vec<usize>,
     quick: bool,
 }
@@ -55,6 +59,7 @@ impl Args {
             rounds: 0,
             builds: 0,
             csv: false,
+            report: None,
             sizes: Vec::new(),
             quick: false,
         };
@@ -68,6 +73,7 @@ impl Args {
                 "--help" | "-h" => args.command = Command::Help,
                 "--quick" => args.quick = true,
                 "--csv" => args.csv = true,
+                "--report" => args.report = Some(next()?.into()),
                 "--rounds" => args.rounds = number(&next()?)?,
                 "--builds" => args.builds = number(&next()?)?,
                 "--sizes" => args.sizes = list(&next()?, number)?,

@@ -5,6 +5,7 @@
 //! cargo run --release -- --quick             a few minutes' worth of it
 //! cargo run --release -- W1 W2 --sizes 10k,1M --systems bare,tokio,framestep
 //! cargo run --release -- W1 --rounds 60 --builds 4 --csv
+//! cargo run --release -- --report DIR        results.json and chart.svg, too
 //! cargo run --release --features mimalloc    all systems on another allocator
 //! cargo run --release --no-default-features  the peers only
 //! ./instructions.sh                          instructions per item (valgrind)
@@ -55,8 +56,10 @@
 mod actor;
 mod alloc;
 mod args;
+mod chart;
 mod measure;
 mod random;
+mod report;
 mod scripts;
 mod systems;
 mod table;
@@ -97,6 +100,7 @@ fn compare(args: &Args) {
     if !args.csv {
         println!("Bytes of a W1 future:{}\n", future_bytes(&args.systems));
     }
+    let mut report = report::Report::default();
     let mut table = table::Table::new(args.csv);
     let plan = Plan {
         rounds: args.rounds,
@@ -105,6 +109,7 @@ fn compare(args: &Args) {
     for workload in &args.workloads {
         for &size in args.sizes_of(workload.sizes()) {
             let rows = measure::rounds(workload.as_ref(), size, &args.systems, plan);
+            report.rows(workload.as_ref(), size, &rows);
             table.rows(workload.id(), workload.item(), size, &rows);
         }
     }
@@ -112,6 +117,13 @@ fn compare(args: &Args) {
         for &size in args.sizes_of(workloads::footprint::SIZES) {
             let rows = workloads::footprint::measure_all(&args.systems, size);
             table.footprints(size, &rows);
+            report.footprints(size, &rows);
+        }
+    }
+    if let Some(directory) = &args.report {
+        if let Err(problem) = report.write(directory) {
+            eprintln!("no report in {}: {problem}", directory.display());
+            std::process::exit(1);
         }
     }
 }

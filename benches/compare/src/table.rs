@@ -3,8 +3,8 @@
 use crate::measure::{Row, Spread};
 use crate::workloads::footprint::Footprint;
 
-const BARE: &str = "bare";
-const TOKIO: &str = "tokio";
+pub(crate) const BARE: &str = "bare";
+pub(crate) const TOKIO: &str = "tokio";
 
 /// Prints rows as they come.
 pub(crate) struct Table {
@@ -141,7 +141,7 @@ impl Table {
     }
 }
 
-fn ratios(own: &[f64], base: &[f64]) -> Spread {
+pub(crate) fn ratios(own: &[f64], base: &[f64]) -> Spread {
     Spread::of(own.iter().zip(base).map(|(own, base)| own / base))
 }
 
@@ -177,7 +177,7 @@ fn known(value: f64, digits: usize) -> String {
 }
 
 /// Three digits that matter, and no more.
-fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),
         v if v >= 10.0 => format!("{v:.1}"),
@@ -187,7 +187,7 @@ fn figure(value: f64) -> String {
     }
 }
 
-fn short(size: usize) -> String {
+pub(crate) fn short(size: usize) -> String {
     match size {
         n if n >= 1_000_000 && n % 1_000_000 == 0 => format!("{}M", n / 1_000_000),
         n if n >= 1_000 && n % 1_000 == 0 => format!("{}k", n / 1_000),

@@ -14,6 +14,10 @@ impl Workload for Chain {
         "W4c"
     }
 
+    fn title(&self) -> &'static str {
+        "A chain of joins ends at once"
+    }
+
     fn item(&self) -> &'static str {
         "level"
     }

@@ -29,6 +29,9 @@ pub(crate) trait Workload {
     /// Its name on the command line and in the table.
     fn id(&self) -> &'static str;
 
+    /// What it is about, in the chart.
+    fn title(&self) -> &'static str;
+
     /// What is counted, in one word.
     fn item(&self) -> &'static str;
 

@@ -15,6 +15,10 @@ impl Workload for Nested {
         "W4b"
     }
 
+    fn title(&self) -> &'static str {
+        "Plain awaits, one within another"
+    }
+
     fn item(&self) -> &'static str {
         "level"
     }

@@ -14,6 +14,10 @@ impl Workload for Phases {
         "W5"
     }
 
+    fn title(&self) -> &'static str {
+        "Awake, in four phases"
+    }
+
     fn item(&self) -> &'static str {
         "resume"
     }

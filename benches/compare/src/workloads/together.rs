@@ -16,6 +16,10 @@ impl Workload for Together {
         "W8"
     }
 
+    fn title(&self) -> &'static str {
+        "Join 64 waits for the next frame"
+    }
+
     fn item(&self) -> &'static str {
         "wait"
     }

@@ -16,6 +16,10 @@ impl Workload for Wake {
         "W7"
     }
 
+    fn title(&self) -> &'static str {
+        "Wake one another"
+    }
+
     fn item(&self) -> &'static str {
         "wake"
     }
