@@ -48,6 +48,12 @@ pub(crate) fn take_tally() -> u64 {
     TALLY.take()
 }
 
+/// Adds what actors in another language had counted.
+#[cfg(cpp)]
+pub(crate) fn add_to_tally(count: u64) {
+    TALLY.set(TALLY.get() + count);
+}
+
 /// The state of one coroutine: 40 bytes that live across its waits. It counts
 /// in its own memory, as a script would, and adds up only when dropped.
 pub(crate) struct Actor {

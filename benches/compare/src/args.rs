@@ -1,17 +1,21 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use crate::systems::{self, System};
 use crate::workloads::{self, Workload};
 
 pub(crate) const USAGE: &str = "\
 compare [WORKLOAD...] [--sizes 1k,10k,..] [--systems a,b,..] [--rounds N]
-        [--builds N] [--quick] [--csv]
+        [--builds N] [--quick] [--csv] [--report DIR]
 compare --count WORKLOAD SIZE SYSTEM STEPS    one system alone; prints the items
 compare --footprint SYSTEM SIZE               memory of one system; prints bytes
 
-workloads: W1 W1-aged W2 W2-idle W3 W4a W6
-systems:   bare state-machines tokio framestep, and only when named:
-           tokio-notify tokio-yield tokio-self-wake";
+workloads: W1 W1-aged W2 W2-idle W3 W4a W4b W4c W5 W6 W7 W8
+systems:   bare state-machines c++20 tokio framestep; not with --quick:
+           koryto simple-async-local cosync async-task async-executor
+           futures-localpool; and only when named:
+           bare-all-phases tokio-notify tokio-yield tokio-self-wake";
 
 /// What to do.
 pub(crate) enum Command {
@@ -39,6 +43,8 @@ pub(crate) struct Args {
     pub(crate) rounds: usize,
     pub(crate) builds: usize,
     pub(crate) csv: bool,
+    /// Where to write results.json and chart.svg.
+    pub(crate) report: Option<PathBuf>,
     sizes: Vec<usize>,
     quick: bool,
 }
@@ -49,10 +55,11 @@ impl Args {
             command: Command::Compare,
             workloads: Vec::new(),
             footprint: false,
-            systems: systems::usual(),
+            systems: Vec::new(),
             rounds: 0,
             builds: 0,
             csv: false,
+            report: None,
             sizes: Vec::new(),
             quick: false,
         };
@@ -66,6 +73,7 @@ impl Args {
                 "--help" | "-h" => args.command = Command::Help,
                 "--quick" => args.quick = true,
                 "--csv" => args.csv = true,
+                "--report" => args.report = Some(next()?.into()),
                 "--rounds" => args.rounds = number(&next()?)?,
                 "--builds" => args.builds = number(&next()?)?,
                 "--sizes" => args.sizes = list(&next()?, number)?,
@@ -91,6 +99,13 @@ impl Args {
         if args.workloads.is_empty() && !args.footprint {
             args.workloads = workloads::all();
             args.footprint = true;
+        }
+        if args.systems.is_empty() {
+            args.systems = if args.quick {
+                systems::quick()
+            } else {
+                systems::usual()
+            };
         }
         let (rounds, builds) = if args.quick { (6, 1) } else { (30, 3) };
         args.rounds = if args.rounds == 0 {

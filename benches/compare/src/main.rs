@@ -5,6 +5,7 @@
 //! cargo run --release -- --quick             a few minutes' worth of it
 //! cargo run --release -- W1 W2 --sizes 10k,1M --systems bare,tokio,framestep
 //! cargo run --release -- W1 --rounds 60 --builds 4 --csv
+//! cargo run --release -- --report DIR        results.json and chart.svg, too
 //! cargo run --release --features mimalloc    all systems on another allocator
 //! cargo run --release --no-default-features  the peers only
 //! ./instructions.sh                          instructions per item (valgrind)
@@ -20,7 +21,12 @@
 //! | W2-idle | N coroutines that wait for weeks: an empty frame    | frame  |
 //! | W3      | spawn N, each waits for one frame and ends          | spawn  |
 //! | W4a     | one coroutine starts and joins N, one after another | join   |
+//! | W4b     | one coroutine, N plain futures deep, resumes        | level  |
+//! | W4c     | N coroutines, each joins the one before: all end    | level  |
+//! | W5      | W1 in four phases, a quarter of N in each           | resume |
 //! | W6      | memory per coroutine parked in `next_frame`         |        |
+//! | W7      | N pairs wake each other 200 times a frame           | wake   |
+//! | W8      | N coroutines join 64 `next_frame`s at once          | wait   |
 //!
 //! # Systems
 //!
@@ -50,8 +56,11 @@
 mod actor;
 mod alloc;
 mod args;
+mod chart;
 mod measure;
 mod random;
+mod report;
+mod scripts;
 mod systems;
 mod table;
 mod workloads;
@@ -91,6 +100,7 @@ fn compare(args: &Args) {
     if !args.csv {
         println!("Bytes of a W1 future:{}\n", future_bytes(&args.systems));
     }
+    let mut report = report::Report::default();
     let mut table = table::Table::new(args.csv);
     let plan = Plan {
         rounds: args.rounds,
@@ -99,6 +109,7 @@ fn compare(args: &Args) {
     for workload in &args.workloads {
         for &size in args.sizes_of(workload.sizes()) {
             let rows = measure::rounds(workload.as_ref(), size, &args.systems, plan);
+            report.rows(workload.as_ref(), size, &rows);
             table.rows(workload.id(), workload.item(), size, &rows);
         }
     }
@@ -106,6 +117,13 @@ fn compare(args: &Args) {
         for &size in args.sizes_of(workloads::footprint::SIZES) {
             let rows = workloads::footprint::measure_all(&args.systems, size);
             table.footprints(size, &rows);
+            report.footprints(size, &rows);
+        }
+    }
+    if let Some(directory) = &args.report {
+        if let Err(problem) = report.write(directory) {
+            eprintln!("no report in {}: {problem}", directory.display());
+            std::process::exit(1);
         }
     }
 }
@@ -117,7 +135,12 @@ fn future_bytes(systems: &[Box<dyn System>]) -> String {
     for system in systems {
         let bytes = system.future_bytes();
         let mark = if (48..=64).contains(&bytes) { "" } else { "!" };
-        write!(text, " {} {bytes}{mark}", system.name()).expect("a String takes all");
+        let bytes = if bytes == 0 {
+            String::from("unknown")
+        } else {
+            format!("{bytes}{mark}")
+        };
+        write!(text, " {} {bytes}", system.name()).expect("a String takes all");
     }
     text
 }

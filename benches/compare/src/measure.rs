@@ -21,8 +21,9 @@ pub(crate) struct Row {
     pub(crate) system: &'static str,
     /// Nanoseconds per item, one a round, in the same order for all systems.
     pub(crate) ns: Vec<f64>,
-    /// Calls to the allocator per item once everything has warmed up.
-    pub(crate) allocations: f64,
+    /// Calls to the allocator per item once everything has warmed up, if the
+    /// system uses the one that counts.
+    pub(crate) allocations: Option<f64>,
     /// What was counted and what should have been, if they differ.
     pub(crate) wrong: Option<(u64, u64)>,
 }
@@ -74,7 +75,7 @@ pub(crate) fn rounds(
             rows[index].get_or_insert_with(|| Row {
                 system: system.name(),
                 ns: Vec::new(),
-                allocations: 0.0,
+                allocations: None,
                 wrong: None,
             });
             entries.push((index, entry));
@@ -92,11 +93,13 @@ pub(crate) fn rounds(
         for (index, mut entry) in entries {
             let row = rows[index].as_mut().expect("a row for every entry");
             let before = items(entry.steps);
+            let system = entry.system;
             let (_, allocated) = alloc::counted(|| entry.step(entry.sample));
             let done = items(entry.steps) - before;
-            row.allocations = allocated.calls as f64 / done as f64;
+            row.allocations = system
+                .is_counted()
+                .then_some(allocated.calls as f64 / done as f64);
             let expected = workload.resumes(items(entry.steps));
-            let system = entry.system;
             let counted = entry.finish();
             if is_wrong(workload, system, counted, expected) {
                 row.wrong = Some((counted, expected));
@@ -143,9 +146,15 @@ impl Entry<'_> {
     fn step(&mut self, steps: u64) -> Duration {
         let world = self.world.as_mut().expect("not finished");
         self.steps += steps;
-        let begin = Instant::now();
-        world.steps(steps);
-        let elapsed = begin.elapsed();
+        let mut elapsed = Duration::ZERO;
+        let mut left = steps;
+        while left > 0 {
+            let now = if world.prepare() { 1 } else { left };
+            let begin = Instant::now();
+            world.steps(now);
+            elapsed += begin.elapsed();
+            left -= now;
+        }
         self.counted += take_tally();
         elapsed
     }

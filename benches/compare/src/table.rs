@@ -3,8 +3,8 @@
 use crate::measure::{Row, Spread};
 use crate::workloads::footprint::Footprint;
 
-const BARE: &str = "bare";
-const TOKIO: &str = "tokio";
+pub(crate) const BARE: &str = "bare";
+pub(crate) const TOKIO: &str = "tokio";
 
 /// Prints rows as they come.
 pub(crate) struct Table {
@@ -32,21 +32,21 @@ impl Table {
             let ns = Spread::of(row.ns.iter().copied()).median;
             if self.csv {
                 println!(
-                    "{workload},{size},{},{ns:.3},{},{},{:.4}",
+                    "{workload},{size},{},{ns:.3},{},{},{}",
                     row.system,
                     csv(to_bare),
                     csv(to_tokio),
-                    row.allocations
+                    counted(row.allocations, 4)
                 );
             } else {
                 println!(
-                    "{workload:<8}{:>5}  {:<15}{:>14}/{item:<7}{}{}{:>9.2}",
+                    "{workload:<8}{:>5}  {:<18}{:>11}/{item:<7}{}{}{:>9}",
                     short(size),
                     row.system,
                     format!("{} ns", figure(ns)),
                     columns(to_bare),
                     columns(to_tokio),
-                    row.allocations
+                    counted(row.allocations, 2)
                 );
             }
         }
@@ -57,7 +57,7 @@ impl Table {
     pub(crate) fn footprints(&mut self, size: usize, rows: &[(&'static str, Footprint)]) {
         if !self.csv {
             println!(
-                "{:<8}{:>5}  {:<15}{:>12}{:>9}{:>10}{:>16}{:>9}{:>10}",
+                "{:<8}{:>5}  {:<18}{:>12}{:>9}{:>10}{:>16}{:>9}{:>10}",
                 "workload",
                 "size",
                 "system",
@@ -72,9 +72,8 @@ impl Table {
         let named = |name| rows.iter().find(|row| row.0 == name).map(|row| row.1);
         let (bare, tokio) = (named(BARE), named(TOKIO));
         for &(system, own) in rows {
-            let over = |other: Option<Footprint>, part: fn(Footprint) -> f64| match other {
-                Some(other) => format!("{:.2}", part(own) / part(other)),
-                None => String::from("-"),
+            let over = |other: Option<Footprint>, part: fn(Footprint) -> f64| {
+                known(other.map_or(f64::NAN, |other| part(own) / part(other)), 2)
             };
             let live: fn(Footprint) -> f64 = |footprint| footprint.live;
             let resident: fn(Footprint) -> f64 = |footprint| footprint.resident;
@@ -83,13 +82,13 @@ impl Table {
                 println!("W6 resident,{size},{system},{:.2},,,,,,,", own.resident);
             } else {
                 println!(
-                    "{:<8}{:>5}  {system:<15}{:>12.1}{:>9}{:>10}{:>16.1}{:>9}{:>10}",
+                    "{:<8}{:>5}  {system:<18}{:>12}{:>9}{:>10}{:>16}{:>9}{:>10}",
                     "W6",
                     short(size),
-                    own.live,
+                    known(own.live, 1),
                     over(bare, live),
                     over(tokio, live),
-                    own.resident,
+                    known(own.resident, 1),
                     over(bare, resident),
                     over(tokio, resident),
                 );
@@ -109,7 +108,7 @@ impl Table {
             );
         } else {
             println!(
-                "{:<8}{:>5}  {:<15}{:>14} {:<7}{:>9}{:^17}{:>9}{:^17}{:>9}",
+                "{:<8}{:>5}  {:<18}{:>11} {:<7}{:>9}{:^17}{:>9}{:^17}{:>9}",
                 "workload",
                 "size",
                 "system",
@@ -130,7 +129,7 @@ impl Table {
         } else {
             let size = short(size);
             println!(
-                "{workload:<8}{size:>5}  {system:<15}WRONG: {counted} resumes, not {expected}"
+                "{workload:<8}{size:>5}  {system:<18}WRONG: {counted} resumes, not {expected}"
             );
         }
     }
@@ -142,7 +141,7 @@ impl Table {
     }
 }
 
-fn ratios(own: &[f64], base: &[f64]) -> Spread {
+pub(crate) fn ratios(own: &[f64], base: &[f64]) -> Spread {
     Spread::of(own.iter().zip(base).map(|(own, base)| own / base))
 }
 
@@ -164,8 +163,21 @@ fn csv(ratio: Option<Spread>) -> String {
     }
 }
 
+fn counted(allocations: Option<f64>, digits: usize) -> String {
+    allocations.map_or(String::from("-"), |calls| format!("{calls:.digits$}"))
+}
+
+/// A number, unless it could not be measured.
+fn known(value: f64, digits: usize) -> String {
+    if value.is_nan() {
+        String::from("-")
+    } else {
+        format!("{value:.digits$}")
+    }
+}
+
 /// Three digits that matter, and no more.
-fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),
         v if v >= 10.0 => format!("{v:.1}"),
@@ -175,7 +187,7 @@ fn figure(value: f64) -> String {
     }
 }
 
-fn short(size: usize) -> String {
+pub(crate) fn short(size: usize) -> String {
     match size {
         n if n >= 1_000_000 && n % 1_000_000 == 0 => format!("{}M", n / 1_000_000),
         n if n >= 1_000 && n % 1_000 == 0 => format!("{}k", n / 1_000),

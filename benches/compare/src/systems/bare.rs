@@ -10,17 +10,19 @@ use std::time::Duration;
 
 use crate::actor::{Actor, FRAME, Waits, child};
 use crate::random::shuffle;
+use crate::scripts;
+use crate::systems::waker_list::PHASES;
 use crate::systems::{Order, System, World};
 
 thread_local! {
     static NOW_NS: Cell<u64> = const { Cell::new(0) };
 }
 
-struct NextFrame {
+pub(crate) struct NextFrame {
     waited: bool,
 }
 
-fn next_frame() -> NextFrame {
+pub(crate) fn next_frame() -> NextFrame {
     NextFrame { waited: false }
 }
 
@@ -59,16 +61,6 @@ impl Future for WaitSeconds {
     }
 }
 
-fn awake(index: usize) -> impl Future<Output = ()> {
-    let mut actor = Actor::new(index);
-    async move {
-        loop {
-            next_frame().await;
-            actor.resumed();
-        }
-    }
-}
-
 fn asleep(index: usize, waits: Waits) -> impl Future<Output = ()> {
     let mut actor = Actor::new(index);
     async move {
@@ -76,14 +68,6 @@ fn asleep(index: usize, waits: Waits) -> impl Future<Output = ()> {
             wait_seconds(actor.next_wait(waits)).await;
             actor.resumed();
         }
-    }
-}
-
-fn short_lived(index: usize) -> impl Future<Output = ()> {
-    let mut actor = Actor::new(index);
-    async move {
-        next_frame().await;
-        actor.resumed();
     }
 }
 
@@ -148,11 +132,91 @@ impl World for Spawning {
     fn steps(&mut self, count: u64) {
         for _ in 0..count {
             for index in 0..self.size {
-                self.executor.spawn(short_lived(index));
+                self.executor.spawn(scripts::short_lived(index, next_frame));
             }
             self.executor.run_frame();
             self.executor.run_frame();
         }
+    }
+}
+
+/// A `Vec` for each phase.
+struct Phased([Executor; PHASES]);
+
+impl World for Phased {
+    fn steps(&mut self, count: u64) {
+        for _ in 0..count {
+            self.0.iter_mut().for_each(Executor::poll_all);
+        }
+    }
+}
+
+thread_local! {
+    static PHASE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Ready in the phase's first poll after that in which the wait began.
+struct NextRunOf {
+    phase: usize,
+    waited: bool,
+}
+
+impl Future for NextRunOf {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
+        if self.waited && PHASE.get() == self.phase {
+            return Poll::Ready(());
+        }
+        self.waited = true;
+        Poll::Pending
+    }
+}
+
+/// One `Vec` for all phases, polled in each of them.
+struct PolledInAll(Executor);
+
+impl World for PolledInAll {
+    fn steps(&mut self, count: u64) {
+        for _ in 0..count {
+            for phase in 0..PHASES {
+                PHASE.set(phase);
+                self.0.poll_all();
+            }
+        }
+    }
+}
+
+/// W5 only: what it costs to have phases and no queues for them.
+pub(crate) struct BareInAllPhases;
+
+impl System for BareInAllPhases {
+    fn name(&self) -> &'static str {
+        "bare-all-phases"
+    }
+
+    fn future_bytes(&self) -> usize {
+        let next_frame = || NextRunOf {
+            phase: 0,
+            waited: false,
+        };
+        size_of_val(&scripts::awake(0, next_frame))
+    }
+
+    fn phased(&self, size: usize) -> Option<Box<dyn World>> {
+        let mut executor = Executor::with_capacity(size);
+        for index in 0..size {
+            let phase = index % PHASES;
+            let next_run = move || NextRunOf {
+                phase,
+                waited: false,
+            };
+            executor.spawn(scripts::awake(index, next_run));
+        }
+        // No phase of its own: they all begin to wait.
+        PHASE.set(PHASES);
+        executor.poll_all();
+        Some(Box::new(PolledInAll(executor)))
     }
 }
 
@@ -164,13 +228,13 @@ impl System for Bare {
     }
 
     fn future_bytes(&self) -> usize {
-        size_of_val(&awake(0))
+        size_of_val(&scripts::awake(0, next_frame))
     }
 
     fn awake(&self, size: usize, order: Order) -> Option<Box<dyn World>> {
         let mut executor = Executor::with_capacity(size);
         for index in 0..size {
-            executor.spawn(awake(index));
+            executor.spawn(scripts::awake(index, next_frame));
         }
         if order == Order::Aged {
             shuffle(&mut executor.futures);
@@ -197,5 +261,21 @@ impl System for Bare {
         let mut executor = Executor::with_capacity(1);
         executor.spawn(parent(size));
         Some(Box::new(executor))
+    }
+
+    fn nested(&self, levels: usize) -> Option<Box<dyn World>> {
+        let mut executor = Executor::with_capacity(1);
+        executor.spawn(scripts::nested(levels, next_frame));
+        executor.poll_all();
+        Some(Box::new(executor))
+    }
+
+    fn phased(&self, size: usize) -> Option<Box<dyn World>> {
+        let mut executors: [Executor; PHASES] = Default::default();
+        for index in 0..size {
+            executors[index % PHASES].spawn(scripts::awake(index, next_frame));
+        }
+        executors.iter_mut().for_each(Executor::poll_all);
+        Some(Box::new(Phased(executors)))
     }
 }

@@ -3,23 +3,15 @@
 //! W1 and W2 begin with `start`, at time zero. W3 is about `spawn`, so that
 //! both of its polls happen in frames.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use framestep::prelude::*;
 
 use crate::actor::{Actor, FRAME, Waits, child};
 use crate::random::permutation;
-use crate::systems::{Order, System, World};
-
-fn awake(index: usize) -> impl Future<Output = ()> {
-    let mut actor = Actor::new(index);
-    async move {
-        loop {
-            next_frame().await;
-            actor.resumed();
-        }
-    }
-}
+use crate::scripts::{self, Ball};
+use crate::systems::{CHAIN, Order, System, World};
 
 /// Sleeps once, for a few nanoseconds that its index decides. All such naps
 /// end in one frame, in order of their deadlines; from then on that is the
@@ -45,14 +37,6 @@ fn asleep(index: usize, waits: Waits) -> impl Future<Output = ()> {
     }
 }
 
-fn short_lived(index: usize) -> impl Future<Output = ()> {
-    let mut actor = Actor::new(index);
-    async move {
-        next_frame().await;
-        actor.resumed();
-    }
-}
-
 fn parent(children: usize) -> impl Future<Output = ()> {
     let mut actor = Actor::new(0);
     async move {
@@ -75,6 +59,44 @@ impl World for Frames {
     }
 }
 
+/// The phases of W5; between them, `run_frame` also runs the fixed steps.
+const PHASES: [Phase; 4] = [
+    Phase::EarlyUpdate,
+    Phase::Update,
+    Phase::LateUpdate,
+    Phase::EndOfFrame,
+];
+
+struct Chains {
+    executor: Executor,
+    depth: usize,
+}
+
+impl World for Chains {
+    fn prepare(&mut self) -> bool {
+        for _chain in 0..CHAIN.div_ceil(self.depth) {
+            let mut below = self.executor.start(async {
+                next_frame().await;
+                1
+            });
+            for _level in 2..self.depth {
+                let link = async move { below.await.expect("ends by itself") + 1 };
+                below = self.executor.start(link);
+            }
+            let mut actor = Actor::new(0);
+            self.executor
+                .start(async move { actor.add(below.await.expect("ends by itself") + 1) });
+        }
+        true
+    }
+
+    fn steps(&mut self, count: u64) {
+        for _ in 0..count {
+            self.executor.run_frame(FRAME);
+        }
+    }
+}
+
 struct Spawning {
     executor: Executor,
     size: usize,
@@ -84,7 +106,7 @@ impl World for Spawning {
     fn steps(&mut self, count: u64) {
         for _ in 0..count {
             for index in 0..self.size {
-                self.executor.spawn(short_lived(index));
+                self.executor.spawn(scripts::short_lived(index, next_frame));
             }
             self.executor.run_frame(FRAME);
             self.executor.run_frame(FRAME);
@@ -100,7 +122,7 @@ impl System for Framestep {
     }
 
     fn future_bytes(&self) -> usize {
-        size_of_val(&awake(0))
+        size_of_val(&scripts::awake(0, next_frame))
     }
 
     fn awake(&self, size: usize, order: Order) -> Option<Box<dyn World>> {
@@ -108,7 +130,7 @@ impl System for Framestep {
         match order {
             Order::Allocated => {
                 for index in 0..size {
-                    executor.start(awake(index));
+                    executor.start(scripts::awake(index, next_frame));
                 }
             }
             Order::Aged => {
@@ -139,6 +161,46 @@ impl System for Framestep {
         // The first joins belong to the first step, as a start would run
         // them at once.
         executor.spawn(parent(size));
+        Some(Box::new(Frames(executor)))
+    }
+
+    fn nested(&self, levels: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        executor.start(scripts::nested(levels, next_frame));
+        Some(Box::new(Frames(executor)))
+    }
+
+    fn chained(&self, depth: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        Some(Box::new(Chains { executor, depth }))
+    }
+
+    fn phased(&self, size: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        for index in 0..size {
+            let phase = PHASES[index % PHASES.len()];
+            executor.start(scripts::awake(index, move || next_frame().in_phase(phase)));
+        }
+        Some(Box::new(Frames(executor)))
+    }
+
+    fn waking(&self, pairs: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        for _pair in 0..pairs {
+            let ball = Rc::<Ball>::default();
+            for me in 0..2 {
+                // The first passes belong to the first step.
+                executor.spawn(scripts::player(Rc::clone(&ball), me, next_frame));
+            }
+        }
+        Some(Box::new(Frames(executor)))
+    }
+
+    fn joining_frames(&self, size: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        for index in 0..size {
+            executor.start(scripts::joining_frames(index, next_frame));
+        }
         Some(Box::new(Frames(executor)))
     }
 }

@@ -1,13 +1,29 @@
 //! Who does the work: a file a system.
 
+mod async_executor;
+mod async_task;
 mod bare;
+mod cosync;
+#[cfg(cpp)]
+mod cpp;
 #[cfg(feature = "framestep")]
 mod framestep;
+mod koryto;
+mod local_pool;
+mod simple_async_local_executor;
 mod state_machines;
 mod tokio;
 mod tokio_self_wake;
+mod waker_list;
+mod woken;
+
+use futures::executor::LocalPool;
 
 use crate::actor::Waits;
+use crate::systems::woken::OnWakers;
+
+/// Levels that a step of W4c ends, at least: many chains if they are short.
+pub(crate) const CHAIN: usize = 100_000;
 
 /// How the order of allocation and the order of the queue relate.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,6 +36,12 @@ pub(crate) enum Order {
 
 /// A system set up with coroutines. Dropping it drops their actors.
 pub(crate) trait World {
+    /// Sets up the next step, if there is anything to set up each time, and
+    /// says so. This is not timed.
+    fn prepare(&mut self) -> bool {
+        false
+    }
+
     /// Does `count` steps of the workload.
     fn steps(&mut self, count: u64);
 }
@@ -47,6 +69,11 @@ pub(crate) trait System {
         false
     }
 
+    /// Whether its memory comes from the allocator that counts calls and bytes.
+    fn is_counted(&self) -> bool {
+        true
+    }
+
     /// `size` coroutines: `loop { next_frame().await; count }`.
     fn awake(&self, _size: usize, _order: Order) -> Option<Box<dyn World>> {
         None
@@ -67,6 +94,33 @@ pub(crate) trait System {
     fn joining(&self, _size: usize) -> Option<Box<dyn World>> {
         None
     }
+
+    /// A coroutine that awaits another, and so on, as plain futures.
+    fn nested(&self, _levels: usize) -> Option<Box<dyn World>> {
+        None
+    }
+
+    /// Coroutines of which each has spawned and joins another, `depth` of
+    /// them: made when a step is prepared, ended by the step.
+    fn chained(&self, _depth: usize) -> Option<Box<dyn World>> {
+        None
+    }
+
+    /// Like `awake`, in four phases, a quarter of the coroutines in each.
+    fn phased(&self, _size: usize) -> Option<Box<dyn World>> {
+        None
+    }
+
+    /// Pairs of coroutines that wake each other through their wakers, so and
+    /// so often in a frame.
+    fn waking(&self, _pairs: usize) -> Option<Box<dyn World>> {
+        None
+    }
+
+    /// Coroutines that join 64 waits for the next frame with `join_all`.
+    fn joining_frames(&self, _size: usize) -> Option<Box<dyn World>> {
+        None
+    }
 }
 
 /// The systems that are compared unless others are named.
@@ -74,15 +128,32 @@ pub(crate) fn usual() -> Vec<Box<dyn System>> {
     vec![
         Box::new(bare::Bare),
         Box::new(state_machines::StateMachines),
+        #[cfg(cpp)]
+        Box::new(cpp::Cpp),
+        Box::new(koryto::OfKoryto),
+        Box::new(simple_async_local_executor::SimpleAsyncLocalExecutor),
+        Box::new(cosync::OfCosync),
+        Box::new(OnWakers::<async_task::Queue>::new()),
+        Box::new(OnWakers::<async_executor::Local>::new()),
+        Box::new(OnWakers::<LocalPool>::new()),
         Box::new(tokio::WAKERS),
         #[cfg(feature = "framestep")]
         Box::new(framestep::Framestep),
     ]
 }
 
+/// Those of them that a run in a hurry compares.
+pub(crate) fn quick() -> Vec<Box<dyn System>> {
+    let names = ["bare", "state-machines", "c++20", "tokio", "framestep"];
+    let mut systems = usual();
+    systems.retain(|system| names.contains(&system.name()));
+    systems
+}
+
 /// The system of that name.
 pub(crate) fn named(name: &str) -> Option<Box<dyn System>> {
-    let on_request: [Box<dyn System>; 3] = [
+    let on_request: [Box<dyn System>; 4] = [
+        Box::new(bare::BareInAllPhases),
         Box::new(tokio::NOTIFY),
         Box::new(tokio::YIELD),
         Box::new(tokio_self_wake::TokioSelfWake),

@@ -31,7 +31,7 @@
 //! then a sleeper is due a frame later than by an exact clock; the fires of
 //! W2 may therefore differ by a thousandth.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -46,8 +46,9 @@ use ::tokio::task::{LocalSet, spawn_local, yield_now};
 use ::tokio::time::{advance, sleep};
 
 use crate::actor::{Actor, FRAME, Waits, child};
-use crate::random::shuffle;
-use crate::systems::{Order, System, World};
+use crate::scripts::{self, Ball};
+use crate::systems::waker_list::{Lists, PHASES};
+use crate::systems::{CHAIN, Order, System, World};
 
 /// A way to wait for the next frame.
 pub(crate) trait Frames: 'static {
@@ -73,59 +74,24 @@ pub(crate) trait Frames: 'static {
 
 pub(crate) struct Wakers;
 
-#[derive(Default)]
-struct Waiting {
-    next: Vec<Waker>,
-    /// Those being woken; empty in between, but keeps its memory.
-    current: Vec<Waker>,
-}
-
-thread_local! {
-    static WAITING: RefCell<Waiting> = const {
-        RefCell::new(Waiting { next: Vec::new(), current: Vec::new() })
-    };
-}
-
-/// Ready when polled for the second time: only the list has its waker.
-struct NextFrame {
-    registered: bool,
-}
-
-impl Future for NextFrame {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.registered {
-            return Poll::Ready(());
-        }
-        self.registered = true;
-        WAITING.with_borrow_mut(|waiting| waiting.next.push(cx.waker().clone()));
-        Poll::Pending
-    }
-}
-
 impl Frames for Wakers {
     const NAME: &'static str = "tokio";
 
     fn next_frame() -> impl Future<Output = ()> {
-        NextFrame { registered: false }
+        Lists::Tokio.next_frame()
     }
 
-    /// A wake only queues its task, so none registers while the list is lent.
     fn begin() {
-        WAITING.with_borrow_mut(|waiting| {
-            std::mem::swap(&mut waiting.next, &mut waiting.current);
-            waiting.current.drain(..).for_each(Waker::wake);
-        });
+        Lists::Tokio.begin(0);
     }
 
     fn shuffle() -> bool {
-        WAITING.with_borrow_mut(|waiting| shuffle(&mut waiting.next));
+        Lists::Tokio.shuffle();
         true
     }
 
     fn clear() {
-        drop(WAITING.take());
+        Lists::Tokio.clear();
     }
 }
 
@@ -159,16 +125,6 @@ impl Frames for Yielding {
     fn begin() {}
 }
 
-fn awake<F: Frames>(index: usize) -> impl Future<Output = ()> {
-    let mut actor = Actor::new(index);
-    async move {
-        loop {
-            F::next_frame().await;
-            actor.resumed();
-        }
-    }
-}
-
 fn asleep(index: usize, waits: Waits) -> impl Future<Output = ()> {
     let mut actor = Actor::new(index);
     async move {
@@ -176,14 +132,6 @@ fn asleep(index: usize, waits: Waits) -> impl Future<Output = ()> {
             sleep(actor.next_wait(waits)).await;
             actor.resumed();
         }
-    }
-}
-
-fn short_lived<F: Frames>(index: usize) -> impl Future<Output = ()> {
-    let mut actor = Actor::new(index);
-    async move {
-        F::next_frame().await;
-        actor.resumed();
     }
 }
 
@@ -225,6 +173,8 @@ struct Host<F: Frames> {
     /// Whether the clock matters: turning the driver of time is not free.
     timed: bool,
     frames_per_step: u64,
+    /// How deep the chains are that every step ends, if it does.
+    chain: Option<usize>,
 }
 
 struct Clear<F: Frames>(PhantomData<F>);
@@ -251,11 +201,20 @@ impl<F: Frames> Host<F> {
             flag,
             timed: false,
             frames_per_step: 1,
+            chain: None,
         }
     }
 
     /// Spawns the task that wakes who waits, and then calls `then`.
     fn spawn_ticker(&self, mut then: impl FnMut() + 'static) {
+        self.spawn_ticker_with(move || {
+            F::begin();
+            then();
+        });
+    }
+
+    /// Spawns the task that calls `begin` when a frame begins.
+    fn spawn_ticker_with(&self, mut begin: impl FnMut() + 'static) {
         let slot = Rc::clone(&self.ticker);
         self.set.spawn_local(async move {
             loop {
@@ -269,8 +228,7 @@ impl<F: Frames> Host<F> {
                     Poll::Pending
                 })
                 .await;
-                F::begin();
-                then();
+                begin();
             }
         });
     }
@@ -299,6 +257,27 @@ async fn run_until_quiet<F: Frames>(set: &mut LocalSet, flag: &Flag, waker: &Wak
 }
 
 impl<F: Frames> World for Host<F> {
+    fn prepare(&mut self) -> bool {
+        let Some(depth) = self.chain else {
+            return false;
+        };
+        for _chain in 0..CHAIN.div_ceil(depth) {
+            let mut below = self.set.spawn_local(async {
+                F::next_frame().await;
+                1
+            });
+            for _level in 2..depth {
+                let link = async move { below.await.expect("ends by itself") + 1 };
+                below = self.set.spawn_local(link);
+            }
+            let mut actor = Actor::new(0);
+            self.set
+                .spawn_local(async move { actor.add(below.await.expect("ends by itself") + 1) });
+        }
+        self.run_until_quiet();
+        true
+    }
+
     fn steps(&mut self, count: u64) {
         let host = &mut *self;
         host.runtime.block_on(async {
@@ -328,7 +307,7 @@ impl<F: Frames> System for Tokio<F> {
     }
 
     fn future_bytes(&self) -> usize {
-        size_of_val(&awake::<F>(0))
+        size_of_val(&scripts::awake(0, F::next_frame))
     }
 
     /// Its tasks are aligned to cache lines, in pairs.
@@ -344,7 +323,7 @@ impl<F: Frames> System for Tokio<F> {
         let mut host = Host::<F>::new();
         host.spawn_ticker(|| ());
         for index in 0..size {
-            host.set.spawn_local(awake::<F>(index));
+            host.set.spawn_local(scripts::awake(index, F::next_frame));
         }
         host.run_until_quiet();
         if order == Order::Aged && !F::shuffle() {
@@ -374,7 +353,7 @@ impl<F: Frames> System for Tokio<F> {
         host.spawn_ticker(move || {
             spawns = !spawns;
             for index in 0..if spawns { size } else { 0 } {
-                spawn_local(short_lived::<F>(index));
+                spawn_local(scripts::short_lived(index, F::next_frame));
             }
         });
         host.run_until_quiet();
@@ -389,6 +368,69 @@ impl<F: Frames> System for Tokio<F> {
             F::next_frame().await;
             parent::<F>(size).await;
         });
+        host.run_until_quiet();
+        Some(Box::new(host))
+    }
+
+    fn nested(&self, levels: usize) -> Option<Box<dyn World>> {
+        let mut host = Host::<F>::new();
+        host.spawn_ticker(|| ());
+        host.set.spawn_local(scripts::nested(levels, F::next_frame));
+        host.run_until_quiet();
+        Some(Box::new(host))
+    }
+
+    fn chained(&self, depth: usize) -> Option<Box<dyn World>> {
+        let mut host = Host::<F>::new();
+        host.spawn_ticker(|| ());
+        host.chain = Some(depth);
+        host.run_until_quiet();
+        Some(Box::new(host))
+    }
+
+    /// A frame has as many turns of the ticker as there are phases.
+    fn phased(&self, size: usize) -> Option<Box<dyn World>> {
+        if F::NAME != Wakers::NAME {
+            return None;
+        }
+        let mut host = Host::<F>::new();
+        host.frames_per_step = PHASES as u64;
+        let mut phases = (0..PHASES).cycle();
+        host.spawn_ticker_with(move || Lists::Tokio.begin(phases.next().expect("a cycle")));
+        for index in 0..size {
+            let phase = (index % PHASES) as u8;
+            let next_run = move || Lists::Tokio.next_run_of(phase);
+            host.set.spawn_local(scripts::awake(index, next_run));
+        }
+        host.run_until_quiet();
+        Some(Box::new(host))
+    }
+
+    fn waking(&self, pairs: usize) -> Option<Box<dyn World>> {
+        let mut host = Host::<F>::new();
+        host.spawn_ticker(|| ());
+        for _pair in 0..pairs {
+            let ball = Rc::<Ball>::default();
+            for me in 0..2 {
+                let player = scripts::player(Rc::clone(&ball), me, F::next_frame);
+                // The first passes belong to the first step.
+                host.set.spawn_local(async move {
+                    F::next_frame().await;
+                    player.await;
+                });
+            }
+        }
+        host.run_until_quiet();
+        Some(Box::new(host))
+    }
+
+    fn joining_frames(&self, size: usize) -> Option<Box<dyn World>> {
+        let mut host = Host::<F>::new();
+        host.spawn_ticker(|| ());
+        for index in 0..size {
+            host.set
+                .spawn_local(scripts::joining_frames(index, F::next_frame));
+        }
         host.run_until_quiet();
         Some(Box::new(host))
     }

@@ -13,6 +13,10 @@ impl Workload for Asleep {
         "W2"
     }
 
+    fn title(&self) -> &'static str {
+        "Asleep for 0.5 to 5 seconds"
+    }
+
     fn item(&self) -> &'static str {
         "fire"
     }
@@ -69,6 +73,10 @@ pub(crate) struct Idle;
 impl Workload for Idle {
     fn id(&self) -> &'static str {
         "W2-idle"
+    }
+
+    fn title(&self) -> &'static str {
+        "All asleep, none due"
     }
 
     fn item(&self) -> &'static str {

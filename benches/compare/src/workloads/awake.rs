@@ -10,16 +10,19 @@ const RESUMES: u64 = 2_000_000;
 /// frame.
 pub(crate) struct Awake {
     id: &'static str,
+    title: &'static str,
     order: Order,
 }
 
 impl Awake {
     pub(crate) const IN_ORDER: Self = Self {
         id: "W1",
+        title: "Awake in every frame",
         order: Order::Allocated,
     };
     pub(crate) const AGED: Self = Self {
         id: "W1-aged",
+        title: "Awake, memory order shuffled",
         order: Order::Aged,
     };
 }
@@ -27,6 +30,10 @@ impl Awake {
 impl Workload for Awake {
     fn id(&self) -> &'static str {
         self.id
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
     }
 
     fn item(&self) -> &'static str {

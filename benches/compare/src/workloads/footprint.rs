@@ -38,8 +38,13 @@ pub(crate) fn measure_here(system: &dyn System, size: usize) -> Footprint {
         eprintln!("{} has no coroutines to park", system.name());
         std::process::exit(1);
     }
+    let live = if system.is_counted() {
+        allocated.live_bytes as f64 / size as f64
+    } else {
+        f64::NAN
+    };
     Footprint {
-        live: allocated.live_bytes as f64 / size as f64,
+        live,
         resident: (after - before) / size as f64,
     }
 }

@@ -15,6 +15,10 @@ impl Workload for Join {
         "W4a"
     }
 
+    fn title(&self) -> &'static str {
+        "Start a child and join it"
+    }
+
     fn item(&self) -> &'static str {
         "join"
     }

@@ -4,8 +4,13 @@ pub(crate) mod footprint;
 
 mod asleep;
 mod awake;
+mod chain;
 mod join;
+mod nested;
+mod phases;
 mod spawn;
+mod together;
+mod wake;
 
 use crate::systems::{System, World};
 
@@ -23,6 +28,9 @@ pub(crate) enum Steps {
 pub(crate) trait Workload {
     /// Its name on the command line and in the table.
     fn id(&self) -> &'static str;
+
+    /// What it is about, in the chart.
+    fn title(&self) -> &'static str;
 
     /// What is counted, in one word.
     fn item(&self) -> &'static str;
@@ -64,6 +72,11 @@ pub(crate) fn all() -> Vec<Box<dyn Workload>> {
         Box::new(asleep::Idle),
         Box::new(spawn::Spawn),
         Box::new(join::Join),
+        Box::new(nested::Nested),
+        Box::new(chain::Chain),
+        Box::new(phases::Phases),
+        Box::new(wake::Wake),
+        Box::new(together::Together),
     ]
 }
 

@@ -15,6 +15,10 @@ impl Workload for Spawn {
         "W3"
     }
 
+    fn title(&self) -> &'static str {
+        "Spawn, wait for one frame, end"
+    }
+
     fn item(&self) -> &'static str {
         "spawn"
     }

@@ -1,0 +1,41 @@
+//! W4c: one end that many have waited for.
+
+use crate::systems::CHAIN;
+use crate::systems::{System, World};
+use crate::workloads::Workload;
+
+/// A chain of N coroutines, each of which joins the one before it. A step is
+/// the frame in which the first ends, and with it all; many chains at once if
+/// they are short.
+pub(crate) struct Chain;
+
+impl Workload for Chain {
+    fn id(&self) -> &'static str {
+        "W4c"
+    }
+
+    fn title(&self) -> &'static str {
+        "A chain of joins ends at once"
+    }
+
+    fn item(&self) -> &'static str {
+        "level"
+    }
+
+    fn sizes(&self) -> &'static [usize] {
+        &[1_000, 100_000]
+    }
+
+    fn build(&self, system: &dyn System, size: usize) -> Option<Box<dyn World>> {
+        system.chained(size)
+    }
+
+    fn sample(&self, _size: usize) -> u64 {
+        4
+    }
+
+    fn items(&self, size: usize, _longest: u64) -> Box<dyn Fn(u64) -> u64> {
+        let levels = (size * CHAIN.div_ceil(size)) as u64;
+        Box::new(move |steps| steps * levels)
+    }
+}
