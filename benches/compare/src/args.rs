@@ -9,6 +9,7 @@ pub(crate) const USAGE: &str = "\
 compare [WORKLOAD...] [--sizes 1k,10k,..] [--systems a,b,..] [--rounds N]
         [--builds N] [--quick] [--csv] [--report DIR]
 compare --count WORKLOAD SIZE SYSTEM STEPS    one system alone; prints the items
+compare --scale [--sizes ..] [--systems ..] [--rounds N]    how costs grow
 compare --footprint SYSTEM SIZE               memory of one system; prints bytes
 
 workloads: W1 W1-aged W2 W2-idle W3 W4a W4b W4c W5 W6 W7 W8
@@ -21,6 +22,7 @@ systems:   bare state-machines c++20 tokio framestep; not with --quick:
 pub(crate) enum Command {
     Help,
     Compare,
+    Scale,
     Count {
         workload: Box<dyn Workload>,
         size: usize,
@@ -71,6 +73,7 @@ impl Args {
             };
             match word.as_str() {
                 "--help" | "-h" => args.command = Command::Help,
+                "--scale" => args.command = Command::Scale,
                 "--quick" => args.quick = true,
                 "--csv" => args.csv = true,
                 "--report" => args.report = Some(next()?.into()),
@@ -119,6 +122,11 @@ impl Args {
             args.builds
         };
         Ok(args)
+    }
+
+    /// The sizes asked for, if any.
+    pub(crate) fn own_sizes(&self) -> Option<&[usize]> {
+        (!self.sizes.is_empty()).then_some(&self.sizes)
     }
 
     /// The sizes asked for, else those of the workload; quick ones stop at

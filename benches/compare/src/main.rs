@@ -6,6 +6,7 @@
 //! cargo run --release -- W1 W2 --sizes 10k,1M --systems bare,tokio,framestep
 //! cargo run --release -- W1 --rounds 60 --builds 4 --csv
 //! cargo run --release -- --report DIR        results.json and chart.svg, too
+//! cargo run --release -- --scale --quick     how costs grow from 1k to 1M
 //! cargo run --release --features mimalloc    all systems on another allocator
 //! cargo run --release --no-default-features  the peers only
 //! ./instructions.sh                          instructions per item (valgrind)
@@ -60,6 +61,7 @@ mod chart;
 mod measure;
 mod random;
 mod report;
+mod scale;
 mod scripts;
 mod systems;
 mod table;
@@ -93,6 +95,7 @@ fn main() {
             println!("{footprint}");
         }
         Command::Compare => compare(&args),
+        Command::Scale => scale::run(&args.systems, args.own_sizes(), args.rounds),
     }
 }
 

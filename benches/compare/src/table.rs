@@ -168,7 +168,7 @@ fn counted(allocations: Option<f64>, digits: usize) -> String {
 }
 
 /// A number, unless it could not be measured.
-fn known(value: f64, digits: usize) -> String {
+pub(crate) fn known(value: f64, digits: usize) -> String {
     if value.is_nan() {
         String::from("-")
     } else {

@@ -49,25 +49,26 @@ pub(crate) fn measure_here(system: &dyn System, size: usize) -> Footprint {
     }
 }
 
-/// Measures each system in a process of its own.
+/// Measures the system in a process of its own.
+pub(crate) fn measure(system: &dyn System, size: usize) -> Option<Footprint> {
+    let output = Command::new(std::env::current_exe().expect("this executable"))
+        .args(["--footprint", system.name(), &size.to_string()])
+        .output()
+        .expect("this executable can be run");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut numbers = text.split_whitespace().map(str::parse);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(live)), Some(Ok(resident))) => Some(Footprint { live, resident }),
+        _ => None,
+    }
+}
+
+/// Measures each system.
 pub(crate) fn measure_all(
     systems: &[Box<dyn System>],
     size: usize,
 ) -> Vec<(&'static str, Footprint)> {
-    let measured = |system: &dyn System| {
-        let output = Command::new(std::env::current_exe().expect("this executable"))
-            .args(["--footprint", system.name(), &size.to_string()])
-            .output()
-            .expect("this executable can be run");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let mut numbers = text.split_whitespace().map(str::parse);
-        match (numbers.next(), numbers.next()) {
-            (Some(Ok(live)), Some(Ok(resident))) => {
-                Some((system.name(), Footprint { live, resident }))
-            }
-            _ => None,
-        }
-    };
+    let measured = |system: &dyn System| Some((system.name(), measure(system, size)?));
     systems
         .iter()
         .map(Box::as_ref)
