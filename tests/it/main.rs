@@ -20,6 +20,7 @@ mod join;
 mod join_many;
 mod law;
 mod lend;
+mod model;
 mod order;
 mod panics;
 mod ready_only;
