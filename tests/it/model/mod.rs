@@ -47,7 +47,7 @@ fn compare(seed: u64) -> usize {
     });
     let (expected, actual) = traces(&smaller);
     panic!(
-        "framestep and the reference differ: FRAMESTEP_MODEL_SEED={seed}\n{smaller:#?}\n{}",
+        "framestep and the reference differ: FRAMESTEP_MODEL_SEED={seed}\n{smaller}\n{}",
         side_by_side(&expected, &actual)
     );
 }

@@ -1,5 +1,7 @@
 //! A small language of programs.
 
+use std::fmt;
+
 use framestep::Phase;
 
 /// What a host does, and the scripts that it and they may begin.
@@ -130,4 +132,23 @@ pub(super) enum Step {
     /// The same inside of `Executor::enter`.
     Inside(Act),
     Remote(usize),
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "unlimited: {}", self.unlimited)?;
+        for (at, script) in self.scripts.iter().enumerate() {
+            writeln!(f, "script {at}, {} times", script.turns)?;
+            for op in &script.body {
+                writeln!(f, "  {op:?}")?;
+            }
+            for act in &script.on_drop {
+                writeln!(f, "  when dropped: {act:?}")?;
+            }
+        }
+        for step in &self.steps {
+            writeln!(f, "host: {step:?}")?;
+        }
+        Ok(())
+    }
 }

@@ -30,7 +30,7 @@ pub(super) enum What {
     Dropped,
     /// So are those of one that no owner took.
     Refused,
-    /// How many coroutines are alive after a step of the host.
+    /// How many coroutines are alive after a run.
     Alive(usize),
     /// The program could not be run to its end.
     Broke(String),

@@ -62,8 +62,6 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
     let run = catch_unwind(AssertUnwindSafe(|| {
         for step in &program.steps {
             world.step(step);
-            let alive = world.system.len();
-            world.log(None, What::Alive(alive));
         }
     }));
     if let Err(payload) = run {
@@ -114,7 +112,11 @@ impl<S: System> World<S> {
                     self.system.run(framestep::Phase::FixedUpdate, false);
                 }
             }
-            Step::Run(phase, lent) => self.system.run(*phase, *lent),
+            Step::Run(phase, lent) => {
+                self.system.run(*phase, *lent);
+                let alive = self.system.len();
+                self.log(None, What::Alive(alive));
+            }
             Step::Outside(act) => self.act(None, false, act),
             Step::Inside(act) => {
                 self.system.enter(&mut || self.act(None, true, act));
