@@ -76,6 +76,9 @@ impl Core {
         let run = self.run.get();
         let task = self.insert(future, run.unwrap_or(PhaseIndex::UPDATE), owner);
         if task.has(Flags::PAUSED) {
+            if run.is_none() {
+                self.take_messages();
+            }
             self.enlist(task, run.is_some());
             return Ok(task);
         }

@@ -34,6 +34,14 @@ impl Core {
     /// Queues the task for the run under way, or for the next of the phase in
     /// which it was last polled.
     pub(crate) fn make_ready(&self, task: TaskRef) {
+        if self.run.get().is_none() {
+            // What came from outside before this comes first.
+            self.take_messages();
+        }
+        self.queue_ready(task);
+    }
+
+    fn queue_ready(&self, task: TaskRef) {
         let phase = task.phase.get();
         // One that wakes itself while it is polled goes on in the next run: it
         // cannot hold this one.
@@ -84,7 +92,7 @@ impl Core {
                     wake.taken();
                     let task = self.tasks.borrow().get(wake.key);
                     if let Some(task) = task.filter(|task| task.is_alive()) {
-                        self.make_ready(task);
+                        self.queue_ready(task);
                     }
                 }
                 Message::Spawn(spawn) => spawn(self),
