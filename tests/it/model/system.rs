@@ -19,6 +19,10 @@ pub(super) trait System: 'static {
     type Clock: Clone + 'static;
 
     fn new(unlimited: bool) -> Self;
+    /// Whether all that was done so far has one right order.
+    fn is_settled(&self) -> bool {
+        true
+    }
     fn close(&self);
 
     fn begin_frame(&self, dt: Length);

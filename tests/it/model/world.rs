@@ -44,8 +44,8 @@ struct Entry<S: System> {
     handle: Option<S::Handle>,
 }
 
-/// What `program` does on a system.
-pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
+/// What `program` does on a system, up to where that is not settled.
+pub(super) fn trace<S: System>(program: &Rc<Program>) -> (Vec<Event>, bool) {
     let system = S::new(program.unlimited);
     let world = Rc::new(World {
         clocks: RefCell::new(vec![system.game_clock()]),
@@ -61,7 +61,12 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
     });
     let run = catch_unwind(AssertUnwindSafe(|| {
         for step in &program.steps {
+            let before = world.trace.borrow().len();
             world.step(step);
+            if !world.system.is_settled() {
+                world.trace.borrow_mut().truncate(before);
+                return;
+            }
         }
     }));
     if let Err(payload) = run {
@@ -76,6 +81,7 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
         });
     }
     world.over.set(true);
+    let settled = world.system.is_settled();
     // What is left of a broken one may not be fit to be dropped.
     let closed = catch_unwind(AssertUnwindSafe(|| {
         world.system.close();
@@ -84,7 +90,7 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
         world.bells.iter().for_each(|bell| drop(bell.wakers.take()));
     }));
     drop(closed);
-    world.trace.take()
+    (world.trace.take(), settled)
 }
 
 impl<S: System> World<S> {

@@ -66,6 +66,10 @@ impl System for Reference {
         Reference(Model::new(unlimited))
     }
 
+    fn is_settled(&self) -> bool {
+        !self.0.state.borrow().tie
+    }
+
     fn close(&self) {
         self.0.close();
     }

@@ -113,6 +113,12 @@ impl Model {
             .map(|&id| (state.place(&state.waits[&id]), id))
             .collect();
         places.sort_unstable();
+        let tie = places.windows(2).any(|pair| {
+            let same = (pair[0].0.0, pair[0].0.1, pair[0].0.2) == (pair[1].0.0, pair[1].0.1, pair[1].0.2);
+            let put_off = pair.iter().any(|(_, id)| state.is_put_off(&state.waits[id]));
+            same && put_off
+        });
+        state.tie |= tie;
         places.into_iter().map(|(_, id)| id).collect()
     }
 

@@ -30,6 +30,9 @@ pub(super) struct State {
     pub(super) lent: bool,
     pub(super) borrowed: bool,
     pub(super) closed: bool,
+    /// A pause made two timers due at the same time: which of them goes first
+    /// is left open.
+    pub(super) tie: bool,
 }
 
 pub(super) struct Coroutine {
@@ -133,6 +136,7 @@ impl State {
             lent: false,
             borrowed: false,
             closed: false,
+            tie: false,
         }
     }
 
@@ -346,6 +350,12 @@ impl State {
             }
             Kind::Never | Kind::Join(_) => false,
         }
+    }
+
+    /// Whether a pause has put off a timer.
+    pub(super) fn is_put_off(&self, wait: &Wait) -> bool {
+        matches!(wait.kind, Kind::Timer { clock, missed, .. }
+            if self.missed(wait.coroutine, clock) != missed)
     }
 
     /// Where a due wait stands among the others: rule 8.
