@@ -10,7 +10,7 @@ use std::mem::{replace, take};
 use std::rc::Rc;
 
 use crate::clock::ClockRef;
-use crate::context::Level;
+use crate::context::{self, Level};
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
 use crate::task::{Flags, Parked, Pause, Primary, Readings, TaskRef};
@@ -53,8 +53,10 @@ impl Core {
         }
         if paused {
             task.set(Flags::PAUSED);
-            let may_have_timers =
-                task.primary.get() == Primary::ELSEWHERE || task.has(Flags::RECORDS);
+            // In a poll that is under way it may yet begin one.
+            let may_have_timers = task.primary.get() == Primary::ELSEWHERE
+                || task.has(Flags::RECORDS)
+                || context::is_being_polled(task);
             if may_have_timers {
                 self.with_pause(task, |pause| pause.begin(readings));
             }
