@@ -100,6 +100,11 @@ impl Core {
         state.begin_run(&self.clock);
         let mut arrivals = self.lists.arrivals.borrow_mut();
         state.arrivals.borrow_mut().take(&mut arrivals);
+        // Being woken again takes nobody's place away.
+        let tasks = self.tasks.borrow();
+        let listed = arrivals.iter().filter_map(|&wakeup| tasks.woken(wakeup));
+        listed.for_each(|task| task.set(Flags::SOON));
+        drop(tasks);
         let mut queue = state.queue.borrow_mut();
         queue.begin_run(|waiter| self.fresh(waiter, phase));
         drop(queue);

@@ -84,6 +84,9 @@ impl Owners {
         parent: Option<OwnerIndex>,
         clock: Option<Rc<ClockState>>,
     ) -> OwnerIndex {
+        // A coroutine whose owner is gone, and which is not yet, may ask for one.
+        let orphan = parent.is_some_and(|parent| !self.nodes.contains(parent.get()));
+        let parent = parent.filter(|_| !orphan);
         let above = parent.map(|parent| &self.nodes[parent.get()]);
         let node = Node {
             parent: parent.unwrap_or(OwnerIndex::NONE),
@@ -97,7 +100,7 @@ impl Owners {
             paused: false,
             held: above.is_some_and(|above| above.held),
             inactive: false,
-            gone: above.is_some_and(|above| above.gone),
+            gone: orphan || above.is_some_and(|above| above.gone),
         };
         let previous = node.previous;
         let owner = OwnerIndex(index_of(self.nodes.insert(node)));

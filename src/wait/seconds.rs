@@ -213,8 +213,8 @@ impl Timer {
             Deadline::At(index, deadline_ns) if resumed => {
                 let phase = level.core().phases.get(self.registration.phase());
                 let now_ns = phase.reading_in_run(clock_ref(self.clock.as_ref(), index));
-                let now_ns = now_ns - level.core().paused_ns(&level, index);
-                Poll::Ready(Duration::from_nanos(now_ns - deadline_ns))
+                let due_ns = deadline_ns.wrapping_add(level.core().paused_ns(&level, index));
+                Poll::Ready(Duration::from_nanos(now_ns - due_ns))
             }
             _ => match self.poll_slowly(cx) {
                 Some(overshoot_ns) => Poll::Ready(Duration::from_nanos(overshoot_ns)),
@@ -251,9 +251,10 @@ impl Timer {
             self.deadline = Deadline::Never;
             return;
         };
-        // Counted in the coroutine's own time, see `Pause`.
+        // Counted in the coroutine's own time, see `Pause`. That may be below
+        // zero: in a fixed step the clock reads less than it did in a pause.
         let paused_ns = level.core().paused_ns(level, clock.index());
-        self.deadline = Deadline::At(clock.index(), deadline_ns - paused_ns);
+        self.deadline = Deadline::At(clock.index(), deadline_ns.wrapping_sub(paused_ns));
         self.registration
             .wait_for_time(level, cx, clock, deadline_ns);
     }
@@ -305,7 +306,7 @@ impl Timer {
         let since = self.registration.since();
         let clock = clock_ref(self.clock.as_ref(), index);
         let paused_ns = core.paused_ns(level, index);
-        let due_ns = deadline_ns.saturating_add(paused_ns);
+        let due_ns = deadline_ns.wrapping_add(paused_ns);
         let now_ns = core.phases.get(since.phase()).reading(clock);
         if now_ns >= due_ns && core.has_run_since(since) {
             self.registration.finish(Place::Timer(index));

@@ -212,7 +212,7 @@ impl Random {
             for _ in 0..self.pick(&[0, 1, 1, 1, 1, 1, 1, 2]) {
                 if phase == Phase::FixedUpdate && self.chance(90) {
                     let custom = self.chance(10).then_some(Phase::Custom(7));
-                    steps.push(Step::FixedStep(custom));
+                    steps.push(Step::Fixed(custom));
                 } else {
                     steps.push(Step::Run(phase, self.chance(50)));
                 }

@@ -57,11 +57,15 @@ fn compare(seed: u64) -> usize {
 /// Both traces around the first difference.
 fn side_by_side(expected: &[Event], actual: &[Event]) -> String {
     let pairs = expected.iter().zip(actual);
-    let same = pairs.take_while(|(expected, actual)| expected == actual).count();
+    let same = pairs
+        .take_while(|(expected, actual)| expected == actual)
+        .count();
     let line = |events: &[Event], at: usize| {
         let event = events.get(at);
         event.map_or_else(String::new, |event| {
-            let phase = event.phase.map_or_else(String::new, |phase| format!(".{phase}"));
+            let phase = event
+                .phase
+                .map_or_else(String::new, |phase| format!(".{phase}"));
             let who = event.who.map_or("host".to_owned(), |who| who.to_string());
             format!("F{}{phase} {who}: {:?}", event.frame, event.what)
         })

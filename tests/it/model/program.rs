@@ -124,7 +124,7 @@ pub(super) enum Step {
     Frame(Length),
     /// A fixed step, if one is due: maybe a phase of the host's own, then that
     /// of fixed updates.
-    FixedStep(Option<Phase>),
+    Fixed(Option<Phase>),
     /// One run of a phase, with or without state lent to it.
     Run(Phase, bool),
     /// Something done between runs.

@@ -157,7 +157,11 @@ impl System for Real {
     }
 
     fn stop(&self, inside: bool, id: CoroutineId) -> bool {
-        if inside { stop(id) } else { self.handle.stop(id) }
+        if inside {
+            stop(id)
+        } else {
+            self.handle.stop(id)
+        }
     }
 
     fn set_paused(&self, id: CoroutineId, paused: bool) -> bool {
@@ -186,9 +190,12 @@ impl System for Real {
 
     fn join(handle: Coroutine<usize>) -> Waiting {
         let joined = handle.map(|result| {
-            Got::Joined(result.map_err(|error| match error.is_panic() {
-                true => Outcome::Panicked,
-                false => Outcome::Stopped,
+            Got::Joined(result.map_err(|error| {
+                if error.is_panic() {
+                    Outcome::Panicked
+                } else {
+                    Outcome::Stopped
+                }
             }))
         });
         joined.boxed_local()
@@ -200,9 +207,7 @@ impl System for Real {
 
     fn wait(&self, wait: Wait, clock: Option<&Clock>, ask: Rc<dyn Fn() -> bool>) -> Waiting {
         match wait {
-            Wait::NextFrame(phase) => {
-                in_phase_of!(next_frame(), phase).map(time_of).boxed_local()
-            }
+            Wait::NextFrame(phase) => in_phase_of!(next_frame(), phase).map(time_of).boxed_local(),
             Wait::Frames(frames, phase) => in_phase_of!(wait_frames(frames), phase)
                 .map(time_of)
                 .boxed_local(),
@@ -251,7 +256,11 @@ impl System for Real {
     }
 
     fn set_owner_paused(owner: &Owner, paused: bool) -> bool {
-        if paused { owner.pause() } else { owner.resume() }
+        if paused {
+            owner.pause()
+        } else {
+            owner.resume()
+        }
     }
 
     fn set_active(owner: &Owner, active: bool) {
@@ -271,13 +280,17 @@ impl System for Real {
     }
 
     fn set_clock_paused(clock: &Clock, paused: bool) -> bool {
-        if paused { clock.pause() } else { clock.resume() }
+        if paused {
+            clock.pause()
+        } else {
+            clock.resume()
+        }
     }
 
     fn with(&self, f: &mut dyn FnMut()) -> Lent {
         match try_with(|_: &mut World| f()) {
             Ok(()) => Lent::Given,
-            Err(WithError::NotLent { .. }) => Lent::NotLent,
+            Err(WithError::NotLent { .. }) => Lent::Missing,
             Err(_) => Lent::Borrowed,
         }
     }

@@ -54,6 +54,6 @@ pub(super) enum Got {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lent {
     Given,
-    NotLent,
+    Missing,
     Borrowed,
 }

@@ -110,7 +110,7 @@ impl<S: System> World<S> {
     fn step(self: &Rc<Self>, step: &Step) {
         match step {
             Step::Frame(dt) => self.system.begin_frame(*dt),
-            Step::FixedStep(custom) => {
+            Step::Fixed(custom) => {
                 if self.system.begin_fixed_step() {
                     if let Some(phase) = custom {
                         self.system.run(*phase, false);
@@ -256,7 +256,9 @@ impl<S: System> World<S> {
                 if inside {
                     let mut f = || {
                         self.log(who, What::Lent(Lent::Given));
-                        acts.iter().for_each(|act| self.act(me, inside, act));
+                        for act in acts {
+                            self.act(me, inside, act);
+                        }
                     };
                     let lent = self.system.with(&mut f);
                     self.log(who, What::Lent(lent));
@@ -284,7 +286,11 @@ impl<S: System> World<S> {
                 let owner = {
                     let mut owners = self.owners.borrow_mut();
                     let count = owners.len();
-                    if count == 0 { None } else { owners[at % count].take() }
+                    if count == 0 {
+                        None
+                    } else {
+                        owners[at % count].take()
+                    }
                 };
                 drop(owner);
             }
@@ -419,9 +425,7 @@ impl<S: System> Me<S> {
 
     fn waits(&self, waits: &[Wait]) -> Vec<Waiting> {
         let waits = waits.iter();
-        waits
-            .map(|&wait| self.world.wait(self.who, wait))
-            .collect()
+        waits.map(|&wait| self.world.wait(self.who, wait)).collect()
     }
 }
 

@@ -89,7 +89,9 @@ impl Clocks {
     }
 
     pub(super) fn readings(&self) -> Vec<u64> {
-        (0..=self.scaled.len()).map(|clock| self.now(clock)).collect()
+        (0..=self.scaled.len())
+            .map(|clock| self.now(clock))
+            .collect()
     }
 
     /// A new clock that follows another.

@@ -159,12 +159,7 @@ impl System for Reference {
         handle.finished().boxed_local()
     }
 
-    fn wait(
-        &self,
-        wait: Wait,
-        clock: Option<&ClockHandle>,
-        ask: Rc<dyn Fn() -> bool>,
-    ) -> Waiting {
+    fn wait(&self, wait: Wait, clock: Option<&ClockHandle>, ask: Rc<dyn Fn() -> bool>) -> Waiting {
         match wait {
             Wait::NextFrame(phase) => self.waiting(phase, Kind::NextFrame),
             Wait::Frames(frames, phase) => self.waiting(phase, Kind::Frames(frames.max(1))),
@@ -250,7 +245,7 @@ impl System for Reference {
             (state.lent, state.borrowed)
         };
         if !lent {
-            return Lent::NotLent;
+            return Lent::Missing;
         }
         if borrowed {
             return Lent::Borrowed;

@@ -71,13 +71,12 @@ impl Model {
     /// One run of a phase: what is next is polled until nothing is.
     pub(super) fn run(&self, phase: Phase) {
         let due = self.begin_run(phase);
-        let mut due = due.into_iter();
         self.inside(None, || {
             self.poll_joiners();
             while let Some(coroutine) = self.next_arrival(phase) {
                 self.resume(coroutine, phase);
             }
-            while let Some(wait) = due.next() {
+            for wait in due {
                 self.resume_wait(wait, phase);
             }
             while let Some(coroutine) = self.next_soon() {
@@ -114,8 +113,11 @@ impl Model {
             .collect();
         places.sort_unstable();
         let tie = places.windows(2).any(|pair| {
-            let same = (pair[0].0.0, pair[0].0.1, pair[0].0.2) == (pair[1].0.0, pair[1].0.1, pair[1].0.2);
-            let put_off = pair.iter().any(|(_, id)| state.is_put_off(&state.waits[id]));
+            let same =
+                (pair[0].0.0, pair[0].0.1, pair[0].0.2) == (pair[1].0.0, pair[1].0.1, pair[1].0.2);
+            let put_off = pair
+                .iter()
+                .any(|(_, id)| state.is_put_off(&state.waits[id]));
             same && put_off
         });
         state.tie |= tie;
@@ -128,9 +130,9 @@ impl Model {
         let began = state.run_began;
         let coroutines = state.coroutines.iter().enumerate();
         let ready = coroutines.filter_map(|(at, it)| {
-            let ready = it.ready.filter(|ready| {
-                !ready.soon && it.phase == phase && ready.since < began
-            });
+            let ready = it
+                .ready
+                .filter(|ready| !ready.soon && it.phase == phase && ready.since < began);
             Some((ready?.place, at))
         });
         ready.min().map(|(_, at)| at)

@@ -7,6 +7,7 @@ use framestep::{Outcome, Phase};
 use super::super::system::Script;
 use super::clocks::Clocks;
 
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct State {
     pub(super) clocks: Clocks,
     /// Counts whatever has a place in an order.
@@ -35,6 +36,7 @@ pub(super) struct State {
     pub(super) tie: bool,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Coroutine {
     /// `None` while it is being polled, or gone.
     pub(super) future: Option<Script>,
@@ -153,7 +155,11 @@ impl State {
 
     /// The clock that whoever runs innermost counts on.
     pub(super) fn own_clock(&self) -> usize {
-        self.inside.last().copied().flatten().map_or(0, |(_, clock)| clock)
+        self.inside
+            .last()
+            .copied()
+            .flatten()
+            .map_or(0, |(_, clock)| clock)
     }
 
     pub(super) fn clock_of(&self, coroutine: usize) -> usize {
@@ -210,7 +216,8 @@ impl State {
     /// What an owner and those below it own: the children's first.
     pub(super) fn owned(&self, owner: usize) -> Vec<usize> {
         let owned_by = |owner| {
-            let alive = (0..self.coroutines.len()).filter(|&at| self.coroutines[at].outcome.is_none());
+            let alive =
+                (0..self.coroutines.len()).filter(|&at| self.coroutines[at].outcome.is_none());
             alive.filter(move |&at| self.coroutines[at].owner == Some(owner))
         };
         self.below(owner).into_iter().flat_map(owned_by).collect()
@@ -236,7 +243,10 @@ impl State {
         }
         self.owners[owner].paused = paused;
         for at in 0..self.coroutines.len() {
-            if self.coroutines[at].owner.is_some_and(|own| self.is_below(own, owner)) {
+            if self.coroutines[at]
+                .owner
+                .is_some_and(|own| self.is_below(own, owner))
+            {
                 self.update_pause(at);
             }
         }
@@ -255,7 +265,9 @@ impl State {
 
     /// Rule 12: whoever has it set on itself or on an owner above is paused.
     fn update_pause(&mut self, coroutine: usize) {
-        let held = self.coroutines[coroutine].owner.is_some_and(|owner| self.is_held(owner));
+        let held = self.coroutines[coroutine]
+            .owner
+            .is_some_and(|owner| self.is_held(owner));
         let since = self.next();
         let readings = self.clocks.readings();
         let it = &mut self.coroutines[coroutine];
@@ -300,7 +312,10 @@ impl State {
         }
         let soon = running == Some(it.phase) && !innermost;
         // It has a place already, and keeps it unless the new one is earlier.
-        if it.ready.is_some_and(|ready| !soon || ready.soon || ready.since < run_began) {
+        if it
+            .ready
+            .is_some_and(|ready| !soon || ready.soon || ready.since < run_began)
+        {
             return;
         }
         it.ready = Some(Ready {

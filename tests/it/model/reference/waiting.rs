@@ -235,7 +235,11 @@ impl Future for Handle {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.poll_end(cx).map(|outcome| {
-            let output = || self.entry.model.state.borrow_mut().coroutines[self.coroutine?].output.take();
+            let output = || {
+                self.entry.model.state.borrow_mut().coroutines[self.coroutine?]
+                    .output
+                    .take()
+            };
             match outcome {
                 Outcome::Finished => Ok(output().expect("it is taken once")),
                 other => Err(other),
