@@ -23,6 +23,7 @@ mod lend;
 mod model;
 mod order;
 mod panics;
+mod pausing;
 mod ready_only;
 mod reentry;
 mod rounding;

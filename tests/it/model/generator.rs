@@ -73,7 +73,7 @@ impl Random {
 
     fn wait(&mut self) -> Wait {
         let phase = self.phase();
-        match self.below(24) {
+        match self.below(27) {
             0..=3 => Wait::NextFrame(phase),
             4..=5 => Wait::Frames(self.below(4) as u64, phase),
             6..=9 => Wait::Seconds(self.length(), phase),
@@ -86,7 +86,7 @@ impl Random {
             18 => Wait::EndOfFrame,
             19..=20 => Wait::Join(self.below(40)),
             21 => Wait::Finished(self.below(40)),
-            22 => Wait::Bell(self.below(3)),
+            22..=25 => Wait::Bell(self.below(3)),
             _ => self.pick(&[Wait::Yield, Wait::Bell(0)]),
         }
     }
@@ -185,8 +185,9 @@ impl Random {
 
     fn outside(&mut self, steps: &mut Vec<Step>, percent: usize) {
         while self.chance(percent) {
-            let act = match self.below(4) {
-                0 => self.begin(),
+            let act = match self.below(8) {
+                0..=1 => self.begin(),
+                2..=3 => Act::Ring(self.below(3)),
                 _ => self.act(0),
             };
             steps.push(match self.below(8) {
@@ -207,7 +208,7 @@ impl Random {
             Phase::LateUpdate,
             Phase::EndOfFrame,
         ] {
-            self.outside(steps, 15);
+            self.outside(steps, 20);
             // Now and then one is left out, or run twice.
             for _ in 0..self.pick(&[0, 1, 1, 1, 1, 1, 1, 2]) {
                 if phase == Phase::FixedUpdate && self.chance(90) {
@@ -225,7 +226,7 @@ impl Random {
 pub(super) fn program(seed: u64) -> Program {
     let mut random = Random(seed);
     let mut steps = Vec::new();
-    for _ in 0..=random.below(3) {
+    for _ in 0..2 + random.below(3) {
         steps.push(Step::Outside(random.begin()));
     }
     random.outside(&mut steps, 40);

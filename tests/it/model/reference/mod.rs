@@ -67,7 +67,7 @@ impl System for Reference {
     }
 
     fn is_settled(&self) -> bool {
-        !self.0.state.borrow().tie
+        !self.0.state.borrow().open
     }
 
     fn close(&self) {

@@ -120,7 +120,7 @@ impl Model {
                 .any(|(_, id)| state.is_put_off(&state.waits[id]));
             same && put_off
         });
-        state.tie |= tie;
+        state.open |= tie;
         places.into_iter().map(|(_, id)| id).collect()
     }
 

@@ -31,9 +31,10 @@ pub(super) struct State {
     pub(super) lent: bool,
     pub(super) borrowed: bool,
     pub(super) closed: bool,
-    /// A pause made two timers due at the same time: which of them goes first
-    /// is left open.
-    pub(super) tie: bool,
+    /// Something happened that a pause leaves open: which of two timers goes
+    /// first that it made due at the same time, or whether one is ready that is
+    /// looked at before the next run of its phase.
+    pub(super) open: bool,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
@@ -138,7 +139,7 @@ impl State {
             lent: false,
             borrowed: false,
             closed: false,
-            tie: false,
+            open: false,
         }
     }
 
@@ -371,6 +372,18 @@ impl State {
     pub(super) fn is_put_off(&self, wait: &Wait) -> bool {
         matches!(wait.kind, Kind::Timer { clock, missed, .. }
             if self.missed(wait.coroutine, clock) != missed)
+    }
+
+    /// Whether a pause makes a difference between what a timer's latest run
+    /// said and what its clock read in it.
+    pub(super) fn is_open_whether_ready(&self, wait: &Wait) -> bool {
+        let (Some((clock, deadline)), true) = (self.deadline(wait), self.is_put_off(wait)) else {
+            return false;
+        };
+        let run = self.runs.get(&wait.phase);
+        let run = run.filter(|run| run.frame > wait.frame);
+        let reading = run.and_then(|run| run.readings.get(clock).copied());
+        wait.ready != reading.is_some_and(|reading| i128::from(reading) >= deadline)
     }
 
     /// Where a due wait stands among the others: rule 8.

@@ -141,9 +141,10 @@ fn look(model: &Model, id: u64, answer: &Answer) -> Poll<Got> {
             return Poll::Pending;
         }
     }
-    let state = model.state.borrow();
+    let mut state = model.state.borrow_mut();
+    state.open |= state.is_open_whether_ready(&state.waits[&id]);
     let wait = &state.waits[&id];
-    if !wait.ready {
+    if !wait.ready || state.open {
         return Poll::Pending;
     }
     if let Some((clock, deadline)) = state.deadline(wait) {
