@@ -283,7 +283,8 @@ impl State {
         }
         it.missed.resize(readings.len(), 0);
         for (clock, (&now, missed)) in readings.iter().zip(&mut it.missed).enumerate() {
-            let from = it.paused_at.get(clock).copied().unwrap_or(now);
+            // Clocks begin at zero.
+            let from = it.paused_at.get(clock).copied().unwrap_or(0);
             *missed += i128::from(now.saturating_sub(from));
         }
         if let Some((order, phase)) = it.parked.take() {
