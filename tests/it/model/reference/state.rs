@@ -378,7 +378,7 @@ impl State {
     /// Whether a pause makes a difference between what a timer's latest run
     /// said and what its clock read in it.
     pub(super) fn is_open_whether_ready(&self, wait: &Wait) -> bool {
-        let (Some((clock, deadline)), true) = (self.deadline(wait), self.is_put_off(wait)) else {
+        let Some((clock, deadline)) = self.deadline(wait) else {
             return false;
         };
         let run = self.runs.get(&wait.phase);
