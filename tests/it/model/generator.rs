@@ -155,7 +155,8 @@ impl Random {
         match self.below(20) {
             0..=7 => Op::Act(self.act(0)),
             8..=14 => Op::Await(self.wait()),
-            15..=16 => Op::All(self.some(3, Self::wait)),
+            15 => Op::All(self.some(3, Self::wait)),
+            16 => Op::First(self.some(3, |random| Wait::Bell(random.below(3)))),
             17 => Op::Muffled(self.some(2, Self::wait)),
             18 => Op::First(self.some(3, Self::wait)),
             _ => self.pick_op(),
@@ -187,7 +188,7 @@ impl Random {
         while self.chance(percent) {
             let act = match self.below(8) {
                 0..=1 => self.begin(),
-                2..=3 => Act::Ring(self.below(3)),
+                2..=4 => Act::Ring(self.below(3)),
                 _ => self.act(0),
             };
             steps.push(match self.below(8) {
