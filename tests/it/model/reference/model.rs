@@ -188,7 +188,7 @@ impl Model {
     /// first.
     fn poll_joiners(&self) {
         loop {
-            let (coroutine, phase) = {
+            let coroutine = {
                 let mut state = self.state.borrow_mut();
                 let ended = std::mem::take(&mut state.ended);
                 state.front.extend(ended.into_iter().rev());
@@ -205,9 +205,8 @@ impl Model {
                     continue;
                 }
                 state.coroutines[coroutine].phase = phase;
-                (coroutine, phase)
+                coroutine
             };
-            debug_assert_eq!(self.state.borrow().running, Some(phase));
             self.poll(coroutine);
         }
     }
@@ -248,7 +247,7 @@ impl Model {
         self.state.borrow().coroutines[coroutine].alive
     }
 
-    /// Whether the wait is for the end of whoever asks.
+    /// Whether it is the coroutine's own, handed on by no wrapper.
     pub(super) fn is_waker_of(waker: &Waker, coroutine: usize) -> bool {
         let own = Waker::from(Arc::new(WakeOne(coroutine)));
         own.vtable() == waker.vtable()
