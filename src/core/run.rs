@@ -94,6 +94,12 @@ impl Core {
         state.begin_run(&self.clock);
         let mut arrivals = self.lists.arrivals.borrow_mut();
         state.arrivals.borrow_mut().take(&mut arrivals);
+        {
+            // Being woken again takes nobody's place away.
+            let tasks = self.tasks.borrow();
+            let listed = arrivals.iter().filter_map(|&wakeup| tasks.woken(wakeup));
+            listed.for_each(|task| task.set(Flags::SOON));
+        }
         let fresh = |waiter| self.fresh(waiter, phase);
         state.queue.borrow_mut().begin_run(fresh);
         let fate = |clock, due: &Due| self.fate(phase, clock, due);

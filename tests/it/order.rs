@@ -509,3 +509,43 @@ fn a_waiter_that_was_polled_earlier_in_the_run_has_given_up_its_place() {
     assert_eq!(polls.get(), 2);
     drop(sender);
 }
+
+#[test]
+fn whoever_is_woken_again_keeps_its_place_among_the_arrivals() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let (to_a, mut a_hears) = mpsc::unbounded();
+    let (to_b, mut b_hears) = mpsc::unbounded();
+    let (again, mut b_hears_again) = mpsc::unbounded();
+    says(&executor, &log, "a", async move {
+        a_hears.next().await;
+        again.unbounded_send(()).unwrap();
+    });
+    says(&executor, &log, "b", async move {
+        select_biased! {
+            () = b_hears.select_next_some() => {}
+            () = b_hears_again.select_next_some() => {}
+        }
+    });
+    says(&executor, &log, "waiter", next_frame());
+    to_a.unbounded_send(()).unwrap();
+    to_b.unbounded_send(()).unwrap();
+    executor.run_frame(0.25);
+    log.check(&["F1: a", "F1: b", "F1: waiter"]);
+}
+
+#[test]
+fn an_end_outside_of_a_run_comes_after_an_earlier_wake_from_outside() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let (sender, mut receiver) = mpsc::unbounded();
+    says(&executor, &log, "woken first", async move {
+        receiver.next().await;
+    });
+    let victim = executor.start(std::future::pending::<()>());
+    says(&executor, &log, "joined second", victim.finished());
+    sender.unbounded_send(()).unwrap();
+    victim.stop();
+    executor.run_frame(0.25);
+    log.check(&["F1: woken first", "F1: joined second"]);
+}

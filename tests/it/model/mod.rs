@@ -1,0 +1,120 @@
+//! Random programs, run on framestep and on a naive reference of the contract:
+//! both do the same, to the letter.
+//!
+//! `FRAMESTEP_MODEL_OPERATIONS=1000000` runs programs until that many steps,
+//! resumes and calls have been compared; `FRAMESTEP_MODEL_SEED=7` begins at
+//! another seed, and without the former runs that one alone.
+
+mod generator;
+mod program;
+mod real;
+mod reference;
+mod shrink;
+mod system;
+mod trace;
+mod world;
+
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use program::Program;
+use real::Real;
+use reference::Reference;
+use trace::Event;
+
+/// How many programs an ordinary run of the tests compares.
+const PROGRAMS: u64 = 20_000;
+
+/// Both traces of a program, and whether they go to its end.
+fn traces(program: &Program) -> (Vec<Event>, Vec<Event>, bool) {
+    let program = Rc::new(program.clone());
+    let (expected, settled) = world::trace::<Reference>(&program);
+    let (mut actual, _) = world::trace::<Real>(&program);
+    if !settled {
+        actual.truncate(expected.len());
+    }
+    (expected, actual, settled)
+}
+
+/// What was compared.
+#[derive(Default)]
+struct Sum {
+    programs: u64,
+    operations: u64,
+    /// Programs that came to something the contract leaves open, and were
+    /// compared up to there.
+    cut_short: u64,
+}
+
+/// Compares one program.
+fn compare(seed: u64, sum: &mut Sum) {
+    let program = generator::program(seed);
+    let (expected, actual, settled) = traces(&program);
+    if expected == actual {
+        sum.programs += 1;
+        sum.operations += expected.len() as u64;
+        sum.cut_short += u64::from(!settled);
+        return;
+    }
+    let smaller = shrink::minimised(program, |program| {
+        let (expected, actual, _) = traces(program);
+        expected != actual
+    });
+    let (expected, actual, _) = traces(&smaller);
+    panic!(
+        "framestep and the reference differ: FRAMESTEP_MODEL_SEED={seed}\n{smaller}\n{}",
+        side_by_side(&expected, &actual)
+    );
+}
+
+/// Both traces around the first difference.
+fn side_by_side(expected: &[Event], actual: &[Event]) -> String {
+    let pairs = expected.iter().zip(actual);
+    let same = pairs
+        .take_while(|(expected, actual)| expected == actual)
+        .count();
+    let line = |events: &[Event], at: usize| {
+        let event = events.get(at);
+        event.map_or_else(String::new, |event| {
+            let phase = event
+                .phase
+                .map_or_else(String::new, |phase| format!(".{phase}"));
+            let who = event.who.map_or("host".to_owned(), |who| who.to_string());
+            format!("F{}{phase} {who}: {:?}", event.frame, event.what)
+        })
+    };
+    let mut text = format!("  {:60} | framestep\n", "reference");
+    for at in same.saturating_sub(12)..(same + 6).min(expected.len().max(actual.len())) {
+        let (left, right) = (line(expected, at), line(actual, at));
+        let mark = if left == right { ' ' } else { '!' };
+        let _ = writeln!(text, "{mark} {left:60} | {right}");
+    }
+    text
+}
+
+fn variable(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    let number = value.parse();
+    Some(number.unwrap_or_else(|_| panic!("{name} is a number")))
+}
+
+#[test]
+fn random_programs_do_what_the_contract_says() {
+    let seed = variable("FRAMESTEP_MODEL_SEED");
+    let operations = variable("FRAMESTEP_MODEL_OPERATIONS");
+    let programs = match (operations, seed) {
+        (Some(_), _) => u64::MAX,
+        (None, Some(_)) => 1,
+        (None, None) => PROGRAMS,
+    };
+    let operations = operations.unwrap_or(u64::MAX);
+    let first = seed.unwrap_or(0);
+    let mut sum = Sum::default();
+    while sum.programs < programs && sum.operations < operations {
+        compare(first + sum.programs, &mut sum);
+    }
+    println!(
+        "{} operations of {} programs from seed {first} on, {} cut short",
+        sum.operations, sum.programs, sum.cut_short
+    );
+}

@@ -1,0 +1,297 @@
+//! framestep, through its public surface.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use framestep::prelude::*;
+use framestep::{CoroutineId, Executor, Handle, Outcome, Time, WithError};
+use futures::FutureExt;
+
+use super::program::{How, Length, Wait};
+use super::system::{Script, System, Waiting};
+use super::trace::{Got, Lent};
+
+pub(super) struct Real {
+    executor: RefCell<Option<Executor>>,
+    handle: Handle,
+}
+
+struct World;
+
+thread_local! {
+    /// Scripts on their way through the inbox: what travels is a number.
+    static SENT: RefCell<Vec<Option<Script>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Real {
+    fn with_executor<R>(&self, f: impl FnOnce(&mut Executor) -> R) -> R {
+        f(self.executor.borrow_mut().as_mut().expect("it is open"))
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).expect("64 bits will do")
+}
+
+fn time_of(time: Time) -> Got {
+    Got::Time(time.frame, nanos(time.elapsed))
+}
+
+fn overshoot(length: Duration) -> Got {
+    Got::Overshoot(nanos(length))
+}
+
+/// Calls `$f` with a length as `Seconds`.
+macro_rules! with_length {
+    ($length:expr, $f:expr) => {
+        match $length {
+            Length::Nanos(ns) => $f(Duration::from_nanos(ns)),
+            Length::Negative => $f(-1.5),
+            Length::Infinite => $f(f64::INFINITY),
+            Length::NotANumber => $f(f64::NAN),
+        }
+    };
+}
+
+/// Waits for the phase, unless it is the one that is meant anyway.
+macro_rules! in_phase_of {
+    ($wait:expr, $phase:expr) => {
+        match $phase {
+            Phase::Update => $wait,
+            phase => $wait.in_phase(phase),
+        }
+    };
+}
+
+impl System for Real {
+    type Id = CoroutineId;
+    type Handle = Coroutine<usize>;
+    type Owner = Owner;
+    type Clock = Clock;
+
+    fn new(unlimited: bool) -> Self {
+        SENT.take();
+        let mut builder = Executor::builder().fixed_delta(Duration::from_millis(125));
+        if unlimited {
+            builder = builder.max_delta(f64::INFINITY);
+        }
+        let executor = builder.build();
+        executor.on_report(|_| ());
+        Real {
+            handle: executor.handle(),
+            executor: RefCell::new(Some(executor)),
+        }
+    }
+
+    fn close(&self) {
+        let executor = self.executor.take();
+        drop(executor);
+    }
+
+    fn begin_frame(&self, dt: Length) {
+        self.with_executor(|executor| with_length!(dt, |dt| executor.begin_frame(dt)));
+    }
+
+    fn begin_fixed_step(&self) -> bool {
+        self.with_executor(Executor::begin_fixed_step)
+    }
+
+    fn run(&self, phase: Phase, lent: bool) {
+        self.with_executor(|executor| {
+            if lent {
+                executor.lend(&mut World, |executor| executor.run_phase(phase));
+            } else {
+                executor.run_phase(phase);
+            }
+        });
+    }
+
+    fn enter(&self, f: &mut dyn FnMut()) {
+        self.handle.enter(f);
+    }
+
+    fn len(&self) -> usize {
+        self.with_executor(|executor| executor.len())
+    }
+
+    fn now(&self) -> (u64, Option<Phase>) {
+        let time = self.handle.time().expect("it is open");
+        (time.frame, time.phase)
+    }
+
+    fn elapsed(&self) -> u64 {
+        nanos(time().elapsed)
+    }
+
+    fn begin(
+        &self,
+        inside: bool,
+        how: How,
+        owner: Option<&Owner>,
+        script: Script,
+    ) -> Coroutine<usize> {
+        match (owner, how) {
+            (Some(owner), How::Start) => owner.start(script),
+            (Some(owner), How::Spawn) => owner.spawn(script),
+            (Some(owner), How::SpawnIn(phase)) => owner.spawn_in(phase, script),
+            (None, How::Start) if inside => start(script),
+            (None, How::Spawn) if inside => spawn(script),
+            (None, How::SpawnIn(phase)) if inside => spawn_in(phase, script),
+            (None, How::Start) => self.handle.start(script),
+            (None, How::Spawn) => self.handle.spawn(script),
+            (None, How::SpawnIn(phase)) => self.handle.spawn_in(phase, script),
+        }
+    }
+
+    fn remote(&self, script: Script) {
+        let number = SENT.with_borrow_mut(|sent| {
+            sent.push(Some(script));
+            sent.len() - 1
+        });
+        let remote = self.with_executor(|executor| executor.remote());
+        remote.spawn(move || {
+            let script = SENT.with_borrow_mut(|sent| sent[number].take());
+            script.expect("it is made once")
+        });
+    }
+
+    fn stop(&self, inside: bool, id: CoroutineId) -> bool {
+        if inside {
+            stop(id)
+        } else {
+            self.handle.stop(id)
+        }
+    }
+
+    fn set_paused(&self, id: CoroutineId, paused: bool) -> bool {
+        if paused {
+            self.handle.pause(id)
+        } else {
+            self.handle.resume(id)
+        }
+    }
+
+    fn current(&self) -> CoroutineId {
+        current()
+    }
+
+    fn id(handle: &Coroutine<usize>) -> CoroutineId {
+        handle.id()
+    }
+
+    fn is_finished(handle: &Coroutine<usize>) -> bool {
+        handle.is_finished()
+    }
+
+    fn stop_on_drop(handle: &Coroutine<usize>) {
+        handle.stop_on_drop();
+    }
+
+    fn join(handle: Coroutine<usize>) -> Waiting {
+        let joined = handle.map(|result| {
+            Got::Joined(result.map_err(|error| {
+                if error.is_panic() {
+                    Outcome::Panicked
+                } else {
+                    Outcome::Stopped
+                }
+            }))
+        });
+        joined.boxed_local()
+    }
+
+    fn finished(handle: &Coroutine<usize>) -> Waiting {
+        handle.finished().map(Got::Ended).boxed_local()
+    }
+
+    fn wait(&self, wait: Wait, clock: Option<&Clock>, ask: Rc<dyn Fn() -> bool>) -> Waiting {
+        match wait {
+            Wait::NextFrame(phase) => in_phase_of!(next_frame(), phase).map(time_of).boxed_local(),
+            Wait::Frames(frames, phase) => in_phase_of!(wait_frames(frames), phase)
+                .map(time_of)
+                .boxed_local(),
+            Wait::Seconds(length, phase) => {
+                let wait = with_length!(length, wait_seconds);
+                in_phase_of!(wait, phase).map(overshoot).boxed_local()
+            }
+            Wait::Realtime(length, phase) => {
+                let wait = with_length!(length, wait_seconds_realtime);
+                in_phase_of!(wait, phase).map(overshoot).boxed_local()
+            }
+            Wait::OnClock(_, length, phase) => {
+                let clock = clock.expect("it names a clock");
+                let wait = with_length!(length, |length| clock.wait_seconds(length));
+                in_phase_of!(wait, phase).map(overshoot).boxed_local()
+            }
+            Wait::Until(_, value, phase) => {
+                let wait = wait_until(move || ask() == value);
+                in_phase_of!(wait, phase).map(time_of).boxed_local()
+            }
+            Wait::While(_, value, phase) => {
+                let wait = wait_while(move || ask() == value);
+                in_phase_of!(wait, phase).map(time_of).boxed_local()
+            }
+            Wait::InPhase(phase) => in_phase(phase).map(time_of).boxed_local(),
+            Wait::FixedUpdate => fixed_update().map(time_of).boxed_local(),
+            Wait::EndOfFrame => end_of_frame().map(time_of).boxed_local(),
+            Wait::Join(_) | Wait::Finished(_) | Wait::Bell(_) | Wait::Yield => {
+                unreachable!("not a wait of the executor's own")
+            }
+        }
+    }
+
+    fn owner(&self, inside: bool, below: Option<&Owner>, clock: Option<&Clock>) -> Owner {
+        match (below, clock) {
+            (Some(above), Some(clock)) => above.child_on(clock),
+            (Some(above), None) => above.child(),
+            (None, Some(clock)) => self.handle.owner_on(clock).expect("it is open"),
+            (None, None) if inside => owner(),
+            (None, None) => self.handle.owner().expect("it is open"),
+        }
+    }
+
+    fn stop_all(owner: &Owner) {
+        owner.stop_all();
+    }
+
+    fn set_owner_paused(owner: &Owner, paused: bool) -> bool {
+        if paused {
+            owner.pause()
+        } else {
+            owner.resume()
+        }
+    }
+
+    fn set_active(owner: &Owner, active: bool) {
+        owner.set_active(active);
+    }
+
+    fn game_clock(&self) -> Clock {
+        self.handle.clock().expect("it is open")
+    }
+
+    fn child(clock: &Clock) -> Clock {
+        clock.child()
+    }
+
+    fn set_scale(clock: &Clock, quarters: u8) {
+        clock.set_scale(f64::from(quarters) / 4.0);
+    }
+
+    fn set_clock_paused(clock: &Clock, paused: bool) -> bool {
+        if paused {
+            clock.pause()
+        } else {
+            clock.resume()
+        }
+    }
+
+    fn with(&self, f: &mut dyn FnMut()) -> Lent {
+        match try_with(|_: &mut World| f()) {
+            Ok(()) => Lent::Given,
+            Err(WithError::NotLent { .. }) => Lent::Missing,
+            Err(_) => Lent::Borrowed,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Rule 12 at its edges: pauses that begin in a poll or end before a fixed step.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use framestep::prelude::*;
+
+use crate::support::update;
+use crate::timeline::{Log, unclamped};
+
+#[test]
+fn a_wait_that_begins_after_the_owner_was_paused_stands_still() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let owner = Rc::new(executor.owner());
+    let (own, say) = (Rc::downgrade(&owner), log.clone());
+    owner.spawn(async move {
+        own.upgrade().expect("it is there").pause();
+        wait_seconds_realtime(0.5).await;
+        say.say("half a second later");
+    });
+    for _ in 0..5 {
+        update(&mut executor, 0.25);
+    }
+    owner.resume();
+    update(&mut executor, 0.25);
+    log.check(&[]);
+    update(&mut executor, 0.25);
+    log.check(&["F7: half a second later"]);
+}
+
+#[test]
+fn a_step_that_reads_less_than_the_end_of_a_pause_may_begin_a_wait() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let say = log.clone();
+    let coroutine = executor.start(async move {
+        let step = async {
+            fixed_update().await;
+            let over = wait_seconds(0.125).in_phase(Phase::FixedUpdate).await;
+            say.say(format_args!("{over:?} over"));
+        };
+        futures::join!(wait_seconds(60), step);
+    });
+    coroutine.pause();
+    executor.begin_frame(0.5);
+    coroutine.resume();
+    assert!(executor.begin_fixed_step());
+    executor.run_phase(Phase::FixedUpdate);
+    executor.begin_frame(0.25);
+    while executor.begin_fixed_step() {
+        executor.run_phase(Phase::FixedUpdate);
+    }
+    assert!(!coroutine.is_finished());
+    // From the step at 0.02 s to that at 0.16 s.
+    log.check(&["F2.FixedUpdate: 15ms over"]);
+}
+
+#[test]
+fn a_coroutine_whose_owner_is_gone_may_ask_for_one_that_takes_nothing() {
+    let mut executor = unclamped();
+    let owner = Rc::new(RefCell::new(Some(executor.owner())));
+    let own = owner.clone();
+    let script = async move {
+        drop(own.take());
+        let below = owner_of_nobody();
+        below.is_active()
+    };
+    let asked = owner.borrow().as_ref().expect("it is there").spawn(script);
+    executor.run_frame(0.25);
+    assert!(!executor.run_until(asked, 0.25).expect("it returned"));
+}
+
+fn owner_of_nobody() -> Owner {
+    owner()
+}
+
+#[test]
+fn a_phase_inside_and_outside_of_fixed_steps_fires_no_timer_early() {
+    const OWN: Phase = Phase::Custom(0);
+    let mut executor = unclamped();
+    let log = Log::new();
+    let say = log.clone();
+    executor.start(async move {
+        let over = wait_seconds(0.25).in_phase(OWN).await;
+        say.say(format_args!("{over:?} over"));
+    });
+    executor.begin_frame(Duration::from_millis(240));
+    executor.run_phase(OWN);
+    executor.begin_frame(Duration::from_millis(60));
+    assert!(executor.begin_fixed_step());
+    executor.run_phase(OWN);
+    log.check(&[]);
+    while executor.begin_fixed_step() {}
+    executor.run_phase(OWN);
+    log.check(&["F2.Custom(0): 50ms over"]);
+}
