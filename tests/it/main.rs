@@ -26,7 +26,7 @@ mod owner_clocks;
 mod owners;
 mod panics;
 mod pause;
-mod pausing;
+mod pause_edges;
 mod ready_only;
 mod reentry;
 mod rounding;
