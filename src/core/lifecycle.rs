@@ -1,9 +1,9 @@
-//! From spawn to end.
+//! From the end of a poll to the end of a coroutine, and of its executor.
 //!
-//! Starting and stopping run user code in the middle of user code, so both can
-//! nest: a coroutine starts one that starts another. Beyond [`MAX_DEPTH`]
-//! levels the rest waits until the stack has come back to that depth, so that
-//! no chain of coroutines, however long, overflows it.
+//! Stopping runs user code in the middle of user code, as [starting](super::spawn)
+//! does, so both can nest: a coroutine stops one whose destructor stops another.
+//! Beyond [`MAX_DEPTH`] levels the rest waits until the stack has come back to
+//! that depth, so that no chain of coroutines, however long, overflows it.
 
 use std::any::Any;
 use std::mem;

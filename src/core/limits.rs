@@ -63,13 +63,7 @@ impl Core {
     pub(super) fn postpone_joiner(&self, ticket: Ticket) {
         if let Some(task) = self.task_of(ticket).filter(|task| task.is_alive()) {
             if !task.has(Flags::QUEUED) {
-                let wakeup = self.tasks.borrow().wakeup(task);
-                task.set(Flags::QUEUED);
-                self.phases
-                    .get(task.phase.get())
-                    .arrivals
-                    .borrow_mut()
-                    .push(wakeup);
+                self.enlist(task, false);
             }
         }
         self.report_runaway();

@@ -69,11 +69,10 @@ impl Core {
     fn give_back_parked(&self, task: TaskRef, readings: &Readings) {
         let parked = {
             let mut tasks = self.tasks.borrow_mut();
-            let extra = tasks.extra(task).and_then(|extra| extra.pause.as_ref());
-            if extra.is_none() {
+            let extra = tasks.some_extra_mut(task);
+            let Some(pause) = extra.and_then(|extra| extra.pause.as_mut()) else {
                 return;
-            }
-            let pause = tasks.extra_mut(task).pause.get_or_insert_default();
+            };
             pause.end(readings);
             take(&mut pause.parked)
         };
@@ -201,10 +200,10 @@ impl Core {
         ticket: Ticket,
     ) -> u64 {
         let mut tasks = self.tasks.borrow_mut();
-        if tasks.extra(task).is_none_or(|extra| extra.pause.is_none()) {
+        let extra = tasks.some_extra_mut(task);
+        let Some(pause) = extra.and_then(|extra| extra.pause.as_mut()) else {
             return 0;
-        }
-        let pause = tasks.extra_mut(task).pause.get_or_insert_default();
+        };
         let total_ns = pause.total_ns(self.phases.get(phase).measure(clock));
         let mut records = self.records.borrow_mut();
         let base_ns = if ticket.is_record() {

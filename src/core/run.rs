@@ -18,7 +18,6 @@ use std::cell::{Cell, RefCell};
 
 use crate::context::{self, Level};
 use crate::phase::PhaseIndex;
-use crate::prefetch::prefetch;
 use crate::shared::Shared;
 use crate::task::{Flags, Primary, Wakeup};
 use crate::ticket::Ticket;
@@ -240,7 +239,10 @@ impl Core {
         let mut cx = level.context();
         while let Some(waiter) = { queue.borrow_mut().pop() } {
             if PREFETCH {
-                prefetch_waiter(queue.borrow().peek(PREFETCH_AHEAD));
+                let ahead = queue.borrow().peek(PREFETCH_AHEAD);
+                if let Some(Waiting::Task(task)) = ahead.map(Waiter::get) {
+                    task.prefetch();
+                }
             }
             let task = match waiter.get() {
                 Waiting::Task(task) => task,
@@ -297,17 +299,7 @@ impl Core {
         let tasks = self.tasks.borrow();
         tasks.prefetch_slot(far.index());
         if !near.is_record() {
-            tasks.prefetch_task(near.index());
+            tasks.at(near.index()).prefetch();
         }
-    }
-}
-
-/// Has the coroutine of a waiter fetched into the cache: its head, and its
-/// future if that is a small one.
-#[inline(always)]
-fn prefetch_waiter(waiter: Option<Waiter>) {
-    if let Some(Waiting::Task(task)) = waiter.map(Waiter::get) {
-        prefetch(task.as_ptr(), 0);
-        prefetch(task.as_ptr(), 64);
     }
 }

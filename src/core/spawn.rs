@@ -55,13 +55,10 @@ impl Core {
         if !self.accepts(owner) {
             return Err(future);
         }
-        let run = self.run.get();
-        let task = self.insert(future, run.unwrap_or(PhaseIndex::UPDATE), owner);
+        let phase = self.run.get().unwrap_or(PhaseIndex::UPDATE);
+        let task = self.insert(future, phase, owner);
         if task.has(Flags::PAUSED) {
-            if run.is_none() {
-                self.take_messages();
-            }
-            self.enlist(task, run.is_some());
+            self.make_ready(task);
             return Ok(task);
         }
         if self.starts_held.get() > 0 || context::depth() >= MAX_DEPTH {
@@ -91,20 +88,6 @@ impl Core {
             self.adopt(task, owner);
         }
         task
-    }
-
-    /// Puts a new task into a list of those to poll.
-    #[inline]
-    fn enlist(&self, task: TaskRef, soon: bool) {
-        let wakeup = self.tasks.borrow().wakeup(task);
-        task.set(Flags::QUEUED);
-        if soon {
-            task.set(Flags::SOON);
-            self.soon.borrow_mut().push_back(wakeup);
-        } else {
-            let state = self.phases.get(task.phase.get());
-            state.arrivals.borrow_mut().push(wakeup);
-        }
     }
 
     /// Calls `f` with something that coroutines may also want to borrow: those

@@ -52,13 +52,20 @@ impl Core {
             }
             self.unqueue(task);
         }
+        self.enlist(task, soon);
+    }
+
+    /// Puts a task that is in none of them into a list of those to poll.
+    #[inline]
+    pub(super) fn enlist(&self, task: TaskRef, soon: bool) {
         let wakeup = self.tasks.borrow().wakeup(task);
         task.set(Flags::QUEUED);
         if soon {
             task.set(Flags::SOON);
             self.soon.borrow_mut().push_back(wakeup);
         } else {
-            self.phases.get(phase).arrivals.borrow_mut().push(wakeup);
+            let state = self.phases.get(task.phase.get());
+            state.arrivals.borrow_mut().push(wakeup);
         }
     }
 

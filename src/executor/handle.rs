@@ -8,6 +8,7 @@ use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::Core;
+use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
 use crate::{Clock, Coroutine, CoroutineId, Executor, Owner, Phase, Time, context};
 
@@ -57,6 +58,13 @@ impl Handle {
         self.core.upgrade().filter(|core| !core.is_closed())
     }
 
+    /// What `f` says of a coroutine of this executor; `false` if it is gone, or
+    /// the coroutine is of another.
+    fn with_key(&self, id: CoroutineId, f: impl FnOnce(&Core, TaskKey) -> bool) -> bool {
+        let core = self.core();
+        core.is_some_and(|core| core.key_of(id).is_some_and(|key| f(&core, key)))
+    }
+
     /// Like [`Executor::spawn`].
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
@@ -92,24 +100,17 @@ impl Handle {
 
     /// Like [`Executor::stop`].
     pub fn stop(&self, id: CoroutineId) -> bool {
-        self.core()
-            .is_some_and(|core| core.key_of(id).is_some_and(|key| core.stop(key)))
+        self.with_key(id, Core::stop)
     }
 
     /// Like [`Executor::pause`].
     pub fn pause(&self, id: CoroutineId) -> bool {
-        self.core().is_some_and(|core| {
-            core.key_of(id)
-                .is_some_and(|key| core.set_paused(key, true))
-        })
+        self.with_key(id, |core, key| core.set_paused(key, true))
     }
 
     /// Like [`Executor::resume`].
     pub fn resume(&self, id: CoroutineId) -> bool {
-        self.core().is_some_and(|core| {
-            core.key_of(id)
-                .is_some_and(|key| core.set_paused(key, false))
-        })
+        self.with_key(id, |core, key| core.set_paused(key, false))
     }
 
     /// Like [`Executor::owner`]. `None`: the executor is gone.
@@ -125,8 +126,7 @@ impl Handle {
 
     /// Like [`Executor::is_alive`].
     pub fn is_alive(&self, id: CoroutineId) -> bool {
-        self.core()
-            .is_some_and(|core| core.key_of(id).is_some_and(|key| core.is_alive(key)))
+        self.with_key(id, Core::is_alive)
     }
 
     /// Like [`Executor::enter`]. `None`: the executor is gone, and `f` was not

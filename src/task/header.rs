@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::Outcome;
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
+use crate::prefetch::prefetch;
 use crate::ticket::Ticket;
 
 use super::link::Link;
@@ -279,6 +280,14 @@ impl TaskRef {
     #[inline]
     pub(crate) fn as_ptr(self) -> NonNull<Header> {
         self.0
+    }
+
+    /// Has it fetched into the cache: its head, and its future if that is a
+    /// small one.
+    #[inline(always)]
+    pub(crate) fn prefetch(self) {
+        prefetch(self.0, 0);
+        prefetch(self.0, 64);
     }
 }
 

@@ -175,15 +175,6 @@ impl TaskTable {
         }
     }
 
-    /// Has a ticket's task fetched into the cache: its head, and its future if
-    /// that is a small one.
-    #[inline(always)]
-    pub(crate) fn prefetch_task(&self, index: u32) {
-        let block = self.at(index).as_ptr();
-        prefetch(block, 0);
-        prefetch(block, 64);
-    }
-
     /// The task of a key, unless the slot has another occupant by now.
     #[inline]
     pub(crate) fn get(&self, key: TaskKey) -> Option<TaskRef> {
@@ -223,6 +214,14 @@ impl TaskTable {
     pub(crate) fn extra(&self, task: TaskRef) -> Option<&Extra> {
         match task.link.get().get() {
             Linked::Extra(index) => self.extras.get(index as usize),
+            _ => None,
+        }
+    }
+
+    /// The task's `Extra`, if it has one.
+    pub(crate) fn some_extra_mut(&mut self, task: TaskRef) -> Option<&mut Extra> {
+        match task.link.get().get() {
+            Linked::Extra(index) => self.extras.get_mut(index as usize),
             _ => None,
         }
     }

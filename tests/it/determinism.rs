@@ -6,27 +6,10 @@ use futures::channel::mpsc;
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor};
 
-use crate::support::yield_now;
+use crate::support::{Random, yield_now};
 use crate::timeline::Log;
 
-/// A small generator: the same seed gives the same numbers everywhere.
-#[derive(Clone)]
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        // SplitMix64
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
     /// Up to two seconds, in sixteenths.
     fn seconds(&mut self) -> f64 {
         f64::from(u32::try_from(self.below(33)).unwrap()) / 16.0
@@ -38,7 +21,7 @@ impl Random {
     }
 
     fn fork(&mut self) -> Random {
-        Random(self.next())
+        Random::new(self.next())
     }
 }
 
@@ -153,7 +136,7 @@ fn script(
 
 /// Runs the program of `seed` and gives everything that happened.
 fn trace(seed: u64) -> Vec<String> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut executor = Executor::builder().fixed_delta(0.125).build();
     let (mailbox, mail) = async_channel::unbounded();
     let world = World {

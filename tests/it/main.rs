@@ -26,7 +26,6 @@ mod owner_clocks;
 mod owners;
 mod panics;
 mod pause;
-mod pause_edges;
 mod ready_only;
 mod reentry;
 mod rounding;

@@ -2,23 +2,16 @@
 
 use framestep::Phase;
 
+use crate::support;
+
 use super::program::{Act, ClockAct, How, Length, Op, OwnerAct, Program, Script, Step, Wait};
 
-/// The same seed gives the same numbers everywhere.
-struct Random(u64);
+/// Makes the parts of programs.
+struct Random(support::Random);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        // SplitMix64
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.next() % n as u64).expect("it is below a `usize`")
+        usize::try_from(self.0.below(n as u64)).expect("it is below a `usize`")
     }
 
     fn chance(&mut self, percent: usize) -> bool {
@@ -225,7 +218,7 @@ impl Random {
 
 /// The program of a seed.
 pub(super) fn program(seed: u64) -> Program {
-    let mut random = Random(seed);
+    let mut random = Random(support::Random::new(seed));
     let mut steps = Vec::new();
     for _ in 0..2 + random.below(3) {
         steps.push(Step::Outside(random.begin()));
