@@ -273,8 +273,14 @@ fn levels() -> impl Iterator<Item = LevelRef> {
 
 /// The coroutine of `executor` that is being polled innermost.
 pub(crate) fn current_of(executor: u32) -> Option<TaskRef> {
-    let mut of_executor = levels().filter(|level| level.core().id == executor);
-    of_executor.find_map(|level| level.current.get())
+    polled_of(executor).next()
+}
+
+/// The coroutines of `executor` that are being polled, from the innermost
+/// outwards.
+pub(crate) fn polled_of(executor: u32) -> impl Iterator<Item = TaskRef> {
+    let of_executor = levels().filter(move |level| level.core().id == executor);
+    of_executor.filter_map(|level| level.current.get())
 }
 
 /// Whether a poll of the coroutine is under way on this thread.

@@ -146,6 +146,28 @@ impl PhaseQueue {
         self.waiters.iter().copied()
     }
 
+    /// The waiters that the run under way has yet to come to, in order.
+    pub(crate) fn left_in_run(&self) -> &[Waiter] {
+        if self.running {
+            &self.waiters[self.read..]
+        } else {
+            &[]
+        }
+    }
+
+    /// The waiters of the next run, in order: all that are not left in the run
+    /// under way.
+    pub(crate) fn for_next_run(&self) -> impl Iterator<Item = Waiter> {
+        let gone_below = if !self.running {
+            self.waiters.len()
+        } else if self.write == usize::MAX {
+            self.written
+        } else {
+            self.write
+        };
+        self.waiters[..gone_below].iter().chain(&self.tail).copied()
+    }
+
     /// The next waiter of this run.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Waiter> {
