@@ -93,6 +93,7 @@ impl Core {
             }
         });
         self.end_run(phase);
+        self.tell_trace();
     }
 
     fn begin_run(&self, phase: PhaseIndex) {
