@@ -1,13 +1,14 @@
-//! Who waits for what, and since when; who ran in which phase.
+//! Who waits for what, since when, and who ran: a scene looked into at run time.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use framestep::prelude::*;
+use framestep::{Snapshot, Wait};
 use futures::channel::oneshot;
 
-async fn dialogue(lines: u32) {
-    for line in 0..lines {
+async fn dialogue() {
+    for line in 1..=3 {
         let typed = start(wait_seconds(1));
         typed.named(format!("line {line}"));
         typed.await.unwrap();
@@ -15,13 +16,13 @@ async fn dialogue(lines: u32) {
 }
 
 async fn intro() {
-    let dialogue = start(dialogue(3));
+    let dialogue = start(dialogue());
     dialogue.named("dialogue");
     dialogue.await.unwrap();
 }
 
-/// Two who wait for each other's end.
-fn quarrel(executor: &Executor) {
+/// Each of the two waits for the end of the other: a bug.
+fn start_quarrel(executor: &Executor) {
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
     let north = executor.spawn(async move { drop(take.take().unwrap().await) });
@@ -31,56 +32,56 @@ fn quarrel(executor: &Executor) {
     give.set(Some(south));
 }
 
-fn main() {
-    let mut executor = Executor::builder().inspect(true).build();
-
-    executor.start(intro()).named("intro");
-    executor
-        .start(async {
-            loop {
-                next_frame().in_phase(Phase::LateUpdate).await;
-            }
-        })
-        .named("camera");
-    executor
-        .start(async {
-            loop {
-                fixed_update().await;
-            }
-        })
-        .named("jump");
-    executor
-        .start(async {
-            loop {
-                end_of_frame().await;
-            }
-        })
-        .named("screenshot");
-    let ready = Rc::new(Cell::new(false));
-    executor
-        .start(wait_until(move || ready.get()))
-        .named("doors");
-    executor.start(wait_frames(30)).named("blink");
-    quarrel(&executor);
-
+fn start_enemies(executor: &Executor) -> Owner {
     let slow = executor.clock().child();
     slow.set_scale(0.5);
     let enemies = executor.owner_on(&slow);
     enemies.named("enemies");
     enemies.start(wait_seconds(2)).named("goblin");
-    let archer = enemies.start(wait_seconds(2));
-    archer.named("archer").pause();
+    enemies.start(wait_seconds(3)).named("archer").pause();
+    enemies
+}
 
-    let (loaded, level) = oneshot::channel::<()>();
-    executor
-        .start(async { timeout(10, level).await })
-        .named("loading");
-    executor
-        .start(std::future::pending::<()>())
-        .named("forgotten");
+fn tell_who_waits_for(name: &str, snapshot: &Snapshot) {
+    let Some(awaited) = snapshot.iter().find(|c| c.name() == name) else {
+        return;
+    };
+    for hanging in snapshot.waiting_for(awaited.id()) {
+        println!("{} hangs on {name}", hanging.name());
+    }
+    for wait in awaited.waits() {
+        if let Wait::Timer { left, .. } = wait {
+            println!("{name} has {left:?} to go");
+        }
+    }
+}
 
+fn main() {
+    // Without `inspect`, all but the last three columns.
+    let mut executor = Executor::builder().inspect(true).build();
+    executor.start(intro()).named("intro");
+    executor.start(wait_until(|| false)).named("gate");
+    executor.start(wait_frames(30)).named("blink");
+    executor
+        .start(async { while fixed_update().await.frame < 100 {} })
+        .named("jump");
+    let (_loader, level) = oneshot::channel::<()>();
+    executor.start(timeout(10, level)).named("loading");
+    executor.start(std::future::pending::<()>()).named("lost");
+    start_quarrel(&executor);
+    let _enemies = start_enemies(&executor);
     for _ in 0..6 {
         executor.run_frame(0.25);
     }
-    println!("{}", executor.snapshot());
+    executor.spawn(end_of_frame()).named("photo");
+
+    let snapshot = executor.snapshot();
+    println!("{snapshot}");
+    tell_who_waits_for("dialogue", &snapshot);
+    tell_who_waits_for("line 2", &snapshot);
+
+    println!("\nthe next two frames, and the end:");
+    executor.on_trace(|event| println!("{event}"));
+    executor.run_frame(0.25);
+    executor.run_frame(0.25);
 }

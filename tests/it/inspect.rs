@@ -10,8 +10,8 @@ use futures::{FutureExt, StreamExt, select_biased};
 
 use framestep::prelude::*;
 use framestep::{
-    Behaviour, CoroutineId, Executor, Handle, Scene, SceneContext, Snapshot, State, TimerClock,
-    Wait,
+    Behaviour, CoroutineId, CoroutineInfo, Executor, Handle, Scene, SceneContext, Snapshot, State,
+    TimerClock, Wait,
 };
 
 use crate::support::{forever, swallow, update, yield_now};
@@ -264,7 +264,12 @@ fn who_joins_whom_is_told() {
     }
     let either = format!("the end of {gate_id} | the end of {other_id}");
     assert_eq!(says(&snapshot, first), either);
-    let waiting = |id| snapshot.waiting_for(id).map(|c| c.id()).collect::<Vec<_>>();
+    let waiting = |id| {
+        snapshot
+            .waiting_for(id)
+            .map(CoroutineInfo::id)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(waiting(gate_id), [&guards[..], &[first]].concat());
     assert_eq!(waiting(other_id), [first]);
     assert!(waiting(first).is_empty());
@@ -418,7 +423,10 @@ fn all_that_are_being_polled_are_running() {
         let inner = start(async move {
             let snapshot = handle.snapshot().unwrap();
             let running = snapshot.iter().filter(|c| c.state() == State::Running);
-            (current(), running.map(|c| c.id()).collect::<Vec<_>>())
+            (
+                current(),
+                running.map(CoroutineInfo::id).collect::<Vec<_>>(),
+            )
         });
         let (inner, running) = inner.await.unwrap();
         assert_eq!(running, [me, inner]);
