@@ -362,8 +362,14 @@ fn levels() -> impl Iterator<Item = LevelRef> {
 
 /// The coroutine of `executor` that is being polled innermost.
 pub(crate) fn current_of(executor: u32) -> Option<TaskRef> {
-    let mut of_executor = levels().filter(|level| level.core().id == executor);
-    of_executor.find_map(|level| level.current.get())
+    polled_of(executor).next()
+}
+
+/// The coroutines of `executor` that are being polled, from the innermost
+/// outwards.
+pub(crate) fn polled_of(executor: u32) -> impl Iterator<Item = TaskRef> {
+    let of_executor = levels().filter(move |level| level.core().id == executor);
+    of_executor.filter_map(|level| level.current.get())
 }
 
 /// The level that is polling the coroutine, if one is.
@@ -380,6 +386,15 @@ pub(crate) fn wake_here(executor: u32, key: TaskKey) -> bool {
             true
         }
         None => false,
+    }
+}
+
+/// What is registered with a coroutine, be it in a poll that is under way.
+pub(crate) fn registered(task: TaskRef) -> Primary {
+    let pending = level_of(task).map(|level| level.pending.get());
+    match pending.filter(|pending| pending.is_apart()) {
+        Some(pending) => pending.to_queue().unwrap_or(Primary::NONE),
+        None => task.primary.get(),
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use crate::core::Core;
+use crate::key::TaskKey;
 use crate::waker::TaskWake;
 
 /// Creates a coroutine on the executor's thread.
@@ -105,6 +106,15 @@ impl Inbox {
         let mut messages = lock(&self.messages);
         self.waiting.store(false, Ordering::Relaxed);
         mem::swap(&mut messages.list, list);
+    }
+
+    /// Shows the tasks to `f` whose wakes have not been taken.
+    pub(crate) fn each_woken(&self, mut f: impl FnMut(TaskKey)) {
+        for message in &lock(&self.messages).list {
+            if let Message::Wake(wake) = message {
+                f(wake.key);
+            }
+        }
     }
 
     /// Whom to tell when something arrives from outside.

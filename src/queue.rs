@@ -140,6 +140,28 @@ impl PhaseQueue {
         self.waiters.iter().copied()
     }
 
+    /// The waiters that the run under way has yet to come to, in order.
+    pub(crate) fn left_in_run(&self) -> &[Waiter] {
+        if self.running {
+            &self.waiters[self.read..]
+        } else {
+            &[]
+        }
+    }
+
+    /// The waiters of the next run, in order: all that are not left in the run
+    /// under way.
+    pub(crate) fn for_next_run(&self) -> impl Iterator<Item = Waiter> {
+        let gone_below = if !self.running {
+            self.waiters.len()
+        } else if self.free >= TAIL {
+            self.kept
+        } else {
+            self.read - self.free
+        };
+        self.waiters[..gone_below].iter().chain(&self.tail).copied()
+    }
+
     /// The waiter of this run whose turn it is, until it stays or leaves.
     #[inline(always)]
     pub(crate) fn next(&self) -> Option<Waiter> {
@@ -267,8 +289,9 @@ mod tests {
 
     #[test]
     fn who_stays_keeps_its_place_among_those_who_stay_and_those_who_begin() {
-        // Who stays, and who begins to wait while somebody is polled.
-        let cases: [(&[u32], &[(u32, u32)], &[u32]); 5] = [
+        /// Who stays; who begins to wait while somebody is polled; who is left.
+        type Case = (&'static [u32], &'static [(u32, u32)], &'static [u32]);
+        let cases: [Case; 5] = [
             (&[0, 1, 2, 3], &[], &[0, 1, 2, 3]),
             (&[0, 2, 3], &[], &[0, 2, 3]),
             (&[0, 2, 3], &[(3, 9)], &[0, 2, 9, 3]),

@@ -30,6 +30,8 @@ pub(crate) struct Record {
     pub(crate) began: u64,
     /// Whether the phase's queue holds the place where it began.
     pub(crate) in_queue: bool,
+    /// Whether it is one for a condition.
+    pub(crate) asks: bool,
 }
 
 #[derive(Debug)]
@@ -75,6 +77,7 @@ impl Records {
             base_ns: 0,
             began: self.next_began,
             in_queue: false,
+            asks: false,
         }));
         assert!(index < Ticket::MAX_INDEX, "more than 2^30 waits at once");
         let index = u32::try_from(index).expect("below 2^30");

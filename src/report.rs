@@ -3,11 +3,11 @@
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt;
-
 use std::time::Duration;
 
+use crate::hook::Hook;
 use crate::{CoroutineId, Phase};
 
 /// Something that went on without harm, but should be looked into.
@@ -77,6 +77,21 @@ pub enum Report {
         /// The phase that was run.
         phase: Phase,
     },
+    /// A poll of a coroutine took as long as
+    /// [`slow_poll`](crate::Builder::slow_poll) allows, or longer.
+    SlowPoll {
+        /// The coroutine.
+        id: CoroutineId,
+        /// Its name.
+        name: Cow<'static, str>,
+        /// The frame in which it was polled.
+        frame: u64,
+        /// The phase that was run; `None` if the host started it outside of a
+        /// run.
+        phase: Option<Phase>,
+        /// How long the poll took, less what coroutines took that it started.
+        took: Duration,
+    },
     /// A callback of a [`Behaviour`](crate::Behaviour) panicked, or its
     /// destructor. The behaviour is removed; the scene goes on.
     BehaviourPanicked {
@@ -100,6 +115,7 @@ impl Report {
             Report::Greedy { .. } => 1 << 2,
             Report::Runaway { .. } => 1 << 3,
             Report::BehaviourPanicked { .. } => 1 << 4,
+            Report::SlowPoll { .. } => 1 << 5,
         }
     }
 }
@@ -133,6 +149,22 @@ impl fmt::Display for Report {
                 "frame {frame}, {phase}: coroutines kept spawning or joining one another; \
                  the rest goes on in the next run"
             ),
+            Report::SlowPoll {
+                id,
+                name,
+                frame,
+                phase,
+                took,
+            } => {
+                write!(f, "frame {frame}")?;
+                if let Some(phase) = phase {
+                    write!(f, ", {phase}")?;
+                }
+                write!(
+                    f,
+                    ": coroutine {id} ({name}) took {took:?} in one poll, which held everything up"
+                )
+            }
             Report::BehaviourPanicked {
                 behaviour,
                 callback,
@@ -148,61 +180,22 @@ impl fmt::Display for Report {
     }
 }
 
-type Hook = Box<dyn FnMut(&Report)>;
-
 /// Where an executor's reports go.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Reports {
-    hook: RefCell<Option<Hook>>,
-    has_hook: Cell<bool>,
+    pub(crate) hook: Hook<Report>,
     /// The kinds that have been printed.
     printed: Cell<u8>,
 }
 
 impl Reports {
-    pub(crate) fn set_hook(&self, hook: Hook) {
-        self.has_hook.set(true);
-        let previous = self.hook.replace(Some(hook));
-        drop(previous);
-    }
-
-    /// Drops the hook: the executor is gone.
-    pub(crate) fn close(&self) {
-        let hook = self.hook.take();
-        if let Err(payload) = crate::unwind::catch(|| drop(hook)) {
-            crate::unwind::dispose(payload);
-        }
-    }
-
     /// Calls user code: nothing may be borrowed.
     #[cold]
     pub(crate) fn send(&self, report: &Report) {
-        // Taken out for the call, so that the hook may set another, or cause a
-        // report (which then goes nowhere).
-        let hook = self.hook.take();
-        if let Some(mut hook) = hook {
-            let survived = crate::unwind::catch(|| hook(report));
-            if let Err(payload) = survived {
-                crate::unwind::dispose(payload);
-            }
-            let mut place = self.hook.borrow_mut();
-            if place.is_none() {
-                *place = Some(hook);
-            } else {
-                drop(place);
-                drop(hook);
-            }
-        } else if !self.has_hook.get() && self.printed.get() & report.kind() == 0 {
+        let heard = self.hook.call(report) || self.hook.is_set();
+        if !heard && self.printed.get() & report.kind() == 0 {
             self.printed.set(self.printed.get() | report.kind());
             eprintln!("framestep: {report} (printed once; hear all with `Executor::on_report`)");
         }
-    }
-}
-
-impl fmt::Debug for Reports {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reports")
-            .field("hook", &self.has_hook.get())
-            .finish_non_exhaustive()
     }
 }

@@ -14,6 +14,11 @@ use crate::wheel::{Due, Wheel};
 pub(crate) struct ClockIndex(u32);
 
 impl ClockIndex {
+    /// Which of the clocks it is that follow the game clock, from 1.
+    pub(crate) fn number(self) -> u32 {
+        self.0.saturating_sub(Self::REALTIME.0)
+    }
+
     pub(crate) const GAME: ClockIndex = ClockIndex(0);
     pub(crate) const REALTIME: ClockIndex = ClockIndex(1);
     /// Of the first clock that follows the game clock.
@@ -226,6 +231,35 @@ impl PhaseTimers {
             if let Some(deadline_ns) = overdue.into_iter().chain(wheel).min() {
                 f(timers.clock_ref(), deadline_ns);
             }
+        }
+    }
+
+    /// Shows every timer to `f`: its clock, its deadline there, and its ticket,
+    /// which may be stale.
+    pub(crate) fn each(&self, f: &mut impl FnMut(ClockRef<'_>, u64, Ticket)) {
+        for timers in &self.clocks {
+            let clock = timers.clock_ref();
+            let mut show = |deadline_ns, key| f(clock, deadline_ns, Ticket::from_bits(key));
+            timers.wheel.for_each(&mut show);
+            for due in &timers.overdue {
+                show(due.deadline_ns, due.key);
+            }
+        }
+        for Returned { clock, due, .. } in &self.returned {
+            self.show_on(*clock, *due, f);
+        }
+    }
+
+    /// Shows a timer on `clock` to `f`, if that is known here.
+    pub(crate) fn show_on(
+        &self,
+        clock: ClockIndex,
+        due: Due,
+        f: &mut impl FnMut(ClockRef<'_>, u64, Ticket),
+    ) {
+        if let Some(index) = self.find(clock) {
+            let clock = self.clocks[index].clock_ref();
+            f(clock, due.deadline_ns, Ticket::from_bits(due.key));
         }
     }
 

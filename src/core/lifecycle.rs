@@ -70,9 +70,9 @@ impl Core {
         self.tasks.borrow_mut().note_ended();
         let cleared = if returning {
             // A destructor panicked after the future had returned.
-            self.clear(task, task.vtable.drop_output)
+            self.clear(task, task.vtable().drop_output)
         } else {
-            self.clear(task, task.vtable.drop_future)
+            self.clear(task, task.vtable().drop_future)
         };
         let payload = match (cleared, payload) {
             (Ok(()), payload) => payload,
@@ -91,6 +91,7 @@ impl Core {
         if !self.deferred_stops.borrow().is_empty() {
             self.stop_deferred();
         }
+        self.tell_trace();
         self.start_deferred_since(deferred);
     }
 
@@ -137,7 +138,7 @@ impl Core {
             self.settle_links(task);
         }
         if !task.has(Flags::HANDLE) {
-            if task.vtable.output_needs_drop && outcome == Outcome::Finished {
+            if task.vtable().output_needs_drop && outcome == Outcome::Finished {
                 self.drop_output(task);
             }
             if task.handles.get() == 0 {
@@ -156,6 +157,9 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn settle_links(&self, task: TaskRef) {
+        if self.watch.is_on() {
+            self.note_ended(task);
+        }
         let waker = {
             let mut tasks = self.tasks.borrow_mut();
             if let Some(member) = tasks.take_member(task) {
@@ -190,7 +194,7 @@ impl Core {
         // in the middle of this.
         task.add_handle();
         task.lifecycle.set(Lifecycle::Taken);
-        if let Err(payload) = self.clear(task, task.vtable.drop_output) {
+        if let Err(payload) = self.clear(task, task.vtable().drop_output) {
             unwind::dispose(payload);
         }
         task.remove_handle();
@@ -281,7 +285,7 @@ impl Core {
     #[inline]
     pub(crate) fn drop_coroutine(&self, task: TaskRef) {
         task.clear(Flags::HANDLE);
-        if task.vtable.output_needs_drop
+        if task.vtable().output_needs_drop
             && task.lifecycle.get() == Lifecycle::Ended(Outcome::Finished)
         {
             self.drop_unread_output(task);
@@ -293,7 +297,7 @@ impl Core {
     #[inline(never)]
     fn drop_unread_output(&self, task: TaskRef) {
         task.lifecycle.set(Lifecycle::Taken);
-        let dropped = self.clear(task, task.vtable.drop_output);
+        let dropped = self.clear(task, task.vtable().drop_output);
         self.drop_handle(task);
         match dropped {
             // Whoever dropped the handle dropped the output.
@@ -346,8 +350,9 @@ impl Core {
                 self.stop(task.key());
             }
         }
-        // It may keep what keeps this.
-        self.reports.close();
+        // They may keep what keeps this.
+        self.reports.hook.close();
+        self.watch.trace.hook.close();
     }
 }
 
@@ -366,7 +371,7 @@ pub(super) fn poll(
     level.pending.set(pending);
     // SAFETY: the task is alive and not being polled (the callers see to that),
     // and its table is the one of the future in its block.
-    let returned = unsafe { (task.vtable.poll)(task, cx) };
+    let returned = unsafe { (task.vtable().poll)(task, cx) };
     if returned {
         Polled::Returned
     } else {
@@ -405,7 +410,7 @@ pub(crate) unsafe fn take_output<T>(task: TaskRef) -> Option<T> {
         task.lifecycle.set(Lifecycle::Taken);
         // SAFETY: CONTENT: the output was there, and only this takes it; the
         // caller promises the type.
-        unsafe { (task.vtable.take)(task, NonNull::from(&mut output).cast()) };
+        unsafe { (task.vtable().take)(task, NonNull::from(&mut output).cast()) };
     }
     output
 }

@@ -54,7 +54,7 @@ impl Core {
             return;
         };
         task.clear(Flags::SOON);
-        let phase = task.phase.get();
+        let phase = task.last_phase();
         self.phases.get(phase).arrivals.borrow_mut().push(wakeup);
         self.report_runaway();
     }
@@ -88,7 +88,7 @@ impl Core {
             id: self.id_of(task),
             name: self.name_of(task),
             frame: self.clock.frame(),
-            phase: task.phase.get().phase(),
+            phase: task.last_phase().phase(),
             polls,
         };
         self.reports.send(&report);

@@ -7,6 +7,7 @@
 mod backlog;
 mod due;
 mod ghosts;
+mod inspect;
 mod joiners;
 mod lifecycle;
 mod limits;
@@ -19,6 +20,7 @@ mod resume;
 mod run;
 mod spawn;
 mod wake;
+mod watch;
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -32,6 +34,7 @@ use std::time::Duration;
 use crate::clock::{Clock, ClockRef, ClockState, FrameClock};
 use crate::context;
 use crate::inbox::{Inbox, Message};
+use crate::inspect::Watch;
 use crate::key::TaskKey;
 use crate::lend::LentRef;
 use crate::owner::Owners;
@@ -50,6 +53,7 @@ pub(crate) use phases::Phases;
 pub(crate) use registration::{Place, Registration};
 use run::RunLists;
 pub(crate) use spawn::refuse;
+pub(crate) use watch::poll_watched;
 
 /// The state of one executor.
 pub(crate) struct Core {
@@ -100,6 +104,7 @@ pub(crate) struct Core {
     pub(crate) inbox: Arc<Inbox>,
     messages: RefCell<Vec<Message>>,
     pub(crate) reports: Reports,
+    pub(crate) watch: Watch,
     closed: Cell<bool>,
 }
 
@@ -107,7 +112,7 @@ pub(crate) struct Core {
 static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 
 impl Core {
-    pub(crate) fn new(clock: FrameClock, max_polls_per_run: u32) -> Rc<Core> {
+    pub(crate) fn new(clock: FrameClock, max_polls_per_run: u32, watch: Watch) -> Rc<Core> {
         let id = NEXT_EXECUTOR.fetch_add(1, Ordering::Relaxed);
         // Odd, so that no two of 2^32 executors start at the same.
         let first_stamp = id.wrapping_mul(0x9e37_79b9);
@@ -142,6 +147,7 @@ impl Core {
             inbox: Arc::new(Inbox::new(id)),
             messages: RefCell::default(),
             reports: Reports::default(),
+            watch,
             closed: Cell::new(false),
         });
         context::add(&core);
@@ -196,7 +202,7 @@ impl Core {
         let given = self.tasks.borrow().extra(task).and_then(|e| e.name.clone());
         given.unwrap_or_else(|| {
             // An `async fn door()` has the type `door::{{closure}}`.
-            let name = (task.vtable.type_name)();
+            let name = (task.vtable().type_name)();
             Cow::Borrowed(name.strip_suffix("::{{closure}}").unwrap_or(name))
         })
     }

@@ -259,6 +259,51 @@ impl Core {
         pause.map_or(0, |pause| pause.total_ns(measure))
     }
 
+    /// For how long the task of a timer was paused since that was registered, as
+    /// `measure` counts; and what that read when the pause began that lasts.
+    pub(super) fn pause_of_timer(
+        &self,
+        task: TaskRef,
+        measure: ClockIndex,
+        ticket: Ticket,
+    ) -> (u64, Option<u64>) {
+        let tasks = self.tasks.borrow();
+        let extra = tasks.extra(task).filter(|_| self.has_pauses());
+        let Some(pause) = extra.and_then(|extra| extra.pause.as_ref()) else {
+            return (0, None);
+        };
+        let base_ns = if ticket.is_record() {
+            let records = self.records.borrow();
+            records.get(ticket).map_or(0, |record| record.base_ns)
+        } else {
+            pause.base_ns
+        };
+        let stopped_ns = pause.stopped_at(measure);
+        let grown_ns = pause.total_ns(measure).saturating_sub(base_ns);
+        (grown_ns, stopped_ns.filter(|_| task.has(Flags::PAUSED)))
+    }
+
+    /// The timers that are parked with a task.
+    pub(super) fn parked_timers(&self, task: TaskRef) -> Vec<(PhaseIndex, ClockIndex, Due)> {
+        let tasks = self.tasks.borrow();
+        let pause = tasks.extra(task).and_then(|extra| extra.pause.as_ref());
+        let parked = pause.into_iter().flat_map(|pause| &pause.parked);
+        let timers = parked.filter_map(|parked| match *parked {
+            Parked::Timer {
+                phase,
+                clock,
+                deadline_ns,
+                ticket,
+                ..
+            } => {
+                let key = ticket.bits();
+                Some((phase, clock, Due { deadline_ns, key }))
+            }
+            _ => None,
+        });
+        timers.collect()
+    }
+
     /// A timer of `phase` that stands under `ticket` is polled by `level`. If
     /// another coroutine waited for it before: for how long that was paused.
     #[cold]

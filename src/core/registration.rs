@@ -186,6 +186,20 @@ impl Registration {
         state.queue.borrow_mut().push(waiter);
     }
 
+    /// Lets those who inspect the coroutine know that it waits for a condition.
+    pub(crate) fn note_condition(&self, level: &Level) {
+        if self.ticket.is_record() {
+            let mut records = level.core().records.borrow_mut();
+            if let Some(record) = records.get_mut(self.ticket) {
+                record.asks = true;
+            }
+        } else if let Some(task) = level.current.get() {
+            if task.ticket() == self.ticket {
+                task.note_condition();
+            }
+        }
+    }
+
     fn began_before_this_frame(&self, level: &Level) -> bool {
         self.since.is_before(level.core().clock.frame())
     }
@@ -419,6 +433,7 @@ impl Core {
                     primary = Primary::NONE;
                 }
             }
+            task.forget_condition();
             if primary.is_queued() {
                 self.leave_ghost(task, primary.phase());
             } else if primary == Primary::ELSEWHERE {

@@ -69,6 +69,20 @@ impl Drop for Leaves<'_> {
     }
 }
 
+impl RunLists {
+    /// Shows those who wait, and are still to come in the run under way, to `f`.
+    pub(super) fn each_left(&self, mut f: impl FnMut(Ticket)) {
+        let left = |list: &[Ticket], next: &Cell<usize>| list.get(next.get()..).map(<[_]>::to_vec);
+        let returned = left(&self.returned.borrow(), &self.next_returned);
+        let early = left(&self.early.borrow(), &self.next_early);
+        returned.into_iter().chain(early).flatten().for_each(&mut f);
+        let timers = self.timers.borrow();
+        let timers = timers.iter().skip(self.next_timer.get());
+        timers.map(ticket_of).for_each(&mut f);
+        self.front.borrow().iter().copied().for_each(f);
+    }
+}
+
 /// Takes the entry at the cursor.
 fn next<T: Copy>(list: &Shared<Vec<T>>, cursor: &Cell<usize>) -> Option<T> {
     let item = list.borrow().get(cursor.get()).copied()?;
@@ -92,6 +106,7 @@ impl Core {
             }
         });
         self.end_run(phase);
+        self.tell_trace();
     }
 
     fn begin_run(&self, phase: PhaseIndex) {

@@ -7,6 +7,7 @@
 
 use std::future::Future;
 use std::mem;
+use std::panic::Location;
 
 use crate::context;
 use crate::owner::OwnerIndex;
@@ -28,6 +29,7 @@ impl Core {
         future: F,
         phase: Option<PhaseIndex>,
         owner: Option<OwnerIndex>,
+        place: &'static Location<'static>,
     ) -> Result<TaskRef, F> {
         if !self.accepts(owner) {
             return Err(future);
@@ -41,6 +43,9 @@ impl Core {
         let phase = phase.or(run).unwrap_or(PhaseIndex::UPDATE);
         let task = self.insert(future, phase, owner);
         self.enlist(task, soon);
+        if self.watch.is_on() {
+            self.watch_spawned(task, place);
+        }
         Ok(task)
     }
 
@@ -51,12 +56,19 @@ impl Core {
         &self,
         future: F,
         owner: Option<OwnerIndex>,
+        place: &'static Location<'static>,
     ) -> Result<TaskRef, F> {
         if !self.accepts(owner) {
             return Err(future);
         }
         let phase = self.run.get().unwrap_or(PhaseIndex::UPDATE);
         let task = self.insert(future, phase, owner);
+        if self.watch.is_on() {
+            self.watch_spawned(task, place);
+            if !task.is_alive() {
+                return Ok(task);
+            }
+        }
         if task.has(Flags::PAUSED) {
             self.make_ready(task);
             return Ok(task);

@@ -42,7 +42,7 @@ impl Core {
     }
 
     fn queue_ready(&self, task: TaskRef) {
-        let phase = task.phase.get();
+        let phase = task.last_phase();
         // One that wakes itself while it is polled goes on in the next run: it
         // cannot hold this one.
         let soon = self.run.get() == Some(phase) && context::current_of(self.id) != Some(task);
@@ -64,7 +64,7 @@ impl Core {
             task.set(Flags::SOON);
             self.soon.borrow_mut().push_back(wakeup);
         } else {
-            let state = self.phases.get(task.phase.get());
+            let state = self.phases.get(task.last_phase());
             state.arrivals.borrow_mut().push(wakeup);
         }
     }
@@ -77,7 +77,7 @@ impl Core {
         self.tasks.borrow_mut().pass_wakeup(task);
         if !soon {
             let tasks = self.tasks.borrow();
-            let mut arrivals = self.phases.get(task.phase.get()).arrivals.borrow_mut();
+            let mut arrivals = self.phases.get(task.last_phase()).arrivals.borrow_mut();
             arrivals.note_stale(|wakeup| tasks.woken(wakeup).is_some());
         }
     }

@@ -10,7 +10,7 @@ use futures::task::{LocalSpawn, SpawnError};
 use crate::core::Core;
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
-use crate::{Clock, Coroutine, CoroutineId, Executor, Owner, Phase, Time, context};
+use crate::{Clock, Coroutine, CoroutineId, Executor, Owner, Phase, Snapshot, Time, context};
 
 /// Spawns, starts and stops coroutines from anywhere on the executor's thread:
 /// from a behaviour, from a callback, from inside a coroutine.
@@ -66,6 +66,7 @@ impl Handle {
     }
 
     /// Like [`Executor::spawn`].
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -77,6 +78,7 @@ impl Handle {
     }
 
     /// Like [`Executor::start`].
+    #[track_caller]
     pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -88,6 +90,7 @@ impl Handle {
     }
 
     /// Like [`Executor::spawn_in`].
+    #[track_caller]
     pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -136,6 +139,12 @@ impl Handle {
         Some(context::enter(&core, None, None, |_| f()))
     }
 
+    /// Like [`Executor::snapshot`]: also from inside a coroutine, which is then
+    /// [`Running`](crate::State::Running). `None`: the executor is gone.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        Some(self.core()?.snapshot())
+    }
+
     /// Like [`Executor::time`]. `None`: the executor is gone.
     pub fn time(&self) -> Option<Time> {
         Some(self.core()?.game_time())
@@ -148,6 +157,7 @@ impl Handle {
 }
 
 impl LocalSpawn for Handle {
+    #[track_caller]
     fn spawn_local_obj(&self, future: LocalFutureObj<'static, ()>) -> Result<(), SpawnError> {
         self.status_local()?;
         self.spawn(future);
@@ -160,6 +170,7 @@ impl LocalSpawn for Handle {
 }
 
 impl LocalSpawn for Executor {
+    #[track_caller]
     fn spawn_local_obj(&self, future: LocalFutureObj<'static, ()>) -> Result<(), SpawnError> {
         self.spawn(future);
         Ok(())

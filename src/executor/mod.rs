@@ -14,7 +14,10 @@ use std::time::Duration;
 
 use crate::core::Core;
 use crate::phase::PhaseIndex;
-use crate::{Clock, Coroutine, CoroutineId, Owner, Phase, Report, Seconds, Time, context};
+use crate::{
+    Clock, Coroutine, CoroutineId, Owner, Phase, Report, Seconds, Snapshot, Time, TraceEvent,
+    context,
+};
 
 pub use builder::Builder;
 pub use handle::Handle;
@@ -99,6 +102,7 @@ impl Executor {
     /// executor.run_frame(0.1);
     /// assert!(sum.is_finished());
     /// ```
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -132,6 +136,7 @@ impl Executor {
     ///
     /// `MonoBehaviour.StartCoroutine`, Unity scripting reference.
     #[doc(alias = "StartCoroutine")]
+    #[track_caller]
     pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -150,6 +155,7 @@ impl Executor {
     /// let phase = executor.spawn_in(Phase::LateUpdate, async { time().phase });
     /// assert_eq!(executor.run_until(phase, 0.1).unwrap(), Some(Phase::LateUpdate));
     /// ```
+    #[track_caller]
     pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -321,7 +327,76 @@ impl Executor {
     /// Until this is called, the first report of each kind is printed to
     /// standard error.
     pub fn on_report(&self, hook: impl FnMut(&Report) + 'static) {
-        self.core.reports.set_hook(Box::new(hook));
+        self.core.reports.hook.set(Box::new(hook));
+    }
+
+    /// What every coroutine waits for now, as owned data: to print, to look
+    /// something up in, to compare with a later one.
+    ///
+    /// It looks at all coroutines and all timers: ten thousand take about a
+    /// millisecond. Executors of which nobody takes one pay nothing for it.
+    /// [`Snapshot`] tells what it prints.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let executor = Executor::new();
+    /// let door = executor.start(async { wait_seconds(0.5).await });
+    /// door.named("door");
+    /// let hero = executor.start(async { door.await });
+    /// hero.named("hero");
+    /// assert_eq!(
+    ///     executor.snapshot().to_string(),
+    ///     "\
+    /// frame 0, 0ns: 2 coroutines
+    ///   id   name    state
+    ///   0v1  door    500ms, until 500ms
+    ///   1v1    hero  the end of 0v1 door
+    /// "
+    /// );
+    /// ```
+    pub fn snapshot(&self) -> Snapshot {
+        self.core.snapshot()
+    }
+
+    /// Has `hook` called with every [`TraceEvent`]: when a coroutine is spawned,
+    /// whenever it is resumed, and when it has ended.
+    ///
+    /// From then on all of them are watched, as with
+    /// [`Builder::inspect`]; until then, resuming one takes not an instruction
+    /// more. The hook comes before the poll that it is told of, so what is printed
+    /// stands in order.
+    ///
+    /// The hook may spawn, start, stop and take snapshots; what that causes while
+    /// it runs is not told. Panics of it are swallowed. Another hook takes the
+    /// place of this one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::{cell::RefCell, rc::Rc};
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::new();
+    /// let trace = Rc::new(RefCell::new(Vec::new()));
+    /// let log = trace.clone();
+    /// executor.on_trace(move |event| log.borrow_mut().push(event.to_string()));
+    ///
+    /// executor.spawn(async { end_of_frame().await }).named("door");
+    /// executor.run_frame(0.25);
+    /// assert_eq!(
+    ///     trace.borrow()[1..],
+    ///     [
+    ///         "frame 1, Update: 0v1 door resumed",
+    ///         "frame 1, EndOfFrame: 0v1 door resumed",
+    ///         "frame 1, EndOfFrame: 0v1 door finished",
+    ///     ]
+    /// );
+    /// ```
+    pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) {
+        self.core.trace(Box::new(hook));
     }
 
     /// How much time has to pass until the earliest timer is due: zero if one

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::sync::Arc;
 
 use crate::inbox::{Inbox, Message};
@@ -44,16 +45,18 @@ impl Remote {
     /// [`Phase::Update`](crate::Phase::Update).
     ///
     /// `false`: the executor is gone, and `make` was dropped.
+    #[track_caller]
     pub fn spawn<M, F>(&self, make: M) -> bool
     where
         M: FnOnce() -> F + Send + 'static,
         F: Future + 'static,
     {
-        let spawn = Message::Spawn(Box::new(|core| {
+        let place = Location::caller();
+        let spawn = Message::Spawn(Box::new(move |core| {
             let script = async move {
                 make().await;
             };
-            if let Err(refused) = core.spawn(script, None, None) {
+            if let Err(refused) = core.spawn(script, None, None, place) {
                 drop(refused);
             }
         }));

@@ -4,6 +4,7 @@
 
 mod table;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
@@ -139,6 +140,7 @@ impl Owner {
     /// that was stopped before it began.
     ///
     /// [`Executor::spawn`]: crate::Executor::spawn
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -150,6 +152,7 @@ impl Owner {
     /// it, like [`spawn`](Owner::spawn).
     ///
     /// [`Executor::spawn_in`]: crate::Executor::spawn_in
+    #[track_caller]
     pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -165,6 +168,7 @@ impl Owner {
     ///
     /// [`Executor::start`]: crate::Executor::start
     #[doc(alias = "StartCoroutine")]
+    #[track_caller]
     pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -272,6 +276,27 @@ impl Owner {
     /// inactive or gone, and the executor is there.
     pub fn is_active(&self) -> bool {
         !self.core.is_closed() && self.core.owners.borrow().is_open(self.index)
+    }
+
+    /// Names the owner, for [snapshots](crate::Snapshot). The owner of a
+    /// [`Behaviour`](crate::Behaviour) goes by its type.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let executor = Executor::new();
+    /// let level = executor.owner();
+    /// level.named("level 3");
+    /// let door = level.start(wait_seconds(1));
+    /// let snapshot = executor.snapshot();
+    /// assert_eq!(snapshot.get(door.id()).unwrap().owner(), Some("level 3"));
+    /// ```
+    pub fn named(&self, name: impl Into<Cow<'static, str>>) -> &Self {
+        let name = name.into();
+        let previous = self.core.owners.borrow_mut().set_name(self.index, name);
+        drop(previous);
+        self
     }
 
     /// Whether this owner and its children have no coroutine.

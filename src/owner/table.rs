@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use slab::Slab;
@@ -24,7 +25,7 @@ impl OwnerIndex {
         (self != Self::NONE).then_some(self)
     }
 
-    fn get(self) -> usize {
+    pub(crate) fn get(self) -> usize {
         self.0 as usize
     }
 }
@@ -44,6 +45,7 @@ struct Node {
     last_member: u32,
     /// What its coroutines count on, unless it is the game clock.
     clock: Option<Rc<ClockState>>,
+    name: Option<Cow<'static, str>>,
     paused: Inherited,
     inactive: Inherited,
     /// It was dropped, or an owner above it was: it takes nothing any more, and
@@ -113,6 +115,7 @@ impl Owners {
             first_member: NONE,
             last_member: NONE,
             clock,
+            name: None,
             paused,
             inactive,
             gone,
@@ -138,6 +141,33 @@ impl Owners {
     /// What the owner's coroutines count on, unless it is the game clock.
     pub(crate) fn clock(&self, owner: OwnerIndex) -> Option<&Rc<ClockState>> {
         self.nodes.get(owner.get())?.clock.as_ref()
+    }
+
+    /// Gives the name that it had.
+    pub(crate) fn set_name(
+        &mut self,
+        owner: OwnerIndex,
+        name: Cow<'static, str>,
+    ) -> Option<Cow<'static, str>> {
+        self.nodes[owner.get()].name.replace(name)
+    }
+
+    /// Its name; for one without, a number, below the closest one above with a
+    /// name.
+    pub(crate) fn label(&self, owner: OwnerIndex) -> String {
+        let mut at = Some(owner);
+        // So far up a name tells little.
+        for _ in 0..16 {
+            let Some(node) = at.and_then(|at| self.nodes.get(at.get())) else {
+                break;
+            };
+            match &node.name {
+                Some(name) if at == Some(owner) => return name.to_string(),
+                Some(name) => return format!("{name}/#{}", owner.0),
+                None => at = node.parent.some(),
+            }
+        }
+        format!("#{}", owner.0)
     }
 
     /// Whether the owner or one above it is paused.

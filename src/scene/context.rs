@@ -28,6 +28,7 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
     /// On a behaviour that is inactive or has been removed, the handle is one of
     /// a coroutine that was stopped before it began.
     #[doc(alias = "StartCoroutine")]
+    #[track_caller]
     pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -38,6 +39,7 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
     /// Adds a coroutine of this behaviour: it is first polled in the next run of
     /// [`Phase::Update`](crate::Phase::Update), which may be this frame's. It is
     /// refused as by [`start`](SceneContext::start).
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,

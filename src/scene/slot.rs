@@ -64,13 +64,15 @@ pub(super) trait AnySlot {
 
 impl<B: Behaviour> Slot<B> {
     pub(super) fn new(behaviour: B, core: &Rc<Core>, scene: SceneHandle) -> Rc<Self> {
+        let owner = Owner::new(core.clone(), None);
+        owner.named(type_name::<B>());
         Rc::new_cyclic(|this| Slot {
             behaviour: RefCell::new(Some(behaviour)),
             stage: Cell::new(Stage::New),
             destroyed: Cell::new(false),
             panicked: Cell::new(false),
             active: Cell::new(true),
-            owner: Owner::new(core.clone(), None),
+            owner,
             scene,
             this: this.clone(),
         })

@@ -89,6 +89,7 @@ impl<B: Behaviour> This<B> {
     /// [`Owner::start`](crate::Owner::start). Once it has been removed, the
     /// handle is one of a coroutine that was stopped before it began.
     #[doc(alias = "StartCoroutine")]
+    #[track_caller]
     pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
@@ -102,6 +103,7 @@ impl<B: Behaviour> This<B> {
     /// Adds a coroutine of the behaviour, like
     /// [`Owner::spawn`](crate::Owner::spawn), or refuses it like
     /// [`start`](This::start).
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,

@@ -6,6 +6,7 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -105,6 +106,7 @@ enum State {
 }
 
 impl<T> Coroutine<T> {
+    #[track_caller]
     pub(crate) fn spawn<F>(
         core: &Rc<Core>,
         future: F,
@@ -114,17 +116,18 @@ impl<T> Coroutine<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        match core.spawn(future, phase, owner) {
+        match core.spawn(future, phase, owner, Location::caller()) {
             Ok(task) => Self::of(core.clone(), task),
             Err(future) => Self::refused(future),
         }
     }
 
+    #[track_caller]
     pub(crate) fn start<F>(core: &Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
     where
         F: Future<Output = T> + 'static,
     {
-        match core.start(future, owner) {
+        match core.start(future, owner, Location::caller()) {
             Ok(task) => Self::of(core.clone(), task),
             Err(future) => Self::refused(future),
         }

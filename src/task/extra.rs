@@ -6,6 +6,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::task::Waker;
 
+use crate::inspect::Watched;
 use crate::phase::PhaseIndex;
 use crate::ticket::Ticket;
 
@@ -22,6 +23,8 @@ pub(crate) struct Extra {
     pub(crate) name: Option<Cow<'static, str>>,
     /// Of one that is paused, or has been.
     pub(crate) pause: Option<Box<Pause>>,
+    /// What is kept of it for those who inspect it.
+    pub(crate) watched: Option<Box<Watched>>,
     /// What it panicked with.
     pub(crate) panic: Option<Box<dyn Any + Send>>,
     /// Those who join it, if they are more than one; in order.

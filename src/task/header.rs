@@ -135,7 +135,8 @@ const ODD: u16 = 1;
 /// 40 bytes; what the run loop touches for a plain waiter is all here.
 #[repr(C)]
 pub(crate) struct Header {
-    pub(crate) vtable: &'static VTable,
+    /// See [`watch`](Header::watch) for why it may change.
+    vtable: Cell<&'static VTable>,
     /// The ticket of the wait that is, or will be, registered with the task:
     /// its index, and a stamp that passes with every registration. Atomic only
     /// because the index is read on other threads, see `Level::owned_waker`.
@@ -148,7 +149,8 @@ pub(crate) struct Header {
     /// To what else it has; in a vacant block, to the next vacant one.
     pub(crate) link: Cell<Link>,
     pub(crate) primary: Cell<Primary>,
-    /// The phase of the run in which it was last polled.
+    /// The phase of the run in which it was last polled, see `last_phase`; and
+    /// a bit that each poll clears, see `note_condition`.
     pub(crate) phase: Cell<PhaseIndex>,
     /// How many handles, and ghosts in queues, need the block.
     pub(crate) handles: Cell<u16>,
@@ -166,7 +168,7 @@ impl Header {
         phase: PhaseIndex,
     ) -> Self {
         Header {
-            vtable,
+            vtable: Cell::new(vtable),
             ticket: AtomicU64::new(ticket.bits()),
             joiner: Cell::new(Ticket::NONE),
             generation,
@@ -177,6 +179,42 @@ impl Header {
             flags: Cell::new(Flags::HANDLE),
             handles: Cell::new(1),
         }
+    }
+
+    /// What the executor can do with the task's future.
+    #[inline(always)]
+    pub(crate) fn vtable(&self) -> &'static VTable {
+        self.vtable.get()
+    }
+
+    /// From now on the task is polled under watch: it gets the table that is
+    /// the same but for that, so that a task nobody watches is not asked.
+    pub(crate) fn watch(&self) {
+        if let Some(watched) = self.vtable().watched {
+            self.vtable.set(watched);
+        }
+    }
+
+    /// The phase of the run in which it was last polled.
+    #[inline]
+    pub(crate) fn last_phase(&self) -> PhaseIndex {
+        self.phase.get().plain()
+    }
+
+    /// Notes that the wait that is registered with the task is one for a
+    /// condition: until the next poll, or `forget_condition`.
+    pub(crate) fn note_condition(&self) {
+        self.phase.set(self.phase.get().asking());
+    }
+
+    /// That wait is gone.
+    pub(crate) fn forget_condition(&self) {
+        self.phase.set(self.last_phase());
+    }
+
+    /// Whether the wait that is registered with the task is one for a condition.
+    pub(crate) fn waits_for_condition(&self) -> bool {
+        self.phase.get().is_asking()
     }
 
     #[inline]

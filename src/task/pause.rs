@@ -85,6 +85,11 @@ impl Pause {
         }
     }
 
+    /// What a clock read when the pause began that lasts.
+    pub(crate) fn stopped_at(&self, clock: ClockIndex) -> Option<u64> {
+        reading(self.since.as_ref()?, clock)
+    }
+
     /// How far a clock has gone on without the task, pauses that last apart.
     pub(crate) fn total_ns(&self, clock: ClockIndex) -> u64 {
         let total = self.totals.iter().find(|(of, _)| *of == clock);

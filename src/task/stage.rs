@@ -14,6 +14,8 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
+use crate::core::poll_watched;
+
 use super::header::{Header, Lifecycle, TaskRef};
 use super::pool::Class;
 
@@ -39,6 +41,10 @@ pub(crate) struct VTable {
     /// Polls the future. `true`: it returned, and the output stands in its
     /// place. The task must be alive.
     pub(crate) poll: unsafe fn(TaskRef, &mut Context<'_>) -> bool,
+    /// The same, also where `poll` watches what it does.
+    pub(crate) poll_future: unsafe fn(TaskRef, &mut Context<'_>) -> bool,
+    /// The table of a watched task, unless this is one.
+    pub(crate) watched: Option<&'static VTable>,
     /// Drops the future, which must be there.
     pub(crate) drop_future: unsafe fn(TaskRef),
     /// Moves the output, which must be there, to an `Option<F::Output>`.
@@ -55,14 +61,30 @@ impl VTable {
     pub(crate) const fn of<F: Future>() -> &'static VTable {
         &const {
             VTable {
-                poll: poll::<F>,
-                drop_future: drop_future::<F>,
-                take: take::<F>,
-                drop_output: drop_output::<F>,
-                type_name: type_name::<F>,
-                output_needs_drop: needs_drop::<F::Output>(),
-                class: Class::of(Layout::new::<Block<F>>()),
+                watched: Some(
+                    &const {
+                        VTable {
+                            poll: poll_watched,
+                            ..VTable::unwatched::<F>()
+                        }
+                    },
+                ),
+                ..VTable::unwatched::<F>()
             }
+        }
+    }
+
+    const fn unwatched<F: Future>() -> VTable {
+        VTable {
+            poll: poll::<F>,
+            poll_future: poll::<F>,
+            watched: None,
+            drop_future: drop_future::<F>,
+            take: take::<F>,
+            drop_output: drop_output::<F>,
+            type_name: type_name::<F>,
+            output_needs_drop: needs_drop::<F::Output>(),
+            class: Class::of(Layout::new::<Block<F>>()),
         }
     }
 }

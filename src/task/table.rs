@@ -135,7 +135,7 @@ impl TaskTable {
     pub(crate) fn release(&mut self, task: TaskRef) {
         debug_assert!(task.outcome().is_some());
         debug_assert!(task.link.get() == Link::NONE && task.handles.get() == 0);
-        let free = self.free_list(task.vtable.class);
+        let free = self.free_list(task.vtable().class);
         task.lifecycle.set(Lifecycle::Vacant);
         task.link.set(Link::vacant(*free));
         *free = task.key().index;

@@ -149,6 +149,7 @@ impl<P: FnMut() -> bool> Condition<P> {
             }
         }
         self.registration.wait_for_phase(&level, cx);
+        self.registration.note_condition(&level);
         Poll::Pending
     }
 }

@@ -1,10 +1,16 @@
 //! Same inputs, same polls: a program of everything, run twice.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use futures::StreamExt;
 use futures::channel::mpsc;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor};
+use framestep::{
+    Builder, CoroutineId, CoroutineInfo, Executor, Outcome, Snapshot, State, Time, TimerClock,
+    TraceEvent, Traced, Wait,
+};
 
 use crate::support::{Random, yield_now};
 use crate::timeline::Log;
@@ -136,8 +142,20 @@ fn script(
 
 /// Runs the program of `seed` and gives everything that happened.
 fn trace(seed: u64) -> Vec<String> {
+    run(seed, Executor::builder(), |_| (), |_| ())
+}
+
+/// The same, on an executor set up otherwise; `watch` is shown it before the
+/// program begins, `look` after each frame.
+fn run(
+    seed: u64,
+    builder: Builder,
+    watch: impl FnOnce(&Executor),
+    mut look: impl FnMut(&Executor),
+) -> Vec<String> {
     let mut random = Random::new(seed);
-    let mut executor = Executor::builder().fixed_delta(0.125).build();
+    let mut executor = builder.fixed_delta(0.125).build();
+    watch(&executor);
     let (mailbox, mail) = async_channel::unbounded();
     let world = World {
         log: Log::new(),
@@ -167,12 +185,31 @@ fn trace(seed: u64) -> Vec<String> {
         executor.run_frame(random.seconds() / 4.0);
         let (len, next) = (executor.len(), executor.next_deadline());
         world.log.note(format_args!("{len} alive, {next:?}"));
+        look(&executor);
     }
     drop(executor);
     world.log.take()
 }
 
+type Events = Rc<RefCell<Vec<TraceEvent>>>;
+
+/// Has the events of an executor collected.
+fn collect(events: &Events) -> impl FnOnce(&Executor) {
+    let events = events.clone();
+    move |executor| executor.on_trace(move |event| events.borrow_mut().push(event.clone()))
+}
+
+/// What a traced run of the program prints.
+fn events(seed: u64) -> Vec<String> {
+    let events = Events::default();
+    run(seed, Executor::builder(), collect(&events), |_| ());
+    let events = events.borrow();
+    events.iter().map(ToString::to_string).collect()
+}
+
 const SEEDS: std::ops::Range<u64> = 0..20;
+/// Fewer of them, where each is run several times.
+const FEW_SEEDS: std::ops::Range<u64> = 0..6;
 
 #[test]
 fn the_same_seed_gives_the_same_trace() {
@@ -186,6 +223,105 @@ fn the_same_seed_gives_the_same_trace() {
 #[test]
 fn another_seed_gives_another_trace() {
     assert_ne!(trace(1), trace(2));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_events() {
+    for seed in FEW_SEEDS {
+        let first = events(seed);
+        assert!(first.len() > 500, "{} events", first.len());
+        assert_eq!(first, events(seed), "seed {seed}");
+    }
+    assert_ne!(events(1), events(2));
+}
+
+#[test]
+fn watching_changes_nothing() {
+    for seed in FEW_SEEDS {
+        let unwatched = trace(seed);
+        let inspected = Executor::builder().inspect(true);
+        assert_eq!(unwatched, run(seed, inspected, |_| (), |_| ()), "{seed}");
+        let traced = |executor: &Executor| executor.on_trace(|_| ());
+        let builder = Executor::builder();
+        assert_eq!(unwatched, run(seed, builder, traced, |_| ()), "{seed}");
+        let timed = Executor::builder().slow_poll(0);
+        let silent = |executor: &Executor| executor.on_report(|_| ());
+        assert_eq!(unwatched, run(seed, timed, silent, |_| ()), "{seed}");
+    }
+}
+
+#[test]
+fn looking_changes_nothing() {
+    for seed in FEW_SEEDS {
+        let look = |executor: &Executor| assert_eq!(executor.snapshot().len(), executor.len());
+        let looked_at = run(seed, Executor::builder(), |_| (), look);
+        assert_eq!(trace(seed), looked_at, "seed {seed}");
+    }
+}
+
+/// Whether what `coroutine` waited for after the last frame has come in the one
+/// that `events` are of. `None`: that cannot be told from it.
+fn has_come(coroutine: &CoroutineInfo, now: &Time, events: &[TraceEvent]) -> Option<bool> {
+    if coroutine.state() == State::Ready {
+        return (coroutine.phase() != Phase::FixedUpdate).then_some(true);
+    }
+    let come = coroutine.waits().map(|wait| match *wait {
+        Wait::Wake { .. } => None,
+        // There may have been none, or several.
+        wait if wait.phase() == Some(Phase::FixedUpdate) => None,
+        Wait::NextFrame { .. } | Wait::Phase { .. } | Wait::Condition { .. } => Some(true),
+        Wait::Frames { left, .. } => Some(left == 1),
+        Wait::Timer {
+            clock, deadline, ..
+        } => match clock {
+            TimerClock::Game => Some(deadline <= now.elapsed),
+            TimerClock::Realtime => Some(deadline <= now.unscaled_elapsed),
+            _ => None,
+        },
+        Wait::Join { id } => Some(
+            events
+                .iter()
+                .any(|event| event.id == id && matches!(event.what, Traced::Ended(_))),
+        ),
+        Wait::Never => Some(false),
+        _ => None,
+    });
+    let come: Vec<Option<bool>> = come.collect();
+    if come.contains(&Some(true)) {
+        return Some(true);
+    }
+    (!come.contains(&None)).then_some(false)
+}
+
+#[test]
+fn what_a_snapshot_tells_comes_true() {
+    let mut known = [0; 2];
+    for seed in SEEDS {
+        let events = Events::default();
+        let mut before: Option<Snapshot> = None;
+        run(seed, Executor::builder(), collect(&events), |executor| {
+            let frame = events.take();
+            let now = executor.time();
+            for coroutine in before.iter().flatten() {
+                let of_it = || frame.iter().filter(|event| event.id == coroutine.id());
+                let stopped = Traced::Ended(Outcome::Stopped);
+                if of_it().any(|event| event.what == stopped) {
+                    continue;
+                }
+                let resumed = of_it().any(|event| event.what == Traced::Resumed);
+                if let Some(come) = has_come(coroutine, &now, &frame) {
+                    assert_eq!(
+                        resumed, come,
+                        "seed {seed}, frame {}: {coroutine}",
+                        now.frame
+                    );
+                    known[usize::from(come)] += 1;
+                }
+            }
+            before = Some(executor.snapshot());
+        });
+    }
+    assert!(known.iter().all(|&count| count > 1_000), "{known:?}");
 }
 
 #[test]

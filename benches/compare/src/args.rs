@@ -12,7 +12,7 @@ compare --count WORKLOAD SIZE SYSTEM STEPS    one system alone; prints the items
 compare --scale [--sizes ..] [--systems ..] [--rounds N]    how costs grow
 compare --footprint SYSTEM SIZE               memory of one system; prints bytes
 
-workloads: W1 W1-aged W2 W2-idle W3 W4a W4b W4c W5 W6 W7 W8
+workloads: W1 W1-aged W2 W2-idle W3 W4a W4b W4c W5 W6 W7 W8 W9
 systems:   bare state-machines c++20 tokio framestep; not with --quick:
            koryto simple-async-local cosync async-task async-executor
            futures-localpool; and only when named:

@@ -28,6 +28,7 @@
 //! | W6      | memory per coroutine parked in `next_frame`         |        |
 //! | W7      | N pairs wake each other 200 times a frame           | wake   |
 //! | W8      | N coroutines join 64 `next_frame`s at once          | wait   |
+//! | W9      | a snapshot of N coroutines in waits of all kinds    | look   |
 //!
 //! # Systems
 //!

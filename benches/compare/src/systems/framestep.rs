@@ -3,6 +3,7 @@
 //! W1 and W2 begin with `start`, at time zero. W3 is about `spawn`, so that
 //! both of its polls happen in frames.
 
+use std::hint::black_box;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -114,6 +115,37 @@ impl World for Spawning {
     }
 }
 
+struct Inspected(Executor);
+
+impl World for Inspected {
+    fn steps(&mut self, count: u64) {
+        for _ in 0..count {
+            black_box(self.0.snapshot());
+        }
+    }
+}
+
+/// Starts the coroutine of that index in one of ten kinds of waits.
+fn start_waiting(executor: &Executor, index: usize) {
+    let seconds = Duration::from_millis(index as u64 + 1);
+    match index % 10 {
+        0 => drop(executor.start(next_frame())),
+        1 => drop(executor.start(wait_seconds(seconds))),
+        2 => drop(executor.start(wait_until(|| false))),
+        3 => drop(executor.start(fixed_update())),
+        4 => drop(executor.start(wait_frames(index as u64 + 1))),
+        5 => drop(executor.start(async move { start(wait_seconds(seconds)).await })),
+        6 => drop(executor.start(async { Signal::<()>::new().wait().await })),
+        7 => drop(executor.start(timeout(seconds, std::future::pending::<()>()))),
+        8 => {
+            executor.start(wait_seconds(seconds)).pause();
+        }
+        _ => {
+            executor.spawn(next_frame()).named("door");
+        }
+    }
+}
+
 pub(crate) struct Framestep;
 
 impl System for Framestep {
@@ -202,5 +234,16 @@ impl System for Framestep {
             executor.start(scripts::joining_frames(index, next_frame));
         }
         Some(Box::new(Frames(executor)))
+    }
+
+    fn inspected(&self, size: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        let mut index = 0;
+        // Some of them start another.
+        while executor.len() < size {
+            start_waiting(&executor, index);
+            index += 1;
+        }
+        Some(Box::new(Inspected(executor)))
     }
 }

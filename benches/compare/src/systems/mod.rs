@@ -121,6 +121,11 @@ pub(crate) trait System {
     fn joining_frames(&self, _size: usize) -> Option<Box<dyn World>> {
         None
     }
+
+    /// Coroutines in all kinds of waits; a step tells what each waits for.
+    fn inspected(&self, _size: usize) -> Option<Box<dyn World>> {
+        None
+    }
 }
 
 /// The systems that are compared unless others are named.

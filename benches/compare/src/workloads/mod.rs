@@ -8,6 +8,7 @@ mod chain;
 mod join;
 mod nested;
 mod phases;
+mod snapshot;
 mod spawn;
 mod together;
 mod wake;
@@ -77,6 +78,7 @@ pub(crate) fn all() -> Vec<Box<dyn Workload>> {
         Box::new(phases::Phases),
         Box::new(wake::Wake),
         Box::new(together::Together),
+        Box::new(snapshot::Snapshot),
     ]
 }
 

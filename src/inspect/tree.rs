@@ -1,0 +1,237 @@
+//! How a snapshot prints: whoever joins another stands below it.
+
+use std::fmt::{self, Write as _};
+
+use super::coroutine::{CoroutineInfo, Moment, State};
+use super::cycles;
+use super::snapshot::Snapshot;
+use super::wait::{TimerClock, Wait};
+
+/// Names are not moved further in than this, so that long chains stay on the
+/// screen.
+const DEEPEST: usize = 12;
+
+/// Who stands below whom.
+struct Forest {
+    /// Positions in the order in which they are printed, each with its depth.
+    order: Vec<(usize, usize)>,
+}
+
+impl Forest {
+    /// `above` leads from each to the one that it stands below.
+    fn new(mut above: Vec<Option<usize>>) -> Self {
+        for circle in cycles::of(&above) {
+            above[circle[0]] = None;
+        }
+        // Lists of those below each, by position: the first one and the next.
+        let count = above.len();
+        let (mut first, mut next) = (vec![None; count], vec![None; count]);
+        let mut roots = Vec::new();
+        for position in (0..count).rev() {
+            match above[position] {
+                Some(above) => next[position] = first[above].replace(position),
+                None => roots.push(position),
+            }
+        }
+        let mut order = Vec::with_capacity(count);
+        let mut stack: Vec<_> = roots.into_iter().map(|root| (root, 0)).collect();
+        while let Some((position, depth)) = stack.pop() {
+            order.push((position, depth));
+            let below = std::iter::successors(first[position], |&at: &usize| next[at]);
+            let from = stack.len();
+            stack.extend(below.map(|below| (below, depth + 1)));
+            stack[from..].reverse();
+        }
+        Forest { order }
+    }
+}
+
+/// One column: its head, and how each coroutine fills it.
+struct Column {
+    head: &'static str,
+    cells: Vec<String>,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().map(|cell| cell.chars().count());
+        cells.chain([self.head.len()]).max().unwrap_or(0)
+    }
+
+    fn is_blank(&self) -> bool {
+        self.cells.iter().all(String::is_empty)
+    }
+}
+
+/// The last two parts of a path, without type parameters: what tells names
+/// apart. Other names stay as they are.
+fn short(name: &str) -> &str {
+    let path = name.split('<').next().unwrap_or(name);
+    let path = path.strip_suffix("::").unwrap_or(path);
+    let parts = path.rmatch_indices("::");
+    match parts.map(|(at, _)| at + 2).nth(1) {
+        _ if path.is_empty() || path.contains(' ') => name,
+        Some(from) => &path[from..],
+        None => path,
+    }
+}
+
+impl Snapshot {
+    /// Whom a coroutine stands below: the first that it joins.
+    fn above(&self, coroutine: &CoroutineInfo) -> Option<usize> {
+        let joined = coroutine.waits().find_map(Wait::joins)?;
+        self.position(joined)
+    }
+
+    fn state_of(&self, coroutine: &CoroutineInfo) -> String {
+        let mut text = String::new();
+        let written = coroutine.write_state(&mut text, |text, wait| {
+            write!(text, "{wait}")?;
+            match wait.joins().and_then(|id| self.get(id)) {
+                Some(joined) => write!(text, " {}", short(joined.name())),
+                None => Ok(()),
+            }
+        });
+        written.expect("a String takes all");
+        text
+    }
+
+    fn columns(&self, forest: &Forest) -> Vec<Column> {
+        let column = |head, cell: &dyn Fn(&CoroutineInfo, usize) -> String| Column {
+            head,
+            cells: {
+                let lines = forest.order.iter();
+                let cells = lines.map(|&(at, depth)| cell(self.at(at), depth));
+                cells.collect()
+            },
+        };
+        let known = |text: Option<String>| text.unwrap_or_default();
+        vec![
+            column("id", &|c, _| c.id().to_string()),
+            column("name", &|c, depth| {
+                let indent = 2 * depth.min(DEEPEST);
+                format!("{:indent$}{}", "", short(c.name()))
+            }),
+            column("state", &|c, _| self.state_of(c)),
+            column("since", &|c, _| known(c.since().map(since))),
+            column("clock", &|c, _| match c.clock() {
+                TimerClock::Game => String::new(),
+                clock => clock.to_string(),
+            }),
+            column("owner", &|c, _| {
+                known(c.owner().map(|owner| short(owner).to_owned()))
+            }),
+            column("spawned by", &|c, _| {
+                known(c.parent().map(|p| p.to_string()))
+            }),
+            column("at", &|c, _| {
+                known(
+                    c.spawned_at()
+                        .map(|at| format!("{}:{}", at.file(), at.line())),
+                )
+            }),
+        ]
+    }
+
+    fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = self.time();
+        let coroutines = if self.len() == 1 {
+            "coroutine"
+        } else {
+            "coroutines"
+        };
+        write!(f, "frame {}, {:?}: ", time.frame, time.elapsed)?;
+        write!(f, "{} {coroutines}", self.len())?;
+        for (state, word) in [(State::Ready, "ready"), (State::Paused, "paused")] {
+            let count = self.iter().filter(|c| c.state() == state).count();
+            if count > 0 {
+                write!(f, ", {count} {word}")?;
+            }
+        }
+        writeln!(f)
+    }
+
+    /// What will not go on by itself.
+    fn write_warnings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for cycle in self.cycles() {
+            f.write_str("! ")?;
+            for id in &cycle {
+                let name = self.get(*id).map_or("", |c| short(c.name()));
+                write!(f, "{id} {name} joins ")?;
+            }
+            writeln!(f, "{}: a circle, which never ends", cycle[0])?;
+        }
+        for coroutine in self.iter().filter(|c| c.waits_for_ever()) {
+            let name = short(coroutine.name());
+            writeln!(f, "! {} {name} waits for what never comes", coroutine.id())?;
+        }
+        Ok(())
+    }
+}
+
+fn since(moment: Moment) -> String {
+    format!("frame {}, {:?}", moment.frame, moment.elapsed)
+}
+
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_head(f)?;
+        self.write_warnings(f)?;
+        if self.is_empty() {
+            return Ok(());
+        }
+        let forest = Forest::new(self.iter().map(|c| self.above(c)).collect());
+        let mut columns = self.columns(&forest);
+        columns.retain(|column| !column.is_blank());
+        let widths: Vec<usize> = columns.iter().map(Column::width).collect();
+        let mut line = String::new();
+        for row in 0..=self.len() {
+            line.clear();
+            for (column, width) in columns.iter().zip(&widths) {
+                let cell = match row.checked_sub(1) {
+                    None => column.head,
+                    Some(row) => &column.cells[row],
+                };
+                write!(line, "  {cell:width$}")?;
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Forest, short};
+
+    #[test]
+    fn names_keep_what_tells_them_apart() {
+        for (name, shortened) in [
+            ("boss", "boss"),
+            ("the boss::of the level", "the boss::of the level"),
+            ("game::patrol", "game::patrol"),
+            ("game::enemies::patrol", "enemies::patrol"),
+            ("a::b::Map<c::d::E, f::g::H>", "b::Map"),
+            ("a::b::generic::<c::D>", "b::generic"),
+            ("<a::B as c::D>::e", "<a::B as c::D>::e"),
+        ] {
+            assert_eq!(short(name), shortened);
+        }
+    }
+
+    #[test]
+    fn each_stands_right_below_the_one_it_hangs_on() {
+        // 1 and 4 below 3, 0 below 4, 2 and 5 below each other, 6 below 5.
+        let above = [Some(4), Some(3), Some(5), None, Some(3), Some(2), Some(5)];
+        let forest = Forest::new(above.to_vec());
+        let expected = [(2, 0), (5, 1), (6, 2), (3, 0), (1, 1), (4, 1), (0, 2)];
+        assert_eq!(forest.order, expected);
+    }
+
+    #[test]
+    fn a_long_chain_takes_no_recursion() {
+        let above = (0..1_000_000_usize).map(|at| at.checked_sub(1)).collect();
+        let forest = Forest::new(above);
+        assert_eq!(forest.order.last(), Some(&(999_999, 999_999)));
+    }
+}

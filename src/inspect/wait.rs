@@ -1,0 +1,144 @@
+//! What a coroutine waits for.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::{CoroutineId, Phase};
+
+/// One thing that a coroutine waits for, in a [`Snapshot`](crate::Snapshot).
+///
+/// Waits that are made of others show as those: an
+/// [`interval`](crate::interval()) is a timer, [`animate`](crate::animate()) the
+/// next frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Wait {
+    /// The next frame.
+    NextFrame {
+        /// In which it resumes.
+        phase: Phase,
+    },
+    /// The next run of a phase, such as the next fixed step.
+    Phase {
+        /// That phase.
+        phase: Phase,
+    },
+    /// A condition, asked in every frame.
+    Condition {
+        /// In which it is asked.
+        phase: Phase,
+    },
+    /// Several frames.
+    Frames {
+        /// In which it resumes.
+        phase: Phase,
+        /// How many frames have still to begin.
+        left: u64,
+    },
+    /// A time.
+    Timer {
+        /// In which it resumes.
+        phase: Phase,
+        /// What it counts on.
+        clock: TimerClock,
+        /// What that clock reads when it is due; for a coroutine that is paused,
+        /// if it went on at once.
+        deadline: Duration,
+        /// How far the clock has still to go.
+        left: Duration,
+    },
+    /// The end of another coroutine.
+    Join {
+        /// That coroutine.
+        id: CoroutineId,
+    },
+    /// Somebody who has its waker: a channel, a [`Signal`](crate::Signal), a
+    /// socket. Whether anybody still has it is not known; and a coroutine that has
+    /// once given its waker away counts as waiting for it, besides what else it
+    /// waits for.
+    Wake {
+        /// In which it resumes.
+        phase: Phase,
+    },
+    /// Nothing that will ever come: it has no timer and no place in a phase, joins
+    /// nobody, and nobody has its waker. A wait for infinity is such a one.
+    Never,
+}
+
+/// What a timer counts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TimerClock {
+    /// The game clock.
+    Game,
+    /// The game clock, as fixed steps read it.
+    Fixed,
+    /// The sum of all dt.
+    Realtime,
+    /// Another [`Clock`](crate::Clock). Clocks are numbered in the order in which
+    /// they were made, from 1.
+    Other(u32),
+}
+
+impl Wait {
+    /// The phase in which it resumes; a join does in whichever the other ends.
+    pub fn phase(&self) -> Option<Phase> {
+        match *self {
+            Wait::NextFrame { phase }
+            | Wait::Phase { phase }
+            | Wait::Condition { phase }
+            | Wait::Frames { phase, .. }
+            | Wait::Timer { phase, .. }
+            | Wait::Wake { phase } => Some(phase),
+            Wait::Join { .. } | Wait::Never => None,
+        }
+    }
+
+    /// Whom it joins.
+    pub fn joins(&self) -> Option<CoroutineId> {
+        match *self {
+            Wait::Join { id } => Some(id),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Wait {
+    /// Leaves the phase out if that is [`Phase::Update`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wait::NextFrame { .. } => f.write_str("the next frame")?,
+            Wait::Phase { phase } => return write!(f, "the next {phase}"),
+            Wait::Condition { .. } => f.write_str("a condition")?,
+            Wait::Frames { left: 1, .. } => f.write_str("1 frame")?,
+            Wait::Frames { left, .. } => write!(f, "{left} frames")?,
+            Wait::Timer {
+                clock,
+                deadline,
+                left,
+                ..
+            } => match clock {
+                TimerClock::Game => write!(f, "{left:?}, until {deadline:?}")?,
+                clock => write!(f, "{left:?}, until {deadline:?} of {clock}")?,
+            },
+            Wait::Join { id } => write!(f, "the end of {id}")?,
+            Wait::Wake { .. } => f.write_str("a wake")?,
+            Wait::Never => f.write_str("nothing, for ever")?,
+        }
+        match self.phase() {
+            None | Some(Phase::Update) => Ok(()),
+            Some(phase) => write!(f, ", in {phase}"),
+        }
+    }
+}
+
+impl fmt::Display for TimerClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TimerClock::Game => f.pad("the game clock"),
+            TimerClock::Fixed => f.pad("fixed time"),
+            TimerClock::Realtime => f.pad("realtime"),
+            TimerClock::Other(number) => f.pad(&format!("clock {number}")),
+        }
+    }
+}
