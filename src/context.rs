@@ -7,6 +7,7 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Waker};
@@ -292,8 +293,8 @@ fn enter_as<R>(
         depth,
     };
     // SAFETY: the level outlives the waker and stays where it is.
-    let waker = unsafe { waker::borrowed(&raw const level) };
-    level.waker.set(&raw const waker);
+    let waker = ManuallyDrop::new(unsafe { waker::borrowed(&raw const level) });
+    level.waker.set(&raw const *waker);
     let _uninstall = Uninstall {
         outer,
         level: PhantomData,
@@ -347,6 +348,7 @@ pub(crate) fn level() -> Option<LevelRef> {
 }
 
 /// How many levels this thread is in.
+#[inline]
 pub(crate) fn depth() -> u32 {
     level().map_or(0, |level| level.depth)
 }

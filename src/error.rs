@@ -43,7 +43,10 @@ pub enum Outcome {
 ///
 /// `tokio::task::JoinError`. In Unity the parent of a stopped coroutine waits
 /// for ever.
-pub struct JoinError {
+pub struct JoinError(Box<Failure>);
+
+/// Boxed, since every result of a join is as large as its error.
+struct Failure {
     id: CoroutineId,
     name: Cow<'static, str>,
     /// Behind a mutex so that the error is `Sync`, as `?` into most error
@@ -53,11 +56,11 @@ pub struct JoinError {
 
 impl JoinError {
     pub(crate) fn stopped(id: CoroutineId, name: Cow<'static, str>) -> Self {
-        JoinError {
+        JoinError(Box::new(Failure {
             id,
             name,
             panic: None,
-        }
+        }))
     }
 
     pub(crate) fn panicked(
@@ -65,32 +68,32 @@ impl JoinError {
         name: Cow<'static, str>,
         payload: Box<dyn Any + Send>,
     ) -> Self {
-        JoinError {
+        JoinError(Box::new(Failure {
             id,
             name,
             panic: Some(Mutex::new(payload)),
-        }
+        }))
     }
 
     /// Whether the coroutine was stopped, or its executor was dropped.
     pub fn is_stopped(&self) -> bool {
-        self.panic.is_none()
+        self.0.panic.is_none()
     }
 
     /// Whether the coroutine, or one of its destructors, panicked.
     pub fn is_panic(&self) -> bool {
-        self.panic.is_some()
+        self.0.panic.is_some()
     }
 
     /// The coroutine that gave no result.
     pub fn id(&self) -> CoroutineId {
-        self.id
+        self.0.id
     }
 
     /// Its name: what it was [named](crate::Coroutine::named), else the name of
     /// its future's type.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 
     /// What the coroutine panicked with, to be handed to
@@ -101,8 +104,8 @@ impl JoinError {
     /// If the coroutine was stopped: see [`is_panic`](Self::is_panic).
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send> {
-        let id = self.id;
-        let Some(payload) = self.panic else {
+        let id = self.0.id;
+        let Some(payload) = self.0.panic else {
             panic!("coroutine {id} was stopped, it did not panic: ask `is_panic()` first")
         };
         payload.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -110,7 +113,7 @@ impl JoinError {
 
     /// The message of the panic, if it was raised with one.
     fn message(&self) -> Option<String> {
-        let payload = self.panic.as_ref()?;
+        let payload = self.0.panic.as_ref()?;
         let payload = payload.lock().unwrap_or_else(PoisonError::into_inner);
         unwind::message(&**payload)
     }
@@ -118,7 +121,7 @@ impl JoinError {
 
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "coroutine {} ({}) ", self.id, self.name)?;
+        write!(f, "coroutine {} ({}) ", self.0.id, self.0.name)?;
         match (self.is_stopped(), self.message()) {
             (true, _) => f.write_str("was stopped before it finished"),
             (false, Some(message)) => write!(f, "panicked: {message}"),

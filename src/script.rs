@@ -50,7 +50,7 @@ where
 {
     let level = inside("spawn");
     let core = level.core();
-    Coroutine::spawn(&core.rc(), future, None, core.owner_in(&level))
+    Coroutine::spawn(core.rc(), future, None, core.owner_in(&level))
 }
 
 /// Adds a coroutine to the executor that runs the caller, to be first polled in
@@ -68,7 +68,7 @@ where
     let level = inside("spawn_in");
     let core = level.core();
     let phase = Some(PhaseIndex::new(phase));
-    Coroutine::spawn(&core.rc(), future, phase, core.owner_in(&level))
+    Coroutine::spawn(core.rc(), future, phase, core.owner_in(&level))
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once,
@@ -110,7 +110,7 @@ where
 {
     let level = inside("start");
     let core = level.core();
-    Coroutine::start(&core.rc(), future, core.owner_in(&level))
+    Coroutine::start(core.rc(), future, core.owner_in(&level))
 }
 
 /// A new [`Owner`] below the one of the coroutine that calls this.

@@ -26,7 +26,7 @@ impl Core {
     #[cold]
     pub(super) fn leave_place(&self, task: TaskRef, phase: PhaseIndex) {
         // One that has ended could be given back before its end is settled.
-        debug_assert!(task.outcome().is_none());
+        debug_assert!(!task.has_ended());
         task.set(Flags::GHOSTS);
         task.add_handle();
         self.note_ghost(phase);

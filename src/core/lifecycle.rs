@@ -7,7 +7,6 @@
 
 use std::any::Any;
 use std::mem;
-use std::ptr::NonNull;
 use std::task::Context;
 
 use crate::context::{self, Level, Pending};
@@ -124,7 +123,7 @@ impl Core {
             task.lifecycle.set(Lifecycle::Ending);
             self.leave_queue(task);
         }
-        task.lifecycle.set(Lifecycle::Ended(outcome));
+        task.lifecycle.set(Lifecycle::ended(outcome));
         task.primary.set(Primary::NONE);
         task.pass_ticket();
         if task.has(Flags::QUEUED) {
@@ -285,9 +284,7 @@ impl Core {
     #[inline]
     pub(crate) fn drop_coroutine(&self, task: TaskRef) {
         task.clear(Flags::HANDLE);
-        if task.vtable().output_needs_drop
-            && task.lifecycle.get() == Lifecycle::Ended(Outcome::Finished)
-        {
+        if task.vtable().output_needs_drop && task.lifecycle.get() == Lifecycle::Finished {
             self.drop_unread_output(task);
         } else {
             self.drop_handle(task);
@@ -311,7 +308,7 @@ impl Core {
     #[inline]
     pub(crate) fn drop_handle(&self, task: TaskRef) {
         let unneeded = task.remove_handle();
-        if unneeded && task.outcome().is_some() {
+        if unneeded && task.has_ended() {
             self.release(task);
         }
     }
@@ -321,9 +318,7 @@ impl Core {
     pub(crate) fn join_error(&self, task: TaskRef) -> JoinError {
         let (id, name) = (self.id_of(task), self.name_of(task));
         let payload = match task.lifecycle.get() {
-            Lifecycle::Ended(Outcome::Panicked) => {
-                self.tasks.borrow_mut().extra_mut(task).panic.take()
-            }
+            Lifecycle::Panicked => self.tasks.borrow_mut().extra_mut(task).panic.take(),
             _ => None,
         };
         match payload {
@@ -405,12 +400,11 @@ pub(super) fn poll_once(level: &Level, task: TaskRef, resumed: Ticket) -> (Polle
 ///
 /// `T` must be the output of the task's future.
 pub(crate) unsafe fn take_output<T>(task: TaskRef) -> Option<T> {
-    let mut output: Option<T> = None;
-    if task.lifecycle.get() == Lifecycle::Ended(Outcome::Finished) {
+    (task.lifecycle.get() == Lifecycle::Finished).then(|| {
         task.lifecycle.set(Lifecycle::Taken);
-        // SAFETY: CONTENT: the output was there, and only this takes it; the
-        // caller promises the type.
-        unsafe { (task.vtable().take)(task, NonNull::from(&mut output).cast()) };
-    }
-    output
+        let output = task.as_ptr().cast::<u8>();
+        // SAFETY: CONTENT: the output was there, and only this takes it; its table
+        // says where, and the caller promises the type.
+        unsafe { output.add(task.vtable().output_at).cast::<T>().read() }
+    })
 }

@@ -154,6 +154,7 @@ impl Core {
         core
     }
 
+    #[inline]
     pub(crate) fn rc(&self) -> Rc<Core> {
         // A core is borrowed only through an `Rc` that somebody holds.
         self.this.upgrade().expect("the core is in use")
@@ -163,6 +164,7 @@ impl Core {
         self.closed.get()
     }
 
+    #[inline]
     pub(crate) fn id_of(&self, task: TaskRef) -> CoroutineId {
         CoroutineId::new(self.id, task.key())
     }

@@ -125,11 +125,13 @@ impl Registration {
     /// The wait is over, for whatever reason it was polled.
     #[inline]
     pub(crate) fn finish(&mut self, place: Place) {
-        let resumed = context::level().is_some_and(|level| self.take_resumed(&level));
-        if !resumed {
-            self.cancel(place);
-            self.ticket = Ticket::DONE;
+        if self.ticket.is_registered() {
+            let resumed = context::level().is_some_and(|level| self.take_resumed(&level));
+            if !resumed {
+                self.cancel(place);
+            }
         }
+        self.ticket = Ticket::DONE;
     }
 
     /// The registration has served, but the wait goes on.

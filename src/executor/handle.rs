@@ -72,7 +72,7 @@ impl Handle {
         F: Future + 'static,
     {
         match self.core() {
-            Some(core) => Coroutine::spawn(&core, future, None, None),
+            Some(core) => Coroutine::spawn(core, future, None, None),
             None => Coroutine::refused(future),
         }
     }
@@ -84,7 +84,7 @@ impl Handle {
         F: Future + 'static,
     {
         match self.core() {
-            Some(core) => Coroutine::start(&core, future, None),
+            Some(core) => Coroutine::start(core, future, None),
             None => Coroutine::refused(future),
         }
     }
@@ -96,7 +96,7 @@ impl Handle {
         F: Future + 'static,
     {
         match self.core() {
-            Some(core) => Coroutine::spawn(&core, future, Some(PhaseIndex::new(phase)), None),
+            Some(core) => Coroutine::spawn(core, future, Some(PhaseIndex::new(phase)), None),
             None => Coroutine::refused(future),
         }
     }

@@ -107,7 +107,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(&self.core, future, None, None)
+        Coroutine::spawn(self.core.clone(), future, None, None)
     }
 
     /// Adds a coroutine and polls it at once, up to its first wait, like
@@ -141,7 +141,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::start(&self.core, future, None)
+        Coroutine::start(self.core.clone(), future, None)
     }
 
     /// Adds a coroutine; it is first polled in the next run of `phase` that
@@ -160,7 +160,12 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(&self.core, future, Some(PhaseIndex::new(phase)), None)
+        Coroutine::spawn(
+            self.core.clone(),
+            future,
+            Some(PhaseIndex::new(phase)),
+            None,
+        )
     }
 
     /// Runs one frame: begins it, then runs all five phases, the fixed one for

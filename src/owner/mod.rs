@@ -145,7 +145,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(&self.core, future, None, Some(self.index))
+        Coroutine::spawn(self.core.clone(), future, None, Some(self.index))
     }
 
     /// Adds a coroutine of this owner, like [`Executor::spawn_in`], or refuses
@@ -158,7 +158,7 @@ impl Owner {
         F: Future + 'static,
     {
         let phase = Some(PhaseIndex::new(phase));
-        Coroutine::spawn(&self.core, future, phase, Some(self.index))
+        Coroutine::spawn(self.core.clone(), future, phase, Some(self.index))
     }
 
     /// Adds a coroutine of this owner and polls it at once, up to its first
@@ -173,7 +173,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::start(&self.core, future, Some(self.index))
+        Coroutine::start(self.core.clone(), future, Some(self.index))
     }
 
     /// Stops all coroutines of this owner and of its children: those of the

@@ -108,7 +108,7 @@ enum State {
 impl<T> Coroutine<T> {
     #[track_caller]
     pub(crate) fn spawn<F>(
-        core: &Rc<Core>,
+        core: Rc<Core>,
         future: F,
         phase: Option<PhaseIndex>,
         owner: Option<OwnerIndex>,
@@ -117,18 +117,18 @@ impl<T> Coroutine<T> {
         F: Future<Output = T> + 'static,
     {
         match core.spawn(future, phase, owner, Location::caller()) {
-            Ok(task) => Self::of(core.clone(), task),
+            Ok(task) => Self::of(core, task),
             Err(future) => Self::refused(future),
         }
     }
 
     #[track_caller]
-    pub(crate) fn start<F>(core: &Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
+    pub(crate) fn start<F>(core: Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
     where
         F: Future<Output = T> + 'static,
     {
         match core.start(future, owner, Location::caller()) {
-            Ok(task) => Self::of(core.clone(), task),
+            Ok(task) => Self::of(core, task),
             Err(future) => Self::refused(future),
         }
     }
@@ -224,7 +224,7 @@ impl<T> Coroutine<T> {
     /// Whether the coroutine has ended, in whatever way.
     pub fn is_finished(&self) -> bool {
         match &self.state {
-            State::Stored(_, task) => task.outcome().is_some(),
+            State::Stored(_, task) => task.has_ended(),
             _ => true,
         }
     }
@@ -292,21 +292,29 @@ impl<T> Coroutine<T> {
 
     #[inline]
     fn take(&mut self) -> Result<T, JoinError> {
-        let outcome = match &self.state {
-            State::Stored(_, task) => task.outcome(),
-            _ => None,
+        let State::Stored(core, task) = &self.state else {
+            return Err(self.refusal());
         };
-        let outcome = outcome.unwrap_or(Outcome::Stopped);
-        let done = State::Done(self.id(), outcome);
-        let State::Stored(core, task) = mem::replace(&mut self.state, done) else {
-            return Err(JoinError::stopped(self.id(), "never started".into()));
-        };
-        let finished = outcome == Outcome::Finished;
         // SAFETY: a handle's `T` is the output of the future it was made with.
-        let output = finished.then(|| unsafe { take_output(task) }).flatten();
-        let result = output.ok_or_else(|| core.join_error(task));
-        core.drop_coroutine(task);
+        let (result, outcome) = match unsafe { take_output(*task) } {
+            Some(output) => (Ok(output), Outcome::Finished),
+            None => {
+                let error = core.join_error(*task);
+                let outcome = task.outcome().unwrap_or(Outcome::Stopped);
+                (Err(error), outcome)
+            }
+        };
+        let done = State::Done(core.id_of(*task), outcome);
+        if let State::Stored(core, task) = mem::replace(&mut self.state, done) {
+            core.drop_coroutine(task);
+        }
         result
+    }
+
+    #[cold]
+    fn refusal(&mut self) -> JoinError {
+        self.state = State::Done(self.id(), Outcome::Stopped);
+        JoinError::stopped(self.id(), "never started".into())
     }
 }
 
@@ -319,15 +327,17 @@ impl<T> Future for Coroutine<T> {
             !self.is_terminated(),
             "a coroutine was awaited again after it had given its result"
         );
-        if self.is_finished() {
-            self.registration.finish(Place::Joiners);
-            return Poll::Ready(self.take());
-        }
         let this = &mut *self;
-        if let State::Stored(core, task) = &this.state {
-            this.registration.wait_for_end(core, cx, *task);
+        match &this.state {
+            State::Stored(core, task) if !task.has_ended() => {
+                this.registration.wait_for_end(core, cx, *task);
+                Poll::Pending
+            }
+            _ => {
+                this.registration.finish(Place::Joiners);
+                Poll::Ready(this.take())
+            }
         }
-        Poll::Pending
     }
 }
 

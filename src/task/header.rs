@@ -25,7 +25,7 @@ use super::link::Link;
 use super::stage::VTable;
 
 /// Where a task is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Lifecycle {
     /// The block is free.
     Vacant,
@@ -36,10 +36,24 @@ pub(crate) enum Lifecycle {
     Returning,
     /// The future is being dropped. It does not count as alive any more.
     Ending,
-    /// It ended this way; if it finished, the output is there.
-    Ended(Outcome),
+    /// It ended with its output, which is there.
+    Finished,
     /// It finished, and the output has been taken or dropped.
     Taken,
+    /// It ended without an output.
+    Stopped,
+    Panicked,
+}
+
+impl Lifecycle {
+    #[inline]
+    pub(crate) const fn ended(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Finished => Lifecycle::Finished,
+            Outcome::Stopped => Lifecycle::Stopped,
+            Outcome::Panicked => Lifecycle::Panicked,
+        }
+    }
 }
 
 /// What makes a task more than a plain waiter: whoever polls it has to look.
@@ -243,10 +257,17 @@ impl Header {
     #[inline]
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         match self.lifecycle.get() {
-            Lifecycle::Ended(outcome) => Some(outcome),
-            Lifecycle::Taken => Some(Outcome::Finished),
+            Lifecycle::Finished | Lifecycle::Taken => Some(Outcome::Finished),
+            Lifecycle::Stopped => Some(Outcome::Stopped),
+            Lifecycle::Panicked => Some(Outcome::Panicked),
             _ => None,
         }
+    }
+
+    /// Whether it has ended, in whatever way.
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.lifecycle.get() >= Lifecycle::Finished
     }
 
     /// Another handle needs the block.

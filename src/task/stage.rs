@@ -2,14 +2,14 @@
 //!
 //! What a block holds behind its header is told by the header (invariant
 //! CONTENT): the future while the task is `Alive`, and while it is `Ending`
-//! until that is dropped; the output once it has `Ended(Finished)`, and before
+//! until that is dropped; the output once it has `Finished`, and before
 //! that while it is `Returning`, as soon as the poll is over; nothing in all
 //! other stages of its life.
 
 use std::alloc::Layout;
 use std::any::type_name;
 use std::future::Future;
-use std::mem::{ManuallyDrop, needs_drop};
+use std::mem::{ManuallyDrop, needs_drop, offset_of};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
@@ -19,7 +19,8 @@ use crate::core::poll_watched;
 use super::header::{Header, Lifecycle, TaskRef};
 use super::pool::Class;
 
-/// What a task holds: its future, then its output.
+/// What a task holds: its future, then its output, both at its start.
+#[repr(C)]
 union Stage<F: Future> {
     future: ManuallyDrop<F>,
     output: ManuallyDrop<F::Output>,
@@ -47,8 +48,8 @@ pub(crate) struct VTable {
     pub(crate) watched: Option<&'static VTable>,
     /// Drops the future, which must be there.
     pub(crate) drop_future: unsafe fn(TaskRef),
-    /// Moves the output, which must be there, to an `Option<F::Output>`.
-    pub(crate) take: unsafe fn(TaskRef, NonNull<()>),
+    /// How many bytes into the block the output stands.
+    pub(crate) output_at: usize,
     /// Drops the output, which must be there.
     pub(crate) drop_output: unsafe fn(TaskRef),
     /// The name of the future's type.
@@ -80,7 +81,7 @@ impl VTable {
             poll_future: poll::<F>,
             watched: None,
             drop_future: drop_future::<F>,
-            take: take::<F>,
+            output_at: offset_of!(Block<F>, stage),
             drop_output: drop_output::<F>,
             type_name: type_name::<F>,
             output_needs_drop: needs_drop::<F::Output>(),
@@ -162,13 +163,6 @@ impl<F: Future> Drop for Replace<'_, F> {
 unsafe fn drop_future<F: Future>(task: TaskRef) {
     // SAFETY: promised by the caller, who does this once.
     unsafe { ManuallyDrop::drop(&mut stage::<F>(task).future) };
-}
-
-unsafe fn take<F: Future>(task: TaskRef, output: NonNull<()>) {
-    // SAFETY: promised by the caller, who does this once.
-    let value = unsafe { ManuallyDrop::take(&mut stage::<F>(task).output) };
-    // SAFETY: the caller passes an `Option<F::Output>`.
-    unsafe { *output.cast::<Option<F::Output>>().as_mut() = Some(value) };
 }
 
 unsafe fn drop_output<F: Future>(task: TaskRef) {
