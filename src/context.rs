@@ -84,12 +84,14 @@ pub(crate) struct Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pending(u64);
 
-/// `ELSEWHERE` and `STOPPING` are the bits of no [`Primary`].
+/// Set in what is no address and the bits of no [`Primary`].
+const NO_PRIMARY: u64 = 1 << 15;
+
 impl Pending {
     /// Something is registered, and stands where it belongs.
-    pub(crate) const ELSEWHERE: Pending = Pending(0xffff);
+    pub(crate) const ELSEWHERE: Pending = Pending(NO_PRIMARY | 1);
     /// Nothing can be registered any more.
-    pub(crate) const STOPPING: Pending = Pending(0xfffd);
+    pub(crate) const STOPPING: Pending = Pending(NO_PRIMARY | 3);
 
     /// Whoever is polled with the waker at that address may register.
     #[inline(always)]
@@ -122,14 +124,14 @@ impl Pending {
     /// Whether the coroutine's own `primary` does not count.
     #[inline]
     pub(crate) fn is_apart(self) -> bool {
-        self != Pending::ELSEWHERE && self != Pending::STOPPING
+        self.0 & (NO_PRIMARY | 1) != NO_PRIMARY | 1
     }
 
     /// The wait for a phase that is yet to be queued.
     #[inline]
     pub(crate) fn to_queue(self) -> Option<Primary> {
-        let primary = self.primary();
-        (self.0 & 1 != 0 && self.is_apart() && primary.is_queued()).then_some(primary)
+        const PHASE: u64 = Primary::queued(PhaseIndex::from_bits(0), false).bits() as u64;
+        (self.0 & PHASE == PHASE).then(|| self.primary())
     }
 }
 

@@ -48,12 +48,10 @@ impl Core {
             task.phase.set(phase);
         }
         let (polled, pending) = poll_once(level, task, resumed);
-        if matches!(polled, Polled::Pending) && pending != Pending::STOPPING {
-            if let Some(primary) = pending.to_queue() {
-                self.queue(task, primary);
-            }
-        } else {
-            self.after_poll(task, polled, pending);
+        match pending.to_queue() {
+            Some(primary) if matches!(polled, Polled::Pending) => self.queue(task, primary),
+            _ if matches!(polled, Polled::Pending) && pending == Pending::ELSEWHERE => {}
+            _ => self.after_poll(task, polled, pending),
         }
     }
 
