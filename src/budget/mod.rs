@@ -40,8 +40,8 @@ pub use checkpoint::Checkpoint;
 ///
 /// # Two measures
 ///
-/// [`Budget::new`] counts time, and is the one thing in this crate that reads a
-/// clock: once when a job resumes, and once at each checkpoint. How far a job
+/// [`Budget::new`] counts time, and reads the computer's clock: once when a job
+/// resumes, and once at each checkpoint. How far a job
 /// gets in a frame depends on the machine. [`Budget::of_units`] counts units that
 /// the jobs state, so that the same inputs give the same frames: for tests,
 /// replays and lockstep.

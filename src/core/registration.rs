@@ -202,6 +202,19 @@ impl Registration {
         }
     }
 
+    /// Takes `note_condition` back, of a wait that is about to be dropped.
+    #[cold]
+    pub(crate) fn forget_condition(&self) {
+        if self.ticket.is_registered() && !self.ticket.is_record() {
+            context::with_executor(self.since, |core| {
+                let task = core.tasks.borrow().at(self.ticket.index());
+                if task.ticket() == self.ticket {
+                    task.forget_condition();
+                }
+            });
+        }
+    }
+
     fn began_before_this_frame(&self, level: &Level) -> bool {
         self.since.is_before(level.core().clock.frame())
     }
@@ -435,7 +448,6 @@ impl Core {
                     primary = Primary::NONE;
                 }
             }
-            task.forget_condition();
             if primary.is_queued() {
                 self.leave_ghost(task, primary.phase());
             } else if primary == Primary::ELSEWHERE {

@@ -156,6 +156,7 @@ impl<P: FnMut() -> bool> Condition<P> {
 
 impl<P> Drop for Condition<P> {
     fn drop(&mut self) {
+        self.registration.forget_condition();
         self.registration.cancel(Place::Queue);
     }
 }

@@ -14,7 +14,7 @@ use framestep::{
     TimerClock, Wait,
 };
 
-use crate::support::{forever, swallow, update, yield_now};
+use crate::support::{forever, poll_once, swallow, update, yield_now};
 use crate::timeline::unclamped;
 
 fn half_second_steps() -> Executor {
@@ -251,6 +251,25 @@ fn timers_of_paused_ones_stand_still() {
 }
 
 #[test]
+fn a_pause_that_is_over_counts_before_the_wheel_knows_of_it() {
+    let mut executor = unclamped();
+    let timer = executor.start(wait_seconds(4));
+    let second = executor.start(async { futures::join!(forever(), wait_seconds(4)) });
+    update(&mut executor, 0.5);
+    timer.pause();
+    second.pause();
+    update(&mut executor, 1);
+    timer.resume();
+    second.resume();
+    update(&mut executor, 0.5);
+    for id in [timer.id(), second.id()] {
+        assert_eq!(state_of(&executor, id), "3s, until 5s");
+    }
+    executor.run_until(timer, 0.5).unwrap();
+    assert_eq!(executor.time().elapsed.as_secs(), 5);
+}
+
+#[test]
 fn who_joins_whom_is_told() {
     let executor = unclamped();
     let gate = executor.start(wait_seconds(1));
@@ -292,6 +311,8 @@ fn those_who_are_due_are_ready() {
     std::thread::spawn(move || elsewhere.send(()).unwrap())
         .join()
         .unwrap();
+    // In the inbox, which only a run, a spawn or a wake here takes over.
+    assert_eq!(state_of(&executor, from_afar), "ready");
     executor.stop(child_id);
     let snapshot = executor.snapshot();
     for id in [spawned, woken, from_afar, joiner] {
@@ -386,32 +407,44 @@ fn in_a_run_joiners_of_what_has_ended_are_ready() {
 }
 
 #[test]
+fn in_a_run_joiners_of_one_who_was_stopped_in_this_poll_are_ready() {
+    let mut executor = unclamped();
+    let child = executor.start(forever());
+    let child_id = child.id();
+    let joiner = executor.start(child).id();
+    let handle = executor.handle();
+    let seen = executor.spawn(async move {
+        stop(child_id);
+        says(&handle.snapshot().unwrap(), joiner)
+    });
+    assert_eq!(executor.run_until(seen, 0.25).unwrap(), "ready");
+}
+
+#[test]
 fn a_place_that_was_given_up_makes_nobody_ready() {
     let mut executor = unclamped();
-    let seen = Rc::default();
-    let (sender, receiver) = oneshot::channel::<()>();
+    let child = executor.start(forever());
+    let child_id = child.id();
     executor.start(async move {
         next_frame().await;
-        sender.send(()).unwrap();
+        stop(child_id);
     });
-    executor.start(look(executor.handle(), next_frame(), Rc::clone(&seen)));
-    // Its place of frame 0 comes up behind the other; by then it waits anew.
-    let id = executor
-        .start(async move {
-            let mut receiver = receiver.fuse();
-            select_biased! {
-                _ = receiver => {}
-                _ = next_frame() => {}
-            }
-            next_frame().await;
-            next_frame().await;
-        })
-        .id();
+    let seen = Rc::default();
+    let look = look(executor.handle(), next_frame(), Rc::clone(&seen));
+    executor.start(look);
+    let id = executor.start(async move {
+        let mut given_up = next_frame();
+        assert!(poll_once(&mut given_up).await.is_pending());
+        drop(child.await);
+        drop(given_up);
+        next_frame().await;
+    });
+    let id = id.id();
     update(&mut executor, 0.25);
+    // Its place of frame 0 was still to come when the other looked.
     let snapshot = seen.borrow_mut().take().unwrap();
-    assert_ne!(snapshot.get(id).unwrap().state(), State::Running);
-    let after = executor.snapshot();
-    assert_eq!(says(&after, id), "the next frame | a wake");
+    assert_eq!(says(&snapshot, id), "the next frame");
+    assert_eq!(state_of(&executor, id), "the next frame");
 }
 
 #[test]

@@ -334,17 +334,30 @@ fn a_hook_that_panics_breaks_nothing() {
 }
 
 #[test]
-fn a_hook_that_keeps_its_executor_is_let_go_with_it() {
-    let executor = Rc::new(unclamped());
-    let weak = Rc::downgrade(&executor);
+fn a_hook_that_keeps_what_keeps_its_executor_is_let_go_with_it() {
+    let executor = unclamped();
     let guard = Rc::new(());
-    let kept = guard.clone();
+    let (kept, coroutine) = (guard.clone(), executor.start(forever()));
     executor.on_trace(move |_| {
-        let _ = (&kept, weak.upgrade());
+        let _ = (&kept, &coroutine);
     });
-    executor.start(forever());
     drop(executor);
     assert_eq!(Rc::strong_count(&guard), 1);
+}
+
+#[test]
+fn one_that_is_about_to_begin_is_ready() {
+    let executor = unclamped();
+    let handle = executor.handle();
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let see = seen.clone();
+    executor.on_trace(move |event| {
+        let snapshot = handle.snapshot().unwrap();
+        see.borrow_mut()
+            .push(snapshot.get(event.id).unwrap().state());
+    });
+    executor.start(forever());
+    assert_eq!(*seen.borrow(), [State::Ready, State::Running]);
 }
 
 #[test]

@@ -3,11 +3,14 @@
 //! W1 and W2 begin with `start`, at time zero. W3 is about `spawn`, so that
 //! both of its polls happen in frames.
 
+use std::future::pending;
 use std::hint::black_box;
 use std::rc::Rc;
 use std::time::Duration;
 
 use framestep::prelude::*;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 
 use crate::actor::{Actor, FRAME, Waits, child};
 use crate::random::permutation;
@@ -125,24 +128,18 @@ impl World for Inspected {
     }
 }
 
-/// Starts the coroutine of that index in one of ten kinds of waits.
-fn start_waiting(executor: &Executor, index: usize) {
+/// A coroutine in one of eight kinds of waits, by its index. All are of one type,
+/// so that they hardly change the code of the other workloads.
+fn waiting(index: usize) -> LocalBoxFuture<'static, ()> {
     let seconds = Duration::from_millis(index as u64 + 1);
-    match index % 10 {
-        0 => drop(executor.start(next_frame())),
-        1 => drop(executor.start(wait_seconds(seconds))),
-        2 => drop(executor.start(wait_until(|| false))),
-        3 => drop(executor.start(fixed_update())),
-        4 => drop(executor.start(wait_frames(index as u64 + 1))),
-        5 => drop(executor.start(async move { start(wait_seconds(seconds)).await })),
-        6 => drop(executor.start(async { Signal::<()>::new().wait().await })),
-        7 => drop(executor.start(timeout(seconds, std::future::pending::<()>()))),
-        8 => {
-            executor.start(wait_seconds(seconds)).pause();
-        }
-        _ => {
-            executor.spawn(next_frame()).named("door");
-        }
+    match index % 8 {
+        0 => next_frame().map(|_| ()).boxed_local(),
+        1 => fixed_update().map(|_| ()).boxed_local(),
+        2 => wait_until(|| false).map(|_| ()).boxed_local(),
+        3 => wait_frames(index as u64 + 1).map(|_| ()).boxed_local(),
+        4 => async { Signal::<()>::new().wait().await }.boxed_local(),
+        5 => timeout(seconds, pending::<()>()).map(|_| ()).boxed_local(),
+        _ => wait_seconds(seconds).map(|_| ()).boxed_local(),
     }
 }
 
@@ -238,12 +235,23 @@ impl System for Framestep {
 
     fn inspected(&self, size: usize) -> Option<Box<dyn World>> {
         let executor = Executor::new();
-        let mut index = 0;
-        // Some of them start another.
-        while executor.len() < size {
-            start_waiting(&executor, index);
-            index += 1;
+        let mut joined = None;
+        for index in 0..size {
+            let coroutine = match joined.take() {
+                Some(other) if index % 8 == 7 => {
+                    executor.spawn(join(other).map(|_| ()).boxed_local())
+                }
+                _ => executor.spawn(waiting(index)),
+            };
+            match index % 16 {
+                6 => drop(coroutine.pause()),
+                9 => drop(coroutine.named("door")),
+                _ => {}
+            }
+            joined = Some(coroutine);
         }
-        Some(Box::new(Inspected(executor)))
+        let mut frames = Frames(executor);
+        frames.steps(1);
+        Some(Box::new(Inspected(frames.0)))
     }
 }
