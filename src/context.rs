@@ -12,7 +12,6 @@ use std::ptr::{self, NonNull};
 use std::task::{Context, Waker};
 
 use crate::core::Core;
-use crate::key::TaskKey;
 use crate::owner::OwnerIndex;
 use crate::phase::PhaseIndex;
 use crate::since::Since;
@@ -136,8 +135,13 @@ impl Level {
         } else {
             // Nothing but what does not change during a poll may be read here:
             // the level, the task's key, the inbox.
-            waker::owned(self.core().inbox.clone(), task.key())
+            self.outside_waker(task)
         }
+    }
+
+    #[cold]
+    fn outside_waker(&self, task: TaskRef) -> Waker {
+        waker::outside(self.core().inbox.clone(), task.key())
     }
 
     /// Wakes the coroutine that is being polled.
@@ -146,9 +150,9 @@ impl Level {
             return;
         };
         if self.is_on_this_thread() {
-            self.core().wake(task.key());
+            self.core().wake(task);
         } else {
-            waker::owned(self.core().inbox.clone(), task.key()).wake();
+            self.outside_waker(task).wake();
         }
     }
 
@@ -271,27 +275,26 @@ fn levels() -> impl Iterator<Item = LevelRef> {
     })
 }
 
-/// The coroutine of `executor` that is being polled innermost.
-pub(crate) fn current_of(executor: u32) -> Option<TaskRef> {
-    let mut of_executor = levels().filter(|level| level.core().id == executor);
-    of_executor.find_map(|level| level.current.get())
+/// Whether of all coroutines of `core` this one is being polled innermost.
+#[inline]
+pub(crate) fn is_current(core: &Core, task: TaskRef) -> bool {
+    let level = innermost();
+    if ptr::eq(level.core, core) && level.current.get().is_some() {
+        level.current.get() == Some(task)
+    } else {
+        is_current_further_out(core, task)
+    }
+}
+
+#[cold]
+fn is_current_further_out(core: &Core, task: TaskRef) -> bool {
+    let mut of_core = levels().filter(|level| ptr::eq(level.core, core));
+    of_core.find_map(|level| level.current.get()) == Some(task)
 }
 
 /// Whether a poll of the coroutine is under way on this thread.
 pub(crate) fn is_being_polled(task: TaskRef) -> bool {
     levels().any(|level| level.current.get() == Some(task))
-}
-
-/// Wakes a coroutine if its executor is at work on this thread. `false`: the
-/// wake comes from outside.
-pub(crate) fn wake_here(executor: u32, key: TaskKey) -> bool {
-    match levels().find(|level| level.core().id == executor) {
-        Some(level) => {
-            level.core().wake(key);
-            true
-        }
-        None => false,
-    }
 }
 
 /// Calls `f` with the executor of a wait, if it still exists.

@@ -1,5 +1,4 @@
-//! What reaches the executor from other threads, and from its own thread
-//! while it is not at work.
+//! What reaches the executor from other threads.
 
 #![forbid(unsafe_code)]
 
@@ -9,23 +8,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use crate::core::Core;
-use crate::waker::TaskWake;
+use crate::waker::Letter;
 
 /// Creates a coroutine on the executor's thread.
 pub(crate) type RemoteSpawn = Box<dyn FnOnce(&Core) + Send>;
 
 pub(crate) enum Message {
     /// A waker of this task was called.
-    Wake(Arc<TaskWake>),
+    Wake(Arc<Letter>),
     /// `Remote::spawn` was called.
     Spawn(RemoteSpawn),
 }
 
 /// The one door between threads: an ordered list behind a lock that is held
 /// only to push one message or to take them all.
+#[derive(Default)]
 pub(crate) struct Inbox {
-    /// The executor whose inbox this is.
-    executor: u32,
     messages: Mutex<Messages>,
     /// Whether there are messages: lets the executor look without the lock.
     waiting: AtomicBool,
@@ -48,20 +46,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Inbox {
-    pub(crate) fn new(executor: u32) -> Self {
-        Inbox {
-            executor,
-            messages: Mutex::default(),
-            waiting: AtomicBool::new(false),
-            announced: AtomicBool::new(false),
-            host: Mutex::default(),
-        }
-    }
-
-    pub(crate) fn executor(&self) -> u32 {
-        self.executor
-    }
-
     /// Hands the message over, or back if the executor is gone.
     pub(crate) fn push(&self, message: Message) -> Result<(), Message> {
         {

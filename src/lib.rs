@@ -329,6 +329,7 @@ mod signal;
 mod since;
 mod task;
 mod ticket;
+mod thread;
 mod time;
 mod timers;
 mod unwind;

@@ -91,7 +91,7 @@ pub(crate) struct Core {
     /// What the host lends, the innermost first.
     pub(crate) lent: Cell<Option<LentRef>>,
     /// The coroutine that is due by itself while its wait's waker is called.
-    firing: Cell<Option<TaskKey>>,
+    firing: Cell<Option<TaskRef>>,
     /// How many more polls this run may owe to what happened during it.
     budget: Cell<u64>,
     /// The last run that was reported for having spent it.
@@ -139,7 +139,7 @@ impl Core {
             budget: Cell::new(0),
             runaway_in: Cell::new(0),
             max_polls_per_run,
-            inbox: Arc::new(Inbox::new(id)),
+            inbox: Arc::default(),
             messages: RefCell::default(),
             reports: Reports::default(),
             closed: Cell::new(false),

@@ -3,13 +3,13 @@
 //! The plain ones take the short way; who was woken, has a waker of its own or
 //! records, is paused, or counts on another clock, is looked at twice.
 
-use std::mem::ManuallyDrop;
-use std::task::{RawWaker, Waker};
+use std::task::Waker;
 
 use crate::context::Level;
 use crate::phase::PhaseIndex;
 use crate::task::{Flags, Primary, TaskRef, Wakeup};
 use crate::ticket::Ticket;
+use crate::waker::OwnWaker;
 
 use super::Core;
 use super::lifecycle::{Polled, poll};
@@ -138,15 +138,8 @@ impl Core {
         }
         let waker = if task.has(Flags::OWN_WAKER) {
             let tasks = self.tasks.borrow();
-            tasks
-                .extra(task)
-                .and_then(|e| e.waker.as_ref())
-                .map(|waker| {
-                    let raw = RawWaker::new(waker.data(), waker.vtable());
-                    // SAFETY: the original outlives the poll, since only the end of
-                    // the task drops it; the copy is never dropped.
-                    ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
-                })
+            let extra = tasks.extra(task);
+            extra.and_then(|e| e.waker.as_ref()).map(OwnWaker::lent)
         } else {
             None
         };
@@ -157,7 +150,7 @@ impl Core {
             self.after_poll(task, polled);
             return;
         };
-        let borrowed = level.waker.replace(&raw const *waker);
+        let borrowed = level.waker.replace(waker);
         // Also when the poll panics: the level goes on without this waker.
         let restore = Restore { level, borrowed };
         let polled = poll(level, task, resumed, &mut level.context());

@@ -6,29 +6,34 @@ use std::task::Waker;
 
 use crate::context;
 use crate::inbox::Message;
-use crate::key::TaskKey;
 use crate::task::{Flags, TaskRef};
 use crate::ticket::Ticket;
-use crate::{unwind, waker};
+use crate::unwind;
+use crate::waker::OwnWaker;
 
 use super::Core;
 
 impl Core {
-    /// A waker of the task was called on this thread, while this executor is at
-    /// work.
-    pub(crate) fn wake(&self, key: TaskKey) {
-        let task = self.tasks.borrow().get(key);
-        let Some(task) = task.filter(|task| task.is_alive()) else {
-            return;
-        };
-        if self.firing.get() == Some(key) {
-            // It is due by the very wait whose waker is being called.
+    /// A waker of the task was called on this thread.
+    #[inline]
+    pub(crate) fn wake(&self, task: TaskRef) {
+        // If it is firing, it is due by the very wait whose waker is called.
+        if !task.is_alive() || self.firing.get() == Some(task) {
             return;
         }
-        self.make_ready(task);
-        if self.run.get().is_none() {
-            self.inbox.announce();
+        if self.run.get().is_some() {
+            self.queue_ready(task);
+        } else {
+            self.wake_between_runs(task);
         }
+    }
+
+    #[cold]
+    fn wake_between_runs(&self, task: TaskRef) {
+        // The host's waker may drop the executor.
+        let core = self.rc();
+        core.make_ready(task);
+        core.inbox.announce();
     }
 
     /// Queues the task for the run under way, or for the next of the phase in
@@ -41,18 +46,25 @@ impl Core {
         self.queue_ready(task);
     }
 
+    #[inline]
     fn queue_ready(&self, task: TaskRef) {
         let phase = task.phase.get();
         // One that wakes itself while it is polled goes on in the next run: it
         // cannot hold this one.
-        let soon = self.run.get() == Some(phase) && context::current_of(self.id) != Some(task);
+        let soon = self.run.get() == Some(phase) && !context::is_current(self, task);
         if task.has(Flags::QUEUED) {
-            if !soon || task.has(Flags::SOON) {
-                return;
-            }
-            self.unqueue(task);
+            self.queue_again(task, soon);
+        } else {
+            self.enlist(task, soon);
         }
-        self.enlist(task, soon);
+    }
+
+    #[cold]
+    fn queue_again(&self, task: TaskRef, soon: bool) {
+        if soon && !task.has(Flags::SOON) {
+            self.unqueue(task);
+            self.enlist(task, soon);
+        }
     }
 
     /// Puts a task that is in none of them into a list of those to poll.
@@ -109,16 +121,15 @@ impl Core {
     }
 
     /// A waker of the task that may leave the executor.
+    #[cold]
     pub(crate) fn owned_waker(&self, task: TaskRef) -> Waker {
-        if let Some(extra) = self.tasks.borrow().extra(task) {
-            if let Some(waker) = &extra.waker {
-                return waker.clone();
-            }
-        }
-        let waker = waker::owned(self.inbox.clone(), task.key());
-        self.tasks.borrow_mut().extra_mut(task).waker = Some(waker.clone());
-        task.set(Flags::OWN_WAKER);
-        waker
+        let mut tasks = self.tasks.borrow_mut();
+        let own = &mut tasks.extra_mut(task).waker;
+        let own = own.get_or_insert_with(|| {
+            task.set(Flags::OWN_WAKER);
+            OwnWaker::new(self, task)
+        });
+        own.to_waker()
     }
 
     /// Calls the waker that a due wait was polled with, if it was not its
@@ -134,6 +145,7 @@ impl Core {
         let Some(waker) = waker else {
             return;
         };
+        let task = task.and_then(|key| self.tasks.borrow().get(key));
         let outer = self.firing.replace(task);
         let woken = unwind::catch(|| waker.wake());
         self.firing.set(outer);

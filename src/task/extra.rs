@@ -4,10 +4,10 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::task::Waker;
 
 use crate::phase::PhaseIndex;
 use crate::ticket::Ticket;
+use crate::waker::OwnWaker;
 
 use super::pause::Pause;
 
@@ -18,7 +18,7 @@ pub(crate) struct Extra {
     /// Its place among the members of its owner.
     pub(super) member: Option<u32>,
     /// The task's own waker, once somebody has asked for it.
-    pub(crate) waker: Option<Waker>,
+    pub(crate) waker: Option<OwnWaker>,
     pub(crate) name: Option<Cow<'static, str>>,
     /// Of one that is paused, or has been.
     pub(crate) pause: Option<Box<Pause>>,
