@@ -74,6 +74,13 @@ impl Level {
         unsafe { &*self.core }
     }
 
+    /// The coroutine that is being polled or dropped, if `core` does that.
+    #[inline(always)]
+    pub(crate) fn current_in(&self, core: *const Core) -> Option<(&Core, TaskRef)> {
+        let current = self.current.get().filter(|_| ptr::eq(self.core, core))?;
+        Some((self.core(), current))
+    }
+
     /// Whether no executor is at work.
     #[inline]
     pub(crate) fn is_outside(&self) -> bool {
@@ -276,21 +283,11 @@ fn levels() -> impl Iterator<Item = LevelRef> {
 }
 
 /// Whether of all coroutines of `core` this one is being polled innermost.
-#[inline]
 pub(crate) fn is_current(core: &Core, task: TaskRef) -> bool {
-    let level = innermost();
-    if ptr::eq(level.core, core) && level.current.get().is_some() {
-        level.current.get() == Some(task)
-    } else {
-        is_current_further_out(core, task)
-    }
-}
-
-#[cold]
-fn is_current_further_out(core: &Core, task: TaskRef) -> bool {
     let mut of_core = levels().filter(|level| ptr::eq(level.core, core));
     of_core.find_map(|level| level.current.get()) == Some(task)
 }
+
 
 /// Whether a poll of the coroutine is under way on this thread.
 pub(crate) fn is_being_polled(task: TaskRef) -> bool {

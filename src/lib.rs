@@ -321,6 +321,7 @@ pub mod prelude;
 mod queue;
 mod records;
 mod report;
+mod ring;
 mod scene;
 mod script;
 mod seconds;

@@ -19,6 +19,7 @@ mod resume;
 mod run;
 mod spawn;
 mod wake;
+mod woken;
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -38,6 +39,7 @@ use crate::owner::Owners;
 use crate::phase::PhaseIndex;
 use crate::records::Records;
 use crate::report::{Report, Reports};
+use crate::ring::Ring;
 use crate::seconds::Nanos;
 use crate::shared::Shared;
 use crate::task::{TaskRef, TaskTable, Wakeup};
@@ -74,7 +76,7 @@ pub(crate) struct Core {
     run_serial: Cell<u64>,
     lists: RunLists,
     /// Became ready during the run, for the same run.
-    soon: Shared<VecDeque<Wakeup>>,
+    soon: Shared<Ring<Wakeup>>,
     /// Those who joined what ended since the last poll of the run returned.
     ended: Shared<Vec<Ticket>>,
     /// Started in a closure that something is lent to; or started, or to be

@@ -3,16 +3,14 @@
 //! The plain ones take the short way; who was woken, has a waker of its own or
 //! records, is paused, or counts on another clock, is looked at twice.
 
-use std::task::Waker;
-
 use crate::context::Level;
 use crate::phase::PhaseIndex;
-use crate::task::{Flags, Primary, TaskRef, Wakeup};
+use crate::task::{Flags, Primary, TaskRef};
 use crate::ticket::Ticket;
-use crate::waker::OwnWaker;
 
 use super::Core;
 use super::lifecycle::{Polled, poll};
+use super::woken::poll_with;
 
 impl Core {
     #[inline(always)]
@@ -42,7 +40,7 @@ impl Core {
 
     /// Polls a coroutine that has nothing special about it.
     #[inline(always)]
-    fn resume_plain(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+    pub(super) fn resume_plain(&self, level: &Level, task: TaskRef, resumed: Ticket) {
         if let Some(phase) = level.phase {
             task.phase.set(phase);
         }
@@ -121,7 +119,7 @@ impl Core {
     /// Polls a coroutine that was woken, has a waker of its own, or has records.
     #[cold]
     #[inline(never)]
-    fn resume_special(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+    pub(super) fn resume_special(&self, level: &Level, task: TaskRef, resumed: Ticket) {
         if task.has(Flags::PAUSED) {
             self.park_ready(task, level.phase.expect("in a run"));
             return;
@@ -136,25 +134,17 @@ impl Core {
             let serial = self.run_serial.get();
             self.tasks.borrow_mut().extra_mut(task).polled_in = serial;
         }
-        let waker = if task.has(Flags::OWN_WAKER) {
-            let tasks = self.tasks.borrow();
-            let extra = tasks.extra(task);
-            extra.and_then(|e| e.waker.as_ref()).map(OwnWaker::lent)
+        let own = if task.has(Flags::OWN_WAKER) {
+            self.tasks.borrow().own_waker(task)
         } else {
             None
         };
         let shown = self.show_clock_of(task);
-        let Some(waker) = waker else {
-            let polled = poll(level, task, resumed, &mut level.context());
-            drop(shown);
-            self.after_poll(task, polled);
-            return;
+        let polled = match own {
+            Some(own) => poll_with(level, task, resumed, own),
+            None => poll(level, task, resumed, &mut level.context()),
         };
-        let borrowed = level.waker.replace(waker);
-        // Also when the poll panics: the level goes on without this waker.
-        let restore = Restore { level, borrowed };
-        let polled = poll(level, task, resumed, &mut level.context());
-        drop((restore, shown));
+        drop(shown);
         self.after_poll(task, polled);
     }
 
@@ -188,35 +178,6 @@ impl Core {
         drop(record);
     }
 
-    /// Resumes a coroutine that stands in a list of those to poll.
-    #[inline(always)]
-    pub(super) fn resume_woken(&self, level: &Level, wakeup: Wakeup) {
-        let task = self.tasks.borrow().woken(wakeup);
-        let Some(task) = task else {
-            return;
-        };
-        if task.has(Flags::MORE_THAN_LISTED) {
-            self.resume_woken_special(level, task, wakeup);
-        } else {
-            // It is new, woke itself, or joined what was stopped from outside.
-            task.clear(Flags::LISTED);
-            self.resume_plain(level, task, Ticket::VOID);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn resume_woken_special(&self, level: &Level, task: TaskRef, wakeup: Wakeup) {
-        // Who has no waker that others could call is not woken without end.
-        let may_be_greedy = task.has(Flags::OWN_WAKER) && !task.has(Flags::PAUSED);
-        if may_be_greedy && self.is_greedy(task) {
-            self.postpone(wakeup);
-        } else {
-            task.clear(Flags::LISTED);
-            self.resume_special(level, task, Ticket::VOID);
-        }
-    }
-
     /// Polls a joiner. What ends in that poll is the caller's to look after.
     #[inline]
     pub(super) fn resume_joiner(&self, level: &Level, task: TaskRef, resumed: Ticket) {
@@ -225,17 +186,5 @@ impl Core {
         } else {
             self.resume_plain(level, task, resumed);
         }
-    }
-}
-
-/// Puts the level's own waker back.
-struct Restore<'a> {
-    level: &'a Level,
-    borrowed: *const Waker,
-}
-
-impl Drop for Restore<'_> {
-    fn drop(&mut self) {
-        self.level.waker.set(self.borrowed);
     }
 }

@@ -206,17 +206,7 @@ impl Core {
         }
         self.poll_waiters(level, phase);
         self.poll_timers(level);
-        while let Some(wakeup) = { self.soon.borrow_mut().pop_front() } {
-            // Those who were woken have a limit of their own.
-            let woken = self.tasks.borrow().woken(wakeup);
-            let limited = woken.is_some_and(|task| task.has(Flags::OWN_WAKER));
-            if limited || self.spend() {
-                self.resume_woken(level, wakeup);
-                self.poll_joiners(level);
-            } else {
-                self.postpone(wakeup);
-            }
-        }
+        self.poll_soon(level);
         level.current.set(None);
     }
 

@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use crate::context;
 use crate::inbox::Message;
-use crate::task::{Flags, TaskRef};
+use crate::task::{Flags, Lifecycle, TaskRef};
 use crate::ticket::Ticket;
 use crate::unwind;
 use crate::waker::OwnWaker;
@@ -14,8 +14,25 @@ use crate::waker::OwnWaker;
 use super::Core;
 
 impl Core {
+    /// A waker of the task was called on this thread, in the poll of `current`.
+    /// `true`: it is for the run under way. `false`: it is for `wake` to do.
+    #[inline(always)]
+    pub(crate) fn wake_soon(&self, task: TaskRef, current: TaskRef) -> bool {
+        let soon = self.run.get() == Some(task.phase.get())
+            && current != task
+            && task.lifecycle.get() == Lifecycle::Alive
+            && !task.has(Flags::QUEUED)
+            && self.firing.get().is_none();
+        let wakeup = self.tasks.borrow().wakeup(task);
+        let soon = soon && self.soon.borrow_mut().try_push(wakeup);
+        if soon {
+            task.set(Flags::LISTED);
+        }
+        soon
+    }
+
     /// A waker of the task was called on this thread.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn wake(&self, task: TaskRef) {
         // If it is firing, it is due by the very wait whose waker is called.
         if !task.is_alive() || self.firing.get() == Some(task) {
@@ -24,16 +41,11 @@ impl Core {
         if self.run.get().is_some() {
             self.queue_ready(task);
         } else {
-            self.wake_between_runs(task);
+            // The host's waker may drop the executor.
+            let core = self.rc();
+            core.make_ready(task);
+            core.inbox.announce();
         }
-    }
-
-    #[cold]
-    fn wake_between_runs(&self, task: TaskRef) {
-        // The host's waker may drop the executor.
-        let core = self.rc();
-        core.make_ready(task);
-        core.inbox.announce();
     }
 
     /// Queues the task for the run under way, or for the next of the phase in
@@ -46,36 +58,29 @@ impl Core {
         self.queue_ready(task);
     }
 
-    #[inline]
     fn queue_ready(&self, task: TaskRef) {
         let phase = task.phase.get();
         // One that wakes itself while it is polled goes on in the next run: it
         // cannot hold this one.
         let soon = self.run.get() == Some(phase) && !context::is_current(self, task);
         if task.has(Flags::QUEUED) {
-            self.queue_again(task, soon);
-        } else {
-            self.enlist(task, soon);
-        }
-    }
-
-    #[cold]
-    fn queue_again(&self, task: TaskRef, soon: bool) {
-        if soon && !task.has(Flags::SOON) {
+            if !soon || task.has(Flags::SOON) {
+                return;
+            }
             self.unqueue(task);
-            self.enlist(task, soon);
         }
+        self.enlist(task, soon);
     }
 
     /// Puts a task that is in none of them into a list of those to poll.
     #[inline]
     pub(super) fn enlist(&self, task: TaskRef, soon: bool) {
         let wakeup = self.tasks.borrow().wakeup(task);
-        task.set(Flags::QUEUED);
         if soon {
-            task.set(Flags::SOON);
-            self.soon.borrow_mut().push_back(wakeup);
+            task.set(Flags::LISTED);
+            self.soon.borrow_mut().push(wakeup);
         } else {
+            task.set(Flags::QUEUED);
             let state = self.phases.get(task.phase.get());
             state.arrivals.borrow_mut().push(wakeup);
         }

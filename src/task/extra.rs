@@ -4,6 +4,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use crate::phase::PhaseIndex;
 use crate::ticket::Ticket;
@@ -30,9 +31,9 @@ pub(crate) struct Extra {
     pub(crate) sweep_joiners_at: usize,
     /// The last run in which it was polled, kept for tasks with records only.
     pub(crate) polled_in: u64,
-    /// The last run in which a wake led to a poll, and how many did.
-    pub(crate) woken_in: u64,
-    pub(crate) wakes: u32,
+    /// The last run in which it was called, and how often.
+    called_in: Cell<u64>,
+    calls: Cell<u32>,
     /// How many places of it are ghosts, while it lives, in the queues where
     /// there are any.
     ghosts: Vec<(PhaseIndex, u32)>,
@@ -44,6 +45,19 @@ impl Extra {
             member,
             ..Extra::default()
         }
+    }
+
+    /// A wake is about to lead to a poll: how many have in this run, with it.
+    #[inline]
+    pub(crate) fn count_call(&self, run: u64) -> u32 {
+        let earlier = if self.called_in.replace(run) == run {
+            self.calls.get()
+        } else {
+            0
+        };
+        let calls = earlier.saturating_add(1);
+        self.calls.set(calls);
+        calls
     }
 
     /// Its place in the queue of `phase` became a ghost.

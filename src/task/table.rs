@@ -4,6 +4,7 @@ use std::alloc::Layout;
 use std::collections::HashMap;
 use std::future::Future;
 use std::ptr::NonNull;
+use std::task::Waker;
 
 use slab::Slab;
 
@@ -189,7 +190,7 @@ impl TaskTable {
     }
 
     /// The entry that stands for a task in a list of those to poll.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wakeup(&self, task: TaskRef) -> Wakeup {
         let index = task.key().index;
         let stamp = self.slot(index).wake_stamp;
@@ -216,6 +217,14 @@ impl TaskTable {
             Linked::Extra(index) => self.extras.get(index as usize),
             _ => None,
         }
+    }
+
+    /// The waker that the task is polled with, once it has one of its own. Good
+    /// as long as the task lives.
+    #[inline]
+    pub(crate) fn own_waker(&self, task: TaskRef) -> Option<*const Waker> {
+        let own = self.extra(task)?.waker.as_ref()?;
+        Some(own.lent())
     }
 
     /// The task's `Extra`, if it has one.

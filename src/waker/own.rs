@@ -17,11 +17,12 @@
 //! waker frees it.
 
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
+use crate::context;
 use crate::core::Core;
 use crate::inbox::Inbox;
 use crate::key::TaskKey;
@@ -36,8 +37,9 @@ struct Bell {
     home: AtomicU64,
     at_home: AtomicU64,
     away: AtomicU64,
-    /// Good while there is a home, and on that thread alone.
-    core: *const Core,
+    /// The executor, while there is a home. To be followed on that thread alone.
+    core: AtomicPtr<Core>,
+    /// The same goes for the task.
     task: TaskRef,
     key: TaskKey,
     inbox: Arc<Inbox>,
@@ -47,8 +49,7 @@ struct Bell {
     lent: ManuallyDrop<Waker>,
 }
 
-// SAFETY: `core` and `task` are used on the home thread alone, by HOME; the
-// rest is `Send` and `Sync`.
+// SAFETY: `task` is used on the home thread alone; the rest is `Send` and `Sync`.
 unsafe impl Send for Bell {}
 // SAFETY: as above.
 unsafe impl Sync for Bell {}
@@ -69,27 +70,31 @@ impl Bell {
             .store(count.wrapping_add(more), Ordering::Relaxed);
     }
 
-    #[inline]
-    fn wake(&self) {
-        if self.is_at_home() {
-            // SAFETY: HOME.
-            unsafe { &*self.core }.wake(self.task);
-        } else {
-            self.wake_from_outside();
-        }
+    /// The short way from one coroutine to another. `false`: there is none.
+    #[inline(always)]
+    fn wake_soon(&self) -> bool {
+        let level = context::innermost();
+        // Whose executor is at work here is at home.
+        let current = level.current_in(self.core.load(Ordering::Relaxed));
+        current.is_some_and(|(core, current)| core.wake_soon(self.task, current))
     }
 
     #[cold]
-    fn wake_from_outside(&self) {
-        // Without a home there is nothing to wake.
-        if self.home.load(Ordering::Relaxed) != thread::NONE {
+    #[inline(never)]
+    fn wake(&self) {
+        let core = self.core.load(Ordering::Relaxed);
+        if self.is_at_home() {
+            // SAFETY: HOME.
+            unsafe { &*core }.wake(self.task);
+        } else if !core.is_null() {
             self.outside().wake_by_ref();
         }
     }
 
     #[cold]
     fn clone_from_outside(&self) -> Waker {
-        if self.home.load(Ordering::Relaxed) == thread::NONE {
+        if self.core.load(Ordering::Relaxed).is_null() {
+            // There is nothing to wake any more.
             return Waker::noop().clone();
         }
         self.outside().clone()
@@ -124,7 +129,7 @@ impl OwnWaker {
             home: AtomicU64::new(thread::here()),
             at_home: AtomicU64::new(0),
             away: AtomicU64::new(CREDIT),
-            core,
+            core: AtomicPtr::new(ptr::from_ref(core).cast_mut()),
             task,
             key: task.key(),
             inbox: core.inbox.clone(),
@@ -161,6 +166,7 @@ impl Drop for OwnWaker {
     fn drop(&mut self) {
         let bell = self.bell();
         bell.home.store(thread::NONE, Ordering::Relaxed);
+        bell.core.store(ptr::null_mut(), Ordering::Relaxed);
         let at_home = bell.at_home.load(Ordering::Relaxed);
         if count_off(&bell.away, CREDIT.wrapping_sub(at_home)) {
             // SAFETY: nobody has it any more.
@@ -193,15 +199,34 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 }
 
 unsafe fn wake(data: *const ()) {
+    // SAFETY: the waker is counted until this has counted it off.
+    let bell = unsafe { bell(data) };
+    if bell.wake_soon() {
+        bell.count_at_home(1_u64.wrapping_neg());
+    } else {
+        // SAFETY: passed on.
+        unsafe { wake_and_drop(data) };
+    }
+}
+
+/// # Safety
+///
+/// `data` must be that of an own waker that is being dropped.
+#[cold]
+unsafe fn wake_and_drop(data: *const ()) {
     // SAFETY: the waker is dropped only after that.
-    unsafe { wake_by_ref(data) };
-    // SAFETY: it is ours to drop.
+    unsafe { bell(data) }.wake();
+    // SAFETY: passed on. Home is looked for anew, since the executor may have
+    // ended in a call of the host's waker.
     unsafe { drop_waker(data) };
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
     // SAFETY: whoever wakes borrows the waker.
-    unsafe { bell(data) }.wake();
+    let bell = unsafe { bell(data) };
+    if !bell.wake_soon() {
+        bell.wake();
+    }
 }
 
 unsafe fn drop_waker(data: *const ()) {
