@@ -141,9 +141,11 @@ impl PhaseQueue {
         }
     }
 
-    /// All waiters of a run that begins now, for a look ahead.
-    pub(crate) fn due(&self) -> impl Iterator<Item = Waiter> {
-        self.waiters.iter().copied()
+    /// The waiters of a run that begins now, one by one, for a look ahead.
+    #[inline(always)]
+    pub(crate) fn due_at(&self, index: usize) -> Option<Waiter> {
+        debug_assert!(self.read == 0);
+        self.waiters.get(index).copied()
     }
 
     /// The next waiter of this run.

@@ -32,6 +32,51 @@ pub(crate) struct Record {
     pub(crate) in_queue: bool,
 }
 
+/// What is left of a record. Its waker is the caller's to drop, once nothing is
+/// borrowed: it may be hostile.
+#[derive(Debug)]
+pub(crate) struct Removed {
+    pub(crate) task: Option<TaskKey>,
+    pub(crate) waker: Option<Waker>,
+    pub(crate) in_queue: bool,
+}
+
+/// What a record is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    frame_bound: bool,
+    due_frame: u64,
+    in_queue: bool,
+}
+
+impl Kind {
+    /// A place in a wheel of time, or in a list of joiners.
+    pub(crate) const ELSEWHERE: Kind = Kind {
+        frame_bound: false,
+        due_frame: 0,
+        in_queue: false,
+    };
+
+    /// A place in the queue of a phase; if `frame_bound`, for a later frame.
+    #[inline]
+    pub(crate) fn queued(frame_bound: bool) -> Self {
+        Kind {
+            frame_bound,
+            in_queue: true,
+            ..Kind::ELSEWHERE
+        }
+    }
+
+    /// The same, and one in a wheel of frames.
+    pub(crate) fn counting(due_frame: u64) -> Self {
+        Kind {
+            frame_bound: true,
+            due_frame,
+            in_queue: true,
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Slot {
     Live(Record),
@@ -57,28 +102,25 @@ impl Records {
         }
     }
 
-    pub(crate) fn insert(
-        &mut self,
-        task: Option<TaskKey>,
-        waker: Option<Waker>,
-        due_frame: u64,
-    ) -> Ticket {
+    #[inline]
+    pub(crate) fn insert(&mut self, task: Option<TaskKey>, kind: Kind, waker: Option<Waker>) -> Ticket {
         let stamp = self.next_stamp;
         self.next_stamp = stamp.wrapping_add(1);
         self.next_began += 1;
-        let index = self.slots.insert(Slot::Live(Record {
+        let record = Record {
             task,
             waker,
             stamp,
-            frame_bound: due_frame != 0,
-            due_frame,
+            frame_bound: kind.frame_bound,
+            due_frame: kind.due_frame,
             base_ns: 0,
             began: self.next_began,
-            in_queue: false,
-        }));
-        assert!(index < Ticket::MAX_INDEX, "more than 2^30 waits at once");
-        let index = u32::try_from(index).expect("below 2^30");
-        Ticket::record(index, stamp)
+            in_queue: kind.in_queue,
+        };
+        match u32::try_from(self.slots.insert(Slot::Live(record))) {
+            Ok(index) if index < MAX_INDEX => Ticket::record(index, stamp),
+            _ => too_many(),
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -107,33 +149,57 @@ impl Records {
         }
     }
 
-    /// Removes a record. Its waker is the caller's to drop, once nothing is
-    /// borrowed. If it has a place in a queue that becomes a ghost.
-    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Record> {
-        let in_queue = self.get(ticket)?.in_queue;
-        let index = ticket.index() as usize;
-        let slot = if in_queue {
-            std::mem::replace(&mut self.slots[index], Slot::Ghost)
-        } else {
-            self.slots.remove(index)
-        };
-        match slot {
-            Slot::Live(record) => Some(record),
-            Slot::Ghost => None,
+    /// The waker of the record in a queue's place, and its task, if it is due in
+    /// `frame` and has not been called.
+    #[inline]
+    pub(crate) fn take_waker_at(
+        &mut self,
+        index: u32,
+        frame: u64,
+    ) -> Option<(Waker, Option<TaskKey>)> {
+        match self.slots.get_mut(index as usize)? {
+            Slot::Live(record) if record.due_frame <= frame => {
+                Some((record.waker.take()?, record.task))
+            }
+            _ => None,
         }
+    }
+
+    /// Removes a record. If it has a place in a queue that becomes a ghost.
+    #[inline]
+    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Removed> {
+        let index = ticket.index() as usize;
+        let slot = self.slots.get_mut(index)?;
+        let removed = match slot {
+            Slot::Live(record) if record.stamp == ticket.stamp() => Removed {
+                task: record.task,
+                waker: record.waker.take(),
+                in_queue: record.in_queue,
+            },
+            _ => return None,
+        };
+        if removed.in_queue {
+            *slot = Slot::Ghost;
+        } else {
+            self.slots.remove(index);
+        }
+        Some(removed)
     }
 
     /// The place of a record leaves its queue. Its ticket, unless it is a
     /// ghost, of which nothing is left then.
+    #[inline]
     pub(crate) fn leave_queue(&mut self, index: u32) -> Option<Ticket> {
-        if self.remove_ghost(index) {
-            return None;
+        match self.slots.get_mut(index as usize)? {
+            Slot::Live(record) => {
+                record.in_queue = false;
+                Some(Ticket::record(index, record.stamp))
+            }
+            Slot::Ghost => {
+                self.slots.remove(index as usize);
+                None
+            }
         }
-        let ticket = self.ticket_at(index);
-        if let Some(record) = ticket.and_then(|ticket| self.get_mut(ticket)) {
-            record.in_queue = false;
-        }
-        ticket
     }
 
     /// The place of a record leaves its queue if it is a ghost.
@@ -145,4 +211,13 @@ impl Records {
         }
         ghost
     }
+}
+
+/// In the type of indices.
+#[expect(clippy::cast_possible_truncation, reason = "it is 2^30")]
+const MAX_INDEX: u32 = Ticket::MAX_INDEX as u32;
+
+#[cold]
+fn too_many() -> ! {
+    panic!("more than 2^30 waits at once")
 }

@@ -6,6 +6,7 @@
 
 mod backlog;
 mod due;
+mod fire;
 mod ghosts;
 mod joiners;
 mod lifecycle;
@@ -93,7 +94,7 @@ pub(crate) struct Core {
     /// What the host lends, the innermost first.
     pub(crate) lent: Cell<Option<LentRef>>,
     /// The coroutine that is due by itself while its wait's waker is called.
-    firing: Cell<Option<TaskRef>>,
+    firing: Cell<Option<TaskKey>>,
     /// How many more polls this run may owe to what happened during it.
     budget: Cell<u64>,
     /// The last run that was reported for having spent it.

@@ -14,6 +14,7 @@ use std::task::{Context, Waker};
 use crate::clock::ClockRef;
 use crate::context::{self, Level};
 use crate::phase::PhaseIndex;
+use crate::records::Kind;
 use crate::since::Since;
 use crate::task::{Flags, Primary, TaskRef, TaskTable};
 use crate::ticket::Ticket;
@@ -125,9 +126,15 @@ impl Registration {
     /// The wait is over, for whatever reason it was polled.
     #[inline]
     pub(crate) fn finish(&mut self, place: Place) {
-        let resumed = context::level().is_some_and(|level| self.take_resumed(&level));
+        let level = context::level();
+        let resumed = level.is_some_and(|level| self.take_resumed(&level));
         if !resumed {
-            self.cancel(place);
+            match level {
+                Some(level) if self.since.is_of(level.core().id) => {
+                    self.cancel_in(level.core(), place);
+                }
+                _ => self.cancel(place),
+            }
             self.ticket = Ticket::DONE;
         }
     }
@@ -168,17 +175,14 @@ impl Registration {
             let phase = primary.phase();
             task.primary.set(Primary::uncommitted(phase, frame_bound));
             self.ticket = task.ticket();
-        } else if self.make_record(level, cx, 0) {
-            self.queue_record(level.core(), frame_bound);
+        } else if self.make_record(level, cx, Kind::queued(frame_bound)) {
+            self.queue_record(level.core());
         }
     }
 
-    /// Gives the record a place in the queue of its phase.
-    fn queue_record(&self, core: &Core, frame_bound: bool) {
-        if let Some(record) = core.records.borrow_mut().get_mut(self.ticket) {
-            record.frame_bound = frame_bound;
-            record.in_queue = true;
-        }
+    /// Gives the record its place in the queue of its phase.
+    #[inline]
+    fn queue_record(&self, core: &Core) {
         let waiter = Waiter::record(self.ticket.index());
         let state = core.phases.get(self.phase());
         state.queue.borrow_mut().push(waiter);
@@ -193,12 +197,13 @@ impl Registration {
         let Some(deadline) = frame_deadline(due_frame) else {
             return;
         };
-        if !self.renew(level, cx, Place::Frames) && self.make_record(level, cx, due_frame) {
+        let kind = Kind::counting(due_frame);
+        if !self.renew(level, cx, Place::Frames) && self.make_record(level, cx, kind) {
             let state = level.core().phases.get(self.phase());
             let ticket = self.ticket;
             state.frames.borrow_mut().insert(deadline, ticket.bits());
             // Holds its place among those who begin to wait before and after.
-            self.queue_record(level.core(), true);
+            self.queue_record(level.core());
         }
     }
 
@@ -236,7 +241,8 @@ impl Registration {
         let Some(level) = level else {
             self.cancel(Place::Joiners);
             let waker = Some(cx.waker().clone());
-            self.ticket = core.records.borrow_mut().insert(None, waker, 0);
+            let kind = Kind::ELSEWHERE;
+            self.ticket = core.records.borrow_mut().insert(None, kind, waker);
             self.since = self.since.begin(Since::mark(0, core.id));
             core.add_joiner(target, self.ticket);
             return;
@@ -260,7 +266,7 @@ impl Registration {
     /// is no use, since the coroutine is being stopped.
     #[inline]
     fn register(&mut self, level: &Level, cx: &Context<'_>, place: Place) -> bool {
-        if self.ticket.is_registered() && self.renew(level, cx, place) {
+        if self.renew(level, cx, place) {
             return false;
         }
         if let Some(task) = level.free_task(cx) {
@@ -268,12 +274,11 @@ impl Registration {
             self.ticket = task.ticket();
             true
         } else {
-            self.make_record(level, cx, 0)
+            self.make_record(level, cx, Kind::ELSEWHERE)
         }
     }
 
-    #[cold]
-    fn make_record(&mut self, level: &Level, cx: &Context<'_>, due_frame: u64) -> bool {
+    fn make_record(&mut self, level: &Level, cx: &Context<'_>, kind: Kind) -> bool {
         let core = level.core();
         let task = level.current.get().filter(|task| task.is_alive());
         if let Some(task) = task {
@@ -285,7 +290,7 @@ impl Registration {
         }
         let waker = foreign_waker(level, cx);
         let key = task.map(|task| task.key());
-        self.ticket = core.records.borrow_mut().insert(key, waker, due_frame);
+        self.ticket = core.records.borrow_mut().insert(key, kind, waker);
         true
     }
 
@@ -295,10 +300,13 @@ impl Registration {
     /// # Panics
     ///
     /// If the wait began in another executor, whose frames are not the same.
+    #[inline]
     fn renew(&mut self, level: &Level, cx: &Context<'_>, place: Place) -> bool {
-        if !self.ticket.is_registered() {
-            return false;
-        }
+        self.ticket.is_registered() && self.renew_registered(level, cx, place)
+    }
+
+    #[inline(never)]
+    fn renew_registered(&mut self, level: &Level, cx: &Context<'_>, place: Place) -> bool {
         let core = level.core();
         assert!(
             self.since.is_of(core.id),
@@ -348,6 +356,15 @@ impl Registration {
         }
     }
 
+    /// The same, in a poll by the executor whose wait it is.
+    #[inline]
+    fn cancel_in(&mut self, core: &Core, place: Place) {
+        if self.ticket.is_registered() {
+            let ticket = std::mem::replace(&mut self.ticket, Ticket::NONE);
+            core.cancel(ticket, self.phase(), place);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn cancel_ticket(&mut self, place: Place) {
@@ -384,45 +401,56 @@ impl Core {
     }
 
     /// Makes the ticket stale, if it is not, wherever it stands.
+    #[inline]
     fn cancel(&self, ticket: Ticket, phase: PhaseIndex, place: Place) {
         if ticket.is_record() {
-            let record = self.records.borrow_mut().remove(ticket);
-            let Some(record) = record else {
+            let removed = self.records.borrow_mut().remove(ticket);
+            let Some(removed) = removed else {
                 return;
             };
-            if record.in_queue {
+            if removed.in_queue {
                 self.note_ghost(phase);
             }
             self.note_stale(phase, place);
-            // Its waker may be hostile, and nothing is borrowed any more.
-            drop(record);
+            drop(removed.waker);
         } else {
-            let task = self.tasks.borrow().at(ticket.index());
-            if task.ticket() != ticket {
-                return;
-            }
-            let primary = task.primary.replace(Primary::NONE);
-            task.pass_ticket();
-            if primary.is_queued() {
-                self.leave_ghost(task, primary.phase());
-            } else if !primary.is_uncommitted() {
-                self.note_stale(phase, place);
-            }
+            self.cancel_task(ticket, phase, place);
+        }
+    }
+
+    #[inline(never)]
+    fn cancel_task(&self, ticket: Ticket, phase: PhaseIndex, place: Place) {
+        let task = self.tasks.borrow().at(ticket.index());
+        if task.ticket() != ticket {
+            return;
+        }
+        let primary = task.primary.replace(Primary::NONE);
+        task.pass_ticket();
+        if primary.is_queued() {
+            self.leave_ghost(task, primary.phase());
+        } else if !primary.is_uncommitted() {
+            self.note_stale(phase, place);
         }
     }
 
     /// A ticket in a wheel went stale.
+    #[inline]
     fn note_stale(&self, phase: PhaseIndex, place: Place) {
-        let is_live = |ticket| self.is_live(ticket);
-        let state = self.phases.get(phase);
         match place {
-            Place::Timer(clock) => state.timers.borrow_mut().note_stale(clock, is_live),
-            Place::Frames => {
-                let mut frames = state.frames.borrow_mut();
-                frames.note_dead(|key| is_live(Ticket::from_bits(key)));
-            }
+            Place::Timer(clock) => self.note_stale_timer(phase, clock),
+            Place::Frames => self.note_stale_count(phase),
             Place::Queue | Place::Joiners => {}
         }
+    }
+
+    fn note_stale_timer(&self, phase: PhaseIndex, clock: ClockIndex) {
+        let mut timers = self.phases.get(phase).timers.borrow_mut();
+        timers.note_stale(clock, |ticket| self.is_live(ticket));
+    }
+
+    fn note_stale_count(&self, phase: PhaseIndex) {
+        let mut frames = self.phases.get(phase).frames.borrow_mut();
+        frames.note_dead(|key| self.is_live(Ticket::from_bits(key)));
     }
 
     /// Puts a ticket into the list of those who wait for the end of a task.

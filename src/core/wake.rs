@@ -7,8 +7,6 @@ use std::task::Waker;
 use crate::context;
 use crate::inbox::Message;
 use crate::task::{Flags, Lifecycle, TaskRef};
-use crate::ticket::Ticket;
-use crate::unwind;
 use crate::waker::OwnWaker;
 
 use super::Core;
@@ -35,7 +33,7 @@ impl Core {
     #[inline(never)]
     pub(crate) fn wake(&self, task: TaskRef) {
         // If it is firing, it is due by the very wait whose waker is called.
-        if !task.is_alive() || self.firing.get() == Some(task) {
+        if !task.is_alive() || self.firing.get() == Some(task.key()) {
             return;
         }
         if self.run.get().is_some() {
@@ -137,25 +135,4 @@ impl Core {
         own.to_waker()
     }
 
-    /// Calls the waker that a due wait was polled with, if it was not its
-    /// coroutine's own: a combinator must hear which of its futures is ready.
-    pub(crate) fn fire(&self, ticket: Ticket) {
-        let (waker, task) = {
-            let mut records = self.records.borrow_mut();
-            let Some(record) = records.get_mut(ticket) else {
-                return;
-            };
-            (record.waker.take(), record.task)
-        };
-        let Some(waker) = waker else {
-            return;
-        };
-        let task = task.and_then(|key| self.tasks.borrow().get(key));
-        let outer = self.firing.replace(task);
-        let woken = unwind::catch(|| waker.wake());
-        self.firing.set(outer);
-        if let Err(payload) = woken {
-            unwind::dispose(payload);
-        }
-    }
 }
