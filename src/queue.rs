@@ -1,5 +1,7 @@
 //! The waiters of one phase, in the order in which they began to wait.
 
+use std::ops::Range;
+
 use crate::waiter::Waiter;
 
 /// A phase's waiters: those of the run under way, and those of the next.
@@ -146,6 +148,19 @@ impl PhaseQueue {
     pub(crate) fn due_at(&self, index: usize) -> Option<Waiter> {
         debug_assert!(self.read == 0);
         self.waiters.get(index).copied()
+    }
+
+    /// Puts a waiter of a run that begins now further ahead, where the one before
+    /// it has been moved or is given up.
+    #[inline]
+    pub(crate) fn move_due(&mut self, waiter: Waiter, index: usize) {
+        self.waiters[index] = waiter;
+    }
+
+    /// Takes waiters out of a run that begins now.
+    pub(crate) fn give_up(&mut self, places: Range<usize>) {
+        debug_assert!(self.read == 0);
+        self.waiters.drain(places);
     }
 
     /// The next waiter of this run.

@@ -8,13 +8,33 @@ use std::task::Waker;
 
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
+use crate::queue::PhaseQueue;
 use crate::task::Flags;
 use crate::ticket::Ticket;
 use crate::unwind;
-use crate::waiter::Waiting;
+use crate::waiter::{Waiter, Waiting};
 
 use super::Core;
 use super::phases::ticket_of;
+
+/// How far a look through a queue has got.
+#[derive(Default)]
+struct Look {
+    seen: Cell<usize>,
+    /// How many of the places seen are kept.
+    kept: Cell<usize>,
+    /// Whom the last one kept makes due, if it was fired.
+    group: Cell<Option<TaskKey>>,
+}
+
+impl Look {
+    #[inline]
+    fn keep(&self, queue: &mut PhaseQueue, waiter: Waiter) {
+        let kept = self.kept.get();
+        queue.move_due(waiter, kept);
+        self.kept.set(kept + 1);
+    }
+}
 
 impl Core {
     /// Calls the wakers of all waits due in the run that has begun. That comes
@@ -53,10 +73,7 @@ impl Core {
 
     fn is_due_and_goes_on(&self, ticket: Ticket) -> bool {
         let frame = self.clock.frame();
-        let due = {
-            let records = self.records.borrow();
-            records.get(ticket).is_some_and(|r| r.due_frame <= frame)
-        };
+        let due = self.records.borrow().is_due_in(ticket, frame);
         due && !(self.has_pauses() && self.is_paused_wait(ticket))
     }
 
@@ -67,33 +84,48 @@ impl Core {
         task.is_some_and(|task| task.has(Flags::PAUSED))
     }
 
-    /// Fires those in the queue of the phase that are due.
+    /// Fires those in the queue of the phase that are due. A coroutine keeps one
+    /// of the places that follow each other there: it is polled once.
     fn fire_queued(&self, phase: PhaseIndex) {
-        let next = Cell::new(0);
+        let look = Look::default();
         let firing = self.firing.get();
-        while let Err(payload) = unwind::catch(|| self.fire_queued_from(phase, &next)) {
+        while let Err(payload) = unwind::catch(|| self.fire_queued_from(phase, &look)) {
             unwind::dispose(payload);
         }
         self.firing.set(firing);
+        let mut queue = self.phases.get(phase).queue.borrow_mut();
+        queue.give_up(look.kept.get()..look.seen.get());
     }
 
     /// Goes on behind a waker that panicked.
-    fn fire_queued_from(&self, phase: PhaseIndex, next: &Cell<usize>) {
+    fn fire_queued_from(&self, phase: PhaseIndex, look: &Look) {
         let queue = &self.phases.get(phase).queue;
         let frame = self.clock.frame();
-        while let Some(waiter) = { queue.borrow().due_at(next.get()) } {
-            next.set(next.get() + 1);
+        while let Some(waiter) = { queue.borrow().due_at(look.seen.get()) } {
+            look.seen.set(look.seen.get() + 1);
             let Waiting::Record(index) = waiter.get() else {
+                look.group.set(None);
+                look.keep(&mut queue.borrow_mut(), waiter);
                 continue;
             };
-            if self.has_pauses() && self.is_paused_place(index) {
+            let paused = self.has_pauses() && self.is_paused_place(index);
+            let fired = if paused {
+                None
+            } else {
+                let mut records = self.records.borrow_mut();
+                records.fire_at(index, frame, look.group.get())
+            };
+            let Some(fired) = fired else {
+                look.group.set(None);
+                look.keep(&mut queue.borrow_mut(), waiter);
                 continue;
+            };
+            if fired.keeps_place {
+                look.group.set(fired.task);
+                look.keep(&mut queue.borrow_mut(), waiter);
             }
-            let waker = self.records.borrow_mut().take_waker_at(index, frame);
-            if let Some((waker, task)) = waker {
-                self.firing.set(task);
-                waker.wake();
-            }
+            self.firing.set(fired.task);
+            fired.waker.wake();
         }
     }
 
@@ -110,7 +142,7 @@ impl Core {
             let Some(record) = records.get_mut(ticket) else {
                 return;
             };
-            (record.waker.take(), record.task)
+            (record.take_waker(), record.task())
         };
         if let Some(waker) = waker {
             self.call_for(task, waker);

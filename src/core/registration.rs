@@ -161,6 +161,15 @@ impl Registration {
         task.is_some()
     }
 
+    /// The same, if it cannot.
+    #[inline(always)]
+    pub(crate) fn wait_with_record(&mut self, level: &Level, cx: &Context<'_>) {
+        let frame_bound = self.since.primary().is_frame_bound();
+        if self.make_record(level, cx, Kind::queued(frame_bound)) {
+            self.queue_record(level.core());
+        }
+    }
+
     /// Waits, or goes on waiting, for a run of the phase.
     #[cold]
     #[inline(never)]
@@ -197,10 +206,12 @@ impl Registration {
         let Some(deadline) = frame_deadline(due_frame) else {
             return;
         };
-        let kind = Kind::counting(due_frame);
+        let kind = Kind::QueuedForLater;
         if !self.renew(level, cx, Place::Frames) && self.make_record(level, cx, kind) {
-            let state = level.core().phases.get(self.phase());
+            let core = level.core();
+            let state = core.phases.get(self.phase());
             let ticket = self.ticket;
+            core.records.borrow_mut().count_frames(ticket, due_frame);
             state.frames.borrow_mut().insert(deadline, ticket.bits());
             // Holds its place among those who begin to wait before and after.
             self.queue_record(level.core());
@@ -241,8 +252,9 @@ impl Registration {
         let Some(level) = level else {
             self.cancel(Place::Joiners);
             let waker = Some(cx.waker().clone());
-            let kind = Kind::ELSEWHERE;
-            self.ticket = core.records.borrow_mut().insert(None, kind, waker);
+            let mut records = core.records.borrow_mut();
+            self.ticket = records.insert(None, Kind::Elsewhere, waker);
+            drop(records);
             self.since = self.since.begin(Since::mark(0, core.id));
             core.add_joiner(target, self.ticket);
             return;
@@ -274,10 +286,17 @@ impl Registration {
             self.ticket = task.ticket();
             true
         } else {
-            self.make_record(level, cx, Kind::ELSEWHERE)
+            self.make_record_elsewhere(level, cx)
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn make_record_elsewhere(&mut self, level: &Level, cx: &Context<'_>) -> bool {
+        self.make_record(level, cx, Kind::Elsewhere)
+    }
+
+    #[inline(always)]
     fn make_record(&mut self, level: &Level, cx: &Context<'_>, kind: Kind) -> bool {
         let core = level.core();
         let task = level.current.get().filter(|task| task.is_alive());
@@ -337,8 +356,7 @@ impl Registration {
             let Some(record) = records.get_mut(self.ticket) else {
                 return false;
             };
-            record.task = task.map(|task| task.key());
-            std::mem::replace(&mut record.waker, waker)
+            record.renew(task.map(|task| task.key()), waker)
         };
         drop(previous);
         if let Some(task) = task {
@@ -359,7 +377,8 @@ impl Registration {
     /// The same, in a poll by the executor whose wait it is.
     #[inline]
     fn cancel_in(&mut self, core: &Core, place: Place) {
-        if self.ticket.is_registered() {
+        // As a rule it was fired, and nothing is left of it.
+        if self.ticket.is_registered() && core.is_live(self.ticket) {
             let ticket = std::mem::replace(&mut self.ticket, Ticket::NONE);
             core.cancel(ticket, self.phase(), place);
         }

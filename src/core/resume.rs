@@ -152,11 +152,8 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn resume_record(&self, level: &Level, ticket: Ticket) {
-        let due_frame = {
-            let records = self.records.borrow();
-            records.get(ticket).map(|record| record.due_frame)
-        };
-        if due_frame.is_none_or(|due_frame| due_frame > self.clock.frame()) {
+        let frame = self.clock.frame();
+        if !self.records.borrow().is_due_in(ticket, frame) {
             // If it is there, only its place came up: from now on it comes
             // before all in the queue.
             return;

@@ -131,7 +131,7 @@ impl Core {
             record.is_some_and(|record| !record.in_queue)
         });
         early.extend(gone);
-        early.sort_unstable_by_key(|&ticket| records.get(ticket).map(|record| record.began));
+        early.sort_unstable_by_key(|&ticket| records.began(ticket));
     }
 
     fn end_run(&self, phase: PhaseIndex) {
