@@ -4,8 +4,6 @@
 
 use std::task::Waker;
 
-use slab::Slab;
-
 use crate::key::TaskKey;
 use crate::ticket::Ticket;
 
@@ -13,24 +11,55 @@ use crate::ticket::Ticket;
 /// while another wait of the coroutine was registered already, or that counts
 /// frames, or that no coroutine polled.
 ///
-/// Small, since there may be many in one `join_all`: half a cache line, slot
-/// included.
+/// Small, since there may be many in one `join_all`: half a cache line. Its
+/// place outlives it, so what it is now stands in it: there is no tag around it,
+/// and it is written field by field.
 #[derive(Debug)]
 pub(crate) struct Record {
     /// Whom else it wakes: a combinator between the coroutine and the wait.
     waker: Option<Waker>,
-    /// Whom the wait makes due: a key, of which no generation is 0.
+    /// Whom the wait makes due: a key, of which no generation is 0. In a vacant
+    /// one, which is the next that is vacant.
     index: u32,
     generation: u32,
     stamp: u32,
-    /// Whether the phase's queue holds the place where it began.
-    pub(crate) in_queue: bool,
-    /// Whether it is due in a later frame than the one it was made in.
-    frame_bound: bool,
-    /// Whether it counts frames, which its [`Count`] tells.
-    counts: bool,
-    /// Whether it is a timer with a base of its own.
-    has_base: bool,
+    state: State,
+    flags: Flags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Vacant,
+    Live,
+    /// The wait is gone, its place in a queue is not.
+    Ghost,
+}
+
+/// What else there is to a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Flags(u8);
+
+impl Flags {
+    /// The phase's queue holds the place where it began.
+    const IN_QUEUE: Flags = Flags(1);
+    /// It is due in a later frame than the one it was made in.
+    const FRAME_BOUND: Flags = Flags(1 << 1);
+    /// It counts frames, which its [`Count`] tells.
+    const COUNTS: Flags = Flags(1 << 2);
+    /// It is a timer with a base of its own.
+    const HAS_BASE: Flags = Flags(1 << 3);
+
+    const fn with(self, flags: Flags) -> Flags {
+        Flags(self.0 | flags.0)
+    }
+
+    const fn without(self, flags: Flags) -> Flags {
+        Flags(self.0 & !flags.0)
+    }
+
+    const fn has(self, flags: Flags) -> bool {
+        self.0 & flags.0 != 0
+    }
 }
 
 /// For a wait over several frames.
@@ -40,13 +69,6 @@ struct Count {
     due_frame: u64,
     /// When it began to wait, among those that count.
     began: u64,
-}
-
-#[derive(Debug)]
-enum Slot {
-    Live(Record),
-    /// The wait is gone, its place in a queue is not.
-    Ghost,
 }
 
 /// What is left of a record. Its waker is the caller's to drop, once nothing is
@@ -86,23 +108,18 @@ impl Kind {
             Kind::Queued
         }
     }
+
+    #[inline]
+    fn flags(self) -> Flags {
+        match self {
+            Kind::Elsewhere => Flags(0),
+            Kind::Queued => Flags::IN_QUEUE,
+            Kind::QueuedForLater => Flags::IN_QUEUE.with(Flags::FRAME_BOUND),
+        }
+    }
 }
 
 impl Record {
-    #[inline(always)]
-    fn new(task: Option<TaskKey>, kind: Kind, waker: Option<Waker>, stamp: u32) -> Self {
-        Record {
-            waker,
-            index: task.map_or(0, |task| task.index),
-            generation: task.map_or(0, |task| task.generation),
-            stamp,
-            in_queue: kind != Kind::Elsewhere,
-            frame_bound: kind == Kind::QueuedForLater,
-            counts: false,
-            has_base: false,
-        }
-    }
-
     #[inline]
     pub(crate) fn task(&self) -> Option<TaskKey> {
         let key = TaskKey {
@@ -112,10 +129,24 @@ impl Record {
         (self.generation != 0).then_some(key)
     }
 
-    /// Changes whom it resumes and wakes. Gives back whom it woke.
-    pub(crate) fn renew(&mut self, task: Option<TaskKey>, waker: Option<Waker>) -> Option<Waker> {
+    #[inline]
+    fn set_task(&mut self, task: Option<TaskKey>) {
         self.index = task.map_or(0, |task| task.index);
         self.generation = task.map_or(0, |task| task.generation);
+    }
+
+    #[inline]
+    fn is(&self, ticket: Ticket) -> bool {
+        self.stamp == ticket.stamp() && self.state == State::Live
+    }
+
+    pub(crate) fn is_in_queue(&self) -> bool {
+        self.flags.has(Flags::IN_QUEUE)
+    }
+
+    /// Changes whom it resumes and wakes. Gives back whom it woke.
+    pub(crate) fn renew(&mut self, task: Option<TaskKey>, waker: Option<Waker>) -> Option<Waker> {
+        self.set_task(task);
         std::mem::replace(&mut self.waker, waker)
     }
 
@@ -125,9 +156,13 @@ impl Record {
 }
 
 /// All records of an executor.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Records {
-    slots: Slab<Slot>,
+    slots: Vec<Record>,
+    /// The first vacant one, which leads to the others; [`NONE_VACANT`] for none.
+    vacant: u32,
+    /// How many are not.
+    used: usize,
     /// By index, as far as there have been records that count frames.
     counts: Vec<Count>,
     /// By index, of timers whose coroutines have been paused: for how long they
@@ -142,8 +177,13 @@ pub(crate) struct Records {
 impl Records {
     pub(crate) fn new(first_stamp: u32) -> Self {
         Records {
+            slots: Vec::new(),
+            vacant: NONE_VACANT,
+            used: 0,
+            counts: Vec::new(),
+            bases_ns: Vec::new(),
             next_stamp: first_stamp,
-            ..Records::default()
+            next_began: 0,
         }
     }
 
@@ -156,12 +196,57 @@ impl Records {
     ) -> Ticket {
         let stamp = self.next_stamp;
         self.next_stamp = stamp.wrapping_add(1);
-        let record = Record::new(task, kind, waker, stamp);
-        let index = self.slots.insert(Slot::Live(record));
-        if index >= Ticket::MAX_INDEX {
-            too_many();
+        let index = self.vacant;
+        let Some(record) = self.slots.get_mut(index as usize) else {
+            return self.grow(task, kind, waker, stamp);
+        };
+        debug_assert!(record.state == State::Vacant && record.waker.is_none());
+        self.vacant = record.index;
+        self.used += 1;
+        record.waker = waker;
+        record.set_task(task);
+        record.stamp = stamp;
+        record.state = State::Live;
+        record.flags = kind.flags();
+        Ticket::record(index, stamp)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(
+        &mut self,
+        task: Option<TaskKey>,
+        kind: Kind,
+        waker: Option<Waker>,
+        stamp: u32,
+    ) -> Ticket {
+        let index = self.slots.len();
+        assert!(index < Ticket::MAX_INDEX, "more than 2^30 waits at once");
+        self.used += 1;
+        let mut record = Record {
+            waker,
+            index: 0,
+            generation: 0,
+            stamp,
+            state: State::Live,
+            flags: kind.flags(),
+        };
+        record.set_task(task);
+        self.slots.push(record);
+        let index = u32::try_from(index).expect("below 2^30");
+        Ticket::record(index, stamp)
+    }
+
+    /// What was in the place has no waker any more.
+    #[inline]
+    fn vacate(&mut self, index: u32) {
+        if let Some(record) = self.slots.get_mut(index as usize) {
+            debug_assert!(record.waker.is_none());
+            record.state = State::Vacant;
+            record.index = self.vacant;
+            self.vacant = index;
+            self.used -= 1;
         }
-        Ticket::record(index_of(index), stamp)
     }
 
     /// Has the record count frames from now on.
@@ -172,7 +257,7 @@ impl Records {
             began: self.next_began,
         };
         if let Some(record) = self.get_mut(ticket) {
-            record.counts = true;
+            record.flags = record.flags.with(Flags::COUNTS);
             put(&mut self.counts, ticket, count);
         }
     }
@@ -180,7 +265,7 @@ impl Records {
     fn count(&self, index: u32, record: &Record) -> Option<&Count> {
         self.counts
             .get(index as usize)
-            .filter(|_count| record.counts)
+            .filter(|_count| record.flags.has(Flags::COUNTS))
     }
 
     /// The first frame in which the record is due, if it counts frames.
@@ -201,42 +286,41 @@ impl Records {
     }
 
     pub(crate) fn is_frame_bound(&self, ticket: Ticket) -> bool {
-        self.get(ticket).is_some_and(|record| record.frame_bound)
+        let record = self.get(ticket);
+        record.is_some_and(|record| record.flags.has(Flags::FRAME_BOUND))
     }
 
     /// Notes how long the coroutine of a timer had been paused; gives back what
     /// was noted before.
     pub(crate) fn replace_base_ns(&mut self, ticket: Ticket, base_ns: u64) -> Option<u64> {
         let record = self.get_mut(ticket)?;
-        let had_base = std::mem::replace(&mut record.has_base, true);
+        let had_base = record.flags.has(Flags::HAS_BASE);
+        record.flags = record.flags.with(Flags::HAS_BASE);
         let earlier = put(&mut self.bases_ns, ticket, base_ns);
         Some(if had_base { earlier } else { 0 })
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.used == 0
     }
 
+    #[inline]
     pub(crate) fn get(&self, ticket: Ticket) -> Option<&Record> {
-        match self.slots.get(ticket.index() as usize)? {
-            Slot::Live(record) if record.stamp == ticket.stamp() => Some(record),
-            _ => None,
-        }
+        let record = self.slots.get(ticket.index() as usize);
+        record.filter(|record| record.is(ticket))
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, ticket: Ticket) -> Option<&mut Record> {
-        match self.slots.get_mut(ticket.index() as usize)? {
-            Slot::Live(record) if record.stamp == ticket.stamp() => Some(record),
-            _ => None,
-        }
+        let record = self.slots.get_mut(ticket.index() as usize);
+        record.filter(|record| record.is(ticket))
     }
 
     /// The ticket of the record in a queue's place, unless it is a ghost.
     pub(crate) fn ticket_at(&self, index: u32) -> Option<Ticket> {
-        match self.slots.get(index as usize)? {
-            Slot::Live(record) => Some(Ticket::record(index, record.stamp)),
-            Slot::Ghost => None,
-        }
+        let record = self.slots.get(index as usize)?;
+        (record.state == State::Live).then(|| Ticket::record(index, record.stamp))
     }
 
     /// Fires the record in a queue's place, if it has a waker and is due in
@@ -249,11 +333,9 @@ impl Records {
         frame: u64,
         group: Option<TaskKey>,
     ) -> Option<Fired> {
-        let slot = self.slots.get_mut(index as usize)?;
-        let Slot::Live(record) = slot else {
-            return None;
-        };
-        if record.counts && self.counts[index as usize].due_frame > frame {
+        let record = self.slots.get_mut(index as usize)?;
+        // A ghost has no waker, and no count.
+        if record.flags.has(Flags::COUNTS) && self.counts[index as usize].due_frame > frame {
             return None;
         }
         let waker = record.waker.take()?;
@@ -263,7 +345,7 @@ impl Records {
             record.stamp = self.next_stamp;
             self.next_stamp = self.next_stamp.wrapping_add(1);
         } else {
-            self.slots.remove(index as usize);
+            self.vacate(index);
         }
         Some(Fired {
             waker,
@@ -275,20 +357,17 @@ impl Records {
     /// Removes a record. If it has a place in a queue that becomes a ghost.
     #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Removed> {
-        let index = ticket.index() as usize;
-        let slot = self.slots.get_mut(index)?;
-        let removed = match slot {
-            Slot::Live(record) if record.stamp == ticket.stamp() => Removed {
-                task: record.task(),
-                waker: record.waker.take(),
-                in_queue: record.in_queue,
-            },
-            _ => return None,
+        let record = self.get_mut(ticket)?;
+        let removed = Removed {
+            task: record.task(),
+            waker: record.waker.take(),
+            in_queue: record.is_in_queue(),
         };
         if removed.in_queue {
-            *slot = Slot::Ghost;
+            record.state = State::Ghost;
+            record.flags = Flags(0);
         } else {
-            self.slots.remove(index);
+            self.vacate(ticket.index());
         }
         Some(removed)
     }
@@ -297,33 +376,28 @@ impl Records {
     /// ghost, of which nothing is left then.
     #[inline]
     pub(crate) fn leave_queue(&mut self, index: u32) -> Option<Ticket> {
-        match self.slots.get_mut(index as usize)? {
-            Slot::Live(record) => {
-                record.in_queue = false;
-                Some(Ticket::record(index, record.stamp))
-            }
-            Slot::Ghost => {
-                self.slots.remove(index as usize);
-                None
-            }
+        if self.remove_ghost(index) {
+            return None;
         }
+        let record = self.slots.get_mut(index as usize)?;
+        record.flags = record.flags.without(Flags::IN_QUEUE);
+        Some(Ticket::record(index, record.stamp))
     }
 
     /// The place of a record leaves its queue if it is a ghost.
+    #[inline]
     pub(crate) fn remove_ghost(&mut self, index: u32) -> bool {
-        let index = index as usize;
-        let ghost = matches!(self.slots.get(index), Some(Slot::Ghost));
+        let record = self.slots.get(index as usize);
+        let ghost = record.is_some_and(|record| record.state == State::Ghost);
         if ghost {
-            self.slots.remove(index);
+            self.vacate(index);
         }
         ghost
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "less than 2^30")]
-fn index_of(index: usize) -> u32 {
-    index as u32
-}
+/// Ends the list of vacant records: no index is that high.
+const NONE_VACANT: u32 = u32::MAX;
 
 /// Puts what few records have in the place of the ticket's record.
 #[cold]
@@ -335,18 +409,13 @@ fn put<T: Copy + Default>(list: &mut Vec<T>, ticket: Ticket, value: T) -> T {
     std::mem::replace(&mut list[index], value)
 }
 
-#[cold]
-fn too_many() -> ! {
-    panic!("more than 2^30 waits at once")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Records, Slot};
+    use super::{Kind, Record, Records};
 
     #[test]
-    fn a_slot_takes_half_a_cache_line() {
-        assert_eq!(size_of::<Slot>(), 32);
+    fn a_record_takes_half_a_cache_line() {
+        assert_eq!(size_of::<Record>(), 32);
     }
 
     #[test]

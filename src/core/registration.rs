@@ -124,19 +124,28 @@ impl Registration {
     }
 
     /// The wait is over, for whatever reason it was polled.
-    #[inline]
     pub(crate) fn finish(&mut self, place: Place) {
-        let level = context::level();
-        let resumed = level.is_some_and(|level| self.take_resumed(&level));
-        if !resumed {
-            match level {
-                Some(level) if self.since.is_of(level.core().id) => {
-                    self.cancel_in(level.core(), place);
-                }
-                _ => self.cancel(place),
+        match context::level() {
+            Some(level) => self.finish_in(&level, place),
+            None => {
+                self.cancel(place);
+                self.ticket = Ticket::DONE;
             }
-            self.ticket = Ticket::DONE;
         }
+    }
+
+    /// The same, where the level is known.
+    #[inline(always)]
+    pub(crate) fn finish_in(&mut self, level: &Level, place: Place) {
+        if self.take_resumed(level) {
+            return;
+        }
+        // As a rule it was fired, and nothing is left of it.
+        let core = level.core();
+        if !self.since.is_of(core.id) || core.is_live(self.ticket) {
+            self.cancel(place);
+        }
+        self.ticket = Ticket::DONE;
     }
 
     /// The registration has served, but the wait goes on.
@@ -374,16 +383,6 @@ impl Registration {
         }
     }
 
-    /// The same, in a poll by the executor whose wait it is.
-    #[inline]
-    fn cancel_in(&mut self, core: &Core, place: Place) {
-        // As a rule it was fired, and nothing is left of it.
-        if self.ticket.is_registered() && core.is_live(self.ticket) {
-            let ticket = std::mem::replace(&mut self.ticket, Ticket::NONE);
-            core.cancel(ticket, self.phase(), place);
-        }
-    }
-
     #[cold]
     #[inline(never)]
     fn cancel_ticket(&mut self, place: Place) {
@@ -439,10 +438,10 @@ impl Core {
 
     #[inline(never)]
     fn cancel_task(&self, ticket: Ticket, phase: PhaseIndex, place: Place) {
-        let task = self.tasks.borrow().at(ticket.index());
-        if task.ticket() != ticket {
+        if !self.tasks.borrow().is_current(ticket) {
             return;
         }
+        let task = self.tasks.borrow().at(ticket.index());
         let primary = task.primary.replace(Primary::NONE);
         task.pass_ticket();
         if primary.is_queued() {

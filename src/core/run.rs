@@ -128,7 +128,7 @@ impl Core {
         let mut early = self.lists.early.borrow_mut();
         let gone = due.drain(..).map(|due| ticket_of(&due)).filter(|&ticket| {
             let record = records.get(ticket);
-            record.is_some_and(|record| !record.in_queue)
+            record.is_some_and(|record| !record.is_in_queue())
         });
         early.extend(gone);
         early.sort_unstable_by_key(|&ticket| records.began(ticket));

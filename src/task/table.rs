@@ -184,9 +184,11 @@ impl TaskTable {
             .then_some(task)
     }
 
-    /// Whether the registration of a task's ticket is still the current one.
+    /// Whether the registration of a task's ticket is still the current one. It
+    /// may be the ticket of another executor, if their numbers look alike.
     pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
-        self.at(ticket.index()).ticket() == ticket
+        let slot = self.slots.get(ticket.index() as usize);
+        slot.is_some_and(|slot| slot.task.ticket() == ticket)
     }
 
     /// The entry that stands for a task in a list of those to poll.

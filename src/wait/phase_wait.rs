@@ -90,7 +90,7 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
             since.is_before(core.runs_begun(since.phase()))
         };
         if ready {
-            self.registration.finish(Place::Queue);
+            self.registration.finish_in(&level, Place::Queue);
         } else {
             self.registration.wait_for_phase(&level, cx);
         }
