@@ -31,6 +31,7 @@ static OUTSIDE: Outside = Outside(Level {
     core: ptr::null(),
     current: Cell::new(None),
     waker: Cell::new(ptr::null()),
+    pending: Cell::new(Pending::ELSEWHERE),
     resumed: Cell::new(Ticket::VOID),
     mark: Since::mark(0, 0),
     phase: None,
@@ -52,6 +53,8 @@ pub(crate) struct Level {
     pub(crate) current: Cell<Option<TaskRef>>,
     /// The waker in the `Context` of the poll under way, by address.
     pub(crate) waker: Cell<*const Waker>,
+    /// What has been registered with the coroutine in the poll under way.
+    pub(crate) pending: Cell<Pending>,
     /// The ticket by which the coroutine is being resumed. Never that of an
     /// unregistered wait: `Ticket::VOID` if it is polled for another reason.
     pub(crate) resumed: Cell<Ticket>,
@@ -63,6 +66,69 @@ pub(crate) struct Level {
     pub(crate) owner: Option<OwnerIndex>,
     outer: *const Level,
     depth: u32,
+}
+
+/// What a poll under way has registered with its coroutine: one word, which a
+/// wait compares once and stores once.
+///
+/// It is the address of the waker that may register, as long as nothing is
+/// registered; then what the wait noted, whose low bits are a [`Primary`] and
+/// odd, so no address of a waker. The run loop queues the coroutine when the poll has returned.
+///
+/// Invariant APART: during a poll the coroutine's own `primary` counts only if
+/// this says that something stands elsewhere, or that the coroutine is being
+/// stopped. It may still be that of the wait by which it was resumed: most wait
+/// for the same again, and then it is right already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pending(u64);
+
+/// `ELSEWHERE` and `STOPPING` are the bits of no [`Primary`].
+impl Pending {
+    /// Something is registered, and stands where it belongs.
+    pub(crate) const ELSEWHERE: Pending = Pending(0xffff);
+    /// Nothing can be registered any more.
+    pub(crate) const STOPPING: Pending = Pending(0xfffd);
+
+    /// Whoever is polled with the waker at that address may register.
+    #[inline(always)]
+    pub(crate) fn free(waker: *const Waker) -> Self {
+        Pending(waker.addr() as u64)
+    }
+
+    /// Waits for a phase; not queued yet.
+    #[inline(always)]
+    pub(crate) const fn phase(since: Since) -> Self {
+        Pending(since.bits())
+    }
+
+    /// Whether it waits for the phase like one that `primary` has queued.
+    #[inline(always)]
+    pub(crate) const fn is_as(self, primary: Primary) -> bool {
+        // Those of an address are even.
+        self.primary().bits() == primary.bits()
+    }
+
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the low bits are asked for"
+    )]
+    const fn primary(self) -> Primary {
+        Primary::from_bits(self.0 as u16)
+    }
+
+    /// Whether the coroutine's own `primary` does not count.
+    #[inline]
+    pub(crate) fn is_apart(self) -> bool {
+        self != Pending::ELSEWHERE && self != Pending::STOPPING
+    }
+
+    /// The wait for a phase that is yet to be queued.
+    #[inline]
+    pub(crate) fn to_queue(self) -> Option<Primary> {
+        let primary = self.primary();
+        (self.0 & 1 != 0 && self.is_apart() && primary.is_queued()).then_some(primary)
+    }
 }
 
 impl Level {
@@ -122,11 +188,33 @@ impl Level {
         }
     }
 
-    /// The same, if a wait may register with the coroutine itself.
-    #[inline]
+    /// The same, if a wait may register with the coroutine itself. Then it is
+    /// for the caller to note in `pending` that it has.
+    #[inline(always)]
     pub(crate) fn free_task(&self, cx: &Context<'_>) -> Option<TaskRef> {
-        self.own_task(cx)
-            .filter(|task| task.primary.get() == Primary::NONE)
+        if self.pending.get() == Pending::free(cx.waker()) {
+            debug_assert!(self.own_task(cx).is_some());
+            // SAFETY: as in `own_task`: `pending` is the address of no other waker
+            // than that of the level.
+            Some(unsafe { self.current.get().unwrap_unchecked() })
+        } else {
+            None
+        }
+    }
+
+    /// The poll under way, of `task`, is over, and it does not stay in a queue.
+    #[inline]
+    pub(crate) fn end_poll(&self, task: TaskRef) {
+        self.current.set(None);
+        if self.pending.get().is_apart() {
+            task.primary.set(Primary::NONE);
+        }
+    }
+
+    /// What `pending` is when a poll begins.
+    #[inline(always)]
+    pub(crate) fn free(&self) -> Pending {
+        Pending::free(self.waker.get())
     }
 
     /// A waker of the current coroutine that may leave the executor.
@@ -199,13 +287,14 @@ fn enter_as<R>(
         // What the outer coroutine has begun to wait for comes before anything
         // that begins in here.
         if let Some(task) = outer.current.get() {
-            outer.core().commit(task);
+            outer.core().commit(&outer, task);
         }
     }
     let level = Level {
         core,
         current: Cell::new(current),
         waker: Cell::new(ptr::null()),
+        pending: Cell::new(Pending::ELSEWHERE),
         resumed: Cell::new(Ticket::VOID),
         mark: Since::mark(core.clock.frame(), core.id),
         phase,
@@ -288,10 +377,9 @@ pub(crate) fn is_current(core: &Core, task: TaskRef) -> bool {
     of_core.find_map(|level| level.current.get()) == Some(task)
 }
 
-
-/// Whether a poll of the coroutine is under way on this thread.
-pub(crate) fn is_being_polled(task: TaskRef) -> bool {
-    levels().any(|level| level.current.get() == Some(task))
+/// The level that is polling the coroutine, if one is.
+pub(crate) fn level_of(task: TaskRef) -> Option<LevelRef> {
+    levels().find(|level| level.current.get() == Some(task))
 }
 
 /// Calls `f` with the executor of a wait, if it still exists.

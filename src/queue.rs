@@ -6,10 +6,11 @@ use crate::waiter::Waiter;
 
 /// A phase's waiters: those of the run under way, and those of the next.
 ///
-/// A run consumes the queue from the front and rewrites it in place: the slots
-/// already read take the waiters of the next run, and only when more begin to
-/// wait than were read does the rest go to a tail, appended when the run ends.
-/// A million coroutines that wait for every frame so need 8 bytes each.
+/// A run goes through the queue from the front. Whoever waits for the next run,
+/// too, stays where it is, or moves down to the first place that was left. Those
+/// places also take whoever else begins to wait; when there is none, all go to a
+/// tail from then on, appended when the run ends. A million coroutines that wait
+/// for every frame so need 8 bytes each, and nothing is written for them.
 ///
 /// Invariant PLACE: a place whose wait is gone, dropped or stopped with its
 /// coroutine, stays behind as a *ghost*. Each ghost is announced to
@@ -20,15 +21,15 @@ use crate::waiter::Waiter;
 #[derive(Debug, Default)]
 pub(crate) struct PhaseQueue {
     waiters: Vec<Waiter>,
-    /// Began to wait during this run, after `waiters` had no room below `read`.
+    /// Began to wait during this run, after no place below `read` was free.
     tail: Vec<Waiter>,
-    /// The next waiter of this run.
+    /// The waiter of this run that is being polled, or comes next.
     read: usize,
-    /// Where the next waiter of the following run goes: at most `read`, or
-    /// nowhere, once the tail is in use.
-    write: usize,
-    /// How many waiters have gone below `read`, once the tail is in use.
-    written: usize,
+    /// How many places below `read` are free: the last ones. From `TAIL` on, the
+    /// tail is in use.
+    free: usize,
+    /// How many places below `read` are taken, once the tail is in use.
+    kept: usize,
     /// Waiters below this index began in an earlier frame.
     earlier_frame: usize,
     running: bool,
@@ -38,6 +39,9 @@ pub(crate) struct PhaseQueue {
     /// The same for the run under way.
     records_in_run: usize,
 }
+
+/// More than there can be free places.
+const TAIL: usize = 1 << (usize::BITS - 1);
 
 /// What a run does with a waiter that began in its own frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,34 +72,24 @@ impl PhaseQueue {
         }
     }
 
-    /// Like `push`, of a task while a run is under way.
-    #[inline(always)]
-    pub(crate) fn push_during_run(&mut self, waiter: Waiter) {
+    /// Like `push`, while a run is under way.
+    fn push_during_run(&mut self, waiter: Waiter) {
         debug_assert!(self.running);
-        // What was read made room for it, as a rule.
-        if self.write < self.read {
-            debug_assert!(self.read <= self.waiters.len());
-            // SAFETY: `read` counts waiters that were read, so `write`, which is
-            // less, is one of them.
-            unsafe { *self.waiters.get_unchecked_mut(self.write) = waiter };
-            self.write += 1;
-        } else {
-            self.push_to_tail(waiter);
+        if self.free == 0 {
+            self.use_tail();
         }
-    }
-
-    #[inline(never)]
-    fn push_to_tail(&mut self, waiter: Waiter) {
-        self.use_tail();
-        self.tail.push(waiter);
+        if self.free >= TAIL {
+            self.tail.push(waiter);
+        } else {
+            self.waiters[self.read - self.free] = waiter;
+            self.free -= 1;
+        }
     }
 
     /// From now on all go to the tail, so that the order stays.
     fn use_tail(&mut self) {
-        if self.write != usize::MAX {
-            self.written = self.write;
-            self.write = usize::MAX;
-        }
+        self.kept = self.read;
+        self.free = TAIL;
     }
 
     /// How many places there are, ghosts included.
@@ -114,7 +108,7 @@ impl PhaseQueue {
         debug_assert!(!self.running && self.tail.is_empty());
         self.running = true;
         self.read = 0;
-        self.write = 0;
+        self.free = 0;
         // Counted anew: all that are in here leave, or are pushed again.
         self.records_in_run = std::mem::take(&mut self.records);
         if self.earlier_frame < self.waiters.len() {
@@ -163,12 +157,34 @@ impl PhaseQueue {
         self.waiters.drain(places);
     }
 
-    /// The next waiter of this run.
+    /// The waiter of this run whose turn it is, until it stays or leaves.
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Option<Waiter> {
-        let waiter = *self.waiters.get(self.read)?;
+    pub(crate) fn next(&self) -> Option<Waiter> {
+        self.waiters.get(self.read).copied()
+    }
+
+    /// Whose turn it is waits for the next run, too.
+    #[inline(always)]
+    pub(crate) fn stay(&mut self) {
+        if self.free == 0 {
+            self.read += 1;
+        } else {
+            self.stay_behind();
+        }
+    }
+
+    #[inline(never)]
+    fn stay_behind(&mut self) {
+        let waiter = self.waiters[self.read];
+        self.leave();
+        self.push_during_run(waiter);
+    }
+
+    /// Whose turn it is does not.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self) {
         self.read += 1;
-        Some(waiter)
+        self.free += 1;
     }
 
     /// The waiter that many places behind the next one, for prefetching.
@@ -180,11 +196,11 @@ impl PhaseQueue {
     pub(crate) fn end_run(&mut self) {
         debug_assert!(self.read == self.waiters.len());
         self.running = false;
-        if self.write == usize::MAX {
-            self.waiters.truncate(self.written);
+        if self.free >= TAIL {
+            self.waiters.truncate(self.kept);
             self.waiters.append(&mut self.tail);
         } else {
-            self.waiters.truncate(self.write);
+            self.waiters.truncate(self.read - self.free);
         }
         // Whoever waits now began in this frame.
         self.earlier_frame = 0;
@@ -247,8 +263,9 @@ mod tests {
     fn run(queue: &mut PhaseQueue, mut polled: impl FnMut(&mut PhaseQueue, u32)) -> Vec<u32> {
         let mut order = Vec::new();
         queue.begin_run(fresh);
-        while let Some(waiter) = queue.pop() {
+        while let Some(waiter) = queue.next() {
             order.push(index(waiter));
+            queue.leave();
             polled(queue, index(waiter));
         }
         queue.end_run();
@@ -262,6 +279,39 @@ mod tests {
         for _ in 0..3 {
             let order = run(&mut queue, |queue, index| queue.push(waiter(index)));
             assert_eq!(order, [0, 1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn who_stays_keeps_its_place_among_those_who_stay_and_those_who_begin() {
+        // Who stays, and who begins to wait while somebody is polled.
+        let cases: [(&[u32], &[(u32, u32)], &[u32]); 5] = [
+            (&[0, 1, 2, 3], &[], &[0, 1, 2, 3]),
+            (&[0, 2, 3], &[], &[0, 2, 3]),
+            (&[0, 2, 3], &[(3, 9)], &[0, 2, 9, 3]),
+            (&[0, 1, 2, 3], &[(1, 9)], &[0, 9, 1, 2, 3]),
+            (&[1, 3], &[(1, 8), (3, 9)], &[8, 1, 9, 3]),
+        ];
+        for (stay, begin, expected) in cases {
+            let mut queue = PhaseQueue::default();
+            (0..4).for_each(|index| queue.push(waiter(index)));
+            for turns in [stay, &[0, 1, 2, 3, 8, 9]] {
+                queue.begin_run(fresh);
+                while let Some(next) = queue.next() {
+                    let begun = begin.iter().filter(|(at, _)| *at == index(next));
+                    if turns == stay {
+                        begun.for_each(|&(_, new)| queue.push(waiter(new)));
+                    }
+                    if turns.contains(&index(next)) {
+                        queue.stay();
+                    } else {
+                        queue.leave();
+                    }
+                }
+                queue.end_run();
+                let left: Vec<u32> = queue.waiters.iter().copied().map(index).collect();
+                assert_eq!(left, expected);
+            }
         }
     }
 

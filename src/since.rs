@@ -27,7 +27,7 @@ impl Since {
     /// Of a wait in `phase` that has not begun.
     #[inline]
     pub(crate) const fn never(phase: PhaseIndex, frame_bound: bool) -> Self {
-        Since(Primary::uncommitted(phase, frame_bound).bits() as u64)
+        Since(Primary::queued(phase, frame_bound).bits() as u64)
     }
 
     /// What all waits have in common that begin at `count` in `executor`.
@@ -50,6 +50,10 @@ impl Since {
     )]
     pub(crate) const fn primary(self) -> Primary {
         Primary::from_bits(self.0 as u16)
+    }
+
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ptr::{self, NonNull};
 
-use crate::task::{Header, TaskRef};
+use crate::task::{Flags, Header, TaskRef};
 
 /// One place in a phase's queue, in the size of a pointer: a task, or the
 /// index of a [record](crate::records).
@@ -35,6 +35,15 @@ impl Waiter {
         // Never null, for its lowest bit.
         let address = NonNull::new(ptr::without_provenance_mut(bits));
         Waiter(address.expect("odd, so not null"))
+    }
+
+    /// The task that it is, if there is nothing special about that.
+    #[inline(always)]
+    pub(crate) fn plain_task(self) -> Option<TaskRef> {
+        match self.get() {
+            Waiting::Task(task) if !task.has(Flags::SPECIAL) => Some(task),
+            _ => None,
+        }
     }
 
     #[inline(always)]

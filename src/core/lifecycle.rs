@@ -10,7 +10,7 @@ use std::mem;
 use std::ptr::NonNull;
 use std::task::Context;
 
-use crate::context::{self, Level};
+use crate::context::{self, Level, Pending};
 use crate::key::TaskKey;
 use crate::task::{Flags, Lifecycle, Link, Primary, TaskRef};
 use crate::ticket::Ticket;
@@ -37,11 +37,11 @@ impl Core {
     /// Queues what a coroutine waits for after its poll, or drops it if it was
     /// stopped meanwhile.
     #[inline]
-    pub(crate) fn commit_or_stop(&self, task: TaskRef) {
-        if task.primary.get() == Primary::STOPPING {
+    pub(crate) fn commit_or_stop(&self, task: TaskRef, pending: Pending) {
+        if let Some(primary) = pending.to_queue() {
+            self.queue(task, primary);
+        } else if pending == Pending::STOPPING {
             self.end(task, Outcome::Stopped, None);
-        } else {
-            self.commit(task);
         }
     }
 
@@ -51,8 +51,8 @@ impl Core {
         let Some(task) = task.filter(|task| task.is_alive()) else {
             return false;
         };
-        if context::is_being_polled(task) {
-            self.stop_after_poll(task);
+        if let Some(level) = context::level_of(task) {
+            self.stop_after_poll(&level, task);
         } else if context::depth() >= MAX_DEPTH {
             self.deferred_stops.borrow_mut().push_back(task.key());
         } else {
@@ -208,12 +208,12 @@ impl Core {
 
     /// Has a coroutine dropped as soon as its poll returns. Nothing can
     /// register with it any more.
-    fn stop_after_poll(&self, task: TaskRef) {
+    fn stop_after_poll(&self, level: &Level, task: TaskRef) {
+        let pending = level.pending.replace(Pending::STOPPING);
         let primary = task.primary.replace(Primary::STOPPING);
-        if primary != Primary::NONE {
-            task.pass_ticket();
-        }
-        if primary.is_queued() {
+        // Whatever has registered.
+        task.pass_ticket();
+        if primary.is_queued() && !pending.is_apart() {
             self.leave_ghost(task, primary.phase());
         }
     }
@@ -352,10 +352,18 @@ impl Core {
 }
 
 /// Polls a task with a context of `level`, resumed by a ticket or by none.
+/// `pending` says whether a wait may register with it.
 #[inline(always)]
-pub(super) fn poll(level: &Level, task: TaskRef, resumed: Ticket, cx: &mut Context<'_>) -> Polled {
+pub(super) fn poll(
+    level: &Level,
+    task: TaskRef,
+    resumed: Ticket,
+    pending: Pending,
+    cx: &mut Context<'_>,
+) -> Polled {
     level.current.set(Some(task));
     level.resumed.set(resumed);
+    level.pending.set(pending);
     // SAFETY: the task is alive and not being polled (the callers see to that),
     // and its table is the one of the future in its block.
     let returned = unsafe { (task.vtable.poll)(task, cx) };
@@ -364,6 +372,26 @@ pub(super) fn poll(level: &Level, task: TaskRef, resumed: Ticket, cx: &mut Conte
     } else {
         Polled::Pending
     }
+}
+
+/// What there is to say of a task's registration before it is polled: one that
+/// is polled for another reason may have one already.
+#[inline(always)]
+fn pending_before(level: &Level, task: TaskRef) -> Pending {
+    if task.primary.get() == Primary::NONE {
+        level.free()
+    } else {
+        Pending::ELSEWHERE
+    }
+}
+
+/// Polls a task, and tells what it has registered.
+#[inline(always)]
+pub(super) fn poll_once(level: &Level, task: TaskRef, resumed: Ticket) -> (Polled, Pending) {
+    let pending = pending_before(level, task);
+    let polled = poll(level, task, resumed, pending, &mut level.context());
+    level.current.set(None);
+    (polled, level.pending.get())
 }
 
 /// Moves the output of a task out that has finished, if it is still there.

@@ -56,7 +56,7 @@ impl Core {
             // In a poll that is under way it may yet begin one.
             let may_have_timers = task.primary.get() == Primary::ELSEWHERE
                 || task.has(Flags::RECORDS)
-                || context::is_being_polled(task);
+                || context::level_of(task).is_some();
             if may_have_timers {
                 self.with_pause(task, |pause| pause.begin(readings));
             }

@@ -12,7 +12,7 @@
 use std::task::{Context, Waker};
 
 use crate::clock::ClockRef;
-use crate::context::{self, Level};
+use crate::context::{self, Level, Pending};
 use crate::phase::PhaseIndex;
 use crate::records::Kind;
 use crate::since::Since;
@@ -164,7 +164,7 @@ impl Registration {
         let task = level.free_task(cx);
         // One store, so that what is not begun passes through no state between.
         self.ticket = task.map_or(Ticket::NONE, |task| {
-            task.primary.set(self.since.primary());
+            level.pending.set(Pending::phase(self.since));
             task.ticket()
         });
         task.is_some()
@@ -191,7 +191,9 @@ impl Registration {
         let frame_bound = primary.is_frame_bound() && !self.began_before_this_frame(level);
         if let Some(task) = level.free_task(cx) {
             let phase = primary.phase();
-            task.primary.set(Primary::uncommitted(phase, frame_bound));
+            level
+                .pending
+                .set(Pending::phase(Since::never(phase, frame_bound)));
             self.ticket = task.ticket();
         } else if self.make_record(level, cx, Kind::queued(frame_bound)) {
             self.queue_record(level.core());
@@ -292,6 +294,7 @@ impl Registration {
         }
         if let Some(task) = level.free_task(cx) {
             task.primary.set(Primary::ELSEWHERE);
+            level.pending.set(Pending::ELSEWHERE);
             self.ticket = task.ticket();
             true
         } else {
@@ -313,7 +316,7 @@ impl Registration {
             if task.primary.get() == Primary::STOPPING {
                 return false;
             }
-            core.commit(task);
+            core.commit(level, task);
             task.set(Flags::RECORDS);
         }
         let waker = foreign_waker(level, cx);
@@ -407,15 +410,22 @@ fn foreign_waker(level: &Level, cx: &Context<'_>) -> Option<Waker> {
 }
 
 impl Core {
-    /// Queues what the task has begun to wait for in the poll under way.
+    /// Queues what the coroutine of a level has begun to wait for in the poll
+    /// under way, if it is not queued yet.
     #[inline]
-    pub(crate) fn commit(&self, task: TaskRef) {
-        let primary = task.primary.get();
-        if primary.is_uncommitted() && primary != Primary::STOPPING {
-            task.primary.set(primary.committed());
-            let state = self.phases.get(primary.phase());
-            state.queue.borrow_mut().push(Waiter::task(task));
+    pub(crate) fn commit(&self, level: &Level, task: TaskRef) {
+        if let Some(primary) = level.pending.get().to_queue() {
+            level.pending.set(Pending::ELSEWHERE);
+            self.queue(task, primary);
         }
+    }
+
+    /// Puts a task into the queue of the phase that it waits for.
+    #[inline]
+    pub(super) fn queue(&self, task: TaskRef, primary: Primary) {
+        task.primary.set(primary);
+        let state = self.phases.get(primary.phase());
+        state.queue.borrow_mut().push(Waiter::task(task));
     }
 
     /// Makes the ticket stale, if it is not, wherever it stands.
@@ -442,11 +452,17 @@ impl Core {
             return;
         }
         let task = self.tasks.borrow().at(ticket.index());
-        let primary = task.primary.replace(Primary::NONE);
+        let mut primary = task.primary.replace(Primary::NONE);
         task.pass_ticket();
+        if let Some(level) = context::level_of(task) {
+            // Its next wait may register in its stead.
+            if level.pending.replace(level.free()).is_apart() {
+                primary = Primary::NONE;
+            }
+        }
         if primary.is_queued() {
             self.leave_ghost(task, primary.phase());
-        } else if !primary.is_uncommitted() {
+        } else if primary == Primary::ELSEWHERE {
             self.note_stale(phase, place);
         }
     }

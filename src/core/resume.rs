@@ -3,13 +3,14 @@
 //! The plain ones take the short way; who was woken, has a waker of its own or
 //! records, is paused, or counts on another clock, is looked at twice.
 
-use crate::context::Level;
+use crate::context::{Level, Pending};
 use crate::phase::PhaseIndex;
 use crate::task::{Flags, Primary, TaskRef};
 use crate::ticket::Ticket;
+use crate::waiter::{Waiter, Waiting};
 
 use super::Core;
-use super::lifecycle::{Polled, poll};
+use super::lifecycle::{Polled, poll_once};
 use super::woken::poll_with;
 
 impl Core {
@@ -44,28 +45,34 @@ impl Core {
         if let Some(phase) = level.phase {
             task.phase.set(phase);
         }
-        let polled = poll(level, task, resumed, &mut level.context());
-        let primary = task.primary.get();
-        if matches!(polled, Polled::Pending) && primary != Primary::STOPPING {
-            self.commit(task);
+        let (polled, pending) = poll_once(level, task, resumed);
+        if matches!(polled, Polled::Pending) && pending != Pending::STOPPING {
+            if let Some(primary) = pending.to_queue() {
+                self.queue(task, primary);
+            }
         } else {
-            self.after_poll(task, polled);
+            self.after_poll(task, polled, pending);
         }
     }
 
     #[inline(never)]
-    pub(super) fn after_poll(&self, task: TaskRef, polled: Polled) {
+    pub(super) fn after_poll(&self, task: TaskRef, polled: Polled, pending: Pending) {
         match polled {
-            Polled::Pending => self.commit_or_stop(task),
+            Polled::Pending => self.commit_or_stop(task, pending),
             Polled::Returned => self.finish(task),
         }
     }
 
-    /// Resumes a coroutine whose place in the queue came up, if there is
-    /// something special about it.
+    /// Resumes whoever has left the queue of `phase`, if there is something
+    /// special about it.
     #[cold]
     #[inline(never)]
-    pub(super) fn resume_queued(&self, level: &Level, task: TaskRef, phase: PhaseIndex) {
+    pub(super) fn resume_queued(&self, level: &Level, waiter: Waiter, phase: PhaseIndex) {
+        level.current.set(None);
+        let task = match waiter.get() {
+            Waiting::Task(task) => task,
+            Waiting::Record(index) => return self.resume_record_at(level, index),
+        };
         if task.has(Flags::GHOSTS) && self.meet_ghost(task, phase) {
             return;
         }
@@ -75,9 +82,7 @@ impl Core {
     }
 
     /// Resumes whoever the record with a place in the queue stands for.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn resume_record_at(&self, level: &Level, index: u32) {
+    fn resume_record_at(&self, level: &Level, index: u32) {
         let ticket = self.records.borrow_mut().leave_queue(index);
         match ticket {
             Some(ticket) => self.resume_record(level, ticket),
@@ -140,12 +145,12 @@ impl Core {
             None
         };
         let shown = self.show_clock_of(task);
-        let polled = match own {
+        let (polled, pending) = match own {
             Some(own) => poll_with(level, task, resumed, own),
-            None => poll(level, task, resumed, &mut level.context()),
+            None => poll_once(level, task, resumed),
         };
         drop(shown);
-        self.after_poll(task, polled);
+        self.after_poll(task, polled, pending);
     }
 
     /// Resumes whoever a record stands for.

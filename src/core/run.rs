@@ -15,11 +15,13 @@
 #![forbid(unsafe_code)]
 
 use std::cell::{Cell, RefCell};
+use std::mem;
 
 use crate::context::{self, Level};
 use crate::phase::PhaseIndex;
+use crate::queue::PhaseQueue;
 use crate::shared::Shared;
-use crate::task::{Flags, Primary, Wakeup};
+use crate::task::{Flags, Wakeup};
 use crate::ticket::Ticket;
 use crate::waiter::{Waiter, Waiting};
 use crate::wheel::Due;
@@ -57,6 +59,16 @@ pub(super) struct RunLists {
     pub(super) fire: RefCell<Vec<Ticket>>,
 }
 
+/// Has whose turn it is leave the queue, also if its poll panics.
+struct Leaves<'a>(&'a Shared<PhaseQueue>);
+
+impl Drop for Leaves<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.borrow_mut().leave();
+    }
+}
+
 /// Takes the entry at the cursor.
 fn next<T: Copy>(list: &Shared<Vec<T>>, cursor: &Cell<usize>) -> Option<T> {
     let item = list.borrow().get(cursor.get()).copied()?;
@@ -71,10 +83,11 @@ impl Core {
         context::enter(self, Some(phase), None, |level| {
             self.fire_due(phase);
             while let Err(payload) = unwind::catch(|| self.poll_due(level, phase)) {
-                let Some(task) = level.current.take() else {
+                let Some(task) = level.current.get() else {
                     // Not a coroutine: let the host see what is wrong here.
                     std::panic::resume_unwind(payload);
                 };
+                level.end_poll(task);
                 self.end(task, Outcome::Panicked, Some(payload));
             }
         });
@@ -181,49 +194,40 @@ impl Core {
     /// it again. A function of its own, so that what it needs stays in registers.
     #[inline(never)]
     fn poll_each_waiter<const PREFETCH: bool>(&self, level: &Level, phase: PhaseIndex) {
-        let in_later_frame = Primary::uncommitted(phase, true);
-        let in_next_run = Primary::uncommitted(phase, false);
         let queue = &self.phases.get(phase).queue;
-        let mut cx = level.context();
-        while let Some(waiter) = { queue.borrow_mut().pop() } {
+        let (mut cx, free) = (level.context(), level.free());
+        while let Some(waiter) = { queue.borrow().next() } {
             if PREFETCH {
                 let ahead = queue.borrow().peek(PREFETCH_AHEAD);
                 if let Some(Waiting::Task(task)) = ahead.map(Waiter::get) {
                     task.prefetch();
                 }
             }
-            let task = match waiter.get() {
-                Waiting::Task(task) => task,
-                Waiting::Record(index) => {
-                    self.resume_record_at(level, index);
-                    self.poll_joiners(level);
-                    continue;
-                }
-            };
-            if task.has(Flags::SPECIAL) {
-                self.resume_queued(level, task, phase);
+            let Some(task) = waiter.plain_task() else {
+                queue.borrow_mut().leave();
+                self.resume_queued(level, waiter, phase);
                 self.poll_joiners(level);
                 continue;
-            }
+            };
             debug_assert!(task.primary.get().is_queued());
             let ticket = task.ticket();
             task.pass_ticket();
-            task.primary.set(Primary::NONE);
             task.phase.set(phase);
-            let polled = poll(level, task, ticket, &mut cx);
-            let pending = matches!(polled, Polled::Pending);
-            let primary = task.primary.get();
-            if pending && primary == in_later_frame {
-                task.primary.set(in_later_frame.committed());
-                queue.borrow_mut().push_during_run(waiter);
-            } else if pending && primary == in_next_run {
-                task.primary.set(in_next_run.committed());
-                queue.borrow_mut().push_during_run(waiter);
+            let leaves = Leaves(queue);
+            let polled = poll(level, task, ticket, free, &mut cx);
+            let pending = level.pending.get();
+            if matches!(polled, Polled::Pending) && pending.is_as(task.primary.get()) {
+                // It waits for the same again: nothing of it changes.
+                mem::forget(leaves);
+                queue.borrow_mut().stay();
             } else {
-                self.after_poll(task, polled);
+                drop(leaves);
+                level.end_poll(task);
+                self.after_poll(task, polled, pending);
             }
             self.poll_joiners(level);
         }
+        level.current.set(None);
     }
 
     fn poll_timers(&self, level: &Level) {

@@ -16,7 +16,7 @@ use crate::ticket::Ticket;
 use crate::{Outcome, unwind};
 
 use super::Core;
-use super::lifecycle::{MAX_DEPTH, Polled, poll};
+use super::lifecycle::{MAX_DEPTH, Polled, poll_once};
 
 impl Core {
     /// Stores a future to be polled in the run under way, or in the next one of
@@ -163,11 +163,11 @@ impl Core {
     fn start_now(&self, task: TaskRef) {
         let _shown = self.show_clock_of(task);
         let polled = context::enter(self, self.run.get(), Some(task), |level| {
-            unwind::catch(|| poll(level, task, Ticket::VOID, &mut level.context()))
+            unwind::catch(|| poll_once(level, task, Ticket::VOID))
         });
         match polled {
-            Ok(Polled::Pending) => self.commit_or_stop(task),
-            Ok(Polled::Returned) => self.finish(task),
+            Ok((Polled::Pending, pending)) => self.commit_or_stop(task, pending),
+            Ok((Polled::Returned, _)) => self.finish(task),
             Err(payload) => self.end(task, Outcome::Panicked, Some(payload)),
         }
     }

@@ -134,5 +134,4 @@ impl Core {
         });
         own.to_waker()
     }
-
 }

@@ -4,13 +4,13 @@
 
 use std::task::Waker;
 
-use crate::context::Level;
-use crate::task::{Flags, Primary, TaskRef, Wakeup};
+use crate::context::{Level, Pending};
+use crate::task::{Flags, TaskRef, Wakeup};
 use crate::ticket::Ticket;
 use crate::waker::OwnWaker;
 
 use super::Core;
-use super::lifecycle::{Polled, poll};
+use super::lifecycle::{Polled, poll_once};
 
 impl Core {
     /// Polls those who became ready during the run, and whoever they wake.
@@ -78,9 +78,9 @@ impl Core {
         }
         task.clear(Flags::LISTED);
         task.phase.set(phase);
-        let polled = poll_with(level, task, Ticket::VOID, own);
-        if !matches!(polled, Polled::Pending) || task.primary.get() != Primary::NONE {
-            self.after_poll(task, polled);
+        let (polled, pending) = poll_with(level, task, Ticket::VOID, own);
+        if !matches!(polled, Polled::Pending) || pending != Pending::free(own) {
+            self.after_poll(task, polled, pending);
         }
     }
 
@@ -121,11 +121,11 @@ pub(super) fn poll_with(
     task: TaskRef,
     resumed: Ticket,
     own: *const Waker,
-) -> Polled {
+) -> (Polled, Pending) {
     let borrowed = level.waker.replace(own);
     // Also when the poll panics: the level goes on without this waker.
     let _restore = Restore { level, borrowed };
-    poll(level, task, resumed, &mut level.context())
+    poll_once(level, task, resumed)
 }
 
 /// Puts the level's own waker back.

@@ -79,23 +79,25 @@ impl Flags {
 /// What is registered with the task itself.
 ///
 /// At most one wait is: the first to be polled with the coroutine's own waker.
-/// It costs one store while polling; the run loop queues the task when the poll
-/// has returned.
+/// While a poll is under way it stands in the level, see
+/// [`Pending`](crate::context::Pending), invariant APART.
+///
+/// Odd, unless it is `NONE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Primary(u16);
 
 impl Primary {
     pub(crate) const NONE: Primary = Primary(0);
     /// Registered with a wheel or with the coroutine that it joins.
-    pub(crate) const ELSEWHERE: Primary = Primary(1 << 13);
+    pub(crate) const ELSEWHERE: Primary = Primary(ODD | 1 << 13);
     /// To be dropped when its poll returns.
-    pub(crate) const STOPPING: Primary = Primary(UNCOMMITTED | 1 << 12);
+    pub(crate) const STOPPING: Primary = Primary(ODD | 1 << 12);
 
-    /// Waits for a phase; the ticket is yet to be queued.
+    /// Waits for a phase, in its queue.
     #[inline]
-    pub(crate) const fn uncommitted(phase: PhaseIndex, frame_bound: bool) -> Self {
+    pub(crate) const fn queued(phase: PhaseIndex, frame_bound: bool) -> Self {
         let frame_bound = if frame_bound { FRAME_BOUND } else { 0 };
-        Primary(UNCOMMITTED | frame_bound | PHASE | phase.bits())
+        Primary(ODD | QUEUED | frame_bound | phase.bits() << PHASE_SHIFT)
     }
 
     pub(crate) const fn from_bits(bits: u16) -> Self {
@@ -106,15 +108,10 @@ impl Primary {
         self.0
     }
 
-    #[inline]
-    pub(crate) const fn is_uncommitted(self) -> bool {
-        self.0 & UNCOMMITTED != 0
-    }
-
     /// Whether its ticket stands in the queue of its phase.
     #[inline]
     pub(crate) const fn is_queued(self) -> bool {
-        self.0 & (UNCOMMITTED | PHASE) == PHASE
+        self.0 & QUEUED != 0
     }
 
     #[inline]
@@ -123,20 +120,15 @@ impl Primary {
     }
 
     #[inline]
-    pub(crate) const fn committed(self) -> Self {
-        Primary(self.0 & !UNCOMMITTED)
-    }
-
-    #[inline]
     pub(crate) const fn phase(self) -> PhaseIndex {
-        PhaseIndex::from_bits(self.0)
+        PhaseIndex::from_bits(self.0 >> PHASE_SHIFT)
     }
 }
 
-const UNCOMMITTED: u16 = 1 << 15;
 const FRAME_BOUND: u16 = 1 << 14;
-/// Set for every wait for a phase, so that phase 0 differs from `NONE`.
-const PHASE: u16 = 1 << 11;
+const QUEUED: u16 = 1 << 11;
+const PHASE_SHIFT: u32 = 1;
+const ODD: u16 = 1;
 
 /// The head of a task's block.
 ///
@@ -319,12 +311,17 @@ mod tests {
         for phase in [Phase::EarlyUpdate, Phase::EndOfFrame, Phase::Custom(255)] {
             for frame_bound in [false, true] {
                 let phase = PhaseIndex::new(phase);
-                let primary = Primary::uncommitted(phase, frame_bound);
-                assert!(primary.is_uncommitted());
+                let primary = Primary::queued(phase, frame_bound);
+                assert!(primary.is_queued());
                 assert_eq!(primary.phase(), phase);
                 assert_eq!(primary.is_frame_bound(), frame_bound);
-                assert_ne!(primary.committed(), Primary::NONE);
-                assert_ne!(primary, Primary::STOPPING);
+                assert_eq!(primary.bits() & 1, 1);
+            }
+        }
+        for other in [Primary::NONE, Primary::ELSEWHERE, Primary::STOPPING] {
+            assert!(!other.is_queued());
+            if other != Primary::NONE {
+                assert_eq!(other.bits() & 1, 1);
             }
         }
     }
