@@ -9,13 +9,12 @@
 //! Wakers hold the inbox and the coroutine's key, never the coroutine: dropping
 //! one frees at most a few bytes, on whatever thread.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use crate::context::{self, Level};
 use crate::inbox::{Inbox, Message};
 use crate::key::TaskKey;
+use crate::sync::{Arc, AtomicBool, Ordering};
 
 /// What the wakers of one coroutine share.
 pub(crate) struct TaskWake {
@@ -26,13 +25,13 @@ pub(crate) struct TaskWake {
 }
 
 impl TaskWake {
-    fn wake(self: &Arc<Self>) {
-        if context::wake_here(self.inbox.executor(), self.key) {
+    fn wake(this: &Arc<Self>) {
+        if context::wake_here(this.inbox.executor(), this.key) {
             return;
         }
-        if !self.queued.swap(true, Ordering::AcqRel) {
+        if !this.queued.swap(true, Ordering::AcqRel) {
             // Of a dead executor there is nothing to wake.
-            drop(self.inbox.push(Message::Wake(self.clone())));
+            drop(this.inbox.push(Message::Wake(this.clone())));
         }
     }
 
@@ -51,7 +50,7 @@ pub(crate) fn owned(inbox: Arc<Inbox>, key: TaskKey) -> Waker {
         key,
         queued: AtomicBool::new(false),
     });
-    waker_fn::waker_fn(move || wake.wake())
+    waker_fn::waker_fn(move || TaskWake::wake(&wake))
 }
 
 /// The waker that a level polls with.

@@ -25,7 +25,6 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::ptr;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -40,6 +39,7 @@ use crate::records::Records;
 use crate::report::{Report, Reports};
 use crate::seconds::Nanos;
 use crate::shared::Shared;
+use crate::sync::Arc;
 use crate::task::{TaskRef, TaskTable, Wakeup};
 use crate::ticket::Ticket;
 use crate::{CoroutineId, Phase, Time};
