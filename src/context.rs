@@ -15,6 +15,9 @@ use crate::core::Core;
 use crate::owner::OwnerIndex;
 use crate::phase::PhaseIndex;
 use crate::since::Since;
+#[cfg(all(test, framestep_loom))]
+use crate::sync::LocalCell;
+use crate::sync::thread_local;
 use crate::task::{Primary, TaskRef};
 use crate::ticket::Ticket;
 use crate::waker;

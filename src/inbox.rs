@@ -3,11 +3,11 @@
 #![forbid(unsafe_code)]
 
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::task::Waker;
 
 use crate::core::Core;
+use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 use crate::waker::Letter;
 
 /// Creates a coroutine on the executor's thread.
@@ -74,7 +74,9 @@ impl Inbox {
     /// The host is about to look: from now on it has to be told anew.
     pub(crate) fn acknowledge(&self) {
         if self.announced.load(Ordering::Relaxed) {
-            self.announced.store(false, Ordering::Release);
+            // A swap, not a store: whoever finds the host told already, and so
+            // does not tell it, comes before this, and with it what it pushed.
+            self.announced.swap(false, Ordering::AcqRel);
         }
     }
 

@@ -314,6 +314,8 @@ mod executor;
 mod inbox;
 mod key;
 mod lend;
+#[cfg(all(test, framestep_loom))]
+mod models;
 mod owner;
 mod phase;
 mod prefetch;
@@ -328,6 +330,7 @@ mod seconds;
 mod shared;
 mod signal;
 mod since;
+mod sync;
 mod task;
 mod thread;
 mod ticket;

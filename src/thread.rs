@@ -5,6 +5,10 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(all(test, framestep_loom))]
+use crate::sync::LocalCell;
+use crate::sync::thread_local;
+
 /// The number of no thread.
 pub(crate) const NONE: u64 = u64::MAX;
 

@@ -27,7 +27,6 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::ptr;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -43,6 +42,7 @@ use crate::report::{Report, Reports};
 use crate::ring::Ring;
 use crate::seconds::Nanos;
 use crate::shared::Shared;
+use crate::sync::Arc;
 use crate::task::{TaskRef, TaskTable, Wakeup};
 use crate::ticket::Ticket;
 use crate::{CoroutineId, Phase, Time};
@@ -142,7 +142,7 @@ impl Core {
             budget: Cell::new(0),
             runaway_in: Cell::new(0),
             max_polls_per_run,
-            inbox: Arc::default(),
+            inbox: Arc::new(Inbox::default()),
             messages: RefCell::default(),
             reports: Reports::default(),
             closed: Cell::new(false),

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 
 use crate::inbox::{Inbox, Message};
+use crate::sync::Arc;
 
 /// Spawns coroutines from any thread.
 ///

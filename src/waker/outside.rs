@@ -2,12 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 use crate::inbox::{Inbox, Message};
 use crate::key::TaskKey;
+use crate::sync::{Arc, AtomicBool, Ordering};
 
 /// What all outside wakers of one coroutine share.
 pub(crate) struct Letter {
@@ -18,10 +17,10 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
-    fn send(self: &Arc<Self>) {
-        if !self.sent.swap(true, Ordering::AcqRel) {
+    fn send(this: &Arc<Self>) {
+        if !this.sent.swap(true, Ordering::AcqRel) {
             // Of a dead executor there is nothing to wake.
-            drop(self.inbox.push(Message::Wake(self.clone())));
+            drop(this.inbox.push(Message::Wake(this.clone())));
         }
     }
 
@@ -40,5 +39,5 @@ pub(crate) fn outside(inbox: Arc<Inbox>, key: TaskKey) -> Waker {
         key,
         sent: AtomicBool::new(false),
     });
-    waker_fn::waker_fn(move || letter.send())
+    waker_fn::waker_fn(move || Letter::send(&letter))
 }

@@ -18,14 +18,13 @@
 
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
-use std::sync::{Arc, OnceLock};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use crate::context;
 use crate::core::Core;
 use crate::inbox::Inbox;
 use crate::key::TaskKey;
+use crate::sync::{Arc, AtomicPtr, AtomicU64, OnceLock, Ordering, fence};
 use crate::task::TaskRef;
 use crate::thread;
 
