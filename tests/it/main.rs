@@ -44,3 +44,4 @@ mod times;
 mod tokio_comparison;
 mod waits_at_random;
 mod wakes;
+mod wandering;
