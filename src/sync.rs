@@ -1,6 +1,6 @@
 //! What threads meet in: of std, or of loom where the models are tested.
 //!
-//! Whatever is imported from here, the [models](crate::models) see.
+//! Whatever is imported from here, the models see.
 
 #![forbid(unsafe_code)]
 

@@ -125,12 +125,11 @@ impl Registration {
 
     /// The wait is over, for whatever reason it was polled.
     pub(crate) fn finish(&mut self, place: Place) {
-        match context::level() {
-            Some(level) => self.finish_in(&level, place),
-            None => {
-                self.cancel(place);
-                self.ticket = Ticket::DONE;
-            }
+        if let Some(level) = context::level() {
+            self.finish_in(&level, place);
+        } else {
+            self.cancel(place);
+            self.ticket = Ticket::DONE;
         }
     }
 
