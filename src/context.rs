@@ -13,10 +13,12 @@ use std::ptr::{self, NonNull};
 use std::task::{Context, Waker};
 
 use crate::core::Core;
-use crate::key::TaskKey;
 use crate::owner::OwnerIndex;
 use crate::phase::PhaseIndex;
 use crate::since::Since;
+#[cfg(all(test, framestep_loom))]
+use crate::sync::LocalCell;
+use crate::sync::thread_local;
 use crate::task::{Primary, TaskRef};
 use crate::ticket::Ticket;
 use crate::waker;
@@ -144,6 +146,13 @@ impl Level {
         unsafe { &*self.core }
     }
 
+    /// The coroutine that is being polled or dropped, if `core` does that.
+    #[inline(always)]
+    pub(crate) fn current_in(&self, core: *const Core) -> Option<(&Core, TaskRef)> {
+        let current = self.current.get().filter(|_| ptr::eq(self.core, core))?;
+        Some((self.core(), current))
+    }
+
     /// Whether no executor is at work.
     #[inline]
     pub(crate) fn is_outside(&self) -> bool {
@@ -227,8 +236,13 @@ impl Level {
         } else {
             // Nothing but what does not change during a poll may be read here:
             // the level, the task's key, the inbox.
-            waker::owned(self.core().inbox.clone(), task.key())
+            self.outside_waker(task)
         }
+    }
+
+    #[cold]
+    fn outside_waker(&self, task: TaskRef) -> Waker {
+        waker::outside(self.core().inbox.clone(), task.key())
     }
 
     /// Wakes the coroutine that is being polled.
@@ -237,9 +251,9 @@ impl Level {
             return;
         };
         if self.is_on_this_thread() {
-            self.core().wake(task.key());
+            self.core().wake(task);
         } else {
-            waker::owned(self.core().inbox.clone(), task.key()).wake();
+            self.outside_waker(task).wake();
         }
     }
 
@@ -376,21 +390,15 @@ pub(crate) fn polled_of(executor: u32) -> impl Iterator<Item = TaskRef> {
     of_executor.filter_map(|level| level.current.get())
 }
 
+/// Whether of all coroutines of `core` this one is being polled innermost.
+pub(crate) fn is_current(core: &Core, task: TaskRef) -> bool {
+    let mut of_core = levels().filter(|level| ptr::eq(level.core, core));
+    of_core.find_map(|level| level.current.get()) == Some(task)
+}
+
 /// The level that is polling the coroutine, if one is.
 pub(crate) fn level_of(task: TaskRef) -> Option<LevelRef> {
     levels().find(|level| level.current.get() == Some(task))
-}
-
-/// Wakes a coroutine if its executor is at work on this thread. `false`: the
-/// wake comes from outside.
-pub(crate) fn wake_here(executor: u32, key: TaskKey) -> bool {
-    match levels().find(|level| level.core().id == executor) {
-        Some(level) => {
-            level.core().wake(key);
-            true
-        }
-        None => false,
-    }
 }
 
 /// What is registered with a coroutine, be it in a poll that is under way.

@@ -1,32 +1,30 @@
-//! What reaches the executor from other threads, and from its own thread
-//! while it is not at work.
+//! What reaches the executor from other threads.
 
 #![forbid(unsafe_code)]
 
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::task::Waker;
 
 use crate::core::Core;
 use crate::key::TaskKey;
-use crate::waker::TaskWake;
+use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
+use crate::waker::Letter;
 
 /// Creates a coroutine on the executor's thread.
 pub(crate) type RemoteSpawn = Box<dyn FnOnce(&Core) + Send>;
 
 pub(crate) enum Message {
     /// A waker of this task was called.
-    Wake(Arc<TaskWake>),
+    Wake(Arc<Letter>),
     /// `Remote::spawn` was called.
     Spawn(RemoteSpawn),
 }
 
 /// The one door between threads: an ordered list behind a lock that is held
 /// only to push one message or to take them all.
+#[derive(Default)]
 pub(crate) struct Inbox {
-    /// The executor whose inbox this is.
-    executor: u32,
     messages: Mutex<Messages>,
     /// Whether there are messages: lets the executor look without the lock.
     waiting: AtomicBool,
@@ -49,20 +47,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Inbox {
-    pub(crate) fn new(executor: u32) -> Self {
-        Inbox {
-            executor,
-            messages: Mutex::default(),
-            waiting: AtomicBool::new(false),
-            announced: AtomicBool::new(false),
-            host: Mutex::default(),
-        }
-    }
-
-    pub(crate) fn executor(&self) -> u32 {
-        self.executor
-    }
-
     /// Hands the message over, or back if the executor is gone.
     pub(crate) fn push(&self, message: Message) -> Result<(), Message> {
         {
@@ -91,7 +75,9 @@ impl Inbox {
     /// The host is about to look: from now on it has to be told anew.
     pub(crate) fn acknowledge(&self) {
         if self.announced.load(Ordering::Relaxed) {
-            self.announced.store(false, Ordering::Release);
+            // A swap, not a store: whoever finds the host told already, and so
+            // does not tell it, comes before this, and with it what it pushed.
+            self.announced.swap(false, Ordering::AcqRel);
         }
     }
 

@@ -1,5 +1,7 @@
 //! The waiters of one phase, in the order in which they began to wait.
 
+use std::ops::Range;
+
 use crate::waiter::Waiter;
 
 /// A phase's waiters: those of the run under way, and those of the next.
@@ -135,9 +137,24 @@ impl PhaseQueue {
         }
     }
 
-    /// All waiters of a run that begins now, for a look ahead.
-    pub(crate) fn due(&self) -> impl Iterator<Item = Waiter> {
-        self.waiters.iter().copied()
+    /// The waiters of a run that begins now, one by one, for a look ahead.
+    #[inline(always)]
+    pub(crate) fn due_at(&self, index: usize) -> Option<Waiter> {
+        debug_assert!(self.read == 0);
+        self.waiters.get(index).copied()
+    }
+
+    /// Puts a waiter of a run that begins now further ahead, where the one before
+    /// it has been moved or is given up.
+    #[inline]
+    pub(crate) fn move_due(&mut self, waiter: Waiter, index: usize) {
+        self.waiters[index] = waiter;
+    }
+
+    /// Takes waiters out of a run that begins now.
+    pub(crate) fn give_up(&mut self, places: Range<usize>) {
+        debug_assert!(self.read == 0);
+        self.waiters.drain(places);
     }
 
     /// The waiters that the run under way has yet to come to, in order.
@@ -315,7 +332,7 @@ mod tests {
                     }
                 }
                 queue.end_run();
-                let left: Vec<u32> = queue.due().map(index).collect();
+                let left: Vec<u32> = queue.waiters.iter().copied().map(index).collect();
                 assert_eq!(left, expected);
             }
         }

@@ -96,12 +96,13 @@ impl Core {
         let later = match waiter.get() {
             Waiting::Record(index) => {
                 let records = self.records.borrow();
-                let record = records.ticket_at(index).and_then(|t| records.get(t));
-                record.is_some_and(|record| {
+                let ticket = records.ticket_at(index);
+                ticket.is_some_and(|ticket| {
                     // What counts frames may have changed hands in the last of
                     // them.
-                    record.frame_bound
-                        && (record.due_frame == 0 || record.due_frame > self.clock.frame())
+                    let frame = self.clock.frame();
+                    let due_frame = records.due_frame(ticket);
+                    records.is_frame_bound(ticket) && due_frame.is_none_or(|due| due > frame)
                 })
             }
             Waiting::Task(task) => {

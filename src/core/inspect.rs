@@ -195,17 +195,21 @@ impl<'a> Draft<'a> {
 
     fn read_record(&mut self, phase: PhaseIndex, index: u32, due: bool) {
         let records = self.core.records.borrow();
-        let record = records.ticket_at(index).and_then(|t| records.get(t));
-        let Some((key, record)) = record.and_then(|record| Some((record.task?, record))) else {
+        let Some(ticket) = records.ticket_at(index) else {
             return;
         };
-        if due && record.due_frame <= self.core.clock.frame() {
+        let record = records.get(ticket);
+        let Some((key, record)) = record.and_then(|record| Some((record.task()?, record))) else {
+            return;
+        };
+        if due && records.is_due_in(ticket, self.core.clock.frame()) {
             self.set_ready(key, Some(phase));
-        } else if record.due_frame == 0 {
+        } else if records.due_frame(ticket).is_none() {
             // Those that count frames stand in a wheel as well.
             let task = self.core.tasks.borrow().get(key);
             if let Some(task) = task {
-                self.add_wait(task, wait_for_phase(phase, record.frame_bound, record.asks));
+                let later_frame = records.is_frame_bound(ticket);
+                self.add_wait(task, wait_for_phase(phase, later_frame, record.asks()));
             }
         }
     }
@@ -266,7 +270,7 @@ impl<'a> Draft<'a> {
         let (core, frame) = (self.core, self.core.clock.frame());
         state.frames.borrow().for_each(|_, key| {
             let ticket = Ticket::from_bits(key);
-            let due_frame = core.records.borrow().get(ticket).map(|r| r.due_frame);
+            let due_frame = core.records.borrow().due_frame(ticket);
             if let (Some(task), Some(due_frame)) = (core.task_of(ticket), due_frame) {
                 let wait = Wait::Frames {
                     phase: phase.phase(),

@@ -272,7 +272,7 @@ impl Core {
     /// The task that a ticket stands for, if it still does.
     pub(super) fn task_of(&self, ticket: Ticket) -> Option<TaskRef> {
         if ticket.is_record() {
-            let key = self.records.borrow().get(ticket)?.task?;
+            let key = self.records.borrow().get(ticket)?.task()?;
             self.tasks.borrow().get(key)
         } else {
             let tasks = self.tasks.borrow();

@@ -20,23 +20,15 @@ impl Core {
         self.budget.set(alive.saturating_add(extra));
     }
 
-    /// Counts a wake that would lead to a poll. `true`: it is one too many.
-    pub(super) fn is_greedy(&self, task: TaskRef) -> bool {
-        let serial = self.run_serial.get();
-        let wakes = {
-            let mut tasks = self.tasks.borrow_mut();
-            let extra = tasks.extra_mut(task);
-            if extra.woken_in != serial {
-                extra.woken_in = serial;
-                extra.wakes = 0;
-            }
-            extra.wakes = extra.wakes.saturating_add(1);
-            extra.wakes
-        };
-        if wakes == self.max_polls_per_run + 1 {
+    /// Leaves a coroutine to the next run that was called more often in this one
+    /// than is good.
+    #[cold]
+    pub(super) fn put_off_greedy(&self, task: TaskRef, wakeup: Wakeup, calls: u32) {
+        // Once in a run.
+        if calls == self.max_polls_per_run + 1 {
             self.report_greedy(task, self.max_polls_per_run);
         }
-        wakes > self.max_polls_per_run
+        self.postpone(wakeup);
     }
 
     /// Takes one poll from the run's budget. `false`: there is none left.

@@ -6,6 +6,7 @@
 
 mod backlog;
 mod due;
+mod fire;
 mod ghosts;
 mod inspect;
 mod joiners;
@@ -21,13 +22,13 @@ mod run;
 mod spawn;
 mod wake;
 mod watch;
+mod woken;
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::ptr;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -41,8 +42,10 @@ use crate::owner::Owners;
 use crate::phase::PhaseIndex;
 use crate::records::Records;
 use crate::report::{Report, Reports};
+use crate::ring::Ring;
 use crate::seconds::Nanos;
 use crate::shared::Shared;
+use crate::sync::Arc;
 use crate::task::{TaskRef, TaskTable, Wakeup};
 use crate::ticket::Ticket;
 use crate::{CoroutineId, Phase, Time};
@@ -78,7 +81,7 @@ pub(crate) struct Core {
     run_serial: Cell<u64>,
     lists: RunLists,
     /// Became ready during the run, for the same run.
-    soon: Shared<VecDeque<Wakeup>>,
+    soon: Shared<Ring<Wakeup>>,
     /// Those who joined what ended since the last poll of the run returned.
     ended: Shared<Vec<Ticket>>,
     /// Started in a closure that something is lent to; or started, or to be
@@ -144,7 +147,7 @@ impl Core {
             budget: Cell::new(0),
             runaway_in: Cell::new(0),
             max_polls_per_run,
-            inbox: Arc::new(Inbox::new(id)),
+            inbox: Arc::new(Inbox::default()),
             messages: RefCell::default(),
             reports: Reports::default(),
             watch,

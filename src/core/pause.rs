@@ -205,15 +205,13 @@ impl Core {
             return 0;
         };
         let total_ns = pause.total_ns(self.phases.get(phase).measure(clock));
-        let mut records = self.records.borrow_mut();
         let base_ns = if ticket.is_record() {
-            records.get_mut(ticket).map(|record| &mut record.base_ns)
+            let mut records = self.records.borrow_mut();
+            records.replace_base_ns(ticket, total_ns)
         } else {
-            Some(&mut pause.base_ns)
+            Some(replace(&mut pause.base_ns, total_ns))
         };
-        base_ns.map_or(0, |base_ns| {
-            total_ns.saturating_sub(replace(base_ns, total_ns))
-        })
+        base_ns.map_or(0, |base_ns| total_ns.saturating_sub(base_ns))
     }
 
     /// A timer was registered in the poll of `level`, whose coroutine may be
@@ -274,7 +272,7 @@ impl Core {
         };
         let base_ns = if ticket.is_record() {
             let records = self.records.borrow();
-            records.get(ticket).map_or(0, |record| record.base_ns)
+            records.base_ns(ticket)
         } else {
             pause.base_ns
         };

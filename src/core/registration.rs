@@ -14,6 +14,7 @@ use std::task::{Context, Waker};
 use crate::clock::ClockRef;
 use crate::context::{self, Level, Pending};
 use crate::phase::PhaseIndex;
+use crate::records::Kind;
 use crate::since::Since;
 use crate::task::{Flags, Primary, TaskRef, TaskTable};
 use crate::ticket::Ticket;
@@ -123,13 +124,27 @@ impl Registration {
     }
 
     /// The wait is over, for whatever reason it was polled.
-    #[inline]
     pub(crate) fn finish(&mut self, place: Place) {
-        if self.ticket.is_registered() {
-            let resumed = context::level().is_some_and(|level| self.take_resumed(&level));
-            if !resumed {
-                self.cancel(place);
-            }
+        if !self.ticket.is_registered() {
+            self.ticket = Ticket::DONE;
+        } else if let Some(level) = context::level() {
+            self.finish_in(&level, place);
+        } else {
+            self.cancel(place);
+            self.ticket = Ticket::DONE;
+        }
+    }
+
+    /// The same, where the level is known.
+    #[inline(always)]
+    pub(crate) fn finish_in(&mut self, level: &Level, place: Place) {
+        if self.take_resumed(level) {
+            return;
+        }
+        // As a rule it was fired, and nothing is left of it.
+        let core = level.core();
+        if !self.since.is_of(core.id) || core.is_live(self.ticket) {
+            self.cancel(place);
         }
         self.ticket = Ticket::DONE;
     }
@@ -156,6 +171,15 @@ impl Registration {
         task.is_some()
     }
 
+    /// The same, if it cannot.
+    #[inline(always)]
+    pub(crate) fn wait_with_record(&mut self, level: &Level, cx: &Context<'_>) {
+        let frame_bound = self.since.primary().is_frame_bound();
+        if self.make_record(level, cx, Kind::queued(frame_bound)) {
+            self.queue_record(level.core());
+        }
+    }
+
     /// Waits, or goes on waiting, for a run of the phase.
     #[cold]
     #[inline(never)]
@@ -172,17 +196,14 @@ impl Registration {
                 .pending
                 .set(Pending::phase(Since::never(phase, frame_bound)));
             self.ticket = task.ticket();
-        } else if self.make_record(level, cx, 0) {
-            self.queue_record(level.core(), frame_bound);
+        } else if self.make_record(level, cx, Kind::queued(frame_bound)) {
+            self.queue_record(level.core());
         }
     }
 
-    /// Gives the record a place in the queue of its phase.
-    fn queue_record(&self, core: &Core, frame_bound: bool) {
-        if let Some(record) = core.records.borrow_mut().get_mut(self.ticket) {
-            record.frame_bound = frame_bound;
-            record.in_queue = true;
-        }
+    /// Gives the record its place in the queue of its phase.
+    #[inline]
+    fn queue_record(&self, core: &Core) {
         let waiter = Waiter::record(self.ticket.index());
         let state = core.phases.get(self.phase());
         state.queue.borrow_mut().push(waiter);
@@ -193,7 +214,7 @@ impl Registration {
         if self.ticket.is_record() {
             let mut records = level.core().records.borrow_mut();
             if let Some(record) = records.get_mut(self.ticket) {
-                record.asks = true;
+                record.set_asks(true);
             }
         } else if let Some(task) = level.current.get() {
             if task.ticket() == self.ticket {
@@ -224,12 +245,15 @@ impl Registration {
         let Some(deadline) = frame_deadline(due_frame) else {
             return;
         };
-        if !self.renew(level, cx, Place::Frames) && self.make_record(level, cx, due_frame) {
-            let state = level.core().phases.get(self.phase());
+        let kind = Kind::QueuedForLater;
+        if !self.renew(level, cx, Place::Frames) && self.make_record(level, cx, kind) {
+            let core = level.core();
+            let state = core.phases.get(self.phase());
             let ticket = self.ticket;
+            core.records.borrow_mut().count_frames(ticket, due_frame);
             state.frames.borrow_mut().insert(deadline, ticket.bits());
             // Holds its place among those who begin to wait before and after.
-            self.queue_record(level.core(), true);
+            self.queue_record(level.core());
         }
     }
 
@@ -267,7 +291,9 @@ impl Registration {
         let Some(level) = level else {
             self.cancel(Place::Joiners);
             let waker = Some(cx.waker().clone());
-            self.ticket = core.records.borrow_mut().insert(None, waker, 0);
+            let mut records = core.records.borrow_mut();
+            self.ticket = records.insert(None, Kind::Elsewhere, waker);
+            drop(records);
             self.since = self.since.begin(Since::mark(0, core.id));
             core.add_joiner(target, self.ticket);
             return;
@@ -291,7 +317,7 @@ impl Registration {
     /// is no use, since the coroutine is being stopped.
     #[inline]
     fn register(&mut self, level: &Level, cx: &Context<'_>, place: Place) -> bool {
-        if self.ticket.is_registered() && self.renew(level, cx, place) {
+        if self.renew(level, cx, place) {
             return false;
         }
         if let Some(task) = level.free_task(cx) {
@@ -300,12 +326,18 @@ impl Registration {
             self.ticket = task.ticket();
             true
         } else {
-            self.make_record(level, cx, 0)
+            self.make_record_elsewhere(level, cx)
         }
     }
 
     #[cold]
-    fn make_record(&mut self, level: &Level, cx: &Context<'_>, due_frame: u64) -> bool {
+    #[inline(never)]
+    fn make_record_elsewhere(&mut self, level: &Level, cx: &Context<'_>) -> bool {
+        self.make_record(level, cx, Kind::Elsewhere)
+    }
+
+    #[inline(always)]
+    fn make_record(&mut self, level: &Level, cx: &Context<'_>, kind: Kind) -> bool {
         let core = level.core();
         let task = level.current.get().filter(|task| task.is_alive());
         if let Some(task) = task {
@@ -317,7 +349,7 @@ impl Registration {
         }
         let waker = foreign_waker(level, cx);
         let key = task.map(|task| task.key());
-        self.ticket = core.records.borrow_mut().insert(key, waker, due_frame);
+        self.ticket = core.records.borrow_mut().insert(key, kind, waker);
         true
     }
 
@@ -327,10 +359,13 @@ impl Registration {
     /// # Panics
     ///
     /// If the wait began in another executor, whose frames are not the same.
+    #[inline]
     fn renew(&mut self, level: &Level, cx: &Context<'_>, place: Place) -> bool {
-        if !self.ticket.is_registered() {
-            return false;
-        }
+        self.ticket.is_registered() && self.renew_registered(level, cx, place)
+    }
+
+    #[inline(never)]
+    fn renew_registered(&mut self, level: &Level, cx: &Context<'_>, place: Place) -> bool {
         let core = level.core();
         assert!(
             self.since.is_of(core.id),
@@ -361,8 +396,7 @@ impl Registration {
             let Some(record) = records.get_mut(self.ticket) else {
                 return false;
             };
-            record.task = task.map(|task| task.key());
-            std::mem::replace(&mut record.waker, waker)
+            record.renew(task.map(|task| task.key()), waker)
         };
         drop(previous);
         if let Some(task) = task {
@@ -423,51 +457,62 @@ impl Core {
     }
 
     /// Makes the ticket stale, if it is not, wherever it stands.
+    #[inline]
     fn cancel(&self, ticket: Ticket, phase: PhaseIndex, place: Place) {
         if ticket.is_record() {
-            let record = self.records.borrow_mut().remove(ticket);
-            let Some(record) = record else {
+            let removed = self.records.borrow_mut().remove(ticket);
+            let Some(removed) = removed else {
                 return;
             };
-            if record.in_queue {
+            if removed.in_queue {
                 self.note_ghost(phase);
             }
             self.note_stale(phase, place);
-            // Its waker may be hostile, and nothing is borrowed any more.
-            drop(record);
+            drop(removed.waker);
         } else {
-            let task = self.tasks.borrow().at(ticket.index());
-            if task.ticket() != ticket {
-                return;
+            self.cancel_task(ticket, phase, place);
+        }
+    }
+
+    #[inline(never)]
+    fn cancel_task(&self, ticket: Ticket, phase: PhaseIndex, place: Place) {
+        if !self.tasks.borrow().is_current(ticket) {
+            return;
+        }
+        let task = self.tasks.borrow().at(ticket.index());
+        let mut primary = task.primary.replace(Primary::NONE);
+        task.pass_ticket();
+        if let Some(level) = context::level_of(task) {
+            // Its next wait may register in its stead.
+            if level.pending.replace(level.free()).is_apart() {
+                primary = Primary::NONE;
             }
-            let mut primary = task.primary.replace(Primary::NONE);
-            task.pass_ticket();
-            if let Some(level) = context::level_of(task) {
-                // Its next wait may register in its stead.
-                if level.pending.replace(level.free()).is_apart() {
-                    primary = Primary::NONE;
-                }
-            }
-            if primary.is_queued() {
-                self.leave_ghost(task, primary.phase());
-            } else if primary == Primary::ELSEWHERE {
-                self.note_stale(phase, place);
-            }
+        }
+        if primary.is_queued() {
+            self.leave_ghost(task, primary.phase());
+        } else if primary == Primary::ELSEWHERE {
+            self.note_stale(phase, place);
         }
     }
 
     /// A ticket in a wheel went stale.
+    #[inline]
     fn note_stale(&self, phase: PhaseIndex, place: Place) {
-        let is_live = |ticket| self.is_live(ticket);
-        let state = self.phases.get(phase);
         match place {
-            Place::Timer(clock) => state.timers.borrow_mut().note_stale(clock, is_live),
-            Place::Frames => {
-                let mut frames = state.frames.borrow_mut();
-                frames.note_dead(|key| is_live(Ticket::from_bits(key)));
-            }
+            Place::Timer(clock) => self.note_stale_timer(phase, clock),
+            Place::Frames => self.note_stale_count(phase),
             Place::Queue | Place::Joiners => {}
         }
+    }
+
+    fn note_stale_timer(&self, phase: PhaseIndex, clock: ClockIndex) {
+        let mut timers = self.phases.get(phase).timers.borrow_mut();
+        timers.note_stale(clock, |ticket| self.is_live(ticket));
+    }
+
+    fn note_stale_count(&self, phase: PhaseIndex) {
+        let mut frames = self.phases.get(phase).frames.borrow_mut();
+        frames.note_dead(|key| self.is_live(Ticket::from_bits(key)));
     }
 
     /// Puts a ticket into the list of those who wait for the end of a task.

@@ -3,17 +3,15 @@
 //! The plain ones take the short way; who was woken, has a waker of its own or
 //! records, is paused, or counts on another clock, is looked at twice.
 
-use std::mem::ManuallyDrop;
-use std::task::{RawWaker, Waker};
-
 use crate::context::{Level, Pending};
 use crate::phase::PhaseIndex;
-use crate::task::{Flags, Primary, TaskRef, Wakeup};
+use crate::task::{Flags, Primary, TaskRef};
 use crate::ticket::Ticket;
 use crate::waiter::{Waiter, Waiting};
 
 use super::Core;
 use super::lifecycle::{Polled, poll_once};
+use super::woken::poll_with;
 
 impl Core {
     #[inline(always)]
@@ -43,7 +41,7 @@ impl Core {
 
     /// Polls a coroutine that has nothing special about it.
     #[inline(always)]
-    fn resume_plain(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+    pub(super) fn resume_plain(&self, level: &Level, task: TaskRef, resumed: Ticket) {
         if let Some(phase) = level.phase {
             task.phase.set(phase);
         }
@@ -124,7 +122,7 @@ impl Core {
     /// Polls a coroutine that was woken, has a waker of its own, or has records.
     #[cold]
     #[inline(never)]
-    fn resume_special(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+    pub(super) fn resume_special(&self, level: &Level, task: TaskRef, resumed: Ticket) {
         if task.has(Flags::PAUSED) {
             self.park_ready(task, level.phase.expect("in a run"));
             return;
@@ -139,32 +137,17 @@ impl Core {
             let serial = self.run_serial.get();
             self.tasks.borrow_mut().extra_mut(task).polled_in = serial;
         }
-        let waker = if task.has(Flags::OWN_WAKER) {
-            let tasks = self.tasks.borrow();
-            tasks
-                .extra(task)
-                .and_then(|e| e.waker.as_ref())
-                .map(|waker| {
-                    let raw = RawWaker::new(waker.data(), waker.vtable());
-                    // SAFETY: the original outlives the poll, since only the end of
-                    // the task drops it; the copy is never dropped.
-                    ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
-                })
+        let own = if task.has(Flags::OWN_WAKER) {
+            self.tasks.borrow().own_waker(task)
         } else {
             None
         };
         let shown = self.show_clock_of(task);
-        let Some(waker) = waker else {
-            let (polled, pending) = poll_once(level, task, resumed);
-            drop(shown);
-            self.after_poll(task, polled, pending);
-            return;
+        let (polled, pending) = match own {
+            Some(own) => poll_with(level, task, resumed, own),
+            None => poll_once(level, task, resumed),
         };
-        let borrowed = level.waker.replace(&raw const *waker);
-        // Also when the poll panics: the level goes on without this waker.
-        let restore = Restore { level, borrowed };
-        let (polled, pending) = poll_once(level, task, resumed);
-        drop((restore, shown));
+        drop(shown);
         self.after_poll(task, polled, pending);
     }
 
@@ -172,11 +155,8 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn resume_record(&self, level: &Level, ticket: Ticket) {
-        let due_frame = {
-            let records = self.records.borrow();
-            records.get(ticket).map(|record| record.due_frame)
-        };
-        if due_frame.is_none_or(|due_frame| due_frame > self.clock.frame()) {
+        let frame = self.clock.frame();
+        if !self.records.borrow().is_due_in(ticket, frame) {
             // If it is there, only its place came up: from now on it comes
             // before all in the queue.
             return;
@@ -198,35 +178,6 @@ impl Core {
         drop(record);
     }
 
-    /// Resumes a coroutine that stands in a list of those to poll.
-    #[inline(always)]
-    pub(super) fn resume_woken(&self, level: &Level, wakeup: Wakeup) {
-        let task = self.tasks.borrow().woken(wakeup);
-        let Some(task) = task else {
-            return;
-        };
-        if task.has(Flags::MORE_THAN_LISTED) {
-            self.resume_woken_special(level, task, wakeup);
-        } else {
-            // It is new, woke itself, or joined what was stopped from outside.
-            task.clear(Flags::LISTED);
-            self.resume_plain(level, task, Ticket::VOID);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn resume_woken_special(&self, level: &Level, task: TaskRef, wakeup: Wakeup) {
-        // Who has no waker that others could call is not woken without end.
-        let may_be_greedy = task.has(Flags::OWN_WAKER) && !task.has(Flags::PAUSED);
-        if may_be_greedy && self.is_greedy(task) {
-            self.postpone(wakeup);
-        } else {
-            task.clear(Flags::LISTED);
-            self.resume_special(level, task, Ticket::VOID);
-        }
-    }
-
     /// Polls a joiner. What ends in that poll is the caller's to look after.
     #[inline]
     pub(super) fn resume_joiner(&self, level: &Level, task: TaskRef, resumed: Ticket) {
@@ -235,17 +186,5 @@ impl Core {
         } else {
             self.resume_plain(level, task, resumed);
         }
-    }
-}
-
-/// Puts the level's own waker back.
-struct Restore<'a> {
-    level: &'a Level,
-    borrowed: *const Waker,
-}
-
-impl Drop for Restore<'_> {
-    fn drop(&mut self) {
-        self.level.waker.set(self.borrowed);
     }
 }

@@ -45,13 +45,13 @@ pub(super) struct RunLists {
     arrivals: Shared<Vec<Wakeup>>,
     next_arrival: Cell<usize>,
     /// Waits of coroutines that were paused when they fell due.
-    returned: Shared<Vec<Ticket>>,
+    pub(super) returned: Shared<Vec<Ticket>>,
     next_returned: Cell<usize>,
     /// Waits over several frames whose place in the queue is long gone.
-    early: Shared<Vec<Ticket>>,
+    pub(super) early: Shared<Vec<Ticket>>,
     next_early: Cell<usize>,
     frames: RefCell<Vec<Due>>,
-    timers: Shared<Vec<Due>>,
+    pub(super) timers: Shared<Vec<Due>>,
     next_timer: Cell<usize>,
     /// Those who joined what has ended, the next one last.
     pub(super) front: Shared<Vec<Ticket>>,
@@ -156,10 +156,10 @@ impl Core {
         let mut early = self.lists.early.borrow_mut();
         let gone = due.drain(..).map(|due| ticket_of(&due)).filter(|&ticket| {
             let record = records.get(ticket);
-            record.is_some_and(|record| !record.in_queue)
+            record.is_some_and(|record| !record.is_in_queue())
         });
         early.extend(gone);
-        early.sort_unstable_by_key(|&ticket| records.get(ticket).map(|record| record.began));
+        early.sort_unstable_by_key(|&ticket| records.began(ticket));
     }
 
     fn end_run(&self, phase: PhaseIndex) {
@@ -173,48 +173,6 @@ impl Core {
         self.lists.next_timer.set(0);
         self.phases.get(phase).queue.borrow_mut().end_run();
         self.run.set(None);
-    }
-
-    /// Calls the wakers of all waits due in this run that were polled with one
-    /// of their own. That comes first, so that a combinator finds all of its
-    /// futures that are ready in the one poll its coroutine gets.
-    fn fire_due(&self, phase: PhaseIndex) {
-        if self.records.borrow().is_empty() {
-            return;
-        }
-        let mut fire = self.lists.fire.take();
-        fire.extend_from_slice(&self.lists.returned.borrow());
-        fire.retain(|ticket| ticket.is_record());
-        fire.extend_from_slice(&self.lists.early.borrow());
-        {
-            let queue = self.phases.get(phase).queue.borrow();
-            if queue.has_records() {
-                let records = self.records.borrow();
-                fire.extend(queue.due().filter_map(|waiter| match waiter.get() {
-                    Waiting::Record(index) => records.ticket_at(index),
-                    Waiting::Task(_) => None,
-                }));
-            }
-            let timers = self.lists.timers.borrow();
-            fire.extend(timers.iter().map(ticket_of).filter(|t| t.is_record()));
-            let records = self.records.borrow();
-            let frame = self.clock.frame();
-            fire.retain(|&ticket| {
-                let record = records.get(ticket);
-                record.is_some_and(|record| record.due_frame <= frame)
-            });
-        }
-        if self.has_pauses() {
-            // Their turn comes when their coroutines go on.
-            fire.retain(|&ticket| {
-                let task = self.task_of(ticket);
-                task.is_none_or(|task| !task.has(Flags::PAUSED))
-            });
-        }
-        for ticket in fire.drain(..) {
-            self.fire(ticket);
-        }
-        self.lists.fire.replace(fire);
     }
 
     /// Polls all that is due, from wherever the run stands.
@@ -234,17 +192,7 @@ impl Core {
         }
         self.poll_waiters(level, phase);
         self.poll_timers(level);
-        while let Some(wakeup) = { self.soon.borrow_mut().pop_front() } {
-            // Those who were woken have a limit of their own.
-            let woken = self.tasks.borrow().woken(wakeup);
-            let limited = woken.is_some_and(|task| task.has(Flags::OWN_WAKER));
-            if limited || self.spend() {
-                self.resume_woken(level, wakeup);
-                self.poll_joiners(level);
-            } else {
-                self.postpone(wakeup);
-            }
-        }
+        self.poll_soon(level);
         level.current.set(None);
     }
 

@@ -6,28 +6,43 @@ use std::task::Waker;
 
 use crate::context;
 use crate::inbox::Message;
-use crate::key::TaskKey;
-use crate::task::{Flags, TaskRef};
-use crate::ticket::Ticket;
-use crate::{unwind, waker};
+use crate::task::{Flags, Lifecycle, TaskRef};
+use crate::waker::OwnWaker;
 
 use super::Core;
 
 impl Core {
-    /// A waker of the task was called on this thread, while this executor is at
-    /// work.
-    pub(crate) fn wake(&self, key: TaskKey) {
-        let task = self.tasks.borrow().get(key);
-        let Some(task) = task.filter(|task| task.is_alive()) else {
-            return;
-        };
-        if self.firing.get() == Some(key) {
-            // It is due by the very wait whose waker is being called.
+    /// A waker of the task was called on this thread, in the poll of `current`.
+    /// `true`: it is for the run under way. `false`: it is for `wake` to do.
+    #[inline(always)]
+    pub(crate) fn wake_soon(&self, task: TaskRef, current: TaskRef) -> bool {
+        let soon = self.run.get() == Some(task.phase.get())
+            && current != task
+            && task.lifecycle.get() == Lifecycle::Alive
+            && !task.has(Flags::QUEUED)
+            && self.firing.get().is_none();
+        let wakeup = self.tasks.borrow().wakeup(task);
+        let soon = soon && self.soon.borrow_mut().try_push(wakeup);
+        if soon {
+            task.set(Flags::LISTED);
+        }
+        soon
+    }
+
+    /// A waker of the task was called on this thread.
+    #[inline(never)]
+    pub(crate) fn wake(&self, task: TaskRef) {
+        // If it is firing, it is due by the very wait whose waker is called.
+        if !task.is_alive() || self.firing.get() == Some(task.key()) {
             return;
         }
-        self.make_ready(task);
-        if self.run.get().is_none() {
-            self.inbox.announce();
+        if self.run.get().is_some() {
+            self.queue_ready(task);
+        } else {
+            // The host's waker may drop the executor.
+            let core = self.rc();
+            core.make_ready(task);
+            core.inbox.announce();
         }
     }
 
@@ -45,7 +60,7 @@ impl Core {
         let phase = task.last_phase();
         // One that wakes itself while it is polled goes on in the next run: it
         // cannot hold this one.
-        let soon = self.run.get() == Some(phase) && context::current_of(self.id) != Some(task);
+        let soon = self.run.get() == Some(phase) && !context::is_current(self, task);
         if task.has(Flags::QUEUED) {
             if !soon || task.has(Flags::SOON) {
                 return;
@@ -59,11 +74,11 @@ impl Core {
     #[inline]
     pub(super) fn enlist(&self, task: TaskRef, soon: bool) {
         let wakeup = self.tasks.borrow().wakeup(task);
-        task.set(Flags::QUEUED);
         if soon {
-            task.set(Flags::SOON);
-            self.soon.borrow_mut().push_back(wakeup);
+            task.set(Flags::LISTED);
+            self.soon.borrow_mut().push(wakeup);
         } else {
+            task.set(Flags::QUEUED);
             let state = self.phases.get(task.last_phase());
             state.arrivals.borrow_mut().push(wakeup);
         }
@@ -109,36 +124,14 @@ impl Core {
     }
 
     /// A waker of the task that may leave the executor.
+    #[cold]
     pub(crate) fn owned_waker(&self, task: TaskRef) -> Waker {
-        if let Some(extra) = self.tasks.borrow().extra(task) {
-            if let Some(waker) = &extra.waker {
-                return waker.clone();
-            }
-        }
-        let waker = waker::owned(self.inbox.clone(), task.key());
-        self.tasks.borrow_mut().extra_mut(task).waker = Some(waker.clone());
-        task.set(Flags::OWN_WAKER);
-        waker
-    }
-
-    /// Calls the waker that a due wait was polled with, if it was not its
-    /// coroutine's own: a combinator must hear which of its futures is ready.
-    pub(crate) fn fire(&self, ticket: Ticket) {
-        let (waker, task) = {
-            let mut records = self.records.borrow_mut();
-            let Some(record) = records.get_mut(ticket) else {
-                return;
-            };
-            (record.waker.take(), record.task)
-        };
-        let Some(waker) = waker else {
-            return;
-        };
-        let outer = self.firing.replace(task);
-        let woken = unwind::catch(|| waker.wake());
-        self.firing.set(outer);
-        if let Err(payload) = woken {
-            unwind::dispose(payload);
-        }
+        let mut tasks = self.tasks.borrow_mut();
+        let own = &mut tasks.extra_mut(task).waker;
+        let own = own.get_or_insert_with(|| {
+            task.set(Flags::OWN_WAKER);
+            OwnWaker::new(self, task)
+        });
+        own.to_waker()
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
-use std::sync::Arc;
 
 use crate::inbox::{Inbox, Message};
+use crate::sync::Arc;
 
 /// Spawns coroutines from any thread.
 ///

@@ -4,11 +4,12 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::task::Waker;
+use std::cell::Cell;
 
 use crate::inspect::Watched;
 use crate::phase::PhaseIndex;
 use crate::ticket::Ticket;
+use crate::waker::OwnWaker;
 
 use super::pause::Pause;
 
@@ -19,7 +20,7 @@ pub(crate) struct Extra {
     /// Its place among the members of its owner.
     pub(super) member: Option<u32>,
     /// The task's own waker, once somebody has asked for it.
-    pub(crate) waker: Option<Waker>,
+    pub(crate) waker: Option<OwnWaker>,
     pub(crate) name: Option<Cow<'static, str>>,
     /// Of one that is paused, or has been.
     pub(crate) pause: Option<Box<Pause>>,
@@ -33,9 +34,9 @@ pub(crate) struct Extra {
     pub(crate) sweep_joiners_at: usize,
     /// The last run in which it was polled, kept for tasks with records only.
     pub(crate) polled_in: u64,
-    /// The last run in which a wake led to a poll, and how many did.
-    pub(crate) woken_in: u64,
-    pub(crate) wakes: u32,
+    /// The last run in which it was called, and how often.
+    called_in: Cell<u64>,
+    calls: Cell<u32>,
     /// How many places of it are ghosts, while it lives, in the queues where
     /// there are any.
     ghosts: Vec<(PhaseIndex, u32)>,
@@ -47,6 +48,19 @@ impl Extra {
             member,
             ..Extra::default()
         }
+    }
+
+    /// A wake is about to lead to a poll: how many have in this run, with it.
+    #[inline]
+    pub(crate) fn count_call(&self, run: u64) -> u32 {
+        let earlier = if self.called_in.replace(run) == run {
+            self.calls.get()
+        } else {
+            0
+        };
+        let calls = earlier.saturating_add(1);
+        self.calls.set(calls);
+        calls
     }
 
     /// Its place in the queue of `phase` became a ghost.

@@ -75,10 +75,10 @@ impl Flags {
     pub(crate) const GHOSTS: Flags = Flags(1 << 4);
     /// It is paused, or an owner of it is.
     pub(crate) const PAUSED: Flags = Flags(1 << 5);
-    /// What a poll of one that stands in a list has to look at.
-    pub(crate) const MORE_THAN_LISTED: Flags = Flags(0b111_1100);
     /// It counts on another clock than the game clock.
     pub(crate) const CLOCK: Flags = Flags(1 << 6);
+    /// What a poll with the own waker has to look at.
+    pub(crate) const MORE_THAN_CALLED: Flags = Flags(0b110_1000);
     /// All that a poll has to look at.
     pub(crate) const SPECIAL: Flags = Flags(0b111_1111);
     /// Its `Coroutine` handle exists, and wants the output.

@@ -4,6 +4,7 @@ use std::alloc::Layout;
 use std::collections::HashMap;
 use std::future::Future;
 use std::ptr::NonNull;
+use std::task::Waker;
 
 use slab::Slab;
 
@@ -183,13 +184,15 @@ impl TaskTable {
             .then_some(task)
     }
 
-    /// Whether the registration of a task's ticket is still the current one.
+    /// Whether the registration of a task's ticket is still the current one. It
+    /// may be the ticket of another executor, if their numbers look alike.
     pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
-        self.at(ticket.index()).ticket() == ticket
+        let slot = self.slots.get(ticket.index() as usize);
+        slot.is_some_and(|slot| slot.task.ticket() == ticket)
     }
 
     /// The entry that stands for a task in a list of those to poll.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wakeup(&self, task: TaskRef) -> Wakeup {
         let index = task.key().index;
         let stamp = self.slot(index).wake_stamp;
@@ -216,6 +219,14 @@ impl TaskTable {
             Linked::Extra(index) => self.extras.get(index as usize),
             _ => None,
         }
+    }
+
+    /// The waker that the task is polled with, once it has one of its own. Good
+    /// as long as the task lives.
+    #[inline]
+    pub(crate) fn own_waker(&self, task: TaskRef) -> Option<*const Waker> {
+        let own = self.extra(task)?.waker.as_ref()?;
+        Some(own.lent())
     }
 
     /// The task's `Extra`, if it has one.

@@ -71,7 +71,7 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
     #[inline(never)]
     fn wait_otherwise(&mut self, cx: &Context<'_>) {
         let level = polled(Self::NAME);
-        self.registration.wait_for_phase(&level, cx);
+        self.registration.wait_with_record(&level, cx);
     }
 
     /// Polled for another reason than that its own ticket came up. `true`: it
@@ -90,7 +90,7 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
             since.is_before(core.runs_begun(since.phase()))
         };
         if ready {
-            self.registration.finish(Place::Queue);
+            self.registration.finish_in(&level, Place::Queue);
         } else {
             self.registration.wait_for_phase(&level, cx);
         }

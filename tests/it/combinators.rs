@@ -7,11 +7,11 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use futures::future::{Either, LocalBoxFuture, join_all, select};
 use futures::stream::FuturesUnordered;
-use futures::{FutureExt, StreamExt};
+use futures::{FutureExt, StreamExt, poll};
 
 use framestep::prelude::*;
 
@@ -574,4 +574,59 @@ fn a_select_in_a_loop_leaves_no_timers_behind() {
     polls.take();
     update(&mut executor, 10_000);
     assert_eq!(polls.get(), 0);
+}
+
+#[test]
+fn waits_of_one_coroutine_hold_their_places_one_by_one() {
+    for first_is_dropped in [false, true] {
+        let mut executor = unclamped();
+        let log = Log::new();
+        let (say, say_between) = (log.clone(), log.clone());
+        executor.start(async move {
+            let mut first: FuturesUnordered<_> = [next_frame(), next_frame()].into_iter().collect();
+            assert!(poll!(first.next()).is_pending());
+            start(async move {
+                next_frame().await;
+                say_between.say("between");
+            });
+            let mut second: FuturesUnordered<_> =
+                [next_frame(), next_frame()].into_iter().collect();
+            assert!(poll!(second.next()).is_pending());
+            if first_is_dropped {
+                drop(first);
+            }
+            second.next().await;
+            say.say("both");
+        });
+        executor.run_frame(0.25);
+        if first_is_dropped {
+            log.check(&["F1: between", "F1: both"]);
+        } else {
+            log.check(&["F1: both", "F1: between"]);
+        }
+    }
+}
+
+#[test]
+fn a_coroutine_is_due_once_a_waker_was_called_for_it_even_if_that_wait_is_gone() {
+    let mut executor = unclamped();
+    let polls = Rc::new(Cell::new(0));
+    let waits: Rc<RefCell<FuturesUnordered<_>>> = Rc::default();
+    let taken = waits.clone();
+    executor.start(async move {
+        next_frame().await;
+        taken.take();
+    });
+    waits.borrow().push(next_frame());
+    let count = polls.clone();
+    executor.start(poll_fn(move |cx| {
+        count.set(count.get() + 1);
+        let _ = waits.borrow_mut().poll_next_unpin(cx);
+        Poll::<()>::Pending
+    }));
+    assert_eq!(polls.take(), 1);
+    executor.run_frame(0.25);
+    assert_eq!(polls.take(), 1);
+    executor.run_frame(0.25);
+    assert_eq!(polls.take(), 0);
 }

@@ -47,3 +47,4 @@ mod tokio_comparison;
 mod trace;
 mod waits_at_random;
 mod wakes;
+mod wandering;

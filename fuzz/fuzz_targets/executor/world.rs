@@ -1,0 +1,198 @@
+//! What the host, its scripts and their destructors share.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::Waker;
+use std::time::Duration;
+
+use framestep::prelude::*;
+use framestep::{CoroutineId, Handle, Remote};
+
+use crate::acts;
+
+pub(crate) const PHASES: [Phase; 7] = [
+    Phase::EarlyUpdate,
+    Phase::FixedUpdate,
+    Phase::Update,
+    Phase::LateUpdate,
+    Phase::EndOfFrame,
+    Phase::Custom(0),
+    Phase::Custom(255),
+];
+
+/// An event of no executor.
+#[derive(Default)]
+pub(crate) struct Bell {
+    pub(crate) rung: Cell<u64>,
+    pub(crate) wakers: RefCell<Vec<Waker>>,
+}
+
+/// An owner, and whether it is bound to a clock.
+pub(crate) struct Owned {
+    pub(crate) owner: Owner,
+    pub(crate) clocked: bool,
+}
+
+/// What is known of a living coroutine.
+#[derive(Default)]
+pub(crate) struct Status {
+    pub(crate) ended: Cell<bool>,
+    /// It waits for nothing but Update: of a frame after this one, with the game
+    /// clock at this time.
+    pub(crate) due: Cell<Option<(u64, u64)>>,
+}
+
+pub(crate) struct World {
+    input: RefCell<std::vec::IntoIter<u8>>,
+    pub(crate) handle: Handle,
+    pub(crate) remote: Remote,
+    frame: Cell<u64>,
+    game_ns: Cell<u64>,
+    runs: Cell<u64>,
+    /// The latest run of each phase.
+    latest: [Cell<u64>; PHASES.len()],
+    living: Cell<usize>,
+    /// How many destructors are under way.
+    pub(crate) drops: Cell<u32>,
+    /// Whoever is paused is late for a reason.
+    pub(crate) paused: Cell<bool>,
+    pub(crate) statuses: RefCell<Vec<Rc<Status>>>,
+    pub(crate) coroutines: RefCell<Vec<Coroutine<u64>>>,
+    pub(crate) ids: RefCell<Vec<CoroutineId>>,
+    pub(crate) owners: RefCell<Vec<Rc<Owned>>>,
+    pub(crate) clocks: RefCell<Vec<Clock>>,
+    pub(crate) flags: [Cell<bool>; 3],
+    pub(crate) bells: [Bell; 3],
+    pub(crate) signal: Signal<u64>,
+}
+
+impl World {
+    pub(crate) fn new(executor: &Executor, data: &[u8]) -> Rc<World> {
+        Rc::new(World {
+            input: RefCell::new(data.to_vec().into_iter()),
+            handle: executor.handle(),
+            remote: executor.remote(),
+            frame: Cell::new(0),
+            game_ns: Cell::new(0),
+            runs: Cell::new(0),
+            latest: Default::default(),
+            living: Cell::new(0),
+            drops: Cell::new(0),
+            paused: Cell::new(false),
+            statuses: RefCell::default(),
+            coroutines: RefCell::default(),
+            ids: RefCell::default(),
+            owners: RefCell::default(),
+            clocks: RefCell::new(vec![executor.clock()]),
+            flags: Default::default(),
+            bells: Default::default(),
+            signal: Signal::new(),
+        })
+    }
+
+    pub(crate) fn byte(&self) -> Option<u8> {
+        self.input.borrow_mut().next()
+    }
+
+    /// A number below `bound`: 0 when the input is at its end.
+    pub(crate) fn below(&self, bound: usize) -> usize {
+        usize::from(self.byte().unwrap_or(0)) % bound
+    }
+
+    /// An element of a list, unless that is empty.
+    pub(crate) fn pick<T: Clone>(&self, list: &RefCell<Vec<T>>) -> Option<T> {
+        let choice = self.byte().map_or(0, usize::from);
+        let list = list.borrow();
+        list.get(choice.checked_rem(list.len())?).cloned()
+    }
+
+    /// The same, out of the list.
+    pub(crate) fn take<T>(&self, list: &RefCell<Vec<T>>) -> Option<T> {
+        let choice = self.byte().map_or(0, usize::from);
+        let mut list = list.borrow_mut();
+        let index = choice.checked_rem(list.len())?;
+        Some(list.swap_remove(index))
+    }
+
+    pub(crate) fn frame(&self) -> u64 {
+        self.frame.get()
+    }
+
+    pub(crate) fn game_ns(&self) -> u64 {
+        self.game_ns.get()
+    }
+
+    /// How many runs have begun.
+    pub(crate) fn runs(&self) -> u64 {
+        self.runs.get()
+    }
+
+    /// The latest run of a phase.
+    pub(crate) fn latest(&self, phase: Phase) -> u64 {
+        let index = PHASES.iter().position(|&other| other == phase);
+        self.latest[index.expect("one of them")].get()
+    }
+
+    pub(crate) fn living(&self) -> usize {
+        self.living.get()
+    }
+
+    pub(crate) fn frame_began(&self, frame: u64, game: Duration) {
+        assert_eq!(frame, self.frame.get() + 1);
+        let game_ns = ns(game);
+        assert!(game_ns >= self.game_ns.get(), "time goes on");
+        self.frame.set(frame);
+        self.game_ns.set(game_ns);
+    }
+
+    pub(crate) fn run_begins(&self, phase: Phase) {
+        self.runs.set(self.runs.get() + 1);
+        let index = PHASES.iter().position(|&other| other == phase);
+        self.latest[index.expect("one of them")].set(self.runs.get());
+    }
+
+    pub(crate) fn came_to_life(&self) -> Rc<Status> {
+        self.living.set(self.living.get() + 1);
+        let status = Rc::<Status>::default();
+        self.statuses.borrow_mut().push(status.clone());
+        status
+    }
+
+    pub(crate) fn ended(&self, status: &Status) {
+        assert!(!status.ended.replace(true), "dropped twice");
+        self.living.set(self.living.get() - 1);
+    }
+
+    /// After a run of Update: whoever was due in it has gone on.
+    pub(crate) fn check_nobody_was_forgotten(&self) {
+        let mut statuses = self.statuses.borrow_mut();
+        statuses.retain(|status| !status.ended.get());
+        if self.paused.get() {
+            return;
+        }
+        for status in statuses.iter() {
+            if let Some((frame, deadline_ns)) = status.due.get() {
+                let is_due = frame < self.frame.get() && deadline_ns <= self.game_ns.get();
+                assert!(!is_due, "forgotten since frame {frame}");
+            }
+        }
+    }
+
+    /// Whatever is left may be used and dropped when the executor is gone.
+    pub(crate) fn outlive_the_executor(self: &Rc<Self>) {
+        for bell in 0..self.bells.len() {
+            acts::ring(self, bell);
+        }
+        acts::begin(self, false, false);
+        let ids = self.ids.take();
+        assert!(!ids.into_iter().any(|id| self.handle.stop(id)));
+        let (owners, coroutines) = (self.owners.take(), self.coroutines.take());
+        assert!(coroutines.iter().all(Coroutine::is_finished));
+        drop(owners);
+        drop(coroutines);
+    }
+}
+
+pub(crate) fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).expect("the clocks count in u64")
+}

@@ -1,0 +1,161 @@
+//! Calling the wakers that due waits were polled with, if those were not their
+//! coroutines' own: a combinator must hear which of its futures are ready.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+use std::task::Waker;
+
+use crate::key::TaskKey;
+use crate::phase::PhaseIndex;
+use crate::queue::PhaseQueue;
+use crate::task::Flags;
+use crate::ticket::Ticket;
+use crate::unwind;
+use crate::waiter::{Waiter, Waiting};
+
+use super::Core;
+use super::phases::ticket_of;
+
+/// How far a look through a queue has got.
+#[derive(Default)]
+struct Look {
+    seen: Cell<usize>,
+    /// How many of the places seen are kept.
+    kept: Cell<usize>,
+    /// Whom the last one kept makes due, if it was fired.
+    group: Cell<Option<TaskKey>>,
+}
+
+impl Look {
+    #[inline]
+    fn keep(&self, queue: &mut PhaseQueue, waiter: Waiter) {
+        let kept = self.kept.get();
+        queue.move_due(waiter, kept);
+        self.kept.set(kept + 1);
+    }
+}
+
+impl Core {
+    /// Calls the wakers of all waits due in the run that has begun. That comes
+    /// first, so that a combinator finds all of its futures that are ready in
+    /// the one poll its coroutine gets.
+    #[inline]
+    pub(super) fn fire_due(&self, phase: PhaseIndex) {
+        if !self.records.borrow().is_empty() {
+            self.fire_records(phase);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fire_records(&self, phase: PhaseIndex) {
+        let mut fire = self.lists.fire.take();
+        fire.extend_from_slice(&self.lists.returned.borrow());
+        fire.extend_from_slice(&self.lists.early.borrow());
+        self.fire_each(&mut fire);
+        if self.phases.get(phase).queue.borrow().has_records() {
+            self.fire_queued(phase);
+        }
+        fire.extend(self.lists.timers.borrow().iter().map(ticket_of));
+        self.fire_each(&mut fire);
+        self.lists.fire.replace(fire);
+    }
+
+    /// Fires those of the tickets that are of records and due.
+    fn fire_each(&self, tickets: &mut Vec<Ticket>) {
+        for ticket in tickets.drain(..) {
+            if ticket.is_record() && self.is_due_and_goes_on(ticket) {
+                self.fire(ticket);
+            }
+        }
+    }
+
+    fn is_due_and_goes_on(&self, ticket: Ticket) -> bool {
+        let frame = self.clock.frame();
+        let due = self.records.borrow().is_due_in(ticket, frame);
+        due && !(self.has_pauses() && self.is_paused_wait(ticket))
+    }
+
+    /// The turn of such a wait comes when its coroutine goes on.
+    #[cold]
+    fn is_paused_wait(&self, ticket: Ticket) -> bool {
+        let task = self.task_of(ticket);
+        task.is_some_and(|task| task.has(Flags::PAUSED))
+    }
+
+    /// Fires those in the queue of the phase that are due. A coroutine keeps one
+    /// of the places that follow each other there: it is polled once.
+    fn fire_queued(&self, phase: PhaseIndex) {
+        let look = Look::default();
+        let firing = self.firing.get();
+        while let Err(payload) = unwind::catch(|| self.fire_queued_from(phase, &look)) {
+            unwind::dispose(payload);
+        }
+        self.firing.set(firing);
+        let mut queue = self.phases.get(phase).queue.borrow_mut();
+        queue.give_up(look.kept.get()..look.seen.get());
+    }
+
+    /// Goes on behind a waker that panicked.
+    fn fire_queued_from(&self, phase: PhaseIndex, look: &Look) {
+        let queue = &self.phases.get(phase).queue;
+        let frame = self.clock.frame();
+        while let Some(waiter) = { queue.borrow().due_at(look.seen.get()) } {
+            look.seen.set(look.seen.get() + 1);
+            let Waiting::Record(index) = waiter.get() else {
+                look.group.set(None);
+                look.keep(&mut queue.borrow_mut(), waiter);
+                continue;
+            };
+            let paused = self.has_pauses() && self.is_paused_place(index);
+            let fired = if paused {
+                None
+            } else {
+                let mut records = self.records.borrow_mut();
+                records.fire_at(index, frame, look.group.get())
+            };
+            let Some(fired) = fired else {
+                look.group.set(None);
+                look.keep(&mut queue.borrow_mut(), waiter);
+                continue;
+            };
+            if fired.keeps_place {
+                look.group.set(fired.task);
+                look.keep(&mut queue.borrow_mut(), waiter);
+            }
+            self.firing.set(fired.task);
+            fired.waker.wake();
+        }
+    }
+
+    #[cold]
+    fn is_paused_place(&self, index: u32) -> bool {
+        let ticket = self.records.borrow().ticket_at(index);
+        ticket.is_some_and(|ticket| self.is_paused_wait(ticket))
+    }
+
+    /// Calls the waker of a record.
+    pub(crate) fn fire(&self, ticket: Ticket) {
+        let (waker, task) = {
+            let mut records = self.records.borrow_mut();
+            let Some(record) = records.get_mut(ticket) else {
+                return;
+            };
+            (record.take_waker(), record.task())
+        };
+        if let Some(waker) = waker {
+            self.call_for(task, waker);
+        }
+    }
+
+    /// Calls the waker of a wait that makes `task` due anyway.
+    fn call_for(&self, task: Option<TaskKey>, waker: Waker) {
+        let outer = self.firing.replace(task);
+        let woken = unwind::catch(|| waker.wake());
+        self.firing.set(outer);
+        if let Err(payload) = woken {
+            unwind::dispose(payload);
+        }
+    }
+}
