@@ -64,18 +64,15 @@ pub(crate) fn act(world: &Rc<World>, inside: bool, clocked: bool) {
             }
         }
         22 => {
-            // The closure has to be `Send`, which the world is not.
-            world.remote.spawn(|| async { next_frame_outside_of_the_books().await });
+            // Of another thread's making, so it cannot hold the world.
+            let token = world.remotes.clone();
+            world.remote.spawn(move || async move { drop(token) });
         }
         _ => {
             let _ = (world.handle.time(), world.handle.owner());
         }
     }
 }
-
-/// A coroutine of another thread's making ends in the run that makes it, so that
-/// the books need not know of it.
-async fn next_frame_outside_of_the_books() {}
 
 /// Begins a coroutine.
 pub(crate) fn begin(world: &Rc<World>, inside: bool, clocked: bool) {
