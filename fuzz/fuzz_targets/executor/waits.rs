@@ -60,7 +60,9 @@ pub(crate) fn any(world: &Rc<World>, clocked: bool, depth: u32) -> LocalBoxFutur
         }
         2 | 3 => async move { seconds(&world, length_ns, phase, clocked).await }.boxed_local(),
         4 => async move {
-            let deadline = time().unscaled_elapsed.saturating_add(Duration::from_nanos(length_ns));
+            let deadline = time()
+                .unscaled_elapsed
+                .saturating_add(Duration::from_nanos(length_ns));
             let wait = wait_seconds_realtime(Duration::from_nanos(length_ns)).in_phase(phase);
             takes_a_run(&world, wait).await;
             assert!(time().unscaled_elapsed >= deadline, "early");
@@ -96,12 +98,17 @@ pub(crate) fn any(world: &Rc<World>, clocked: bool, depth: u32) -> LocalBoxFutur
             let waits: FuturesUnordered<_> = (0..3).map(part).collect();
             waits.for_each(|()| future::ready(())).boxed_local()
         }
-        18 => timeout(Duration::from_nanos(length_ns), part(0)).map(drop).boxed_local(),
+        18 => timeout(Duration::from_nanos(length_ns), part(0))
+            .map(drop)
+            .boxed_local(),
         19 => muffled(part(0)).boxed_local(),
         20 => async move { world.signal.wait().map(|_| ()).await }.boxed_local(),
         _ => {
             let period = Duration::from_nanos(length_ns.clamp(1_000_000, u64::MAX));
-            interval(period).take(2).for_each(|_| future::ready(())).boxed_local()
+            interval(period)
+                .take(2)
+                .for_each(|_| future::ready(()))
+                .boxed_local()
         }
     }
 }
