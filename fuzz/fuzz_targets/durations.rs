@@ -98,13 +98,21 @@ fn of_seconds(seconds: i128) -> Nanos {
 fn of_decimal(text: &str, up: bool) -> Nanos {
     if let Some(positive) = text.strip_prefix('-') {
         let is_zero = positive.bytes().all(|digit| matches!(digit, b'0' | b'.'));
-        return if is_zero { Nanos::Finite(0) } else { Nanos::Negative };
+        return if is_zero {
+            Nanos::Finite(0)
+        } else {
+            Nanos::Negative
+        };
     }
     if text == "inf" {
         return Nanos::Endless;
     }
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits: String = fraction.chars().chain("000000000".chars()).take(9).collect();
+    let digits: String = fraction
+        .chars()
+        .chain("000000000".chars())
+        .take(9)
+        .collect();
     let Ok(floor) = format!("{whole}{digits}").parse::<u128>() else {
         return Nanos::Endless;
     };
@@ -132,7 +140,11 @@ fn ns(duration: Duration) -> u64 {
 
 fn begin(executor: &Executor, length: Length, realtime: bool) -> Option<Waiter> {
     let time = executor.time();
-    let now_ns = ns(if realtime { time.unscaled_elapsed } else { time.elapsed });
+    let now_ns = ns(if realtime {
+        time.unscaled_elapsed
+    } else {
+        time.elapsed
+    });
     let deadline_ns = match length.nanos(false) {
         // It panics, as it should, and panics end a fuzzer.
         Nanos::NotANumber => return None,
@@ -145,7 +157,12 @@ fn begin(executor: &Executor, length: Length, realtime: bool) -> Option<Waiter> 
     } else {
         executor.start(async move { wait_seconds(value).await })
     });
-    Some(Waiter { coroutine, frame: time.frame, deadline_ns, realtime })
+    Some(Waiter {
+        coroutine,
+        frame: time.frame,
+        deadline_ns,
+        realtime,
+    })
 }
 
 /// A frame of hostile length, and what the clocks must say of it.
@@ -173,9 +190,18 @@ fn frame(executor: &mut Executor, dt: Length, max_delta_ns: u64) {
 fn check(executor: &Executor, waiters: &mut Vec<Waiter>) {
     let time = executor.time();
     waiters.retain(|waiter| {
-        let now_ns = ns(if waiter.realtime { time.unscaled_elapsed } else { time.elapsed });
+        let now_ns = ns(if waiter.realtime {
+            time.unscaled_elapsed
+        } else {
+            time.elapsed
+        });
         let is_due = waiter.frame < time.frame && waiter.deadline_ns.is_some_and(|at| at <= now_ns);
-        assert_eq!(waiter.coroutine.is_finished(), is_due, "at {now_ns}, due {:?}", waiter.deadline_ns);
+        assert_eq!(
+            waiter.coroutine.is_finished(),
+            is_due,
+            "at {now_ns}, due {:?}",
+            waiter.deadline_ns
+        );
         !is_due
     });
     assert_eq!(executor.len(), waiters.len());

@@ -27,7 +27,9 @@ impl Bytes<'_> {
     fn number(&mut self) -> Option<u64> {
         let head = self.byte()?;
         let bit = u64::from(head & 63);
-        let near = (1_u64 << bit).wrapping_add(u64::from(self.byte()?)).wrapping_sub(128);
+        let near = (1_u64 << bit)
+            .wrapping_add(u64::from(self.byte()?))
+            .wrapping_sub(128);
         if head & 64 == 0 {
             return Some(near);
         }

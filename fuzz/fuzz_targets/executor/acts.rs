@@ -1,10 +1,11 @@
 //! What takes no time: done by the host, by scripts and by destructors.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use framestep::prelude::*;
 
-use crate::script::script;
+use crate::script::{Injected, script};
 use crate::world::{Owned, PHASES, World};
 
 /// Scales of clocks.
@@ -64,8 +65,9 @@ pub(crate) fn act(world: &Rc<World>, inside: bool, clocked: bool) {
             }
         }
         22 => {
-            // The closure has to be `Send`, which the world is not.
-            world.remote.spawn(|| async { next_frame_outside_of_the_books().await });
+            // Of another thread's making, so it cannot hold the world.
+            let token = world.remotes.clone();
+            world.remote.spawn(move || async move { drop(token) });
         }
         _ => {
             let _ = (world.handle.time(), world.handle.owner());
@@ -73,22 +75,29 @@ pub(crate) fn act(world: &Rc<World>, inside: bool, clocked: bool) {
     }
 }
 
-/// A coroutine of another thread's making ends in the run that makes it, so that
-/// the books need not know of it.
-async fn next_frame_outside_of_the_books() {}
-
 /// Begins a coroutine.
 pub(crate) fn begin(world: &Rc<World>, inside: bool, clocked: bool) {
+    // One that is refused is dropped at once, and may panic at whoever began it.
+    let begun = catch_unwind(AssertUnwindSafe(|| begun(world, inside, clocked)));
+    match begun {
+        Ok(Some(coroutine)) => {
+            world.ids.borrow_mut().push(coroutine.id());
+            world.coroutines.borrow_mut().push(coroutine);
+        }
+        Err(payload) if !payload.is::<Injected>() => resume_unwind(payload),
+        _ => {}
+    }
+}
+
+fn begun(world: &Rc<World>, inside: bool, clocked: bool) -> Option<Coroutine<u64>> {
     let how = world.below(8);
     let phase = PHASES[world.below(PHASES.len())];
-    let coroutine = match how {
+    Some(match how {
         0 if inside => start(script(world, clocked)),
         1 if inside => spawn(script(world, clocked)),
         2 if inside => spawn_in(phase, script(world, clocked)),
         3 | 4 => {
-            let Some(owned) = world.pick(&world.owners) else {
-                return;
-            };
+            let owned = world.pick(&world.owners)?;
             let script = script(world, owned.clocked);
             match how {
                 3 => owned.owner.start(script),
@@ -98,10 +107,7 @@ pub(crate) fn begin(world: &Rc<World>, inside: bool, clocked: bool) {
         5 => world.handle.spawn_in(phase, script(world, false)),
         6 => world.handle.spawn(script(world, false)),
         _ => world.handle.start(script(world, false)),
-    };
-    let id = coroutine.id();
-    world.ids.borrow_mut().push(id);
-    world.coroutines.borrow_mut().push(coroutine);
+    })
 }
 
 /// Wakes whoever waits for a bell.
@@ -125,7 +131,10 @@ fn make_owner(world: &World) {
         (None, _) => world.handle.owner().map(|owner| (owner, false)),
     };
     if let Some((owner, clocked)) = owner {
-        world.owners.borrow_mut().push(Rc::new(Owned { owner, clocked }));
+        world
+            .owners
+            .borrow_mut()
+            .push(Rc::new(Owned { owner, clocked }));
     }
 }
 

@@ -15,7 +15,7 @@ const MOST_DROPS: u32 = 30;
 
 /// What a panic is raised with that the input asks for. It is raised without the
 /// panic hook, which ends a fuzzer.
-struct Injected;
+pub(crate) struct Injected;
 
 /// Lives as long as the future of a coroutine.
 struct Life {

@@ -60,7 +60,9 @@ pub(crate) fn any(world: &Rc<World>, clocked: bool, depth: u32) -> LocalBoxFutur
         }
         2 | 3 => async move { seconds(&world, length_ns, phase, clocked).await }.boxed_local(),
         4 => async move {
-            let deadline = time().unscaled_elapsed.saturating_add(Duration::from_nanos(length_ns));
+            let deadline = time()
+                .unscaled_elapsed
+                .saturating_add(Duration::from_nanos(length_ns));
             let wait = wait_seconds_realtime(Duration::from_nanos(length_ns)).in_phase(phase);
             takes_a_run(&world, wait).await;
             assert!(time().unscaled_elapsed >= deadline, "early");
@@ -76,14 +78,17 @@ pub(crate) fn any(world: &Rc<World>, clocked: bool, depth: u32) -> LocalBoxFutur
         8 => in_a_run_of(&world, Phase::FixedUpdate, fixed_update().map(drop)),
         9 => in_a_run_of(&world, Phase::EndOfFrame, end_of_frame().map(drop)),
         10 => in_a_run_of(&world, phase, in_phase(phase).map(drop)),
+        // Waiting for one's own end is a panic, as it should be.
         11 => match world.take(&world.coroutines) {
-            Some(coroutine) => coroutine.map(drop).boxed_local(),
-            None => future::ready(()).boxed_local(),
+            Some(coroutine) if coroutine.id() != current() => coroutine.map(drop).boxed_local(),
+            _ => future::ready(()).boxed_local(),
         },
         12 => {
             let coroutines = world.coroutines.borrow();
-            let finished = coroutines.last().map(Coroutine::finished);
-            finished.map_or(future::ready(()).boxed_local(), |end| end.map(drop).boxed_local())
+            match coroutines.last() {
+                Some(last) if last.id() != current() => last.finished().map(drop).boxed_local(),
+                _ => future::ready(()).boxed_local(),
+            }
         }
         13 => bell(&world, below(3)),
         14 => yield_now().boxed_local(),
@@ -93,12 +98,17 @@ pub(crate) fn any(world: &Rc<World>, clocked: bool, depth: u32) -> LocalBoxFutur
             let waits: FuturesUnordered<_> = (0..3).map(part).collect();
             waits.for_each(|()| future::ready(())).boxed_local()
         }
-        18 => timeout(Duration::from_nanos(length_ns), part(0)).map(drop).boxed_local(),
+        18 => timeout(Duration::from_nanos(length_ns), part(0))
+            .map(drop)
+            .boxed_local(),
         19 => muffled(part(0)).boxed_local(),
-        20 => async move { drop(world.signal.wait().await) }.boxed_local(),
+        20 => async move { world.signal.wait().map(|_| ()).await }.boxed_local(),
         _ => {
             let period = Duration::from_nanos(length_ns.clamp(1_000_000, u64::MAX));
-            interval(period).take(2).for_each(|_| future::ready(())).boxed_local()
+            interval(period)
+                .take(2)
+                .for_each(|_| future::ready(()))
+                .boxed_local()
         }
     }
 }

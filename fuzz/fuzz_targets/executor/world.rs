@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -52,6 +53,8 @@ pub(crate) struct World {
     /// The latest run of each phase.
     latest: [Cell<u64>; PHASES.len()],
     living: Cell<usize>,
+    /// Held by every coroutine that came from the remote, or is on its way.
+    pub(crate) remotes: Arc<()>,
     /// How many destructors are under way.
     pub(crate) drops: Cell<u32>,
     /// Whoever is paused is late for a reason.
@@ -77,6 +80,7 @@ impl World {
             runs: Cell::new(0),
             latest: Default::default(),
             living: Cell::new(0),
+            remotes: Arc::default(),
             drops: Cell::new(0),
             paused: Cell::new(false),
             statuses: RefCell::default(),
@@ -131,6 +135,11 @@ impl World {
     pub(crate) fn latest(&self, phase: Phase) -> u64 {
         let index = PHASES.iter().position(|&other| other == phase);
         self.latest[index.expect("one of them")].get()
+    }
+
+    /// Coroutines of the remote, those included that have not arrived.
+    pub(crate) fn from_remote(&self) -> usize {
+        Arc::strong_count(&self.remotes) - 1
     }
 
     pub(crate) fn living(&self) -> usize {
