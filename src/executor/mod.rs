@@ -189,8 +189,13 @@ impl Executor {
     /// a call that gave `true` until one that gives `false`, or until another
     /// named phase is run, the game clock reads the time of the step: also in
     /// custom phases that the host runs as part of it.
+    ///
+    /// A frame has at most as many steps as [`max_delta`](Builder::max_delta) has
+    /// room for, whatever the game clock's scale, and however many are left of
+    /// frames before. Fixed time goes past those beyond without a run, which is
+    /// [reported](Self::on_report).
     pub fn begin_fixed_step(&mut self) -> bool {
-        self.core.clock.begin_fixed_step()
+        self.core.begin_fixed_step()
     }
 
     /// Runs one phase: resumes every coroutine that is due in it.
