@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use framestep::prelude::*;
 
-use crate::support::update;
-use crate::timeline::{Log, unclamped};
+use crate::support::{poll_once, result_of, update};
+use crate::timeline::{Log, UNLIMITED, unclamped};
 
 #[test]
 fn a_wait_that_begins_after_the_owner_was_paused_stands_still() {
@@ -95,4 +95,38 @@ fn a_phase_inside_and_outside_of_fixed_steps_fires_no_timer_early() {
     while executor.begin_fixed_step() {}
     executor.run_phase(OWN);
     log.check(&["F2.Custom(0): 50ms over"]);
+}
+
+#[test]
+fn a_wait_begun_in_a_fixed_step_that_lags_behind_a_pause_knows_its_overshoot() {
+    for at_once in [true, false] {
+        let mut executor = Executor::builder()
+            .max_delta(UNLIMITED)
+            .fixed_delta(0.25)
+            .build();
+        let script = executor.start(async move {
+            fixed_update().await;
+            let begun = time().elapsed;
+            let mut wait = wait_seconds(0.5);
+            // Also where it is looked at before its time.
+            if !at_once {
+                assert!(poll_once(&mut wait).await.is_pending());
+                end_of_frame().await;
+                assert!(poll_once(&mut wait).await.is_pending());
+            }
+            (begun, wait.await)
+        });
+        script.pause();
+        executor.begin_frame(2);
+        executor.run_phase(Phase::Update);
+        script.resume();
+        // The clock has gone on by two seconds without it, the steps by none.
+        assert!(executor.begin_fixed_step());
+        executor.run_phase(Phase::FixedUpdate);
+        executor.run_phase(Phase::EndOfFrame);
+        update(&mut executor, 0.25);
+        let (begun, overshoot) = result_of(&executor, script).unwrap();
+        assert_eq!(begun, Duration::from_millis(250));
+        assert_eq!(overshoot, Duration::from_millis(2_250 - 250 - 500));
+    }
 }
