@@ -33,6 +33,7 @@ mod run_until;
 mod scenarios;
 mod scene;
 mod signal;
+mod soak;
 mod spawn_start;
 mod std_futures;
 mod steady_state;

@@ -64,11 +64,21 @@ type Wait = LocalBoxFuture<'static, ()>;
 fn waits(length: impl Seconds + 'static, clock: &Clock) -> [Wait; 5] {
     let clock = clock.clone();
     [
-        async move { drop(wait_seconds(length).await) }.boxed_local(),
-        async move { drop(wait_seconds_realtime(length).await) }.boxed_local(),
-        async move { drop(clock.wait_seconds(length).await) }.boxed_local(),
-        async move { drop(wait_seconds(length).in_phase(Phase::EndOfFrame).await) }.boxed_local(),
-        async move { drop(timeout(length, forever()).await) }.boxed_local(),
+        async move { wait_seconds(length).await }
+            .map(drop)
+            .boxed_local(),
+        async move { wait_seconds_realtime(length).await }
+            .map(drop)
+            .boxed_local(),
+        async move { clock.wait_seconds(length).await }
+            .map(drop)
+            .boxed_local(),
+        async move { wait_seconds(length).in_phase(Phase::EndOfFrame).await }
+            .map(drop)
+            .boxed_local(),
+        async move { timeout(length, forever()).await }
+            .map(drop)
+            .boxed_local(),
     ]
 }
 

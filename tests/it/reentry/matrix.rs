@@ -286,7 +286,9 @@ fn operations() -> Vec<Operation> {
         ),
         operation(
             "borrow what is lent",
-            |_| drop(try_with(|world: &mut World| world.0 += 1)),
+            |_| {
+                let _ = try_with(|world: &mut World| world.0 += 1);
+            },
             |_| (),
         ),
         operation(
