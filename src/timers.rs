@@ -229,6 +229,18 @@ impl PhaseTimers {
         }
     }
 
+    /// Shows every timer to `f`, dead ones included.
+    pub(crate) fn each_timer(&mut self, mut f: impl FnMut(ClockRef<'_>, Due)) {
+        self.put_back();
+        for timers in &self.clocks {
+            let clock = timers.clock_ref();
+            timers.overdue.iter().for_each(|&due| f(clock, due));
+            timers
+                .wheel
+                .for_each(|deadline_ns, key| f(clock, Due { deadline_ns, key }));
+        }
+    }
+
     #[inline]
     fn clock_timers(&mut self, clock: ClockRef<'_>) -> &mut ClockTimers {
         // Clocks without timers have no place here, so the game clock, if it

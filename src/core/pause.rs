@@ -190,6 +190,27 @@ impl Core {
         }
     }
 
+    /// When a timer in a wheel is due after all. `None`: it is dead, or its
+    /// coroutine is paused.
+    pub(super) fn due_unless_paused(
+        &self,
+        phase: PhaseIndex,
+        clock: ClockIndex,
+        due: &Due,
+    ) -> Option<u64> {
+        let ticket = ticket_of(due);
+        if !self.is_live(ticket) {
+            return None;
+        }
+        let Some(task) = self.task_of(ticket) else {
+            return Some(due.deadline_ns);
+        };
+        let grown_ns = self.growth(task, phase, clock, ticket, |total_ns, base_ns| {
+            total_ns.saturating_sub(*base_ns)
+        });
+        (!task.has(Flags::PAUSED)).then(|| due.deadline_ns.saturating_add(grown_ns))
+    }
+
     /// For how long the task was paused since the timer was registered, or since
     /// this was last asked.
     fn take_growth(
@@ -198,6 +219,21 @@ impl Core {
         phase: PhaseIndex,
         clock: ClockIndex,
         ticket: Ticket,
+    ) -> u64 {
+        self.growth(task, phase, clock, ticket, |total_ns, base_ns| {
+            total_ns.saturating_sub(replace(base_ns, total_ns))
+        })
+    }
+
+    /// What `f` makes of how long the task has been paused in all, and how long
+    /// when the timer was registered.
+    fn growth(
+        &self,
+        task: TaskRef,
+        phase: PhaseIndex,
+        clock: ClockIndex,
+        ticket: Ticket,
+        f: impl FnOnce(u64, &mut u64) -> u64,
     ) -> u64 {
         let mut tasks = self.tasks.borrow_mut();
         let extra = tasks.some_extra_mut(task);
@@ -211,9 +247,7 @@ impl Core {
         } else {
             Some(&mut pause.base_ns)
         };
-        base_ns.map_or(0, |base_ns| {
-            total_ns.saturating_sub(replace(base_ns, total_ns))
-        })
+        base_ns.map_or(0, |base_ns| f(total_ns, base_ns))
     }
 
     /// A timer was registered in the poll of `level`, whose coroutine may be

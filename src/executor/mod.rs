@@ -333,7 +333,9 @@ impl Executor {
     /// is due already, `None` if there is none, or none on a clock that moves.
     ///
     /// Counted from the last frame: a host subtracts what has passed since.
-    /// Scales and pauses are taken as they are set now. A timer on the game clock,
+    /// Scales and pauses are taken as they are set now: timers of paused
+    /// coroutines do not count. Once something has been paused, and until that has
+    /// ended, this looks at every timer. A timer on the game clock,
     /// or on one that follows it, is due when the frames' dt, each cut to
     /// `max_delta`, add up to that: a host that sleeps until then makes the
     /// executor with a [`max_delta`](Builder::max_delta) of infinity.

@@ -143,7 +143,6 @@ impl Levels {
     }
 
     /// Every list that may hold entries.
-    #[cfg(test)]
     pub(super) fn lists(&self) -> impl Iterator<Item = List> {
         self.slots
             .iter()

@@ -156,7 +156,6 @@ impl Wheel {
 
     /// Shows every stored deadline and key to `f`, in no particular order,
     /// dead entries included.
-    #[cfg(test)]
     pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
         for chunk in self.levels.lists().flat_map(|list| self.pool.chunks(list)) {
             for entry in chunk.entries() {
