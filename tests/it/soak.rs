@@ -180,7 +180,7 @@ impl Run {
     }
 
     /// Everybody goes; what is live then is what the executor keeps.
-    fn drain(&mut self) -> isize {
+    fn drain(&mut self) -> i64 {
         for at in 0..self.citizens.len() {
             if let Some(citizen) = self.citizens[at].take() {
                 citizen.stop();
@@ -210,10 +210,10 @@ impl Run {
 #[derive(Debug)]
 struct Figures {
     resumed: u64,
-    baseline: isize,
+    baseline: i64,
     /// With everybody there, at each tenth of the run.
-    full: Vec<isize>,
-    drained: isize,
+    full: Vec<i64>,
+    drained: i64,
 }
 
 fn soak(population: usize, warm_up: u64, frames: u64) -> Figures {
@@ -246,14 +246,14 @@ fn soak(population: usize, warm_up: u64, frames: u64) -> Figures {
     let drained = run.drain() - before;
     let resumed = run.town.resumed.get();
     drop(run);
-    let full_bytes = full.capacity() * size_of::<isize>();
-    let left = live_bytes() - before - full_bytes.cast_signed();
+    let full_bytes = i64::try_from(full.capacity() * size_of::<i64>()).expect("small");
+    let left = live_bytes() - before - full_bytes;
     assert_eq!(left, 0, "all is freed in the end");
     Figures {
         resumed,
         baseline,
         full,
-        drained: drained - full_bytes.cast_signed(),
+        drained: drained - full_bytes,
     }
 }
 

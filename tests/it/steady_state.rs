@@ -21,7 +21,7 @@ static COUNTING: Counting = Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    static LIVE_BYTES: Cell<isize> = const { Cell::new(0) };
+    static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
 // While a thread ends its counters are gone, and nobody reads them.
@@ -31,10 +31,9 @@ fn count() {
 }
 
 fn grow(from: usize, to: usize) {
-    let _ = LIVE_BYTES.try_with(|live| {
-        let grown = to.wrapping_sub(from).cast_signed();
-        live.set(live.get().wrapping_add(grown));
-    });
+    // Nothing is longer than `isize::MAX`.
+    let [from, to] = [from, to].map(|bytes| i64::try_from(bytes).unwrap_or(0));
+    let _ = LIVE_BYTES.try_with(|live| live.set(live.get() + to - from));
 }
 
 // SAFETY: hands every call on to the system's allocator, unchanged; counting
@@ -69,7 +68,7 @@ pub(crate) fn allocations_of(f: impl FnOnce()) -> u64 {
 }
 
 /// The bytes that this thread has allocated, less those that it has freed.
-pub(crate) fn live_bytes() -> isize {
+pub(crate) fn live_bytes() -> i64 {
     LIVE_BYTES.get()
 }
 

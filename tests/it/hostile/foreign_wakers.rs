@@ -50,8 +50,10 @@ fn waker_that_panics() -> Waker {
     unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) }
 }
 
+type Make = fn() -> LocalBoxFuture<'static, ()>;
+
 /// Whatever takes a waker.
-fn waits() -> Vec<(&'static str, fn() -> LocalBoxFuture<'static, ()>)> {
+fn waits() -> Vec<(&'static str, Make)> {
     vec![
         ("next_frame", || next_frame().map(drop).boxed_local()),
         ("wait_frames", || wait_frames(2).map(drop).boxed_local()),

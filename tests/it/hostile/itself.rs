@@ -74,9 +74,9 @@ fn two_that_hold_and_stop_each_other_end_together() {
 
 #[test]
 fn one_that_gives_its_own_handle_as_its_output_keeps_nobody_else() {
+    struct Kept(#[expect(dead_code, reason = "it is kept")] Option<Coroutine<Kept>>);
     let mut executor = unclamped();
     let slot: Rc<RefCell<Option<Coroutine<Kept>>>> = Rc::default();
-    struct Kept(#[expect(dead_code, reason = "it is kept")] Option<Coroutine<Kept>>);
     let take = slot.clone();
     let own = executor.spawn(async move {
         next_frame().await;

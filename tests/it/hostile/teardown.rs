@@ -94,7 +94,9 @@ impl Drop for UsesHandles {
             let _ = (this.try_with(|_| ()), this.destroy(), this.is_alive());
         }
         for waker in self.wakers.lock().unwrap().iter() {
-            waker.clone().wake();
+            let clone = waker.clone();
+            waker.wake_by_ref();
+            drop(clone);
         }
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }

@@ -35,7 +35,8 @@ pub(super) struct State {
     /// first that it made due at the same time, or whether one is ready that is
     /// looked at before the next run of its phase; or how long it was for timers
     /// that count on fixed time, or if it began or ended in a fixed step; or how
-    /// long it had been for a timer of a phase that is run in steps and outside.
+    /// long it had been for a timer of a phase that is run in steps and outside;
+    /// or in which run somebody resumes who is paused twice before that.
     pub(super) open: bool,
 }
 
@@ -289,6 +290,9 @@ impl State {
             steps && wait.coroutine == Some(coroutine) && matches!(wait.kind, Kind::Timer { .. })
         };
         self.open |= self.clocks.is_in_step() || self.waits.values().any(measured_otherwise);
+        // Paused again before the place that it got back has come up.
+        let comes_back = |wait: &Wait| wait.coroutine == Some(coroutine) && wait.parked.is_some();
+        self.open |= paused && self.waits.values().any(comes_back);
         if paused {
             it.paused_at = readings;
             return;
