@@ -101,6 +101,30 @@ fn every_wake_from_a_thread_is_followed_by_a_poll() {
 }
 
 #[test]
+fn each_of_a_thousand_wakes_from_a_thread_is_a_poll_in_the_next_frame() {
+    let mut executor = unclamped();
+    let polls = Rc::new(Cell::new(0));
+    let waker = waker_of(&executor, &polls);
+    let (ask, asked) = std::sync::mpsc::channel();
+    let (tell, told) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        for wakes in asked {
+            (0..wakes).for_each(|_| waker.wake_by_ref());
+            tell.send(()).unwrap();
+        }
+    });
+    for round in 0..1_000 {
+        ask.send(round % 3).unwrap();
+        told.recv().unwrap();
+        polls.set(0);
+        executor.run_frame(0.25);
+        assert_eq!(polls.get(), u32::from(round % 3 > 0));
+    }
+    drop(ask);
+    thread.join().unwrap();
+}
+
+#[test]
 fn a_future_is_dropped_on_the_thread_of_its_executor_only() {
     let mut executor = unclamped();
     let drops = Arc::new(AtomicUsize::new(0));
