@@ -8,7 +8,7 @@ use std::fmt;
 
 use std::time::Duration;
 
-use crate::{CoroutineId, Phase};
+use crate::{CoroutineId, Phase, unwind};
 
 /// Something that went on without harm, but should be looked into.
 ///
@@ -182,9 +182,7 @@ impl Reports {
     /// Drops the hook: the executor is gone.
     pub(crate) fn close(&self) {
         let hook = self.hook.take();
-        if let Err(payload) = crate::unwind::catch(|| drop(hook)) {
-            crate::unwind::dispose(payload);
-        }
+        unwind::drop_quietly(hook);
     }
 
     /// Calls user code: nothing may be borrowed.
@@ -194,16 +192,16 @@ impl Reports {
         // report (which then goes nowhere).
         let hook = self.hook.take();
         if let Some(mut hook) = hook {
-            let survived = crate::unwind::catch(|| hook(report));
+            let survived = unwind::catch(|| hook(report));
             if let Err(payload) = survived {
-                crate::unwind::dispose(payload);
+                unwind::dispose(payload);
             }
             let mut place = self.hook.borrow_mut();
             if place.is_none() {
                 *place = Some(hook);
             } else {
                 drop(place);
-                drop(hook);
+                unwind::drop_quietly(hook);
             }
         } else if !self.has_hook.get() && self.printed.get() & report.kind() == 0 {
             self.printed.set(self.printed.get() | report.kind());

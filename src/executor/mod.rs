@@ -317,7 +317,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(text, 0.1).unwrap(), "loaded");
     /// ```
     pub fn on_wake(&self, waker: Waker) {
-        self.core.inbox.set_host(Some(waker));
+        self.core.inbox.set_host(waker);
     }
 
     /// Has `hook` called with every [`Report`]: a bad dt, time dropped, a

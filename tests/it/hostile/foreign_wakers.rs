@@ -184,3 +184,21 @@ fn a_host_waker_that_panics_is_a_panic_of_whoever_wakes_and_the_wake_is_not_lost
     executor.run_frame(0.25);
     assert_eq!(executor.len(), 1);
 }
+
+#[test]
+fn a_host_waker_whose_drop_panics_does_not_hold_up_the_end_of_the_executor() {
+    let executor = unclamped();
+    let dropped = Rc::new(Cell::new(0));
+    let guard = Guard(dropped.clone());
+    executor.start(async move {
+        let _guard = guard;
+        forever().await;
+    });
+    executor.on_wake(waker_that_panics());
+    let remote = executor.remote();
+    ARMED.set(Some(Act::Drop));
+    drop(executor);
+    assert_eq!(ARMED.take(), None);
+    assert_eq!(dropped.get(), 1);
+    assert!(!remote.spawn(|| async {}));
+}
