@@ -18,22 +18,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
 use std::thread::ThreadId;
 
-use framestep::Executor;
+use framestep::{Coroutine, Executor};
 
 use crate::support::counted;
 
-/// Starts a coroutine that sleeps for ever, and gives its waker.
-fn waker_of(executor: &Executor, polls: &Rc<Cell<u32>>) -> Waker {
+/// Starts a coroutine that sleeps for ever; gives its waker, too.
+fn sleeper(executor: &Executor, polls: &Rc<Cell<u32>>) -> (Coroutine<()>, Waker) {
     let kept = Rc::new(Cell::new(None));
     let keep = kept.clone();
-    executor.start(counted(
+    let coroutine = executor.start(counted(
         polls.clone(),
         poll_fn(move |cx| {
             keep.set(Some(cx.waker().clone()));
-            Poll::<()>::Pending
+            Poll::Pending
         }),
     ));
-    kept.take().expect("polled")
+    (coroutine, kept.take().expect("polled"))
+}
+
+fn waker_of(executor: &Executor, polls: &Rc<Cell<u32>>) -> Waker {
+    sleeper(executor, polls).1
 }
 
 /// Panics, on another thread than its own, when it is dropped.

@@ -10,10 +10,10 @@ use std::task::{Poll, Waker};
 
 use framestep::prelude::*;
 
-use crate::support::{counted, forever};
+use crate::support::forever;
 use crate::timeline::unclamped;
 
-use super::{Bound, waker_of};
+use super::{Bound, sleeper, waker_of};
 
 #[test]
 fn wakes_from_eight_threads_after_the_executor_are_no_ops() {
@@ -190,24 +190,29 @@ fn a_million_clones_of_a_waker_are_one_waker() {
 #[test]
 fn a_slot_that_is_used_again_does_not_hear_the_wakers_of_before() {
     let mut executor = unclamped();
-    let mut stale = Vec::new();
+    let polls = Rc::new(Cell::new(0));
+    let slot = |coroutine: &Coroutine<()>| {
+        let id = coroutine.id().to_string();
+        id.split('v').next().unwrap().to_owned()
+    };
+    let (mut stale, mut slots) = (Vec::new(), Vec::new());
     for _ in 0..1_000 {
-        let kept = Rc::new(Cell::new(None));
-        let keep = kept.clone();
-        let coroutine = executor.start(poll_fn(move |cx| {
-            keep.set(Some(cx.waker().clone()));
-            Poll::<()>::Pending
-        }));
-        stale.push(kept.take().unwrap());
+        let (coroutine, waker) = sleeper(&executor, &polls);
+        stale.push(waker);
+        slots.push(slot(&coroutine));
         assert!(coroutine.stop());
     }
-    let polls = Rc::new(Cell::new(0));
-    executor.start(counted(polls.clone(), forever()));
+    // Of the same type, so that it gets the same place.
+    let (coroutine, _) = sleeper(&executor, &polls);
+    assert!(slots.iter().all(|before| *before == slot(&coroutine)));
+    polls.set(0);
     for waker in &stale {
         Waker::wake_by_ref(waker);
     }
+    let thread = std::thread::spawn(move || stale.into_iter().for_each(Waker::wake));
+    thread.join().unwrap();
     executor.run_frame(0.25);
-    assert_eq!(polls.get(), 1);
+    assert_eq!(polls.get(), 0);
 }
 
 #[test]
