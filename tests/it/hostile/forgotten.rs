@@ -170,28 +170,35 @@ fn a_wait_begun_or_not_leaks_and_its_coroutine_goes_on() {
             (1, 3, 2),
             "{name}"
         );
-        // Whoever has the slot now is not resumed by what was forgotten.
-        let polls = Rc::new(Cell::new(0));
-        for _ in 0..4 {
-            executor.start(counted(polls.clone(), forever()));
-        }
-        for _ in 0..4 {
-            executor.run_frame(0.25);
-        }
-        assert_eq!(polls.get(), 4, "{name}");
         drop(executor);
     }
 }
 
+/// Forgets waits, or sleeps for ever: of one type, so that the one may have the
+/// other's place.
+async fn forgets_or_sleeps(forgets: Option<Make>, polls: Rc<Cell<u32>>) {
+    match forgets {
+        Some(make) => make().await,
+        None => counted(polls, forever()).await,
+    }
+}
+
 #[test]
-fn a_coroutine_that_ends_with_forgotten_waits_ends() {
+fn a_coroutine_that_ends_with_forgotten_waits_ends_and_whoever_has_its_place_sleeps() {
     for (name, make) in waits() {
         let mut executor = unclamped();
-        let script = executor.start(make());
-        for _ in 0..6 {
+        let polls = Rc::new(Cell::new(0));
+        let script = executor.start(forgets_or_sleeps(Some(make), polls.clone()));
+        while !script.is_finished() && executor.time().frame < 6 {
             executor.run_frame(0.25);
         }
         assert!(script.is_finished(), "{name}");
+        drop(script);
+        for sleepers in 1..=4 {
+            executor.start(forgets_or_sleeps(None, polls.clone()));
+            executor.run_frame(0.25);
+            assert_eq!(polls.get(), sleepers, "{name}");
+        }
         let stopped = executor.start(async move {
             make().await;
             forever().await;
@@ -199,7 +206,7 @@ fn a_coroutine_that_ends_with_forgotten_waits_ends() {
         executor.run_frame(0.25);
         assert!(stopped.stop(), "{name}");
         executor.run_frame(0.25);
-        drop(executor);
+        assert_eq!(polls.get(), 4, "{name}");
     }
 }
 
