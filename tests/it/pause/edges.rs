@@ -105,7 +105,9 @@ fn a_wait_begun_in_a_fixed_step_that_lags_behind_a_pause_knows_its_overshoot() {
             .max_delta(UNLIMITED)
             .fixed_delta(0.25)
             .build();
+        let handle = executor.handle();
         let script = executor.start(async move {
+            handle.pause(current());
             fixed_update().await;
             let begun = time().elapsed;
             let mut wait = wait_seconds(0.5);
@@ -117,7 +119,6 @@ fn a_wait_begun_in_a_fixed_step_that_lags_behind_a_pause_knows_its_overshoot() {
             }
             (begun, wait.await)
         });
-        script.pause();
         executor.begin_frame(2);
         executor.run_phase(Phase::Update);
         script.resume();
