@@ -35,9 +35,7 @@ impl<E> Hook<E> {
     /// Drops the closure: the executor is gone.
     pub(crate) fn close(&self) {
         let closure = self.closure.take();
-        if let Err(payload) = unwind::catch(|| drop(closure)) {
-            unwind::dispose(payload);
-        }
+        unwind::drop_quietly(closure);
     }
 
     /// Calls the closure, which is user code: nothing may be borrowed. What it
@@ -57,7 +55,7 @@ impl<E> Hook<E> {
             *place = Some(closure);
         } else {
             drop(place);
-            drop(closure);
+            unwind::drop_quietly(closure);
         }
         true
     }

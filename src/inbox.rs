@@ -9,6 +9,7 @@ use std::task::Waker;
 use crate::core::Core;
 use crate::key::TaskKey;
 use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
+use crate::unwind;
 use crate::waker::Letter;
 
 /// Creates a coroutine on the executor's thread.
@@ -104,14 +105,15 @@ impl Inbox {
     }
 
     /// Whom to tell when something arrives from outside.
-    pub(crate) fn set_host(&self, waker: Option<Waker>) {
-        let previous = mem::replace(&mut *lock(&self.host), waker.map(Arc::new));
+    pub(crate) fn set_host(&self, waker: Waker) {
+        let previous = lock(&self.host).replace(Arc::new(waker));
         drop(previous);
     }
 
     /// Refuses messages from now on; gives back what had not been taken.
     pub(crate) fn close(&self) -> Vec<Message> {
-        self.set_host(None);
+        let host = lock(&self.host).take();
+        unwind::drop_quietly(host);
         let mut messages = lock(&self.messages);
         messages.closed = true;
         self.waiting.store(false, Ordering::Relaxed);

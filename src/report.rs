@@ -55,6 +55,13 @@ pub enum Report {
         /// What the game clock did not go forward by.
         dropped: Duration,
     },
+    /// More fixed steps were due in a frame than `max_delta` has room for.
+    StepsDropped {
+        /// The frame.
+        frame: u64,
+        /// How much fixed time went by without a step.
+        dropped: Duration,
+    },
     /// A coroutine was woken too often in one run of a phase. It goes on in the
     /// next run.
     Greedy {
@@ -116,6 +123,7 @@ impl Report {
             Report::Runaway { .. } => 1 << 3,
             Report::BehaviourPanicked { .. } => 1 << 4,
             Report::SlowPoll { .. } => 1 << 5,
+            Report::StepsDropped { .. } => 1 << 6,
         }
     }
 }
@@ -132,6 +140,11 @@ impl fmt::Display for Report {
                 f,
                 "frame {frame}: {dropped:?} of the dt exceed max_delta; \
                  the game clock does without them"
+            ),
+            Report::StepsDropped { frame, dropped } => write!(
+                f,
+                "frame {frame}: fixed steps for {dropped:?} exceed what max_delta has room for; \
+                 fixed time goes past them"
             ),
             Report::Greedy {
                 id,

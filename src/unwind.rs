@@ -16,6 +16,13 @@ pub(crate) fn dispose(payload: Box<dyn Any + Send>) {
     }
 }
 
+/// Drops what belongs to the user, where nobody could make use of a panic.
+pub(crate) fn drop_quietly<T>(value: T) {
+    if let Err(payload) = catch(|| drop(value)) {
+        dispose(payload);
+    }
+}
+
 /// What a panic said, if it was raised with a text.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<String> {
     let literal = payload.downcast_ref::<&'static str>();

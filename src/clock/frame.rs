@@ -32,6 +32,11 @@ pub(crate) struct FrameClock {
     fixed_delta_ns: u64,
     max_delta_ns: u64,
     in_fixed_step: Cell<bool>,
+    /// How many fixed steps a frame may have: more than a frame at scale 1 ever
+    /// needs, if those before have had theirs.
+    most_steps: u64,
+    /// How many more this frame may have.
+    steps_left: Cell<u64>,
     next_index: Cell<ClockIndex>,
     /// Whether the time reads as in `view` for the coroutine being polled, and
     /// not as on the game clock.
@@ -72,6 +77,8 @@ impl FrameClock {
             fixed_delta_ns,
             max_delta_ns,
             in_fixed_step: Cell::new(false),
+            most_steps: max_delta_ns.div_ceil(fixed_delta_ns),
+            steps_left: Cell::new(0),
             next_index: Cell::new(ClockIndex::FIRST_CHILD),
             has_view: Cell::new(false),
             view: Cell::default(),
@@ -88,6 +95,7 @@ impl FrameClock {
         let counted_ns = dt_ns.min(self.max_delta_ns);
         self.frame.set(self.frame.get() + 1);
         self.in_fixed_step.set(false);
+        self.steps_left.set(self.most_steps);
         self.unscaled_delta_ns.set(dt_ns);
         self.real_ns.set(self.real_ns.get().saturating_add(dt_ns));
         self.source_ns
@@ -101,15 +109,27 @@ impl FrameClock {
         }
     }
 
-    /// Advances the fixed clock by one step if the game clock has got that far.
+    /// Advances the fixed clock by one step if the game clock has got that far,
+    /// and the frame has not had all the steps it may have.
     pub(crate) fn begin_fixed_step(&self) -> bool {
+        let left = self.steps_left.get();
         let next = self.fixed_ns.get().checked_add(self.fixed_delta_ns);
-        let next = next.filter(|&next| next <= self.game_ns.get());
+        let next = next.filter(|&next| next <= self.game_ns.get() && left > 0);
         self.in_fixed_step.set(next.is_some());
         if let Some(next) = next {
             self.fixed_ns.set(next);
+            self.steps_left.set(left - 1);
         }
         next.is_some()
+    }
+
+    /// Moves the fixed clock past the steps that are due and not to be run in
+    /// this frame; gives how far that was.
+    pub(crate) fn drop_fixed_steps(&self) -> u64 {
+        let behind_ns = self.game_ns.get() - self.fixed_ns.get();
+        let dropped_ns = behind_ns - behind_ns % self.fixed_delta_ns;
+        self.fixed_ns.set(self.fixed_ns.get() + dropped_ns);
+        dropped_ns
     }
 
     /// The host runs `phase`: fixed time is read in that of the fixed steps,
@@ -319,6 +339,23 @@ mod tests {
         assert!(clock.begin_fixed_step());
         assert!(clock.begin_fixed_step());
         assert!(!clock.begin_fixed_step());
+    }
+
+    #[test]
+    fn a_frame_has_no_more_steps_than_the_longest_dt_at_scale_one() {
+        for (max_delta, most) in [(20, 1), (21, 2), (60, 3), (5, 1)] {
+            let clock = FrameClock::new(20, max_delta);
+            clock.gear().set_scale(1e9, 0);
+            for _ in 0..2 {
+                clock.begin_frame(Nanos::Finite(5));
+                let steps = std::iter::repeat_with(|| clock.begin_fixed_step());
+                assert_eq!(steps.take_while(|&begun| begun).count(), most);
+                let behind = clock.frame_game_ns() - clock.fixed_ns();
+                assert_eq!(clock.drop_fixed_steps(), behind - behind % 20);
+                assert!(clock.frame_game_ns() - clock.fixed_ns() < 20);
+                assert!(!clock.begin_fixed_step());
+            }
+        }
     }
 
     #[test]

@@ -118,8 +118,8 @@ impl Clock {
     ///
     /// For the game clock, relative to the frames' dt, each cut to the
     /// executor's [`max_delta`](crate::Builder::max_delta). Fixed steps stay as
-    /// long as they are, so slow motion makes fewer of them, and a scale of 100
-    /// makes a hundred times as many.
+    /// long as they are, so slow motion makes fewer of them, and a scale of 10 ten
+    /// times as many, up to what `max_delta` has room for in a frame.
     ///
     /// # Panics
     ///

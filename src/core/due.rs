@@ -57,13 +57,21 @@ impl Core {
         let mut next: Option<u64> = None;
         self.phases.each(|phase, state| {
             let mut timers = state.timers.borrow_mut();
-            timers.each_earliest(
-                |ticket| self.is_live(ticket),
-                |clock, deadline_ns| {
-                    let dt = self.dt_until(phase, clock, deadline_ns);
-                    next = next.into_iter().chain(dt).min();
-                },
-            );
+            let mut due_at = |clock: ClockRef<'_>, deadline_ns| {
+                let dt = self.dt_until(phase, clock, deadline_ns);
+                next = next.into_iter().chain(dt).min();
+            };
+            if self.has_pauses() {
+                // The first in a wheel need not be the first that is due.
+                timers.each(&mut |clock, deadline_ns, ticket| {
+                    if let Some(grown_ns) = self.growth_unless_paused(phase, clock.index(), ticket)
+                    {
+                        due_at(clock, deadline_ns.saturating_add(grown_ns));
+                    }
+                });
+            } else {
+                timers.each_earliest(|ticket| self.is_live(ticket), due_at);
+            }
         });
         next
     }

@@ -239,6 +239,21 @@ impl Core {
         self.start_deferred_since(0);
     }
 
+    /// `false`: no step is due, or those that are were too many, and are dropped.
+    pub(crate) fn begin_fixed_step(&self) -> bool {
+        if self.clock.begin_fixed_step() {
+            return true;
+        }
+        let dropped_ns = self.clock.drop_fixed_steps();
+        if dropped_ns > 0 {
+            self.reports.send(&Report::StepsDropped {
+                frame: self.clock.frame(),
+                dropped: Duration::from_nanos(dropped_ns),
+            });
+        }
+        false
+    }
+
     /// The reading of a clock that a wait registered now counts from.
     #[inline]
     pub(crate) fn now_ns(&self, clock: ClockRef<'_>) -> u64 {

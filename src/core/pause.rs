@@ -190,6 +190,25 @@ impl Core {
         }
     }
 
+    /// By how much a timer in a wheel is due later than it stands there. `None`:
+    /// it is dead, or its coroutine is paused.
+    pub(super) fn growth_unless_paused(
+        &self,
+        phase: PhaseIndex,
+        clock: ClockIndex,
+        ticket: Ticket,
+    ) -> Option<u64> {
+        if !self.is_live(ticket) {
+            return None;
+        }
+        let Some(task) = self.task_of(ticket) else {
+            return Some(0);
+        };
+        let measure = self.phases.get(phase).measure(clock);
+        let (grown_ns, _) = self.pause_of_timer(task, measure, ticket);
+        (!task.has(Flags::PAUSED)).then_some(grown_ns)
+    }
+
     /// For how long the task was paused since the timer was registered, or since
     /// this was last asked.
     fn take_growth(

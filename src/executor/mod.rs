@@ -200,8 +200,13 @@ impl Executor {
     /// a call that gave `true` until one that gives `false`, or until another
     /// named phase is run, the game clock reads the time of the step: also in
     /// custom phases that the host runs as part of it.
+    ///
+    /// A frame has at most as many steps as [`max_delta`](Builder::max_delta) has
+    /// room for, whatever the game clock's scale, and however many are left of
+    /// frames before. Fixed time goes past those beyond without a run, which is
+    /// [reported](Self::on_report).
     pub fn begin_fixed_step(&mut self) -> bool {
-        self.core.clock.begin_fixed_step()
+        self.core.begin_fixed_step()
     }
 
     /// Runs one phase: resumes every coroutine that is due in it.
@@ -323,7 +328,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(text, 0.1).unwrap(), "loaded");
     /// ```
     pub fn on_wake(&self, waker: Waker) {
-        self.core.inbox.set_host(Some(waker));
+        self.core.inbox.set_host(waker);
     }
 
     /// Has `hook` called with every [`Report`]: a bad dt, time dropped, a
@@ -408,7 +413,9 @@ impl Executor {
     /// is due already, `None` if there is none, or none on a clock that moves.
     ///
     /// Counted from the last frame: a host subtracts what has passed since.
-    /// Scales and pauses are taken as they are set now. A timer on the game clock,
+    /// Scales and pauses are taken as they are set now: timers of paused
+    /// coroutines do not count. Once something has been paused, and until that has
+    /// ended, this looks at every timer. A timer on the game clock,
     /// or on one that follows it, is due when the frames' dt, each cut to
     /// `max_delta`, add up to that: a host that sleeps until then makes the
     /// executor with a [`max_delta`](Builder::max_delta) of infinity.

@@ -179,11 +179,37 @@ const _: () = assert!(size_of::<Timer>() <= 40);
 #[derive(Clone, Copy, Debug)]
 enum Deadline {
     In(ClockIndex, u64),
+    /// Of the coroutine's own time, see `Pause`.
     At(ClockIndex, u64),
+    /// The same, so long before its zero: begun in a fixed step, whose time may lie
+    /// behind what the coroutine has been paused for.
+    Before(ClockIndex, u64),
     /// Infinitely far away, or further than the clocks count.
     Never,
     /// The length was NaN.
     Invalid(&'static Location<'static>),
+}
+
+impl Deadline {
+    /// What a clock reads at `due_ns` is a point in the time of a coroutine that
+    /// has been paused for `paused_ns` of it.
+    #[inline(always)]
+    fn at(index: ClockIndex, due_ns: u64, paused_ns: u64) -> Self {
+        match due_ns.checked_sub(paused_ns) {
+            Some(own_ns) => Deadline::At(index, own_ns),
+            None => Deadline::Before(index, paused_ns - due_ns),
+        }
+    }
+
+    /// What the clock will read then, if there are no more pauses.
+    #[inline(always)]
+    fn due_ns(self, paused_ns: u64) -> u64 {
+        match self {
+            Deadline::At(_, own_ns) => own_ns.saturating_add(paused_ns),
+            Deadline::Before(_, before_ns) => paused_ns.saturating_sub(before_ns),
+            _ => u64::MAX,
+        }
+    }
 }
 
 impl Timer {
@@ -210,12 +236,12 @@ impl Timer {
         let level = context::innermost();
         let resumed = self.registration.take_resumed(&level);
         match self.deadline {
-            Deadline::At(index, deadline_ns) if resumed => {
+            Deadline::At(index, _) | Deadline::Before(index, _) if resumed => {
                 let phase = self.registration.phase();
                 let run = level.core().phases.get(phase);
                 let now_ns = run.reading_in_run(clock_ref(self.clock.as_ref(), index));
                 let paused_ns = level.core().paused_ns(&level, phase, index);
-                let due_ns = deadline_ns.saturating_add(paused_ns);
+                let due_ns = self.deadline.due_ns(paused_ns);
                 Poll::Ready(Duration::from_nanos(now_ns.saturating_sub(due_ns)))
             }
             _ => match self.poll_slowly(cx) {
@@ -236,8 +262,8 @@ impl Timer {
                 Some(clock) => self.begin_on(&level, cx, &clock, length_ns),
             },
             Deadline::In(index, length_ns) => self.begin_elsewhere(&level, cx, index, length_ns),
-            Deadline::At(index, deadline_ns) => {
-                return self.poll_again(&level, cx, index, deadline_ns);
+            Deadline::At(index, _) | Deadline::Before(index, _) => {
+                return self.poll_again(&level, cx, index);
             }
             Deadline::Never => {}
             Deadline::Invalid(location) => not_a_number(location),
@@ -253,12 +279,9 @@ impl Timer {
             self.deadline = Deadline::Never;
             return;
         };
-        // Counted in the coroutine's own time, see `Pause`. In a fixed step that
-        // may lie before its zero: then the next run will do, as it should.
         let phase = self.registration.phase();
         let paused_ns = level.core().paused_ns(level, phase, clock.index());
-        let own_ns = deadline_ns.saturating_sub(paused_ns);
-        self.deadline = Deadline::At(clock.index(), own_ns);
+        self.deadline = Deadline::at(clock.index(), deadline_ns, paused_ns);
         self.registration
             .wait_for_time(level, cx, clock, deadline_ns);
     }
@@ -296,26 +319,18 @@ impl Timer {
     }
 
     #[cold]
-    fn poll_again(
-        &mut self,
-        level: &Level,
-        cx: &Context<'_>,
-        index: ClockIndex,
-        deadline_ns: u64,
-    ) -> Option<u64> {
+    fn poll_again(&mut self, level: &Level, cx: &Context<'_>, index: ClockIndex) -> Option<u64> {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
         let core = level.core();
         let since = self.registration.since();
-        let deadline_ns = if core.has_pauses() {
-            self.take_over(level, index, deadline_ns)
-        } else {
-            deadline_ns
-        };
+        if core.has_pauses() {
+            self.take_over(level, index);
+        }
         let clock = clock_ref(self.clock.as_ref(), index);
         let paused_ns = core.paused_ns(level, since.phase(), index);
-        let due_ns = deadline_ns.saturating_add(paused_ns);
+        let due_ns = self.deadline.due_ns(paused_ns);
         let now_ns = core.phases.get(since.phase()).reading(clock);
         if now_ns >= due_ns && core.has_run_since(since) {
             self.registration.finish(Place::Timer(index));
@@ -326,25 +341,23 @@ impl Timer {
     }
 
     /// Goes over to the time of the coroutine that polls it, if that is another
-    /// one than before. Gives the deadline in that time.
+    /// one than before.
     #[inline(never)]
-    fn take_over(&mut self, level: &Level, index: ClockIndex, deadline_ns: u64) -> u64 {
+    fn take_over(&mut self, level: &Level, index: ClockIndex) {
         let (core, phase) = (level.core(), self.registration.phase());
         let ticket = self.registration.ticket();
         let before_ns = ticket.and_then(|t| core.paused_before_ns(level, phase, index, t));
-        let Some(before_ns) = before_ns else {
-            return deadline_ns;
-        };
-        self.cancel();
-        let due_ns = deadline_ns.saturating_add(before_ns);
-        let deadline_ns = due_ns.saturating_sub(core.paused_ns(level, phase, index));
-        self.deadline = Deadline::At(index, deadline_ns);
-        deadline_ns
+        if let Some(before_ns) = before_ns {
+            self.cancel();
+            let due_ns = self.deadline.due_ns(before_ns);
+            let paused_ns = core.paused_ns(level, phase, index);
+            self.deadline = Deadline::at(index, due_ns, paused_ns);
+        }
     }
 
     #[cold]
     fn cancel(&mut self) {
-        if let Deadline::At(index, _) = self.deadline {
+        if let Deadline::At(index, _) | Deadline::Before(index, _) = self.deadline {
             self.registration.cancel(Place::Timer(index));
         }
     }

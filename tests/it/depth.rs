@@ -1,6 +1,6 @@
 //! Neither long chains nor endless ones overflow the stack or hold a frame.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -217,4 +217,67 @@ fn what_was_started_too_deep_for_anybody_to_begin_it_begins_with_the_next_frame(
     executor.run_frame(0.25);
     log.check(&["frame 1"]);
     assert!(executor.is_empty());
+}
+
+#[test]
+fn a_million_coroutines_are_dropped_with_their_executor_on_a_small_stack() {
+    struct Counts(Rc<Cell<u32>>);
+    impl Drop for Counts {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+    in_small_thread(|| {
+        let drops = Rc::new(Cell::new(0));
+        let mut executor = unclamped();
+        for i in 0..1_000_000_u64 {
+            let counts = Counts(drops.clone());
+            executor.spawn(async move {
+                let _counts = counts;
+                wait_frames(1 + i % 3).await;
+                forever().await;
+            });
+        }
+        executor.run_frame(0.25);
+        executor.run_frame(0.25);
+        assert_eq!(drops.get(), 0);
+        drop(executor);
+        assert_eq!(drops.get(), 1_000_000);
+    });
+}
+
+#[test]
+fn a_hundred_thousand_joins_of_one_another_by_the_end_of_an_owner_fit_on_a_small_stack() {
+    in_small_thread(|| {
+        let mut executor = unclamped();
+        let owner = executor.owner();
+        let mut last = owner.start(forever());
+        for _ in 0..100_000 {
+            let previous = last;
+            last = executor.start(async move { drop(previous.await) });
+        }
+        drop(owner);
+        executor.run_frame(0.25);
+        assert!(last.is_finished());
+        assert!(executor.is_empty());
+    });
+}
+
+#[test]
+fn a_hundred_thousand_starts_from_destructors_fit_on_a_small_stack() {
+    struct StartsAnother(Handle, u32);
+    impl Drop for StartsAnother {
+        fn drop(&mut self) {
+            if self.1 > 0 {
+                let next = StartsAnother(self.0.clone(), self.1 - 1);
+                self.0.start(async move { drop(next) });
+            }
+        }
+    }
+    in_small_thread(|| {
+        let mut executor = unclamped();
+        drop(StartsAnother(executor.handle(), 100_000));
+        executor.run_frame(0.25);
+        assert!(executor.is_empty());
+    });
 }

@@ -115,6 +115,115 @@ fn max_delta_bounds_the_steps_of_a_frame() {
     );
 }
 
+/// What `executor` reports, as text.
+fn reports(executor: &Executor) -> Rc<RefCell<Vec<String>>> {
+    let heard = Rc::new(RefCell::new(Vec::new()));
+    let hear = heard.clone();
+    executor.on_report(move |report| hear.borrow_mut().push(report.to_string()));
+    heard
+}
+
+#[test]
+fn max_delta_bounds_the_steps_of_a_frame_at_any_scale_and_the_rest_is_reported() {
+    for scale in [2.0, 1e3, 1e9, f64::MAX] {
+        let executor = Executor::builder().max_delta(1).fixed_delta(0.25).build();
+        executor.clock().set_scale(scale);
+        let heard = reports(&executor);
+        let mut timeline = Timeline::with_executor(executor, 1.0);
+        timeline.row("loop", mark_each_fixed_update);
+        timeline.row("timer", |mark| async move {
+            // Due in the first of the steps that are dropped.
+            wait_seconds(1.25).in_phase(Phase::FixedUpdate).await;
+            mark.hit();
+        });
+        timeline.run_to(1);
+        let time = timeline.executor().time();
+        assert_eq!(
+            time.fixed_elapsed.as_nanos() % 250_000_000,
+            0,
+            "whole steps are dropped"
+        );
+        assert!(time.elapsed < time.fixed_elapsed.saturating_add(millis(250)));
+        let dropped = time.fixed_elapsed.saturating_sub(millis(1_000));
+        assert_eq!(
+            heard.take(),
+            [format!(
+                "frame 1: fixed steps for {dropped:?} exceed what max_delta has room for; \
+                 fixed time goes past them"
+            )]
+        );
+        timeline.executor().clock().set_scale(1);
+        // At the end of time there are no more steps.
+        if scale < f64::MAX {
+            timeline.check(
+                "
+                frame 0 1    2
+                loop  - FFFF FFFF
+                timer - -    F
+                ",
+            );
+            assert_eq!(*heard.borrow(), [""; 0], "nothing is left over");
+        }
+    }
+}
+
+#[test]
+fn an_hour_at_a_huge_scale_is_no_more_than_max_delta_of_steps() {
+    let mut executor = Executor::new();
+    executor.on_report(|_| ());
+    executor.clock().set_scale(1e9);
+    let mut clock = executor.clock();
+    for _ in 0..100 {
+        clock = clock.child();
+        clock.set_scale(1e9);
+    }
+    let steps = Rc::new(Cell::new(0));
+    let (count, scripts) = (steps.clone(), executor.owner_on(&clock));
+    scripts.start(async move {
+        loop {
+            fixed_update().await;
+            count.set(count.get() + 1);
+        }
+    });
+    executor.run_frame(3_600);
+    assert_eq!(steps.take(), 17);
+    executor.run_frame(3_600);
+    assert_eq!(steps.take(), 17);
+}
+
+#[test]
+fn steps_that_a_host_has_put_off_for_long_are_no_more_than_max_delta_of_them() {
+    let mut executor = Executor::builder().max_delta(1).fixed_delta(0.25).build();
+    for _ in 0..3_600 {
+        executor.begin_frame(1);
+        executor.run_phase(Phase::Update);
+    }
+    let heard = reports(&executor);
+    executor.begin_frame(0);
+    let mut steps = 0;
+    while executor.begin_fixed_step() {
+        steps += 1;
+    }
+    assert_eq!(steps, 4);
+    assert_eq!(heard.borrow().len(), 1);
+    assert_eq!(executor.time().fixed_elapsed, millis(3_600_000));
+    assert!(!executor.begin_fixed_step());
+    assert_eq!(heard.borrow().len(), 1);
+}
+
+#[test]
+fn fast_motion_has_all_its_steps_while_they_fit_into_max_delta() {
+    let mut executor = Executor::new();
+    let heard = reports(&executor);
+    executor.clock().set_scale(20);
+    for _ in 0..600 {
+        executor.run_frame(1.0 / 60.0);
+        let time = executor.time();
+        assert!(time.elapsed < time.fixed_elapsed + time.fixed_delta);
+    }
+    assert_eq!(*heard.borrow(), [""; 0]);
+}
+
 #[test]
 fn inside_a_step_time_is_fixed_time() {
     let mut executor = steps_of(0.25);

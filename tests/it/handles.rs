@@ -530,3 +530,15 @@ fn waits_made_outside_an_executor_may_be_awaited_inside() {
     executor.run_frame(0.25);
     assert!(coroutine.is_finished());
 }
+
+#[test]
+fn an_executor_may_be_moved_between_frames() {
+    let mut executor = unclamped();
+    let child = executor.start(wait_frames(3));
+    executor.run_frame(0.25);
+    let mut boxed = Box::new(executor);
+    boxed.run_frame(0.25);
+    let mut back = *boxed;
+    back.run_frame(0.25);
+    assert_eq!(result_of(&back, child).unwrap().frame, 3);
+}

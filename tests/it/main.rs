@@ -35,6 +35,7 @@ mod scenarios;
 mod scene;
 mod signal;
 mod slow_poll;
+mod soak;
 mod spawn_start;
 mod std_futures;
 mod steady_state;

@@ -1,5 +1,7 @@
 //! Rule 11: a panic ends one coroutine.
 
+mod everywhere;
+
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::rc::Rc;

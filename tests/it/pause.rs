@@ -616,7 +616,8 @@ fn a_host_is_not_kept_awake_by_who_is_paused() {
     owner.start(async { wait_until(|| false).await });
     owner.start(async { wait_seconds(1).await });
     owner.pause();
-    // What is due next is noticed to be paused when it comes up.
+    assert_eq!(executor.next_deadline(), None);
+    // What waits for a phase is noticed to be paused when it comes up.
     executor.run_frame(1);
     assert!(!executor.has_ready());
     assert_eq!(executor.next_deadline(), None);

@@ -1,6 +1,8 @@
 //! No callback holds a borrow: whatever calls out to user code, everything
 //! may be done from there.
 
+mod matrix;
+
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::panic::panic_any;

@@ -21,11 +21,19 @@ static COUNTING: Counting = Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
+// While a thread ends its counters are gone, and nobody reads them.
+
 fn count() {
-    // While a thread ends its counter is gone, and nobody reads it.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+}
+
+fn grow(from: usize, to: usize) {
+    // Nothing is longer than `isize::MAX`.
+    let [from, to] = [from, to].map(|bytes| i64::try_from(bytes).unwrap_or(0));
+    let _ = LIVE_BYTES.try_with(|live| live.set(live.get() + to - from));
 }
 
 // SAFETY: hands every call on to the system's allocator, unchanged; counting
@@ -33,17 +41,20 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
+        grow(0, layout.size());
         // SAFETY: the caller's promises are those of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        grow(layout.size(), 0);
         // SAFETY: the caller's promises are those of `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
+        grow(layout.size(), size);
         // SAFETY: the caller's promises are those of `System`.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -54,6 +65,11 @@ pub(crate) fn allocations_of(f: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.get();
     f();
     ALLOCATIONS.get() - before
+}
+
+/// The bytes that this thread has allocated, less those that it has freed.
+pub(crate) fn live_bytes() -> i64 {
+    LIVE_BYTES.get()
 }
 
 fn frames(executor: &mut Executor, count: u32, dt: f64) {
@@ -73,6 +89,13 @@ fn steady_allocations(executor: &mut Executor, dt: f64) -> u64 {
 fn the_counter_counts() {
     assert_eq!(allocations_of(|| drop(Box::new(1))), 1);
     assert_eq!(allocations_of(|| ()), 0);
+    let before = live_bytes();
+    let mut bytes: Vec<u8> = Vec::with_capacity(100);
+    assert_eq!(live_bytes() - before, 100);
+    bytes.reserve_exact(1_000);
+    assert_eq!(live_bytes() - before, 1_000);
+    drop(bytes);
+    assert_eq!(live_bytes() - before, 0);
 }
 
 #[test]

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::Executor;
 use framestep::prelude::*;
 
-use crate::support::update;
-use crate::timeline::{Log, unclamped};
+use crate::support::{poll_once, result_of, update};
+use crate::timeline::{Log, UNLIMITED, unclamped};
 
 #[test]
 fn a_wait_that_begins_after_the_owner_was_paused_stands_still() {
@@ -95,4 +96,108 @@ fn a_phase_inside_and_outside_of_fixed_steps_fires_no_timer_early() {
     while executor.begin_fixed_step() {}
     executor.run_phase(OWN);
     log.check(&["F2.Custom(0): 50ms over"]);
+}
+
+#[test]
+fn a_wait_begun_in_a_fixed_step_that_lags_behind_a_pause_knows_its_overshoot() {
+    for at_once in [true, false] {
+        let mut executor = Executor::builder()
+            .max_delta(UNLIMITED)
+            .fixed_delta(0.25)
+            .build();
+        let handle = executor.handle();
+        let script = executor.start(async move {
+            handle.pause(current());
+            fixed_update().await;
+            let begun = time().elapsed;
+            let mut wait = wait_seconds(0.5);
+            // Also where it is looked at before its time.
+            if !at_once {
+                assert!(poll_once(&mut wait).await.is_pending());
+                end_of_frame().await;
+                assert!(poll_once(&mut wait).await.is_pending());
+            }
+            (begun, wait.await)
+        });
+        executor.begin_frame(2);
+        executor.run_phase(Phase::Update);
+        script.resume();
+        // The clock has gone on by two seconds without it, the steps by none.
+        assert!(executor.begin_fixed_step());
+        executor.run_phase(Phase::FixedUpdate);
+        executor.run_phase(Phase::EndOfFrame);
+        update(&mut executor, 0.25);
+        let (begun, overshoot) = result_of(&executor, script).unwrap();
+        assert_eq!(begun, Duration::from_millis(250));
+        assert_eq!(overshoot, Duration::from_millis(2_250 - 250 - 500));
+    }
+}
+
+#[test]
+fn next_deadline_is_exact_for_who_is_or_was_paused() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let seconds = |executor: &Executor| {
+        let next = executor.next_deadline();
+        next.map(|next| next.as_secs_f64())
+    };
+    // One timer that stands with its coroutine, two that have records.
+    owner.start(wait_seconds(1));
+    let both = async { futures::join!(wait_seconds(1.5), wait_seconds_realtime(1.5)) };
+    owner.start(both);
+    let other = executor.start(wait_seconds(4));
+    executor.run_frame(0.25);
+    assert_eq!(seconds(&executor), Some(0.75));
+    owner.pause();
+    assert_eq!(seconds(&executor), Some(3.75), "that of the other one");
+    executor.run_frame(1);
+    executor.run_frame(1);
+    assert_eq!(seconds(&executor), Some(1.75));
+    owner.resume();
+    assert_eq!(seconds(&executor), Some(0.75), "what it was");
+    executor.run_frame(0.5);
+    assert_eq!(seconds(&executor), Some(0.25));
+    other.pause();
+    assert_eq!(seconds(&executor), Some(0.25));
+    executor.run_frame(0.25);
+    assert_eq!(seconds(&executor), Some(0.5));
+    executor.run_frame(0.5);
+    assert!(owner.is_empty());
+    assert_eq!(seconds(&executor), None);
+    executor.run_frame(100);
+    other.resume();
+    // Of four seconds it has been there for 2.75.
+    assert_eq!(seconds(&executor), Some(1.25));
+    executor.run_frame(1.25);
+    assert!(other.is_finished());
+    assert_eq!(seconds(&executor), None);
+}
+
+#[test]
+fn asking_for_the_next_deadline_changes_no_order() {
+    let order = |asks: bool| {
+        let mut executor = unclamped();
+        let log = Log::new();
+        let coroutines: Vec<_> = (0..6)
+            .map(|at| {
+                let log = log.clone();
+                executor.start(async move {
+                    wait_seconds(f64::from(2 + at % 2) * 0.5).await;
+                    log.note(at);
+                })
+            })
+            .collect();
+        for frame in 0..20 {
+            let _ = asks.then(|| executor.next_deadline());
+            coroutines[frame % 3].pause();
+            let _ = asks.then(|| executor.next_deadline());
+            executor.run_frame(0.25);
+            coroutines[frame % 3].resume();
+            let _ = asks.then(|| executor.next_deadline());
+        }
+        log.take()
+    };
+    let without = order(false);
+    assert_eq!(without.len(), 6);
+    assert_eq!(order(true), without);
 }

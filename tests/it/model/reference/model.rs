@@ -95,10 +95,15 @@ impl Model {
         state.running = Some(phase);
         state.run_began = state.next();
         let (frame, readings) = (state.clocks.frame, state.clocks.readings());
+        let in_step = state.clocks.is_in_step();
         let run = state.runs.entry(phase).or_default();
+        run.in_step = in_step;
         run.serial += 1;
         run.frame = frame;
         run.readings = readings;
+        let mut of_phase = state.waits.values().filter(|wait| wait.phase == phase);
+        let mixed = of_phase.any(|wait| state.is_mixed(wait));
+        state.open |= mixed && matches!(phase, Phase::Custom(_));
         let of_phase = state.waits.iter().filter(|(_, wait)| wait.phase == phase);
         let due = of_phase.filter(|(_, wait)| state.is_due(wait));
         let due: Vec<u64> = due.map(|(&id, _)| id).collect();

@@ -34,7 +34,9 @@ pub(super) struct State {
     /// Something happened that a pause leaves open: which of two timers goes
     /// first that it made due at the same time, or whether one is ready that is
     /// looked at before the next run of its phase; or how long it was for timers
-    /// that count on fixed time, or if it began or ended in a fixed step.
+    /// that count on fixed time, or if it began or ended in a fixed step; or how
+    /// long it had been for a timer of a phase that is run in steps and outside;
+    /// or in which run somebody resumes who is paused twice before that.
     pub(super) open: bool,
 }
 
@@ -77,6 +79,8 @@ pub(super) struct Run {
     pub(super) serial: u64,
     pub(super) frame: u64,
     pub(super) readings: Vec<u64>,
+    /// It was part of a fixed step.
+    pub(super) in_step: bool,
 }
 
 pub(super) struct Wait {
@@ -92,6 +96,8 @@ pub(super) struct Wait {
     pub(super) ready: bool,
     /// Its place came up while its coroutine was paused.
     pub(super) parked: Option<u64>,
+    /// Whether the run of its phase before it began was part of a fixed step.
+    pub(super) in_step: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -284,6 +290,9 @@ impl State {
             steps && wait.coroutine == Some(coroutine) && matches!(wait.kind, Kind::Timer { .. })
         };
         self.open |= self.clocks.is_in_step() || self.waits.values().any(measured_otherwise);
+        // Paused again before the place that it got back has come up.
+        let comes_back = |wait: &Wait| wait.coroutine == Some(coroutine) && wait.parked.is_some();
+        self.open |= paused && self.waits.values().any(comes_back);
         if paused {
             it.paused_at = readings;
             return;
@@ -374,6 +383,16 @@ impl State {
             }
             Kind::Never | Kind::Join(_) => false,
         }
+    }
+
+    /// Whether fixed time and that of the frame both count for a timer, of one
+    /// who has been paused.
+    pub(super) fn is_mixed(&self, wait: &Wait) -> bool {
+        let Kind::Timer { clock, .. } = wait.kind else {
+            return false;
+        };
+        let of_two_times = self.runs[&wait.phase].in_step != wait.in_step;
+        of_two_times && self.missed(wait.coroutine, clock) != 0
     }
 
     /// Whether a pause has put off a timer.

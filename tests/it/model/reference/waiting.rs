@@ -49,6 +49,7 @@ impl Entry {
             began,
             ready: false,
             parked: None,
+            in_step: state.runs.get(&phase).is_some_and(|run| run.in_step),
         };
         state.waits.insert(began, wait);
         self.id.set(Some(began));

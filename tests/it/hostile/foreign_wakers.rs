@@ -1,0 +1,204 @@
+//! Input 20: wakers of other makers whose functions panic. That they may do
+//! anything else is in the matrix of `reentry`.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::panic::resume_unwind;
+use std::rc::Rc;
+use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use framestep::prelude::*;
+
+use crate::support::forever;
+use crate::timeline::unclamped;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Act {
+    Clone,
+    Wake,
+    Drop,
+}
+
+thread_local! {
+    /// What panics next, once.
+    static ARMED: Cell<Option<Act>> = const { Cell::new(None) };
+}
+
+fn act(which: Act) {
+    if ARMED.get() == Some(which) {
+        ARMED.set(None);
+        resume_unwind(Box::new("the waker panics"));
+    }
+}
+
+fn waker_that_panics() -> Waker {
+    fn clone(_: *const ()) -> RawWaker {
+        act(Act::Clone);
+        RawWaker::new(std::ptr::null(), &VTABLE)
+    }
+    fn wake(_: *const ()) {
+        act(Act::Wake);
+    }
+    fn drop_raw(_: *const ()) {
+        act(Act::Drop);
+    }
+    static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop_raw);
+    // SAFETY: the functions use no data, and may be called on any thread.
+    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) }
+}
+
+type Make = fn() -> LocalBoxFuture<'static, ()>;
+
+/// Whatever takes a waker.
+fn waits() -> Vec<(&'static str, Make)> {
+    vec![
+        ("next_frame", || next_frame().map(drop).boxed_local()),
+        ("wait_frames", || wait_frames(2).map(drop).boxed_local()),
+        ("wait_seconds", || wait_seconds(0.5).map(drop).boxed_local()),
+        ("in_phase", || end_of_frame().map(drop).boxed_local()),
+        ("wait_until", || wait_until(|| true).map(drop).boxed_local()),
+        ("join", || start(next_frame()).map(drop).boxed_local()),
+        ("finished", || {
+            start(next_frame()).finished().map(drop).boxed_local()
+        }),
+        ("join_all", || {
+            let children = [start(next_frame()), start(wait_frames(2))];
+            join_all(children).map(drop).boxed_local()
+        }),
+        ("a signal", || {
+            let signal = Signal::new();
+            let emitter = signal.clone();
+            spawn(async move {
+                next_frame().await;
+                emitter.emit(());
+            });
+            async move { signal.wait().await }.boxed_local()
+        }),
+        ("a budget", || {
+            let budget = Budget::of_units(0);
+            async move {
+                budget.checkpoint().await;
+                budget.checkpoint().await;
+            }
+            .boxed_local()
+        }),
+    ]
+}
+
+#[test]
+fn a_clone_a_wake_or_a_drop_that_panics_ends_at_most_the_coroutine_that_gave_the_waker() {
+    for act in [Act::Clone, Act::Wake, Act::Drop] {
+        let mut panics = 0;
+        for (name, make) in waits() {
+            let mut executor = unclamped();
+            let dropped = Rc::new(Cell::new(0));
+            let frames = Rc::new(Cell::new(0));
+            let (count, drops) = (frames.clone(), dropped.clone());
+            let guard = Guard(drops);
+            executor.start(async move {
+                let _guard = guard;
+                loop {
+                    next_frame().await;
+                    count.set(count.get() + 1);
+                }
+            });
+            let guard = Guard(dropped.clone());
+            executor.start(async move {
+                let _guard = guard;
+                let mut wait = make();
+                ARMED.set(Some(act));
+                let (first, second) = (waker_that_panics(), waker_that_panics());
+                let _ = wait.as_mut().poll(&mut Context::from_waker(&first));
+                poll_fn(|_| wait.as_mut().poll(&mut Context::from_waker(&second))).await;
+            });
+            for frame in 1..=6 {
+                executor.run_frame(0.25);
+                assert_eq!(frames.get(), frame, "{act:?} by {name}");
+            }
+            panics += u32::from(ARMED.take().is_none());
+            // The slot may have another occupant.
+            let next = executor.start(wait_frames(2));
+            executor.run_frame(0.25);
+            executor.run_frame(0.25);
+            assert!(next.is_finished());
+            drop(executor);
+            assert_eq!(dropped.get(), 2, "{act:?} by {name}");
+        }
+        assert!(panics > 0, "{act:?} never happened");
+    }
+}
+
+struct Guard(Rc<Cell<u32>>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+#[test]
+fn a_drop_that_panics_when_the_executor_goes_holds_up_nobody() {
+    let executor = unclamped();
+    let dropped = Rc::new(Cell::new(0));
+    for _ in 0..3 {
+        let guard = Guard(dropped.clone());
+        executor.start(async move {
+            let _guard = guard;
+            let mut wait = wait_seconds(1);
+            let waker = waker_that_panics();
+            poll_fn(|_| wait.poll_unpin(&mut Context::from_waker(&waker))).await;
+        });
+        let guard = Guard(dropped.clone());
+        executor.start(async move {
+            let _guard = guard;
+            forever().await;
+        });
+    }
+    ARMED.set(Some(Act::Drop));
+    drop(executor);
+    assert_eq!(ARMED.take(), None);
+    assert_eq!(dropped.get(), 6);
+}
+
+#[test]
+fn a_host_waker_that_panics_is_a_panic_of_whoever_wakes_and_the_wake_is_not_lost() {
+    let mut executor = unclamped();
+    let polls = Rc::new(Cell::new(0));
+    let waker = super::waker_of(&executor, &polls);
+    executor.run_frame(0.25);
+    executor.on_wake(waker_that_panics());
+    polls.set(0);
+    ARMED.set(Some(Act::Wake));
+    let woken = std::panic::catch_unwind(|| waker.wake_by_ref());
+    assert!(woken.is_err());
+    executor.run_frame(0.25);
+    assert_eq!(polls.get(), 1);
+    ARMED.set(Some(Act::Wake));
+    let remote = executor.remote();
+    let sent = std::panic::catch_unwind(|| remote.spawn(|| async {}));
+    assert!(sent.is_err());
+    assert!(executor.has_ready());
+    executor.run_frame(0.25);
+    assert_eq!(executor.len(), 1);
+}
+
+#[test]
+fn a_host_waker_whose_drop_panics_does_not_hold_up_the_end_of_the_executor() {
+    let executor = unclamped();
+    let dropped = Rc::new(Cell::new(0));
+    let guard = Guard(dropped.clone());
+    executor.start(async move {
+        let _guard = guard;
+        forever().await;
+    });
+    executor.on_wake(waker_that_panics());
+    let remote = executor.remote();
+    ARMED.set(Some(Act::Drop));
+    drop(executor);
+    assert_eq!(ARMED.take(), None);
+    assert_eq!(dropped.get(), 1);
+    assert!(!remote.spawn(|| async {}));
+}

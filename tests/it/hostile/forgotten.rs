@@ -1,0 +1,348 @@
+//! Input 30: what is forgotten leaks, and nothing else comes of it. These tests
+//! leak on purpose.
+
+use std::cell::Cell;
+use std::mem::forget;
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+use futures::{FutureExt, StreamExt};
+
+use framestep::prelude::*;
+use framestep::{Behaviour, Executor, Scene};
+
+use crate::support::{counted, forever, poll_once, result_of};
+use crate::timeline::unclamped;
+
+/// Forgets a wait that has not begun and one that has, where it stands and
+/// behind a pointer.
+async fn forget_all<F: Future + Unpin + 'static>(make: impl Fn() -> F) {
+    forget(make());
+    forget(Box::new(make()));
+    let mut begun = make();
+    let _ = poll_once(&mut begun).await;
+    forget(begun);
+    let mut begun = Box::new(make());
+    let _ = poll_once(&mut begun).await;
+    forget(begun);
+}
+
+fn leaked<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
+type Script = LocalBoxFuture<'static, ()>;
+type Make = fn() -> Script;
+
+/// Forgets every kind of wait.
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn waits() -> Vec<(&'static str, Make)> {
+    vec![
+        ("NextFrame", || forget_all(next_frame).boxed_local()),
+        ("WaitFrames", || forget_all(|| wait_frames(2)).boxed_local()),
+        ("WaitSeconds", || {
+            forget_all(|| wait_seconds(0.25)).boxed_local()
+        }),
+        ("WaitSecondsRealtime", || {
+            forget_all(|| wait_seconds_realtime(0.25)).boxed_local()
+        }),
+        ("WaitUntil", || {
+            forget_all(|| wait_until(|| false)).boxed_local()
+        }),
+        ("WaitWhile", || {
+            forget_all(|| wait_while(|| true)).boxed_local()
+        }),
+        ("InPhase", || {
+            forget_all(|| in_phase(Phase::LateUpdate)).boxed_local()
+        }),
+        ("Coroutine", || {
+            forget_all(|| start(wait_frames(2))).boxed_local()
+        }),
+        ("Coroutine that stops", || {
+            forget_all(|| {
+                let child = start(wait_frames(2));
+                child.stop_on_drop();
+                child
+            })
+            .boxed_local()
+        }),
+        ("Finished", || {
+            forget_all(|| start(wait_frames(2)).finished()).boxed_local()
+        }),
+        ("JoinAll", || {
+            forget_all(|| join_all([start(next_frame()), start(wait_frames(2))])).boxed_local()
+        }),
+        ("Race", || {
+            forget_all(|| race([start(next_frame()), start(wait_frames(2))])).boxed_local()
+        }),
+        ("Timeout", || {
+            forget_all(|| Box::pin(timeout(0.25, forever()))).boxed_local()
+        }),
+        ("Animate", || {
+            forget_all(|| Box::pin(animate(0.5, |_| ()))).boxed_local()
+        }),
+        ("Interval", || {
+            async {
+                forget(interval(0.25));
+                forget_all(|| {
+                    let interval = Box::leak(Box::new(interval(0.25)));
+                    interval.tick()
+                })
+                .await;
+            }
+            .boxed_local()
+        }),
+        ("Frames", || {
+            async {
+                forget(frames());
+                let mut frames = frames();
+                frames.next().await;
+                let _ = poll_once(&mut frames.select_next_some()).await;
+                forget(frames);
+            }
+            .boxed_local()
+        }),
+        ("WaitSignal", || {
+            forget_all(|| leaked(Signal::<u32>::new()).wait()).boxed_local()
+        }),
+        ("Signal and Subscription", || {
+            async {
+                let signal = Signal::new();
+                let mut subscription = signal.subscribe();
+                let _ = poll_once(&mut subscription.next()).await;
+                signal.emit(1);
+                forget(signal.clone());
+                forget(subscription);
+                signal.emit(2);
+                forget(signal);
+            }
+            .boxed_local()
+        }),
+        ("Budget and Checkpoint", || {
+            async {
+                let budget = Budget::of_units(1);
+                budget.checkpoint().await;
+                forget(budget.clone());
+                forget_all(|| {
+                    let budget = leaked(budget.clone());
+                    Box::pin(async move {
+                        budget.checkpoint().await;
+                        budget.checkpoint().await;
+                    })
+                })
+                .await;
+                let mut checkpoint = leaked(budget.clone()).checkpoint();
+                let _ = poll_once(&mut checkpoint).await;
+                forget(checkpoint);
+                forget(budget);
+            }
+            .boxed_local()
+        }),
+    ]
+}
+
+#[test]
+fn a_wait_begun_or_not_leaks_and_its_coroutine_goes_on() {
+    for (name, make) in waits() {
+        let mut executor = unclamped();
+        let frames = Rc::new(Cell::new(0));
+        let count = frames.clone();
+        executor.start(async move {
+            loop {
+                next_frame().await;
+                count.set(count.get() + 1);
+            }
+        });
+        let script = executor.start(async move {
+            make().await;
+            let begun = time().frame;
+            let next = next_frame().await.frame;
+            let third = wait_frames(3).await.frame;
+            wait_seconds(0.5).await;
+            (next - begun, third - next, time().frame - third)
+        });
+        for frame in 1..=20 {
+            executor.run_frame(0.25);
+            assert_eq!(frames.get(), frame, "{name}");
+        }
+        assert_eq!(
+            result_of(&executor, script).expect(name),
+            (1, 3, 2),
+            "{name}"
+        );
+        drop(executor);
+    }
+}
+
+/// Forgets waits, or sleeps for ever: of one type, so that the one may have the
+/// other's place.
+async fn forgets_or_sleeps(forgets: Option<Make>, polls: Rc<Cell<u32>>) {
+    match forgets {
+        Some(make) => make().await,
+        None => counted(polls, forever()).await,
+    }
+}
+
+#[test]
+fn a_coroutine_that_ends_with_forgotten_waits_ends_and_whoever_has_its_place_sleeps() {
+    for (name, make) in waits() {
+        let mut executor = unclamped();
+        let polls = Rc::new(Cell::new(0));
+        let script = executor.start(forgets_or_sleeps(Some(make), polls.clone()));
+        while !script.is_finished() && executor.time().frame < 6 {
+            executor.run_frame(0.25);
+        }
+        assert!(script.is_finished(), "{name}");
+        drop(script);
+        for sleepers in 1..=4 {
+            executor.start(forgets_or_sleeps(None, polls.clone()));
+            executor.run_frame(0.25);
+            assert_eq!(polls.get(), sleepers, "{name}");
+        }
+        let stopped = executor.start(async move {
+            make().await;
+            forever().await;
+        });
+        executor.run_frame(0.25);
+        assert!(stopped.stop(), "{name}");
+        executor.run_frame(0.25);
+        assert_eq!(polls.get(), 4, "{name}");
+    }
+}
+
+struct Counts(Rc<Cell<u32>>);
+
+impl Drop for Counts {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+impl Behaviour for Counts {}
+
+/// Starts a coroutine that counts when it is dropped.
+fn lasting(executor: &Executor, drops: &Rc<Cell<u32>>) -> Coroutine<()> {
+    let counts = Counts(drops.clone());
+    executor.start(async move {
+        let _counts = counts;
+        forever().await;
+    })
+}
+
+#[test]
+fn handles_owners_clocks_and_remotes_leak_and_their_coroutines_go_on_to_the_executors_end() {
+    let drops = Rc::new(Cell::new(0));
+    let mut executor = Executor::new();
+    forget(executor.handle());
+    forget(executor.remote());
+    forget(executor.clock());
+    forget(executor.clock().child());
+    let slow = executor.clock().child();
+    slow.set_scale(0.5);
+    let owner = executor.owner_on(&slow);
+    let below = owner.child();
+    forget(slow);
+    let counts = Counts(drops.clone());
+    forget(below.start(async move {
+        let _counts = counts;
+        wait_seconds(1).await;
+    }));
+    forget(below);
+    forget(owner);
+    forget(lasting(&executor, &drops));
+    let stops = lasting(&executor, &drops);
+    stops.stop_on_drop();
+    forget(stops);
+    forget(lasting(&executor, &drops).finished());
+    let paused = executor.owner();
+    paused.pause();
+    paused.spawn(async { unreachable!("it is paused for ever") });
+    forget(paused);
+    for _ in 0..20 {
+        executor.run_frame(0.25);
+    }
+    assert_eq!(drops.get(), 1, "the one that waited for its time");
+    assert_eq!(executor.len(), 4);
+    drop(executor);
+    assert_eq!(drops.get(), 4);
+}
+
+#[test]
+fn results_and_errors_leak() {
+    let mut executor = unclamped();
+    let drops = Rc::new(Cell::new(0));
+    let counts = Counts(drops.clone());
+    forget(executor.start(async { counts }));
+    let panics = executor.start(async { std::panic::resume_unwind(Box::new(1)) });
+    forget(result_of::<()>(&executor, panics));
+    let stopped = lasting(&executor, &drops);
+    stopped.stop();
+    forget(result_of(&executor, stopped));
+    assert_eq!(drops.get(), 1, "the one that was stopped");
+    executor.run_frame(0.25);
+    assert!(executor.is_empty());
+}
+
+#[test]
+fn an_executor_leaks_with_its_coroutines_and_another_takes_its_place() {
+    let drops = Rc::new(Cell::new(0));
+    let executor = unclamped();
+    lasting(&executor, &drops);
+    let polls = Rc::new(Cell::new(0));
+    let waker = super::waker_of(&executor, &polls);
+    let (handle, remote, owner) = (executor.handle(), executor.remote(), executor.owner());
+    forget(executor);
+    // It is there for all that anybody knows, and will not have another frame.
+    for _ in 0..1_000 {
+        waker.wake_by_ref();
+    }
+    assert!(remote.spawn(|| async {}));
+    assert!(handle.start(async {}).is_finished());
+    let spawned = handle.spawn(async {});
+    assert!(!spawned.is_finished() && spawned.stop());
+    drop((owner, handle, remote));
+    let mut next = unclamped();
+    let wait = next.start(wait_seconds(0.5));
+    next.run_frame(0.25);
+    next.run_frame(0.25);
+    assert!(wait.is_finished());
+    drop(next);
+    waker.wake();
+    assert_eq!((polls.get(), drops.get()), (1, 0));
+}
+
+#[test]
+fn scenes_and_what_is_had_of_them_leak() {
+    let drops = Rc::new(Cell::new(0));
+    let mut scene = Scene::new();
+    forget(scene.handle());
+    forget(scene.add(Counts(drops.clone())));
+    forget(scene.find::<Counts>());
+    scene.run_frame(0.25);
+    let other = Scene::new();
+    other.add(Counts(drops.clone()));
+    forget(other);
+    scene.run_frame(0.25);
+    drop(scene);
+    assert_eq!(drops.get(), 1);
+}
+
+#[test]
+fn a_forgotten_future_of_a_combinator_holds_up_nobody() {
+    let mut executor = unclamped();
+    let ended = executor.start(async {
+        let mut unordered = futures::stream::FuturesUnordered::new();
+        unordered.push(next_frame());
+        unordered.push(next_frame());
+        let _ = poll_once(&mut unordered.next()).await;
+        forget(unordered);
+        let mut joined = Box::pin(futures::future::join(next_frame(), wait_seconds(0.25)));
+        let _ = poll_once(&mut joined).await;
+        forget(joined);
+        wait_frames(2).await.frame
+    });
+    for _ in 0..3 {
+        executor.run_frame(0.25);
+    }
+    assert_eq!(result_of(&executor, ended).unwrap(), 2);
+}
