@@ -268,7 +268,7 @@ impl<'a> Draft<'a> {
             let ticket = Ticket::from_bits(key);
             let due_frame = core.records.borrow().get(ticket).map(|r| r.due_frame);
             if let (Some(task), Some(due_frame)) = (core.task_of(ticket), due_frame) {
-                let wait = Wait::Frames {
+                let wait = Wait::FrameCount {
                     phase: phase.phase(),
                     left: due_frame.saturating_sub(frame),
                 };
@@ -336,9 +336,9 @@ fn wait_for_phase(phase: PhaseIndex, later_frame: bool, asks: bool) -> Wait {
     if asks {
         Wait::Condition { phase }
     } else if later_frame {
-        Wait::NextFrame { phase }
+        Wait::Frame { phase }
     } else {
-        Wait::Phase { phase }
+        Wait::Run { phase }
     }
 }
 
