@@ -272,7 +272,7 @@ impl<'a> Draft<'a> {
             let ticket = Ticket::from_bits(key);
             let due_frame = core.records.borrow().due_frame(ticket);
             if let (Some(task), Some(due_frame)) = (core.task_of(ticket), due_frame) {
-                let wait = Wait::Frames {
+                let wait = Wait::FrameCount {
                     phase: phase.phase(),
                     left: due_frame.saturating_sub(frame),
                 };
@@ -340,9 +340,9 @@ fn wait_for_phase(phase: PhaseIndex, later_frame: bool, asks: bool) -> Wait {
     if asks {
         Wait::Condition { phase }
     } else if later_frame {
-        Wait::NextFrame { phase }
+        Wait::Frame { phase }
     } else {
-        Wait::Phase { phase }
+        Wait::Run { phase }
     }
 }
 

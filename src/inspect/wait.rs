@@ -14,12 +14,12 @@ use crate::{CoroutineId, Phase};
 #[non_exhaustive]
 pub enum Wait {
     /// The next frame.
-    NextFrame {
+    Frame {
         /// In which it resumes.
         phase: Phase,
     },
     /// The next run of a phase, such as the next fixed step.
-    Phase {
+    Run {
         /// That phase.
         phase: Phase,
     },
@@ -29,7 +29,7 @@ pub enum Wait {
         phase: Phase,
     },
     /// Several frames.
-    Frames {
+    FrameCount {
         /// In which it resumes.
         phase: Phase,
         /// How many frames have still to begin.
@@ -84,10 +84,10 @@ impl Wait {
     /// The phase in which it resumes; a join does in whichever the other ends.
     pub fn phase(&self) -> Option<Phase> {
         match *self {
-            Wait::NextFrame { phase }
-            | Wait::Phase { phase }
+            Wait::Frame { phase }
+            | Wait::Run { phase }
             | Wait::Condition { phase }
-            | Wait::Frames { phase, .. }
+            | Wait::FrameCount { phase, .. }
             | Wait::Timer { phase, .. }
             | Wait::Wake { phase } => Some(phase),
             Wait::Join { .. } | Wait::Never => None,
@@ -107,11 +107,11 @@ impl fmt::Display for Wait {
     /// Leaves the phase out if that is [`Phase::Update`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wait::NextFrame { .. } => f.write_str("the next frame")?,
-            Wait::Phase { phase } => return write!(f, "the next {phase}"),
+            Wait::Frame { .. } => f.write_str("the next frame")?,
+            Wait::Run { phase } => return write!(f, "the next {phase}"),
             Wait::Condition { .. } => f.write_str("a condition")?,
-            Wait::Frames { left: 1, .. } => f.write_str("1 frame")?,
-            Wait::Frames { left, .. } => write!(f, "{left} frames")?,
+            Wait::FrameCount { left: 1, .. } => f.write_str("1 frame")?,
+            Wait::FrameCount { left, .. } => write!(f, "{left} frames")?,
             Wait::Timer {
                 clock,
                 deadline,

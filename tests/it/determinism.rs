@@ -269,8 +269,8 @@ fn has_come(coroutine: &CoroutineInfo, now: &Time, events: &[TraceEvent]) -> Opt
         Wait::Wake { .. } => None,
         // There may have been none, or several.
         wait if wait.phase() == Some(Phase::FixedUpdate) => None,
-        Wait::NextFrame { .. } | Wait::Phase { .. } | Wait::Condition { .. } => Some(true),
-        Wait::Frames { left, .. } => Some(left == 1),
+        Wait::Frame { .. } | Wait::Run { .. } | Wait::Condition { .. } => Some(true),
+        Wait::FrameCount { left, .. } => Some(left == 1),
         Wait::Timer {
             clock, deadline, ..
         } => match clock {
