@@ -296,13 +296,13 @@ impl<T> Coroutine<T> {
             return Err(self.refusal());
         };
         // SAFETY: a handle's `T` is the output of the future it was made with.
-        let (result, outcome) = match unsafe { take_output(*task) } {
-            Some(output) => (Ok(output), Outcome::Finished),
-            None => {
-                let error = core.join_error(*task);
-                let outcome = task.outcome().unwrap_or(Outcome::Stopped);
-                (Err(error), outcome)
-            }
+        let output = unsafe { take_output(*task) };
+        let (result, outcome) = if let Some(output) = output {
+            (Ok(output), Outcome::Finished)
+        } else {
+            let error = core.join_error(*task);
+            let outcome = task.outcome().unwrap_or(Outcome::Stopped);
+            (Err(error), outcome)
         };
         let done = State::Done(core.id_of(*task), outcome);
         if let State::Stored(core, task) = mem::replace(&mut self.state, done) {
