@@ -615,7 +615,7 @@ fn a_coroutine_is_due_once_a_waker_was_called_for_it_even_if_that_wait_is_gone()
     let taken = waits.clone();
     executor.start(async move {
         next_frame().await;
-        taken.take();
+        drop(taken.take());
     });
     waits.borrow().push(next_frame());
     let count = polls.clone();
