@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures::future::{Either, LocalBoxFuture, join_all, select};
 use futures::stream::FuturesUnordered;
-use futures::{FutureExt, StreamExt, poll};
+use futures::{FutureExt, StreamExt};
 
 use framestep::prelude::*;
 
@@ -574,37 +574,6 @@ fn a_select_in_a_loop_leaves_no_timers_behind() {
     polls.take();
     update(&mut executor, 10_000);
     assert_eq!(polls.get(), 0);
-}
-
-#[test]
-fn waits_of_one_coroutine_hold_their_places_one_by_one() {
-    for first_is_dropped in [false, true] {
-        let mut executor = unclamped();
-        let log = Log::new();
-        let (say, say_between) = (log.clone(), log.clone());
-        executor.start(async move {
-            let mut first: FuturesUnordered<_> = [next_frame(), next_frame()].into_iter().collect();
-            assert!(poll!(first.next()).is_pending());
-            start(async move {
-                next_frame().await;
-                say_between.say("between");
-            });
-            let mut second: FuturesUnordered<_> =
-                [next_frame(), next_frame()].into_iter().collect();
-            assert!(poll!(second.next()).is_pending());
-            if first_is_dropped {
-                drop(first);
-            }
-            second.next().await;
-            say.say("both");
-        });
-        executor.run_frame(0.25);
-        if first_is_dropped {
-            log.check(&["F1: between", "F1: both"]);
-        } else {
-            log.check(&["F1: both", "F1: between"]);
-        }
-    }
 }
 
 #[test]
