@@ -8,6 +8,7 @@ mod budget;
 mod clocks;
 mod combinators;
 mod compile_fail;
+mod corners;
 mod depth;
 mod determinism;
 mod enter;
