@@ -291,9 +291,10 @@ impl Registration {
         let Some(level) = level else {
             self.cancel(Place::Joiners);
             let waker = Some(cx.waker().clone());
-            let mut records = core.records.borrow_mut();
-            self.ticket = records.insert(None, Kind::Elsewhere, waker);
-            drop(records);
+            self.ticket = {
+                let mut records = core.records.borrow_mut();
+                records.insert(None, Kind::Elsewhere, waker)
+            };
             self.since = self.since.begin(Since::mark(0, core.id));
             core.add_joiner(target, self.ticket);
             return;

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::cell::Cell;
 use std::task::Waker;
 
 use crate::context;
@@ -10,6 +11,15 @@ use crate::task::{Flags, Lifecycle, TaskRef};
 use crate::waker::OwnWaker;
 
 use super::Core;
+
+/// Messages are being taken, also if that is cut short by a panic.
+struct Taking<'a>(&'a Cell<bool>);
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
 
 impl Core {
     /// A waker of the task was called on this thread, in the poll of `current`.
@@ -99,13 +109,17 @@ impl Core {
 
     /// Takes over what came from outside, in order of arrival.
     pub(crate) fn take_messages(&self) {
-        if self.inbox.has_messages() {
+        if self.inbox.has_messages() && !self.taking_messages.get() {
             self.take_waiting_messages();
         }
     }
 
     #[cold]
     fn take_waiting_messages(&self) {
+        // Once is enough: what arrives while they are looked at comes later, or
+        // threads that never rest would hold this up for ever.
+        self.taking_messages.set(true);
+        let taking = Taking(&self.taking_messages);
         let mut messages = self.messages.take();
         self.inbox.take(&mut messages);
         for message in messages.drain(..) {
@@ -121,6 +135,7 @@ impl Core {
             }
         }
         self.messages.replace(messages);
+        drop(taking);
     }
 
     /// A waker of the task that may leave the executor.

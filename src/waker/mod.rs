@@ -2,9 +2,9 @@
 //!
 //! | kind | who has it | a clone of it is |
 //! |---|---|---|
-//! | [borrowed()] | polls of a coroutine that never gave a waker away | an own one |
+//! | [`borrowed`](borrowed()) | polls of a coroutine that never gave a waker away | an own one |
 //! | [own] | polls from then on, and whoever cloned one on this thread | an own one; on another thread, an outside one |
-//! | [outside()] | other threads | an outside one |
+//! | [`outside`](outside()) | other threads | an outside one |
 //!
 //! Nearly all wakers stay on the executor's thread, where one coroutine calls
 //! another. So an own waker counts its clones there without atomic operations,

@@ -107,7 +107,7 @@ fn of_a_coroutine_that_has_ended_wakers_do_nothing_wherever_they_are() {
     let (_next, _) = sleeper(&executor, &log, "never");
     for waker in [waker.clone(), elder.0.clone(), elder.1.clone()] {
         waker.wake_by_ref();
-        elsewhere(move || waker.clone().wake());
+        elsewhere(move || waker.wake_by_ref());
     }
     executor.run_frame(0.25);
     drop(executor);
