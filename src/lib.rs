@@ -3,8 +3,8 @@
 //! A script says what happens one thing after another, with waits in between.
 //! The host, a game loop or an engine, steps an [`Executor`] once a frame; the
 //! executor polls the scripts that are due, those alone, and in a fixed order.
-//! Nothing here reads a clock, [`Budget::new`] apart: time is what the host says
-//! it is.
+//! Nothing here reads a clock, [`Budget::new`] and [`Builder::slow_poll`] apart:
+//! time is what the host says it is.
 //!
 //! ```
 //! use framestep::prelude::*;
@@ -304,6 +304,9 @@
 //!   [`on_wake`](Executor::on_wake).
 //! - What an executor survives but its host should know, such as a dt of NaN, it
 //!   [reports](Executor::on_report).
+//! - Who waits for what is told by [`snapshot`](Executor::snapshot), who ran by
+//!   [`on_trace`](Executor::on_trace), who held the frame up by
+//!   [`slow_poll`](Builder::slow_poll).
 
 mod budget;
 mod clock;

@@ -1,5 +1,7 @@
 //! The waiters of one phase, in the order in which they began to wait.
 
+#![forbid(unsafe_code)]
+
 use std::ops::Range;
 
 use crate::waiter::Waiter;

@@ -3,6 +3,8 @@
 //! The plain ones take the short way; who was woken, has a waker of its own or
 //! records, is paused, or counts on another clock, is looked at twice.
 
+#![forbid(unsafe_code)]
+
 use crate::context::{Level, Pending};
 use crate::phase::PhaseIndex;
 use crate::task::{Flags, Primary, TaskRef};
