@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
 use framestep::prelude::*;
 use framestep::{Executor, JoinError};
@@ -149,4 +149,34 @@ pub(crate) const PHASES: [Phase; 5] = [
 pub(crate) fn update(executor: &mut Executor, dt: impl Seconds) {
     executor.begin_frame(dt);
     executor.run_phase(Phase::Update);
+}
+
+/// What is called of a waker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum WakerCall {
+    Clone,
+    Wake,
+    Drop,
+}
+
+/// A waker that leads to nobody, but tells `hear` what is called of it.
+pub(crate) fn waker_that_tells(hear: fn(WakerCall)) -> Waker {
+    fn tell(hear: *const (), call: WakerCall) {
+        // SAFETY: the data is the function that `waker_that_tells` was given.
+        let hear = unsafe { std::mem::transmute::<*const (), fn(WakerCall)>(hear) };
+        hear(call);
+    }
+    fn clone(hear: *const ()) -> RawWaker {
+        tell(hear, WakerCall::Clone);
+        RawWaker::new(hear, &VTABLE)
+    }
+    fn wake(hear: *const ()) {
+        tell(hear, WakerCall::Wake);
+    }
+    fn drop_raw(hear: *const ()) {
+        tell(hear, WakerCall::Drop);
+    }
+    static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop_raw);
+    // SAFETY: the data is a function, which may be called on any thread.
+    unsafe { Waker::from_raw(RawWaker::new(hear as *const (), &VTABLE)) }
 }

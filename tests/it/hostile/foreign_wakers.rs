@@ -5,22 +5,15 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::panic::resume_unwind;
 use std::rc::Rc;
-use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+use std::task::{Context, Waker};
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
 
-use crate::support::forever;
+use crate::support::{WakerCall as Act, forever, waker_that_tells};
 use crate::timeline::unclamped;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Act {
-    Clone,
-    Wake,
-    Drop,
-}
 
 thread_local! {
     /// What panics next, once.
@@ -35,19 +28,7 @@ fn act(which: Act) {
 }
 
 fn waker_that_panics() -> Waker {
-    fn clone(_: *const ()) -> RawWaker {
-        act(Act::Clone);
-        RawWaker::new(std::ptr::null(), &VTABLE)
-    }
-    fn wake(_: *const ()) {
-        act(Act::Wake);
-    }
-    fn drop_raw(_: *const ()) {
-        act(Act::Drop);
-    }
-    static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop_raw);
-    // SAFETY: the functions use no data, and may be called on any thread.
-    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) }
+    waker_that_tells(act)
 }
 
 type Make = fn() -> LocalBoxFuture<'static, ()>;

@@ -5,14 +5,14 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::panic::resume_unwind;
 use std::rc::Rc;
-use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+use std::task::{Context, Waker};
 
 use futures::FutureExt;
 
 use framestep::prelude::*;
 use framestep::{Behaviour, Executor, Scene, SceneContext};
 
-use crate::support::{Random, forever};
+use crate::support::{Random, WakerCall as Act, forever, waker_that_tells};
 use crate::timeline::UNLIMITED;
 
 thread_local! {
@@ -63,13 +63,6 @@ impl Drop for Bomb {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Act {
-    Clone,
-    Wake,
-    Drop,
-}
-
 fn waker_that_panics() -> Waker {
     fn act(which: Act) {
         if WAKER_PANICS.get() == Some(which) && !std::thread::panicking() {
@@ -77,19 +70,7 @@ fn waker_that_panics() -> Waker {
             boom();
         }
     }
-    fn clone(_: *const ()) -> RawWaker {
-        act(Act::Clone);
-        RawWaker::new(std::ptr::null(), &VTABLE)
-    }
-    fn wake(_: *const ()) {
-        act(Act::Wake);
-    }
-    fn drop_raw(_: *const ()) {
-        act(Act::Drop);
-    }
-    static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop_raw);
-    // SAFETY: the functions use no data, and may be called on any thread.
-    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) }
+    waker_that_tells(act)
 }
 
 fn behind_a_waker_that_panics(executor: &Executor, act: Act) {

@@ -17,7 +17,7 @@ use crate::support::{forever, panic_text};
 use crate::timeline::UNLIMITED;
 
 use operations::{Operation, operations};
-use sites::{ARMED, Act, Site, WAKER_ACTS, sites};
+use sites::{ARMED, Site, WAKER_ACTS, sites};
 
 const FRAMES: u64 = 8;
 
@@ -213,7 +213,7 @@ fn every_operation_from_every_callback() {
                 failures.push(format!("{} from {}: {text}", operation.name, site.name));
             }
             ARMED.take();
-            WAKER_ACTS.set(Act::Nothing);
+            WAKER_ACTS.set(None);
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
-use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+use std::task::{Context, Waker};
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -12,7 +12,7 @@ use futures::future::LocalBoxFuture;
 use framestep::prelude::*;
 use framestep::{Behaviour, Outcome, Scene, SceneContext, This};
 
-use crate::support::{forever, panic_text};
+use crate::support::{WakerCall as Act, forever, panic_text, waker_that_tells};
 
 use super::{Stage, World};
 
@@ -24,15 +24,7 @@ thread_local! {
     /// by their thread.
     pub(super) static ARMED: RefCell<Option<Armed>> = const { RefCell::new(None) };
     /// Which function of the foreign waker is the callback.
-    pub(super) static WAKER_ACTS: Cell<Act> = const { Cell::new(Act::Nothing) };
-}
-
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Act {
-    Nothing,
-    Clone,
-    Wake,
-    Drop,
+    pub(super) static WAKER_ACTS: Cell<Option<Act>> = const { Cell::new(None) };
 }
 
 /// The callback: does once what there is to do.
@@ -56,29 +48,17 @@ impl Drop for OnDrop {
 
 fn foreign_waker() -> Waker {
     fn act(which: Act) {
-        if WAKER_ACTS.get() == which {
+        if WAKER_ACTS.get() == Some(which) {
             callback();
         }
     }
-    fn clone(_: *const ()) -> RawWaker {
-        act(Act::Clone);
-        RawWaker::new(std::ptr::null(), &VTABLE)
-    }
-    fn wake(_: *const ()) {
-        act(Act::Wake);
-    }
-    fn drop_raw(_: *const ()) {
-        act(Act::Drop);
-    }
-    static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop_raw);
-    // SAFETY: the functions use no data, and may be called on any thread.
-    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) }
+    waker_that_tells(act)
 }
 
 /// Waits behind a foreign waker, one of whose functions is the callback.
 pub(super) async fn behind_a_waker_that_acts(act: Act) {
     next_frame().await;
-    WAKER_ACTS.set(act);
+    WAKER_ACTS.set(Some(act));
     let waits: [fn() -> LocalBoxFuture<'static, ()>; 4] = [
         || next_frame().map(drop).boxed_local(),
         || wait_seconds(0.25).map(drop).boxed_local(),
@@ -97,7 +77,7 @@ pub(super) async fn behind_a_waker_that_acts(act: Act) {
         })
         .await;
     }
-    WAKER_ACTS.set(Act::Nothing);
+    WAKER_ACTS.set(None);
 }
 
 /// A behaviour, one of whose callbacks is the callback.
