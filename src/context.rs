@@ -14,6 +14,7 @@ use std::task::{Context, Waker};
 
 use crate::core::Core;
 use crate::owner::OwnerIndex;
+use crate::pending::Pending;
 use crate::phase::PhaseIndex;
 use crate::since::Since;
 #[cfg(all(test, framestep_loom))]
@@ -70,71 +71,6 @@ pub(crate) struct Level {
     pub(crate) owner: Option<OwnerIndex>,
     outer: *const Level,
     depth: u32,
-}
-
-/// What a poll under way has registered with its coroutine: one word, which a
-/// wait compares once and stores once.
-///
-/// It is the address of the waker that may register, as long as nothing is
-/// registered; then what the wait noted, whose low bits are a [`Primary`] and
-/// odd, so no address of a waker. The run loop queues the coroutine when the poll has returned.
-///
-/// Invariant APART: during a poll the coroutine's own `primary` counts only if
-/// this says that something stands elsewhere, or that the coroutine is being
-/// stopped. It may still be that of the wait by which it was resumed: most wait
-/// for the same again, and then it is right already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pending(u64);
-
-/// Set in what is no address and the bits of no [`Primary`].
-const NO_PRIMARY: u64 = 1 << 15;
-
-impl Pending {
-    /// Something is registered, and stands where it belongs.
-    pub(crate) const ELSEWHERE: Pending = Pending(NO_PRIMARY | 1);
-    /// Nothing can be registered any more.
-    pub(crate) const STOPPING: Pending = Pending(NO_PRIMARY | 3);
-
-    /// Whoever is polled with the waker at that address may register.
-    #[inline(always)]
-    pub(crate) fn free(waker: *const Waker) -> Self {
-        Pending(waker.addr() as u64)
-    }
-
-    /// Waits for a phase; not queued yet.
-    #[inline(always)]
-    pub(crate) const fn phase(since: Since) -> Self {
-        Pending(since.bits())
-    }
-
-    /// Whether it waits for the phase like one that `primary` has queued.
-    #[inline(always)]
-    pub(crate) const fn is_as(self, primary: Primary) -> bool {
-        // Those of an address are even.
-        self.primary().bits() == primary.bits()
-    }
-
-    #[inline(always)]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the low bits are asked for"
-    )]
-    const fn primary(self) -> Primary {
-        Primary::from_bits(self.0 as u16)
-    }
-
-    /// Whether the coroutine's own `primary` does not count.
-    #[inline]
-    pub(crate) fn is_apart(self) -> bool {
-        self.0 & (NO_PRIMARY | 1) != NO_PRIMARY | 1
-    }
-
-    /// The wait for a phase that is yet to be queued.
-    #[inline]
-    pub(crate) fn to_queue(self) -> Option<Primary> {
-        const PHASE: u64 = Primary::queued(PhaseIndex::from_bits(0), false).bits() as u64;
-        (self.0 & PHASE == PHASE).then(|| self.primary())
-    }
 }
 
 impl Level {
@@ -378,22 +314,16 @@ fn levels() -> impl Iterator<Item = LevelRef> {
     })
 }
 
-/// The coroutine of `executor` that is being polled innermost.
-pub(crate) fn current_of(executor: u32) -> Option<TaskRef> {
-    polled_of(executor).next()
+/// The coroutine of `core` that is being polled innermost.
+pub(crate) fn current_of(core: &Core) -> Option<TaskRef> {
+    polled_of(core).next()
 }
 
-/// The coroutines of `executor` that are being polled, from the innermost
+/// The coroutines of `core` that are being polled, from the innermost
 /// outwards.
-pub(crate) fn polled_of(executor: u32) -> impl Iterator<Item = TaskRef> {
-    let of_executor = levels().filter(move |level| level.core().id == executor);
-    of_executor.filter_map(|level| level.current.get())
-}
-
-/// Whether of all coroutines of `core` this one is being polled innermost.
-pub(crate) fn is_current(core: &Core, task: TaskRef) -> bool {
-    let mut of_core = levels().filter(|level| ptr::eq(level.core, core));
-    of_core.find_map(|level| level.current.get()) == Some(task)
+pub(crate) fn polled_of(core: &Core) -> impl Iterator<Item = TaskRef> {
+    let of_core = levels().filter(move |level| ptr::eq(level.core, core));
+    of_core.filter_map(|level| level.current.get())
 }
 
 /// The level that is polling the coroutine, if one is.

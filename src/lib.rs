@@ -322,6 +322,7 @@ mod lend;
 #[cfg(all(test, framestep_loom))]
 mod models;
 mod owner;
+mod pending;
 mod phase;
 mod prefetch;
 pub mod prelude;

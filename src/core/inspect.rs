@@ -311,7 +311,7 @@ impl<'a> Draft<'a> {
         for &key in core.deferred_starts.borrow().iter() {
             self.set_ready(key, None);
         }
-        for task in context::polled_of(core.id) {
+        for task in context::polled_of(core) {
             if let Some(coroutine) = self.coroutine(task) {
                 coroutine.state = State::Running;
             }

@@ -9,8 +9,9 @@ use std::any::Any;
 use std::mem;
 use std::task::Context;
 
-use crate::context::{self, Level, Pending};
+use crate::context::{self, Level};
 use crate::key::TaskKey;
+use crate::pending::Pending;
 use crate::task::{Flags, Lifecycle, Link, Primary, TaskRef};
 use crate::ticket::Ticket;
 use crate::{JoinError, Outcome, unwind};
@@ -275,8 +276,7 @@ impl Core {
             let key = self.records.borrow().get(ticket)?.task()?;
             self.tasks.borrow().get(key)
         } else {
-            let tasks = self.tasks.borrow();
-            tasks.is_current(ticket).then(|| tasks.at(ticket.index()))
+            self.tasks.borrow().current(ticket)
         }
     }
 

@@ -12,7 +12,8 @@
 use std::task::{Context, Waker};
 
 use crate::clock::ClockRef;
-use crate::context::{self, Level, Pending};
+use crate::context::{self, Level};
+use crate::pending::Pending;
 use crate::phase::PhaseIndex;
 use crate::records::Kind;
 use crate::since::Since;
@@ -228,8 +229,7 @@ impl Registration {
     pub(crate) fn forget_condition(&self) {
         if self.ticket.is_registered() && !self.ticket.is_record() {
             context::with_executor(self.since, |core| {
-                let task = core.tasks.borrow().at(self.ticket.index());
-                if task.ticket() == self.ticket {
+                if let Some(task) = core.tasks.borrow().current(self.ticket) {
                     task.forget_condition();
                 }
             });
@@ -477,10 +477,10 @@ impl Core {
 
     #[inline(never)]
     fn cancel_task(&self, ticket: Ticket, phase: PhaseIndex, place: Place) {
-        if !self.tasks.borrow().is_current(ticket) {
+        let current = self.tasks.borrow().current(ticket);
+        let Some(task) = current else {
             return;
-        }
-        let task = self.tasks.borrow().at(ticket.index());
+        };
         let mut primary = task.primary.replace(Primary::NONE);
         task.pass_ticket();
         if let Some(level) = context::level_of(task) {

@@ -5,7 +5,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::context::{Level, Pending};
+use crate::context::Level;
+use crate::pending::Pending;
 use crate::phase::PhaseIndex;
 use crate::task::{Flags, Primary, TaskRef};
 use crate::ticket::Ticket;

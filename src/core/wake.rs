@@ -70,7 +70,7 @@ impl Core {
         let phase = task.last_phase();
         // One that wakes itself while it is polled goes on in the next run: it
         // cannot hold this one.
-        let soon = self.run.get() == Some(phase) && !context::is_current(self, task);
+        let soon = self.run.get() == Some(phase) && context::current_of(self) != Some(task);
         if task.has(Flags::QUEUED) {
             if !soon || task.has(Flags::SOON) {
                 return;

@@ -64,7 +64,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn watch_spawned(&self, task: TaskRef, place: &'static Location<'static>) {
-        let parent = context::current_of(self.id);
+        let parent = context::current_of(self);
         let watched = Watched {
             place: Some(place),
             parent: parent.map(|parent| parent.key()),

@@ -4,7 +4,8 @@
 
 use std::task::Waker;
 
-use crate::context::{Level, Pending};
+use crate::context::Level;
+use crate::pending::Pending;
 use crate::task::{Flags, TaskRef, Wakeup};
 use crate::ticket::Ticket;
 use crate::waker::OwnWaker;

@@ -94,7 +94,7 @@ impl Flags {
 ///
 /// At most one wait is: the first to be polled with the coroutine's own waker.
 /// While a poll is under way it stands in the level, see
-/// [`Pending`](crate::context::Pending), invariant APART.
+/// [`Pending`](crate::pending::Pending), invariant APART.
 ///
 /// Odd, unless it is `NONE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

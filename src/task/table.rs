@@ -187,8 +187,14 @@ impl TaskTable {
     /// Whether the registration of a task's ticket is still the current one. It
     /// may be the ticket of another executor, if their numbers look alike.
     pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
-        let slot = self.slots.get(ticket.index() as usize);
-        slot.is_some_and(|slot| slot.task.ticket() == ticket)
+        self.current(ticket).is_some()
+    }
+
+    /// The task of a ticket, if that is the current one.
+    #[inline]
+    pub(crate) fn current(&self, ticket: Ticket) -> Option<TaskRef> {
+        let slot = self.slots.get(ticket.index() as usize)?;
+        (slot.task.ticket() == ticket).then_some(slot.task)
     }
 
     /// The entry that stands for a task in a list of those to poll.
