@@ -45,9 +45,13 @@ impl Core {
         let Some(task) = task else {
             return;
         };
-        task.clear(Flags::SOON);
-        let phase = task.last_phase();
-        self.phases.get(phase).arrivals.borrow_mut().push(wakeup);
+        task.set(Flags::LATER);
+        {
+            let state = self.phases.get(task.last_phase());
+            let mut arrivals = state.arrivals.borrow_mut();
+            arrivals.note_later();
+            arrivals.push(wakeup);
+        }
         self.report_runaway();
     }
 

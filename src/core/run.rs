@@ -120,12 +120,12 @@ impl Core {
         let state = self.phases.get(phase);
         state.begin_run(&self.clock);
         let mut arrivals = self.lists.arrivals.borrow_mut();
-        state.arrivals.borrow_mut().take(&mut arrivals);
-        {
-            // Being woken again takes nobody's place away.
+        let marked = state.arrivals.borrow_mut().take(&mut arrivals);
+        if marked {
+            // Being woken again takes nobody's place away any more.
             let tasks = self.tasks.borrow();
             let listed = arrivals.iter().filter_map(|&wakeup| tasks.woken(wakeup));
-            listed.for_each(|task| task.set(Flags::SOON));
+            listed.for_each(|task| task.clear(Flags::LATER));
         }
         let fresh = |waiter| self.fresh(waiter, phase);
         state.queue.borrow_mut().begin_run(fresh);
@@ -264,7 +264,7 @@ impl Core {
     #[inline(always)]
     fn prefetch(&self, near: Ticket, far: Ticket) {
         let tasks = self.tasks.borrow();
-        tasks.prefetch_slot(far.index());
+        tasks.prefetch_at(far.index());
         if !near.is_record() {
             tasks.at(near.index()).prefetch();
         }

@@ -34,7 +34,7 @@ impl Core {
         let wakeup = self.tasks.borrow().wakeup(task);
         let soon = soon && self.soon.borrow_mut().try_push(wakeup);
         if soon {
-            task.set(Flags::LISTED);
+            task.set(Flags::QUEUED);
         }
         soon
     }
@@ -72,7 +72,7 @@ impl Core {
         // cannot hold this one.
         let soon = self.run.get() == Some(phase) && context::current_of(self) != Some(task);
         if task.has(Flags::QUEUED) {
-            if !soon || task.has(Flags::SOON) {
+            if !(soon && task.has(Flags::LATER)) {
                 return;
             }
             self.unqueue(task);
@@ -84,25 +84,30 @@ impl Core {
     #[inline]
     pub(super) fn enlist(&self, task: TaskRef, soon: bool) {
         let wakeup = self.tasks.borrow().wakeup(task);
+        task.set(Flags::QUEUED);
         if soon {
-            task.set(Flags::LISTED);
             self.soon.borrow_mut().push(wakeup);
         } else {
-            task.set(Flags::QUEUED);
-            let state = self.phases.get(task.last_phase());
-            state.arrivals.borrow_mut().push(wakeup);
+            let phase = task.last_phase();
+            let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
+            if self.run.get() == Some(phase) {
+                task.set(Flags::LATER);
+                arrivals.note_later();
+            }
+            arrivals.push(wakeup);
         }
     }
 
     /// The task's entry in a list of those to poll is void: it is being polled
     /// already, or it has ended.
     pub(crate) fn unqueue(&self, task: TaskRef) {
-        let soon = task.has(Flags::SOON);
+        let phase = task.last_phase();
+        let in_backlog = task.has(Flags::LATER) || self.run.get() != Some(phase);
         task.clear(Flags::LISTED);
         self.tasks.borrow_mut().pass_wakeup(task);
-        if !soon {
+        if in_backlog {
             let tasks = self.tasks.borrow();
-            let mut arrivals = self.phases.get(task.last_phase()).arrivals.borrow_mut();
+            let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
             arrivals.note_stale(|wakeup| tasks.woken(wakeup).is_some());
         }
     }
