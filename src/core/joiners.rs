@@ -2,26 +2,26 @@
 
 #![forbid(unsafe_code)]
 
-use crate::context::Level;
 use crate::task::Primary;
 
 use super::Core;
+use super::run::Run;
 
 impl Core {
     /// Polls those who joined what ended in the last poll, and those who joined
     /// what ends in theirs, depth first.
     #[inline]
-    pub(super) fn poll_joiners(&self, level: &Level) {
+    pub(super) fn poll_joiners(&self, run: &Run<'_>) {
         if !self.ended.borrow().is_empty() {
-            self.poll_waiting_joiners(level);
+            self.poll_waiting_joiners(run);
         }
     }
 
     #[inline(never)]
-    pub(super) fn poll_waiting_joiners(&self, level: &Level) {
+    pub(super) fn poll_waiting_joiners(&self, run: &Run<'_>) {
         loop {
             if !self.ended.borrow().is_empty() {
-                self.take_ended(level);
+                self.take_ended(run);
             }
             let ticket = self.lists.front.borrow_mut().pop();
             let Some(ticket) = ticket else {
@@ -34,7 +34,7 @@ impl Core {
                 let key = record.as_ref().and_then(|record| record.task);
                 let task = key.and_then(|key| self.tasks.borrow().get(key));
                 if let Some(task) = task.filter(|task| task.is_alive()) {
-                    self.resume_joiner(level, task, ticket);
+                    self.resume_joiner(run, task, ticket);
                 }
                 drop(record);
             } else {
@@ -42,15 +42,15 @@ impl Core {
                 if task.ticket() == ticket {
                     task.pass_ticket();
                     task.primary.set(Primary::NONE);
-                    self.resume_joiner(level, task, ticket);
+                    self.resume_joiner(run, task, ticket);
                 }
             }
         }
     }
 
     /// Moves the joiners of what ended to the front, the first one uppermost.
-    fn take_ended(&self, level: &Level) {
-        level.current.set(None);
+    fn take_ended(&self, run: &Run<'_>) {
+        run.level.current.set(None);
         let (from, records) = {
             let mut front = self.lists.front.borrow_mut();
             let from = front.len();

@@ -59,7 +59,8 @@ impl Core {
     pub(super) fn postpone_joiner(&self, ticket: Ticket) {
         if let Some(task) = self.task_of(ticket).filter(|task| task.is_alive()) {
             if !task.has(Flags::QUEUED) {
-                self.enlist(task, false);
+                let phase = task.last_phase();
+                self.enlist_in(task, phase, self.run.get() == Some(phase));
             }
         }
         self.report_runaway();

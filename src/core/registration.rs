@@ -20,7 +20,6 @@ use crate::since::Since;
 use crate::task::{Flags, Primary, TaskRef, TaskTable};
 use crate::ticket::Ticket;
 use crate::timers::ClockIndex;
-use crate::waiter::Waiter;
 
 use super::Core;
 use super::phases::frame_deadline;
@@ -205,9 +204,8 @@ impl Registration {
     /// Gives the record its place in the queue of its phase.
     #[inline]
     fn queue_record(&self, core: &Core) {
-        let waiter = Waiter::record(self.ticket.index());
         let state = core.phases.get(self.phase());
-        state.queue.borrow_mut().push(waiter);
+        state.queue.borrow_mut().push_record(self.ticket.index());
     }
 
     /// Lets those who inspect the coroutine know that it waits for a condition.
@@ -411,23 +409,24 @@ impl Registration {
     #[inline]
     pub(crate) fn cancel(&mut self, place: Place) {
         if self.ticket.is_registered() {
-            self.cancel_ticket(place);
+            let ticket = std::mem::replace(&mut self.ticket, Ticket::NONE);
+            cancel(ticket, self.since, place);
         }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn cancel_ticket(&mut self, place: Place) {
-        let ticket = std::mem::replace(&mut self.ticket, Ticket::NONE);
-        let phase = self.phase();
-        // Not the current level's executor: there may be none, in a destructor
-        // that the host runs.
-        context::with_executor(self.since, |core| {
-            // What goes with the wait may drop the executor.
-            let core = core.rc();
-            core.cancel(ticket, phase, place);
-        });
-    }
+// By value: what is handed out by reference has to stand in memory, also where it
+// never comes to this.
+#[cold]
+#[inline(never)]
+fn cancel(ticket: Ticket, since: Since, place: Place) {
+    // Not the current level's executor: there may be none, in a destructor that
+    // the host runs.
+    context::with_executor(since, |core| {
+        // What goes with the wait may drop the executor.
+        let core = core.rc();
+        core.cancel(ticket, since.phase(), place);
+    });
 }
 
 /// The waker in `cx`, if it has to be called besides resuming the coroutine.
@@ -454,7 +453,7 @@ impl Core {
     pub(super) fn queue(&self, task: TaskRef, primary: Primary) {
         task.primary.set(primary);
         let state = self.phases.get(primary.phase());
-        state.queue.borrow_mut().push(Waiter::task(task));
+        state.queue.borrow_mut().push_task(task);
     }
 
     /// Makes the ticket stale, if it is not, wherever it stands.

@@ -7,6 +7,7 @@ use std::task::Waker;
 
 use crate::context;
 use crate::inbox::Message;
+use crate::phase::PhaseIndex;
 use crate::task::{Flags, Lifecycle, TaskRef};
 use crate::waker::OwnWaker;
 
@@ -77,25 +78,35 @@ impl Core {
             }
             self.unqueue(task);
         }
-        self.enlist(task, soon);
+        if soon {
+            self.enlist_soon(task);
+        } else {
+            self.enlist_in(task, phase, self.run.get() == Some(phase));
+        }
     }
 
-    /// Puts a task that is in none of them into a list of those to poll.
+    /// Puts a task that is in no list of those to poll into the one of the run
+    /// under way.
     #[inline]
-    pub(super) fn enlist(&self, task: TaskRef, soon: bool) {
+    pub(super) fn enlist_soon(&self, task: TaskRef) {
         let wakeup = self.tasks.borrow().wakeup(task);
         task.set(Flags::QUEUED);
-        if soon {
-            self.soon.borrow_mut().push(wakeup);
-        } else {
-            let phase = task.last_phase();
-            let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
-            if self.run.get() == Some(phase) {
-                task.set(Flags::LATER);
-                arrivals.note_later();
-            }
-            arrivals.push(wakeup);
+        self.soon.borrow_mut().push(wakeup);
+    }
+
+    /// The same, for the next run of `phase`, its own; `later`: while one is under
+    /// way.
+    #[inline]
+    pub(super) fn enlist_in(&self, task: TaskRef, phase: PhaseIndex, later: bool) {
+        debug_assert!(task.last_phase() == phase && later == (self.run.get() == Some(phase)));
+        let wakeup = self.tasks.borrow().wakeup(task);
+        let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
+        task.set(Flags::QUEUED);
+        if later {
+            task.set(Flags::LATER);
+            arrivals.note_later();
         }
+        arrivals.push(wakeup);
     }
 
     /// The task's entry in a list of those to poll is void: it is being polled

@@ -271,6 +271,14 @@ impl Header {
         self.lifecycle.get() >= Lifecycle::Finished
     }
 
+    /// Whether a wait, a joiner or something less common belongs to it.
+    #[inline]
+    pub(crate) fn is_linked(&self) -> bool {
+        self.primary.get() != Primary::NONE
+            || self.joiner.get() != Ticket::NONE
+            || self.link.get() != Link::NONE
+    }
+
     /// Another handle needs the block.
     pub(crate) fn add_handle(&self) {
         // So many handles are never counted down again: the block then stays

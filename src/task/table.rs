@@ -131,7 +131,7 @@ impl TaskTable {
     /// Gives a block back whose task has ended and left nothing behind.
     #[inline]
     pub(crate) fn release(&mut self, task: TaskRef) {
-        debug_assert!(task.has_ended());
+        debug_assert!(task.has_ended() || task.lifecycle.get() == Lifecycle::Returning);
         debug_assert!(task.link.get() == Link::NONE && task.handles.get() == 0);
         let free = self.free_list(task.vtable().class);
         task.lifecycle.set(Lifecycle::Vacant);
