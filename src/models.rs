@@ -404,6 +404,51 @@ fn the_last_waker_is_dropped_while_the_executor_ends() {
 }
 
 #[test]
+fn a_coroutine_ends_while_its_wakers_are_dropped_here_and_there() {
+    loom::model(|| {
+        let executor = Executor::new();
+        let never = Event::new();
+        let Sleeper {
+            coroutine,
+            waker,
+            dropped,
+            ..
+        } = Sleeper::new(&executor, &[&never]);
+        // All are counted at home, and two of them off elsewhere. What they share
+        // holds the inbox, so loom would tell if nobody freed it, or two did.
+        let threads = [waker.clone(), waker.clone()].map(|waker| thread::spawn(|| drop(waker)));
+        drop(waker.clone());
+        coroutine.stop();
+        assert_eq!(dropped.get(), 1);
+        drop(waker);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn wakers_are_copied_and_called_elsewhere_while_their_coroutine_ends() {
+    loom::model(|| {
+        let executor = Executor::new();
+        let never = Event::new();
+        let sleeper = Sleeper::new(&executor, &[&never]);
+        let kept = sleeper.waker.clone();
+        let waker = sleeper.waker;
+        let thread = thread::spawn(move || {
+            let copy = waker.clone();
+            waker.wake();
+            copy
+        });
+        sleeper.coroutine.stop();
+        assert_eq!(sleeper.dropped.get(), 1);
+        drop(kept);
+        thread.join().unwrap().wake();
+        assert_eq!((sleeper.polls.get(), sleeper.dropped.get()), (1, 1));
+    });
+}
+
+#[test]
 fn a_wake_that_comes_late_does_not_reach_the_next_coroutine_in_the_slot() {
     loom::model(|| {
         let mut executor = Executor::new();

@@ -438,7 +438,10 @@ fn put<T: Copy + Default>(list: &mut Vec<T>, ticket: Ticket, value: T) -> T {
 
 #[cfg(test)]
 mod tests {
+    use std::task::Waker;
+
     use super::{Kind, Record, Records};
+    use crate::key::TaskKey;
 
     #[test]
     fn a_record_takes_half_a_cache_line() {
@@ -466,5 +469,45 @@ mod tests {
         assert_eq!(last.index(), next.index());
         assert_eq!(records.replace_base_ns(last, 7), Some(0));
         assert_eq!(records.replace_base_ns(next, 8), None);
+    }
+    #[test]
+    fn a_stamp_that_wraps_is_told_from_those_before() {
+        let mut records = Records::new(u32::MAX);
+        let last = records.insert(None, Kind::Elsewhere, None);
+        records.remove(last);
+        let next = records.insert(None, Kind::Elsewhere, None);
+        assert_eq!((last.index(), last.stamp()), (0, u32::MAX));
+        assert_eq!((next.index(), next.stamp()), (0, 0));
+        assert!(records.get(last).is_none() && records.get(next).is_some());
+    }
+
+    #[test]
+    fn of_fired_places_of_one_task_that_follow_each_other_the_first_is_kept() {
+        let [a, b] = [1, 2].map(|generation| {
+            Some(TaskKey {
+                index: 0,
+                generation,
+            })
+        });
+        let mut records = Records::new(7);
+        // Whom each place is of; whom the one before made due; whether it stays.
+        let cases = [
+            (a, None, true),
+            (a, a, false),
+            (b, a, true),
+            (a, b, true),
+            (None, None, false),
+            (None, a, false),
+        ];
+        for (task, group, keeps) in cases {
+            let waker = Some(Waker::noop().clone());
+            let ticket = records.insert(task, Kind::Queued, waker);
+            let fired = records.fire_at(ticket.index(), 0, group);
+            let fired = fired.expect("it has a waker, and counts no frames");
+            assert_eq!((fired.task, fired.keeps_place), (task, keeps));
+            // The wait is gone either way.
+            assert!(records.get(ticket).is_none());
+            assert_eq!(records.ticket_at(ticket.index()).is_some(), keeps);
+        }
     }
 }

@@ -95,4 +95,13 @@ mod tests {
             assert_ne!(record, Ticket::NONE);
         }
     }
+    #[test]
+    fn the_stamp_after_the_last_one_is_the_first_of_the_same_place() {
+        for of in [Ticket::task, Ticket::record] {
+            for index in [0, 7, (1 << 30) - 2] {
+                assert_eq!(of(index, u32::MAX).next(), of(index, 0));
+                assert!(of(index, u32::MAX).is_registered());
+            }
+        }
+    }
 }

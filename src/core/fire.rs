@@ -159,3 +159,65 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use futures::StreamExt;
+    use futures::stream::FuturesUnordered;
+
+    use crate::phase::PhaseIndex;
+    use crate::records::Record;
+    use crate::waiter::{Waiter, Waiting};
+    use crate::{Executor, Phase, next_frame, start};
+
+    /// Waits for the next frame in three futures at once, each of which hears of
+    /// it by itself.
+    async fn wait_three_times() {
+        let waits: FuturesUnordered<_> = (0..3).map(|_| next_frame()).collect();
+        waits.collect::<Vec<_>>().await;
+    }
+
+    #[test]
+    fn a_coroutine_keeps_one_of_its_places_that_follow_each_other() {
+        let mut executor = Executor::new();
+        let core = Rc::downgrade(executor.core());
+        let left: Rc<RefCell<Vec<String>>> = Rc::default();
+        let see = left.clone();
+        executor.start(async move {
+            next_frame().await;
+            let core = core.upgrade().expect("it is at work");
+            let queue = &core.phases.get(PhaseIndex::new(Phase::Update)).queue;
+            let name = |waiter: &Waiter| match waiter.get() {
+                Waiting::Task(task) => format!("task {}", task.key().index),
+                Waiting::Record(index) => {
+                    let records = core.records.borrow();
+                    let ticket = records.ticket_at(index).expect("no ghost");
+                    let task = records.get(ticket).and_then(Record::task);
+                    format!("record of {}", task.expect("of a coroutine").index)
+                }
+            };
+            let places = queue.borrow().left_in_run().iter().map(name).collect();
+            see.replace(places);
+        });
+        let one = executor.start(async {
+            let other = async { drop(start(wait_three_times())) };
+            futures::join!(wait_three_times(), other, wait_three_times());
+        });
+        let plain = executor.start(next_frame());
+        executor.run_frame(0.25);
+        assert_eq!(
+            *left.borrow(),
+            [
+                "task 0",
+                "record of 1",
+                "record of 2",
+                "record of 1",
+                "task 3"
+            ]
+        );
+        assert!(one.is_finished() && plain.is_finished());
+    }
+}

@@ -294,3 +294,61 @@ impl TaskTable {
         index_of(self.blocks.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TaskTable;
+    use crate::phase::PhaseIndex;
+    use crate::ticket::Ticket;
+    use crate::{CoroutineId, Executor, Phase};
+
+    /// The slot's next occupant has the generation after this one.
+    fn set_generation(executor: &Executor, index: u32, generation: u32) {
+        let task = executor.core().tasks.borrow().at(index);
+        assert!(executor.is_empty(), "the block must be vacant");
+        // SAFETY: the block is there for as long as the executor, and while it is
+        // vacant only the table has it.
+        unsafe { (*task.as_ptr().as_ptr()).generation = generation };
+    }
+
+    #[test]
+    fn a_generation_that_wraps_is_told_from_those_before_and_is_never_zero() {
+        let executor = Executor::new();
+        let occupy = || {
+            let coroutine = executor.spawn(std::future::pending::<()>());
+            let id = coroutine.id();
+            // Each names its own occupant, and nobody else.
+            assert!(executor.stop(id));
+            id
+        };
+        let first = occupy();
+        set_generation(&executor, 0, u32::MAX - 2);
+        let late: Vec<CoroutineId> = (0..4).map(|_| occupy()).collect();
+        let names: Vec<String> = late.iter().map(CoroutineId::to_string).collect();
+        assert_eq!(names, ["0v4294967294", "0v4294967295", "0v1", "0v2"]);
+
+        let occupant = executor.spawn(std::future::pending::<()>());
+        for stale in &late {
+            assert!(!executor.stop(*stale));
+        }
+        assert!(!occupant.is_finished());
+        // Four billion occupants later an id is given out again.
+        assert_eq!(late[2], first);
+    }
+
+    #[test]
+    fn a_stamp_that_wraps_is_told_from_those_before() {
+        let mut table = TaskTable::new(u32::MAX - 1);
+        let phase = PhaseIndex::new(Phase::Update);
+        let task = table.insert(std::future::pending::<()>(), phase);
+        let mut stale: Vec<Ticket> = Vec::new();
+        for stamp in [u32::MAX - 1, u32::MAX, 0, 1] {
+            let ticket = task.ticket();
+            assert_eq!((ticket.index(), ticket.stamp()), (0, stamp));
+            assert_eq!(table.current(ticket), Some(task));
+            assert!(stale.iter().all(|&ticket| !table.is_current(ticket)));
+            task.pass_ticket();
+            stale.push(ticket);
+        }
+    }
+}
