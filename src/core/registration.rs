@@ -257,6 +257,55 @@ impl Registration {
         }
     }
 
+    /// Begins to wait for `length_ns` to pass on the game clock, if the timer can
+    /// go straight to its wheel, as nearly all do: registered with the coroutine
+    /// itself, which has never been paused, in a phase in which others wait for
+    /// time. `note` gets the deadline. `false`: nothing has happened.
+    #[inline(always)]
+    pub(crate) fn begin_on_game_clock(
+        &mut self,
+        level: &Level,
+        cx: &Context<'_>,
+        length_ns: u64,
+        note: impl FnOnce(u64),
+    ) -> bool {
+        // Whatever is not as usual is found before anything is written, and the
+        // insertion comes last: nothing has to be kept across a call.
+        let Some(task) = level.free_task(cx) else {
+            return false;
+        };
+        let core = level.core();
+        if core.clock.has_view() || core.has_pauses() {
+            return false;
+        }
+        let now_ns = core.now_ns(ClockRef::Game);
+        let (deadline_ns, too_far) = now_ns.overflowing_add(length_ns);
+        if too_far || deadline_ns <= core.reached_ns(ClockRef::Game) {
+            return false;
+        }
+        let Some(state) = core.phases.named(self.phase()) else {
+            return false;
+        };
+        let mut timers = state.timers.borrow_mut();
+        let Some(wheel) = timers.game_wheel() else {
+            return false;
+        };
+        self.note_frame(level);
+        self.ticket = Self::register_elsewhere(level, task);
+        note(deadline_ns);
+        wheel.insert(deadline_ns, self.ticket.bits());
+        true
+    }
+
+    /// Notes that something is registered with the task that stands elsewhere than
+    /// in a queue: the ticket.
+    #[inline(always)]
+    fn register_elsewhere(level: &Level, task: TaskRef) -> Ticket {
+        task.primary.set(Primary::ELSEWHERE);
+        level.pending.set(Pending::ELSEWHERE);
+        task.ticket()
+    }
+
     /// Waits for a run of the phase at or past `deadline_ns`.
     #[inline(always)]
     pub(crate) fn wait_for_time(
@@ -322,9 +371,7 @@ impl Registration {
             return false;
         }
         if let Some(task) = level.free_task(cx) {
-            task.primary.set(Primary::ELSEWHERE);
-            level.pending.set(Pending::ELSEWHERE);
-            self.ticket = task.ticket();
+            self.ticket = Self::register_elsewhere(level, task);
             true
         } else {
             self.make_record_elsewhere(level, cx)
