@@ -12,7 +12,8 @@
 use std::task::{Context, Waker};
 
 use crate::clock::ClockRef;
-use crate::context::{self, Level};
+use crate::context::{self, Level, LevelRef};
+use crate::key::TaskKey;
 use crate::pending::Pending;
 use crate::phase::PhaseIndex;
 use crate::records::Kind;
@@ -124,6 +125,22 @@ impl Registration {
         resumed
     }
 
+    /// Whether the wait, for a phase, was in a record that has been fired: then it
+    /// is over as well. A record goes in no other way while its wait is there.
+    // A function that calls nothing: one of each wait in a `join_all`.
+    #[inline(never)]
+    pub(crate) fn take_fired(&mut self, level: LevelRef) -> bool {
+        let ticket = self.ticket;
+        let fired = ticket.is_record()
+            && !level.is_outside()
+            && self.since.is_of(level.core().id)
+            && level.core().records.borrow().is_gone(ticket);
+        if fired {
+            self.ticket = Ticket::DONE;
+        }
+        fired
+    }
+
     /// The wait is over, for whatever reason it was polled.
     pub(crate) fn finish(&mut self, place: Place) {
         if !self.ticket.is_registered() {
@@ -174,9 +191,8 @@ impl Registration {
 
     /// The same, if it cannot.
     #[inline(always)]
-    pub(crate) fn wait_with_record(&mut self, level: &Level, cx: &Context<'_>) {
-        let frame_bound = self.since.primary().is_frame_bound();
-        if self.make_record(level, cx, Kind::queued(frame_bound)) {
+    pub(crate) fn wait_with_record(&mut self, level: &Level, cx: &Context<'_>, kind: Kind) {
+        if self.make_record(level, cx, kind) {
             self.queue_record(level.core());
         }
     }
@@ -203,7 +219,7 @@ impl Registration {
     }
 
     /// Gives the record its place in the queue of its phase.
-    #[inline]
+    #[inline(always)]
     fn queue_record(&self, core: &Core) {
         let waiter = Waiter::record(self.ticket.index());
         let state = core.phases.get(self.phase());
@@ -342,7 +358,7 @@ impl Registration {
             let waker = Some(cx.waker().clone());
             self.ticket = {
                 let mut records = core.records.borrow_mut();
-                records.insert(None, Kind::Elsewhere, waker)
+                records.insert(TaskKey::NOBODY, Kind::Elsewhere, waker)
             };
             self.since = self.since.begin(Since::mark(0, core.id));
             core.add_joiner(target, self.ticket);
@@ -386,17 +402,20 @@ impl Registration {
 
     #[inline(always)]
     fn make_record(&mut self, level: &Level, cx: &Context<'_>, kind: Kind) -> bool {
-        let core = level.core();
-        let task = level.current.get().filter(|task| task.is_alive());
-        if let Some(task) = task {
-            if task.primary.get() == Primary::STOPPING {
-                return false;
-            }
-            core.commit(level, task);
-            task.set(Flags::RECORDS);
-        }
+        // First, since it calls: then nothing else has to be kept.
         let waker = foreign_waker(level, cx);
-        let key = task.map(|task| task.key());
+        let core = level.core();
+        let key = match level.current.get() {
+            // It is being polled, and nothing is registered with it.
+            Some(task) if level.pending.get() == level.free() => {
+                task.set(Flags::RECORDS);
+                task.key()
+            }
+            current => match core.prepare_record(level, current) {
+                Some(key) => key,
+                None => return false,
+            },
+        };
         self.ticket = core.records.borrow_mut().insert(key, kind, waker);
         true
     }
@@ -444,7 +463,7 @@ impl Registration {
             let Some(record) = records.get_mut(self.ticket) else {
                 return false;
             };
-            record.renew(task.map(|task| task.key()), waker)
+            record.renew(task.map_or(TaskKey::NOBODY, |task| task.key()), waker)
         };
         drop(previous);
         if let Some(task) = task {
@@ -494,6 +513,22 @@ impl Core {
             level.pending.set(Pending::ELSEWHERE);
             self.queue(task, primary);
         }
+    }
+
+    /// Makes the coroutine of a level ready for a record. Gives whom that makes
+    /// due; `None`: it is being stopped.
+    #[cold]
+    #[inline(never)]
+    fn prepare_record(&self, level: &Level, current: Option<TaskRef>) -> Option<TaskKey> {
+        let Some(task) = current.filter(|task| task.is_alive()) else {
+            return Some(TaskKey::NOBODY);
+        };
+        if task.primary.get() == Primary::STOPPING {
+            return None;
+        }
+        self.commit(level, task);
+        task.set(Flags::RECORDS);
+        Some(task.key())
     }
 
     /// Puts a task into the queue of the phase that it waits for.
