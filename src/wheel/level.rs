@@ -49,7 +49,8 @@ impl Place {
         let level = ((tick ^ cursor) | 1).ilog2() / SLOT_BITS;
         let slot = (tick >> (level * SLOT_BITS)) as usize % SLOTS;
         Self {
-            level: level as usize,
+            // There are no more, which the compiler cannot know.
+            level: level as usize % LEVELS,
             slot,
         }
     }
@@ -87,9 +88,16 @@ impl Levels {
         }
     }
 
-    /// The list of a slot that is about to receive an entry.
-    pub(super) fn occupy(&mut self, place: Place) -> &mut List {
+    /// The list of a slot that is about to receive an entry, if its level was
+    /// ever used.
+    #[inline(always)]
+    pub(super) fn occupy(&mut self, place: Place) -> Option<&mut List> {
         self.occupied[place.level] |= 1 << place.slot;
+        self.list_mut(place)
+    }
+
+    /// The list of a slot, whose level may not have been used yet.
+    pub(super) fn list_or_new(&mut self, place: Place) -> &mut List {
         let slots = self.slots[place.level].get_or_insert_with(|| Box::new([List::EMPTY; SLOTS]));
         &mut slots[place.slot]
     }
@@ -114,6 +122,7 @@ impl Levels {
     }
 
     /// The list of a slot, if its level was ever used.
+    #[inline(always)]
     pub(super) fn list_mut(&mut self, place: Place) -> Option<&mut List> {
         Some(&mut self.slots[place.level].as_deref_mut()?[place.slot])
     }

@@ -29,7 +29,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-use chunk::{List, Pool};
+use chunk::{List, NIL, Pool};
 use level::{Levels, Place, start_of, tick_of};
 use order::Order;
 use sweep::Sweeper;
@@ -41,6 +41,14 @@ pub(crate) struct Due {
     pub(crate) deadline_ns: u64,
     /// The key it was inserted with.
     pub(crate) key: u64,
+}
+
+impl Due {
+    /// What stands where no timer does.
+    const NEVER: Due = Due {
+        deadline_ns: u64::MAX,
+        key: 0,
+    };
 }
 
 /// A hierarchical timer wheel over the whole range of `u64` nanoseconds.
@@ -93,6 +101,7 @@ impl Wheel {
 
     /// Stores `key` until `deadline_ns`. A deadline that has already passed
     /// is due at the next expiry.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, deadline_ns: u64, key: u64) {
         let entry = Due { deadline_ns, key };
         if self.len == 0 {
@@ -146,8 +155,8 @@ impl Wheel {
             if self.earliest.is_none() {
                 // All dead: drop them now rather than search them again.
                 let mut list = self.take(place);
-                while let Some(chunk) = self.pool.pop_chunk(&mut list) {
-                    self.len -= chunk.entries().len();
+                while let Some(entries) = self.pool.pop_chunk(&mut list) {
+                    self.len -= entries.len();
                 }
             }
         }
@@ -157,18 +166,31 @@ impl Wheel {
     /// Shows every stored deadline and key to `f`, in no particular order,
     /// dead entries included.
     pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
-        for chunk in self.levels.lists().flat_map(|list| self.pool.chunks(list)) {
-            for entry in chunk.entries() {
-                f(entry.deadline_ns, entry.key);
-            }
+        let chunks = self.levels.lists().flat_map(|list| self.pool.chunks(list));
+        for entry in chunks.flatten() {
+            f(entry.deadline_ns, entry.key);
         }
     }
 
     /// Stores an entry where it belongs as seen from the cursor.
+    #[inline(always)]
     fn place(&mut self, entry: Due) {
         let tick = tick_of(entry.deadline_ns).max(self.cursor);
-        let list = self.levels.occupy(Place::of(tick, self.cursor));
-        self.pool.push(list, entry);
+        let place = Place::of(tick, self.cursor);
+        let list = self.levels.occupy(place);
+        let placed = list.is_some_and(|list| self.pool.push(list, entry));
+        if !placed {
+            self.place_in_new_chunk(place, entry);
+        }
+    }
+
+    /// The same, where there is no room. The last thing that `place` does, which
+    /// so gets by without a stack frame.
+    #[cold]
+    #[inline(never)]
+    fn place_in_new_chunk(&mut self, place: Place, entry: Due) {
+        let list = self.levels.list_or_new(place);
+        self.pool.push_in_new_chunk(list, entry);
     }
 
     /// Empties a slot and returns what was in it.
@@ -215,18 +237,19 @@ impl Wheel {
     /// Spreads a slot over the levels below it.
     fn cascade(&mut self, place: Place) {
         let mut list = self.take(place);
-        while let Some(chunk) = self.pool.pop_chunk(&mut list) {
-            for &entry in chunk.entries() {
-                self.place(entry);
+        while !list.is_empty() {
+            for number in self.pool.first(list) {
+                self.place(self.pool.entry(number));
             }
+            self.pool.unlink(&mut list, NIL);
         }
     }
 
     /// Moves a slot to `due`.
     fn drain(&mut self, place: Place, due: &mut Vec<Due>) {
         let mut list = self.take(place);
-        while let Some(chunk) = self.pool.pop_chunk(&mut list) {
-            due.extend_from_slice(chunk.entries());
+        while let Some(entries) = self.pool.pop_chunk(&mut list) {
+            due.extend_from_slice(entries);
         }
     }
 
@@ -235,8 +258,9 @@ impl Wheel {
     fn drain_exactly(&mut self, place: Place, now_ns: u64, due: &mut Vec<Due>) -> Option<u64> {
         let mut left: Option<u64> = None;
         let mut list = self.take(place);
-        while let Some(chunk) = self.pool.pop_chunk(&mut list) {
-            for &entry in chunk.entries() {
+        while !list.is_empty() {
+            for number in self.pool.first(list) {
+                let entry = self.pool.entry(number);
                 if entry.deadline_ns <= now_ns {
                     due.push(entry);
                 } else {
@@ -244,6 +268,7 @@ impl Wheel {
                     self.place(entry);
                 }
             }
+            self.pool.unlink(&mut list, NIL);
         }
         left
     }
@@ -251,14 +276,12 @@ impl Wheel {
     /// The live entry of a slot that falls due first.
     fn earliest_in(&self, place: Place, mut is_live: impl FnMut(u64) -> bool) -> Option<Due> {
         let mut earliest: Option<Due> = None;
-        for chunk in self.pool.chunks(self.levels.list(place)) {
-            for entry in chunk.entries() {
-                // Liveness is asked last: it costs the owner a look-up.
-                if earliest.is_none_or(|found| entry.deadline_ns < found.deadline_ns)
-                    && is_live(entry.key)
-                {
-                    earliest = Some(*entry);
-                }
+        for entry in self.pool.chunks(self.levels.list(place)).flatten() {
+            // Liveness is asked last: it costs the owner a look-up.
+            if earliest.is_none_or(|found| entry.deadline_ns < found.deadline_ns)
+                && is_live(entry.key)
+            {
+                earliest = Some(*entry);
             }
         }
         earliest

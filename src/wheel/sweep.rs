@@ -59,8 +59,8 @@ impl Sweeper {
     ) -> usize {
         self.credit += ENTRIES_PER_DEATH;
         let mut removed = 0;
-        // Whole chunks, and only when even a full one is paid for: seven or
-        // eight deaths save up for 31 entries.
+        // Whole chunks, and only when even a full one is paid for: eight deaths
+        // save up for its entries.
         while self.credit >= CHUNK {
             let Some(swept) = self.sweep_chunk(levels, pool, &mut is_live) else {
                 self.credit = 0;
@@ -85,11 +85,9 @@ impl Sweeper {
             self.previous = NIL;
             index = pool.after(levels.list(self.place), NIL);
         }
-        let chunk = pool.chunk_mut(index);
-        let met = chunk.entries().len();
-        let removed = chunk.retain(is_live);
-        if removed == met || (self.previous != NIL && pool.merge(self.previous, index)) {
-            let list = levels.list_mut(self.place)?;
+        let list = levels.list_mut(self.place)?;
+        let (met, removed) = pool.retain(list, index, is_live);
+        if removed == met || (self.previous != NIL && pool.merge(list, self.previous)) {
             pool.unlink(list, self.previous);
             if list.is_empty() {
                 levels.vacate(self.place);
