@@ -1,7 +1,7 @@
 //! Where user code finds the executor that is running it.
 //!
 //! Whenever an executor calls user code it installs a [`Level`] in a
-//! thread-local: which executor, which coroutine, which phase. Levels nest: a
+//! thread-local: which executor, and which coroutine. Levels nest: a
 //! coroutine that starts another, or steps another executor, adds one. This is
 //! the narrow door through which waits and free functions reach the executor.
 

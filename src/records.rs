@@ -455,12 +455,13 @@ mod tests {
         assert_eq!(records.replace_base_ns(last, 7), Some(0));
         assert_eq!(records.replace_base_ns(next, 8), None);
     }
+
     #[test]
     fn a_stamp_that_wraps_is_told_from_those_before() {
         let mut records = Records::new(u32::MAX);
-        let last = records.insert(None, Kind::Elsewhere, None);
+        let last = records.insert(TaskKey::NOBODY, Kind::Elsewhere, None);
         records.remove(last);
-        let next = records.insert(None, Kind::Elsewhere, None);
+        let next = records.insert(TaskKey::NOBODY, Kind::Elsewhere, None);
         assert_eq!((last.index(), last.stamp()), (0, u32::MAX));
         assert_eq!((next.index(), next.stamp()), (0, 0));
         assert!(records.get(last).is_none() && records.get(next).is_some());
@@ -468,31 +469,36 @@ mod tests {
 
     #[test]
     fn of_fired_places_of_one_task_that_follow_each_other_the_first_is_kept() {
-        let [a, b] = [1, 2].map(|generation| {
-            Some(TaskKey {
-                index: 0,
-                generation,
-            })
+        let [a, b] = [1, 2].map(|generation| TaskKey {
+            index: 0,
+            generation,
         });
         let mut records = Records::new(7);
-        // Whom each place is of; whom the one before made due; whether it stays.
-        let cases = [
-            (a, None, true),
-            (a, a, false),
-            (b, a, true),
-            (a, b, true),
-            (None, None, false),
-            (None, a, false),
-        ];
-        for (task, group, keeps) in cases {
+        let queued = |records: &mut Records, task| {
             let waker = Some(Waker::noop().clone());
-            let ticket = records.insert(task, Kind::Queued, waker);
-            let fired = records.fire_at(ticket.index(), 0, group);
-            let fired = fired.expect("it has a waker, and counts no frames");
-            assert_eq!((fired.task, fired.keeps_place), (task, keeps));
-            // The wait is gone either way.
-            assert!(records.get(ticket).is_none());
-            assert_eq!(records.ticket_at(ticket.index()).is_some(), keeps);
+            records.insert(task, Kind::Queued, waker)
+        };
+
+        let first = queued(&mut records, a);
+        let fired = records.fire_first(first.index(), 0);
+        assert_eq!(fired.expect("it has a waker").task, Some(a));
+        // The wait is gone, its place is not.
+        assert!(records.get(first).is_none());
+        assert!(records.ticket_at(first.index()).is_some());
+
+        let of_the_same = queued(&mut records, a);
+        assert!(records.fire_another(of_the_same.index(), a).is_some());
+        assert!(records.ticket_at(of_the_same.index()).is_none());
+
+        for (task, group) in [(b, a), (a, TaskKey::NOBODY)] {
+            let of_another = queued(&mut records, task);
+            assert!(records.fire_another(of_another.index(), group).is_none());
+            assert!(records.get(of_another).is_some());
         }
+
+        let of_nobody = queued(&mut records, TaskKey::NOBODY);
+        let fired = records.fire_first(of_nobody.index(), 0);
+        assert_eq!(fired.expect("it has a waker").task, None);
+        assert!(records.ticket_at(of_nobody.index()).is_none());
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::task::Primary;
+use crate::ticket::Ticket;
 
 use super::Core;
 use super::run::Run;
@@ -19,14 +20,7 @@ impl Core {
 
     #[inline(never)]
     pub(super) fn poll_waiting_joiners(&self, run: &Run<'_>) {
-        loop {
-            if !self.ended.borrow().is_empty() {
-                self.take_ended(run);
-            }
-            let ticket = self.lists.front.borrow_mut().pop();
-            let Some(ticket) = ticket else {
-                return;
-            };
+        while let Some(ticket) = self.next_joiner(run) {
             if !self.spend() {
                 self.postpone_joiner(ticket);
             } else if ticket.is_record() {
@@ -46,6 +40,20 @@ impl Core {
                 }
             }
         }
+    }
+
+    #[inline]
+    fn next_joiner(&self, run: &Run<'_>) -> Option<Ticket> {
+        let alone = matches!(self.ended.borrow()[..], [joiner] if !joiner.is_record());
+        if alone {
+            // Moved to the front, it would be taken from there.
+            run.level.current.set(None);
+            return self.ended.borrow_mut().pop();
+        }
+        if !self.ended.borrow().is_empty() {
+            self.take_ended(run);
+        }
+        self.lists.front.borrow_mut().pop()
     }
 
     /// Moves the joiners of what ended to the front, the first one uppermost.

@@ -105,17 +105,36 @@ impl Core {
     #[inline]
     pub(crate) fn finish(&self, task: TaskRef) {
         self.tasks.borrow_mut().note_ended();
-        if task.is_linked() || task.has(Flags::SPECIAL) {
+        if !self.finish_plain(task) {
             self.settle(task, Outcome::Finished);
-        } else if task.has(Flags::HANDLE) {
-            task.pass_ticket();
-            task.lifecycle.set(Lifecycle::Finished);
-        } else if task.handles.get() > 0 || task.vtable().output_needs_drop {
-            self.settle(task, Outcome::Finished);
-        } else {
-            task.pass_ticket();
-            self.tasks.borrow_mut().release(task);
         }
+    }
+
+    /// Ends a task that returned, as nearly all do: there is nothing about it but
+    /// a handle and a joiner, or not even those. `false`: nothing has happened.
+    #[inline]
+    fn finish_plain(&self, task: TaskRef) -> bool {
+        if task.is_linked() || task.has(Flags::SPECIAL) {
+            return false;
+        }
+        let joined = task.joiner.get() != Ticket::NONE;
+        if task.has(Flags::HANDLE) {
+            if joined && self.run.get().is_none() {
+                return false;
+            }
+            task.lifecycle.set(Lifecycle::Finished);
+            task.pass_ticket();
+            if joined {
+                self.tell_joiner(task);
+            }
+            return true;
+        }
+        if joined || task.handles.get() > 0 || task.vtable().output_needs_drop {
+            return false;
+        }
+        task.pass_ticket();
+        self.tasks.borrow_mut().release(task);
+        true
     }
 
     /// The future is gone: tells the joiners, and lets go of what no handle
@@ -133,10 +152,7 @@ impl Core {
         if task.has(Flags::QUEUED) {
             self.unqueue(task);
         }
-        let joiner = task.joiner.replace(Ticket::NONE);
-        if joiner != Ticket::NONE {
-            self.ended.borrow_mut().push(joiner);
-        }
+        self.tell_joiner(task);
         if task.link.get() != Link::NONE {
             self.settle_links(task);
         }
@@ -154,6 +170,15 @@ impl Core {
         }
         if self.run.get().is_none() && !self.ended.borrow().is_empty() {
             self.wake_joiners();
+        }
+    }
+
+    /// The one who joined it is next.
+    #[inline(never)]
+    fn tell_joiner(&self, task: TaskRef) {
+        let joiner = task.joiner.replace(Ticket::NONE);
+        if joiner != Ticket::NONE {
+            self.ended.borrow_mut().push(joiner);
         }
     }
 
@@ -391,9 +416,9 @@ pub(super) fn poll(
 /// What there is to say of a task's registration before it is polled: one that
 /// is polled for another reason may have one already.
 #[inline(always)]
-fn pending_before(level: &Level, task: TaskRef) -> Pending {
+pub(super) fn pending_before(task: TaskRef, free: Pending) -> Pending {
     if task.primary.get() == Primary::NONE {
-        level.free()
+        free
     } else {
         Pending::ELSEWHERE
     }
@@ -402,7 +427,7 @@ fn pending_before(level: &Level, task: TaskRef) -> Pending {
 /// Polls a task, and tells what came of it.
 #[inline(always)]
 pub(super) fn poll_once(level: &Level, task: TaskRef, resumed: Ticket) -> Pending {
-    let pending = pending_before(level, task);
+    let pending = pending_before(task, level.free());
     poll(level, task, resumed, pending, &mut level.context());
     level.current.set(None);
     level.pending.get()

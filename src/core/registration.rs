@@ -141,14 +141,22 @@ impl Registration {
     }
 
     /// The wait is over, for whatever reason it was polled.
+    #[inline]
     pub(crate) fn finish(&mut self, place: Place) {
-        if !self.ticket.is_registered() {
+        if !self.take_resumed(&context::innermost()) {
+            if self.ticket.is_registered() {
+                self.finish_registered(place);
+            }
             self.ticket = Ticket::DONE;
-        } else if let Some(level) = context::level() {
-            self.finish_in(&level, place);
-        } else {
-            self.cancel(place);
-            self.ticket = Ticket::DONE;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finish_registered(&mut self, place: Place) {
+        match context::level() {
+            Some(level) => self.finish_in(&level, place),
+            None => self.cancel(place),
         }
     }
 

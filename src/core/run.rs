@@ -29,7 +29,7 @@ use crate::wheel::Due;
 use crate::{Outcome, unwind};
 
 use super::Core;
-use super::lifecycle::poll;
+use super::lifecycle::{pending_before, poll};
 use super::lists::next;
 use super::phases::{PhaseState, frame_deadline, ticket_of};
 
@@ -65,12 +65,7 @@ impl<'a> Run<'a> {
     /// Polls a task that has nothing special about it, and tells what came of it.
     #[inline(always)]
     pub(super) fn poll(&self, task: TaskRef, resumed: Ticket, cx: &mut Context<'_>) -> Pending {
-        // One that is polled for another reason may have a registration already.
-        let pending = if task.primary.get() == Primary::NONE {
-            self.free
-        } else {
-            Pending::ELSEWHERE
-        };
+        let pending = pending_before(task, self.free);
         task.phase.set(self.phase);
         poll(self.level, task, resumed, pending, cx);
         self.level.current.set(None);

@@ -271,12 +271,10 @@ impl Header {
         self.lifecycle.get() >= Lifecycle::Finished
     }
 
-    /// Whether a wait, a joiner or something less common belongs to it.
+    /// Whether a wait or something less common belongs to it.
     #[inline]
     pub(crate) fn is_linked(&self) -> bool {
-        self.primary.get() != Primary::NONE
-            || self.joiner.get() != Ticket::NONE
-            || self.link.get() != Link::NONE
+        self.primary.get() != Primary::NONE || self.link.get() != Link::NONE
     }
 
     /// Another handle needs the block.
