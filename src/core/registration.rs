@@ -126,7 +126,7 @@ impl Registration {
 
     /// Whether the wait, for a phase, was in a record that has been fired: then it
     /// is over as well. A record goes in no other way while its wait is there.
-    // A function that calls nothing: one of each wait in a `join_all`.
+    // Out of line: few waits ask, but in a `join_all` each does. It calls nothing.
     #[inline(never)]
     pub(crate) fn take_fired(&mut self, level: LevelRef) -> bool {
         let ticket = self.ticket;

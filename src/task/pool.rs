@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 /// ones are allocated one by one, in four classes for every doubling.
 const LARGEST_SMALL: usize = 1024;
 const SMALL_CLASSES: usize = LARGEST_SMALL / 8 + 1;
-/// Alignment of chunks, and the largest that classes serve.
+/// The largest alignment that classes serve.
 const ALIGN: usize = 16;
 /// A line of the cache.
 const LINE: usize = 64;
