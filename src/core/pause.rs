@@ -126,7 +126,11 @@ impl Core {
     #[cold]
     pub(super) fn park_ready(&self, task: TaskRef, phase: PhaseIndex) {
         let order = self.next_parked();
-        task.clear(Flags::LISTED);
+        if task.has(Flags::QUEUED) {
+            // It was joined before the turn of its entry came, which must not be
+            // taken for the one that it is given back.
+            self.unqueue(task);
+        }
         self.with_pause(task, |pause| {
             let parked = &mut pause.parked;
             if !parked.iter().any(|p| matches!(p, Parked::Ready { .. })) {

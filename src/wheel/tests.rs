@@ -291,13 +291,15 @@ fn the_earliest_deadline_skips_the_dead_and_is_told_when_asked_again() {
 
 #[test]
 fn a_key_set_again_after_it_fired_is_not_taken_for_the_old_timer() {
-    let mut wheel = Wheel::new();
-    wheel.insert(SECOND, 1);
-    assert_eq!(wheel.earliest(|_| true), Some(SECOND));
-    wheel.insert(9 * SECOND, 2);
-    assert_eq!(expired(&mut wheel, SECOND), [(SECOND, 1)]);
-    wheel.insert(5 * SECOND, 1);
-    assert_eq!(wheel.earliest(|_| true), Some(5 * SECOND));
+    for late_ns in [0, 1, SECOND] {
+        let mut wheel = Wheel::new();
+        wheel.insert(SECOND, 1);
+        assert_eq!(wheel.earliest(|_| true), Some(SECOND));
+        wheel.insert(9 * SECOND, 2);
+        assert_eq!(expired(&mut wheel, SECOND + late_ns), [(SECOND, 1)]);
+        wheel.insert(5 * SECOND, 1);
+        assert_eq!(wheel.earliest(|_| true), Some(5 * SECOND));
+    }
 }
 
 #[test]

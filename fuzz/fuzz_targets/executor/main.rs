@@ -93,7 +93,7 @@ impl Host {
             }
             _ => acts::act(&self.world, false, false),
         }
-        let living = self.world.living()..=self.world.living() + self.world.from_remote();
+        let living = self.world.living()..=self.world.living() + self.world.of_remotes();
         assert!(
             living.contains(&self.executor.len()),
             "{living:?} are alive"
@@ -112,7 +112,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let Host { executor, world } = host;
     drop(executor);
-    assert_eq!((world.living(), world.from_remote()), (0, 0), "all dropped");
+    assert_eq!((world.living(), world.of_remotes()), (0, 0), "all dropped");
     world.outlive_the_executor();
     assert_eq!(world.living(), 0, "nothing new");
 });

@@ -72,7 +72,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(executor: &Executor, data: &[u8]) -> Rc<World> {
         Rc::new(World {
-            input: RefCell::new(data.to_vec().into_iter()),
+            input: RefCell::new(Vec::from(data).into_iter()),
             handle: executor.handle(),
             remote: executor.remote(),
             frame: Cell::new(0),
@@ -138,7 +138,7 @@ impl World {
     }
 
     /// Coroutines of the remote, those included that have not arrived.
-    pub(crate) fn from_remote(&self) -> usize {
+    pub(crate) fn of_remotes(&self) -> usize {
         Arc::strong_count(&self.remotes) - 1
     }
 

@@ -4,6 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures::channel::oneshot;
+use futures::future::select;
+
 use framestep::Executor;
 use framestep::prelude::*;
 
@@ -200,4 +203,27 @@ fn asking_for_the_next_deadline_changes_no_order() {
     let without = order(false);
     assert_eq!(without.len(), 6);
     assert_eq!(order(true), without);
+}
+
+#[test]
+fn who_goes_on_in_the_run_that_left_it_aside_has_its_turn_in_the_next() {
+    let mut executor = unclamped();
+    let [joined, joining, resuming] = [(); 3].map(|()| oneshot::channel::<()>());
+    let first = executor.start(joined.1);
+    let second = Rc::new(executor.start(select(first, joining.1)));
+    let goes_on = second.clone();
+    executor.start(async move {
+        resuming.1.await.unwrap();
+        assert!(goes_on.resume());
+    });
+    // The second one is woken, too, but what it joins comes first.
+    for sender in [joined.0, resuming.0, joining.0] {
+        sender.send(()).unwrap();
+    }
+    second.pause();
+    update(&mut executor, 0.25);
+    assert_eq!(executor.len(), 1, "it was paused when it was joined");
+    assert!(!second.is_finished());
+    update(&mut executor, 0.25);
+    assert!(second.is_finished());
 }
