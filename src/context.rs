@@ -1,7 +1,7 @@
 //! Where user code finds the executor that is running it.
 //!
 //! Whenever an executor calls user code it installs a [`Level`] in a
-//! thread-local: which executor, which coroutine, which phase. Levels nest: a
+//! thread-local: which executor, and which coroutine. Levels nest: a
 //! coroutine that starts another, or steps another executor, adds one. This is
 //! the narrow door through which waits and free functions reach the executor.
 
@@ -15,7 +15,6 @@ use std::task::{Context, Waker};
 use crate::core::Core;
 use crate::owner::OwnerIndex;
 use crate::pending::Pending;
-use crate::phase::PhaseIndex;
 use crate::since::Since;
 #[cfg(all(test, framestep_loom))]
 use crate::sync::LocalCell;
@@ -39,7 +38,6 @@ static OUTSIDE: Outside = Outside(Level {
     pending: Cell::new(Pending::ELSEWHERE),
     resumed: Cell::new(Ticket::VOID),
     mark: Since::mark(0, 0),
-    phase: None,
     owner: None,
     outer: ptr::null(),
     depth: 0,
@@ -65,8 +63,6 @@ pub(crate) struct Level {
     pub(crate) resumed: Cell<Ticket>,
     /// What waits note that begin in this level.
     pub(crate) mark: Since,
-    /// The phase whose run this is part of.
-    pub(crate) phase: Option<PhaseIndex>,
     /// Whose callback this is, if it is one of a behaviour.
     pub(crate) owner: Option<OwnerIndex>,
     outer: *const Level,
@@ -153,6 +149,15 @@ impl Level {
         }
     }
 
+    /// The future of `task` has returned in the poll under way.
+    #[inline]
+    pub(crate) fn note_returned(&self, task: TaskRef) {
+        debug_assert!(self.current.get() == Some(task));
+        if self.pending.replace(Pending::RETURNED).is_apart() {
+            task.primary.set(Primary::NONE);
+        }
+    }
+
     /// What `pending` is when a poll begins.
     #[inline(always)]
     pub(crate) fn free(&self) -> Pending {
@@ -200,24 +205,18 @@ impl Level {
 
 /// Installs a level for the length of `f`.
 #[inline]
-pub(crate) fn enter<R>(
-    core: &Core,
-    phase: Option<PhaseIndex>,
-    current: Option<TaskRef>,
-    f: impl FnOnce(&Level) -> R,
-) -> R {
-    enter_as(core, phase, current, None, f)
+pub(crate) fn enter<R>(core: &Core, current: Option<TaskRef>, f: impl FnOnce(&Level) -> R) -> R {
+    enter_as(core, current, None, f)
 }
 
 /// Installs a level in which what is spawned belongs to `owner`.
 pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerIndex, f: impl FnOnce() -> R) -> R {
-    enter_as(core, None, None, Some(owner), |_| f())
+    enter_as(core, None, Some(owner), |_| f())
 }
 
 #[inline]
 fn enter_as<R>(
     core: &Core,
-    phase: Option<PhaseIndex>,
     current: Option<TaskRef>,
     owner: Option<OwnerIndex>,
     f: impl FnOnce(&Level) -> R,
@@ -239,7 +238,6 @@ fn enter_as<R>(
         pending: Cell::new(Pending::ELSEWHERE),
         resumed: Cell::new(Ticket::VOID),
         mark: Since::mark(core.clock.frame(), core.id),
-        phase,
         owner,
         outer,
         depth,

@@ -11,6 +11,20 @@ pub(crate) struct TaskKey {
     pub(crate) generation: u32,
 }
 
+impl TaskKey {
+    /// Of no task: generations count from 1.
+    pub(crate) const NOBODY: TaskKey = TaskKey {
+        index: 0,
+        generation: 0,
+    };
+
+    /// In one word, which is compared at once.
+    #[inline]
+    pub(crate) fn bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+}
+
 /// Identifies one coroutine of one executor.
 ///
 /// An id is a plain value: it keeps nothing alive, and nothing else gets the
@@ -41,10 +55,7 @@ impl CoroutineId {
     /// Of a coroutine that no executor took. Executors count from 1.
     pub(crate) const NEVER: CoroutineId = CoroutineId {
         executor: 0,
-        key: TaskKey {
-            index: 0,
-            generation: 0,
-        },
+        key: TaskKey::NOBODY,
     };
 
     pub(crate) const fn new(executor: u32, key: TaskKey) -> Self {

@@ -1,4 +1,4 @@
-//! What a poll under way has registered, in 64 bits.
+//! What a poll has registered, or that it has returned, in 64 bits.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ use crate::task::Primary;
 /// It is the address of the waker that may register, as long as nothing is
 /// registered; then what the wait noted, whose low bits are a [`Primary`] and
 /// odd, so no address of a waker. The run loop queues the coroutine when the
-/// poll has returned.
+/// poll is over.
 ///
 /// Invariant APART: during a poll the coroutine's own `primary` counts only if
 /// this says that something stands elsewhere, or that the coroutine is being
@@ -31,6 +31,8 @@ impl Pending {
     pub(crate) const ELSEWHERE: Pending = Pending(NO_PRIMARY | 1);
     /// Nothing can be registered any more.
     pub(crate) const STOPPING: Pending = Pending(NO_PRIMARY | 3);
+    /// The future has returned. The coroutine's own `primary` counts.
+    pub(crate) const RETURNED: Pending = Pending(NO_PRIMARY | 5);
 
     /// Whoever is polled with the waker at that address may register.
     #[inline(always)]

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use crate::task::TaskRef;
 use crate::waiter::Waiter;
 
 /// A phase's waiters: those of the run under way, and those of the next.
@@ -65,8 +66,18 @@ impl PhaseQueue {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, waiter: Waiter) {
-        self.records += usize::from(waiter.is_record());
+    pub(crate) fn push_record(&mut self, index: u32) {
+        self.records += 1;
+        self.push(Waiter::record(index));
+    }
+
+    #[inline]
+    pub(crate) fn push_task(&mut self, task: TaskRef) {
+        self.push(Waiter::task(task));
+    }
+
+    #[inline]
+    fn push(&mut self, waiter: Waiter) {
         if self.running {
             self.push_during_run(waiter);
         } else {
@@ -74,7 +85,13 @@ impl PhaseQueue {
         }
     }
 
-    /// Like `push`, while a run is under way.
+    /// Like `push_task`, while a run is under way.
+    #[inline(always)]
+    pub(crate) fn push_task_during_run(&mut self, task: TaskRef) {
+        self.push_during_run(Waiter::task(task));
+    }
+
+    #[inline]
     fn push_during_run(&mut self, waiter: Waiter) {
         debug_assert!(self.running);
         if self.free == 0 {

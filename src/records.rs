@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::mem;
 use std::task::Waker;
 
 use crate::key::TaskKey;
@@ -18,10 +19,9 @@ use crate::ticket::Ticket;
 pub(crate) struct Record {
     /// Whom else it wakes: a combinator between the coroutine and the wait.
     waker: Option<Waker>,
-    /// Whom the wait makes due: a key, of which no generation is 0. In a vacant
-    /// one, which is the next that is vacant.
-    index: u32,
-    generation: u32,
+    /// Whom the wait makes due. In a vacant one, its index is that of the next
+    /// that is vacant.
+    task: TaskKey,
     stamp: u32,
     state: State,
     flags: Flags,
@@ -87,7 +87,6 @@ pub(crate) struct Removed {
 pub(crate) struct Fired {
     pub(crate) waker: Waker,
     pub(crate) task: Option<TaskKey>,
-    pub(crate) keeps_place: bool,
 }
 
 /// Where a record stands.
@@ -124,17 +123,7 @@ impl Kind {
 impl Record {
     #[inline]
     pub(crate) fn task(&self) -> Option<TaskKey> {
-        let key = TaskKey {
-            index: self.index,
-            generation: self.generation,
-        };
-        (self.generation != 0).then_some(key)
-    }
-
-    #[inline]
-    fn set_task(&mut self, task: Option<TaskKey>) {
-        self.index = task.map_or(0, |task| task.index);
-        self.generation = task.map_or(0, |task| task.generation);
+        (self.task != TaskKey::NOBODY).then_some(self.task)
     }
 
     #[inline]
@@ -147,9 +136,9 @@ impl Record {
     }
 
     /// Changes whom it resumes and wakes. Gives back whom it woke.
-    pub(crate) fn renew(&mut self, task: Option<TaskKey>, waker: Option<Waker>) -> Option<Waker> {
-        self.set_task(task);
-        std::mem::replace(&mut self.waker, waker)
+    pub(crate) fn renew(&mut self, task: TaskKey, waker: Option<Waker>) -> Option<Waker> {
+        self.task = task;
+        mem::replace(&mut self.waker, waker)
     }
 
     /// Notes whether it is one for a condition.
@@ -204,12 +193,7 @@ impl Records {
     }
 
     #[inline(always)]
-    pub(crate) fn insert(
-        &mut self,
-        task: Option<TaskKey>,
-        kind: Kind,
-        waker: Option<Waker>,
-    ) -> Ticket {
+    pub(crate) fn insert(&mut self, task: TaskKey, kind: Kind, waker: Option<Waker>) -> Ticket {
         let stamp = self.next_stamp;
         self.next_stamp = stamp.wrapping_add(1);
         let index = self.vacant;
@@ -217,10 +201,11 @@ impl Records {
             return self.grow(task, kind, waker, stamp);
         };
         debug_assert!(record.state == State::Vacant && record.waker.is_none());
-        self.vacant = record.index;
+        self.vacant = record.task.index;
         self.used += 1;
-        record.waker = waker;
-        record.set_task(task);
+        // Written, not assigned: there is none to drop.
+        mem::forget(mem::replace(&mut record.waker, waker));
+        record.task = task;
         record.stamp = stamp;
         record.state = State::Live;
         record.flags = kind.flags();
@@ -229,37 +214,28 @@ impl Records {
 
     #[cold]
     #[inline(never)]
-    fn grow(
-        &mut self,
-        task: Option<TaskKey>,
-        kind: Kind,
-        waker: Option<Waker>,
-        stamp: u32,
-    ) -> Ticket {
+    fn grow(&mut self, task: TaskKey, kind: Kind, waker: Option<Waker>, stamp: u32) -> Ticket {
         let index = self.slots.len();
         assert!(index < Ticket::MAX_INDEX, "more than 2^30 waits at once");
         self.used += 1;
-        let mut record = Record {
+        self.slots.push(Record {
             waker,
-            index: 0,
-            generation: 0,
+            task,
             stamp,
             state: State::Live,
             flags: kind.flags(),
-        };
-        record.set_task(task);
-        self.slots.push(record);
+        });
         let index = u32::try_from(index).expect("below 2^30");
         Ticket::record(index, stamp)
     }
 
     /// What was in the place has no waker any more.
-    #[inline]
+    #[inline(always)]
     fn vacate(&mut self, index: u32) {
         if let Some(record) = self.slots.get_mut(index as usize) {
             debug_assert!(record.waker.is_none());
             record.state = State::Vacant;
-            record.index = self.vacant;
+            record.task.index = self.vacant;
             self.vacant = index;
             self.used -= 1;
         }
@@ -344,6 +320,13 @@ impl Records {
         record.filter(|record| record.is(ticket))
     }
 
+    /// Whether the ticket's record, which was there, is gone.
+    #[inline]
+    pub(crate) fn is_gone(&self, ticket: Ticket) -> bool {
+        let record = self.slots.get(ticket.index() as usize);
+        record.is_some_and(|record| !record.is(ticket))
+    }
+
     /// The ticket of the record in a queue's place, unless it is a ghost.
     pub(crate) fn ticket_at(&self, index: u32) -> Option<Ticket> {
         let record = self.slots.get(index as usize)?;
@@ -351,15 +334,9 @@ impl Records {
     }
 
     /// Fires the record in a queue's place, if it has a waker and is due in
-    /// `frame`: nothing is left of its wait. What is left in the place makes its
-    /// task due, unless `group`, whose place comes just before, is the same one.
-    #[inline]
-    pub(crate) fn fire_at(
-        &mut self,
-        index: u32,
-        frame: u64,
-        group: Option<TaskKey>,
-    ) -> Option<Fired> {
+    /// `frame`. Nothing is left of its wait; what is left in the place makes its
+    /// task due, if it has one.
+    pub(crate) fn fire_first(&mut self, index: u32, frame: u64) -> Option<Fired> {
         let record = self.slots.get_mut(index as usize)?;
         // A ghost has no waker, and no count.
         if record.flags.has(Flags::COUNTS) && self.counts[index as usize].due_frame > frame {
@@ -367,18 +344,26 @@ impl Records {
         }
         let waker = record.waker.take()?;
         let task = record.task();
-        let keeps_place = task.is_some() && task != group;
-        if keeps_place {
+        if task.is_some() {
             record.stamp = self.next_stamp;
             self.next_stamp = self.next_stamp.wrapping_add(1);
         } else {
             self.vacate(index);
         }
-        Some(Fired {
-            waker,
-            task,
-            keeps_place,
-        })
+        Some(Fired { waker, task })
+    }
+
+    /// Fires the record in a queue's place, if it has a waker, counts no frames,
+    /// and makes `task` due like the one before: nothing is left of it.
+    #[inline(always)]
+    pub(crate) fn fire_another(&mut self, index: u32, task: TaskKey) -> Option<Waker> {
+        let record = self.slots.get_mut(index as usize)?;
+        if record.task.bits() != task.bits() || record.flags.has(Flags::COUNTS) {
+            return None;
+        }
+        let waker = record.waker.take()?;
+        self.vacate(index);
+        Some(waker)
     }
 
     /// Removes a record. If it has a place in a queue that becomes a ghost.
@@ -433,7 +418,7 @@ fn put<T: Copy + Default>(list: &mut Vec<T>, ticket: Ticket, value: T) -> T {
     if list.len() <= index {
         list.resize(index + 1, T::default());
     }
-    std::mem::replace(&mut list[index], value)
+    mem::replace(&mut list[index], value)
 }
 
 #[cfg(test)]
@@ -451,13 +436,13 @@ mod tests {
     #[test]
     fn what_few_records_have_does_not_pass_to_the_next_one_in_their_slot() {
         let mut records = Records::new(7);
-        let counting = records.insert(None, Kind::QueuedForLater, None);
+        let counting = records.insert(TaskKey::NOBODY, Kind::QueuedForLater, None);
         records.count_frames(counting, 12);
         assert!(!records.is_due_in(counting, 11) && records.is_due_in(counting, 12));
         records.remove(counting);
         assert!(records.remove_ghost(counting.index()));
 
-        let next = records.insert(None, Kind::Elsewhere, None);
+        let next = records.insert(TaskKey::NOBODY, Kind::Elsewhere, None);
         assert_eq!(next.index(), counting.index());
         assert!(records.is_due_in(next, 0) && !records.is_due_in(counting, 12));
         assert_eq!(records.due_frame(next), None);
@@ -465,17 +450,18 @@ mod tests {
         assert_eq!(records.replace_base_ns(next, 5), Some(0));
         assert_eq!(records.replace_base_ns(next, 6), Some(5));
         records.remove(next);
-        let last = records.insert(None, Kind::Elsewhere, None);
+        let last = records.insert(TaskKey::NOBODY, Kind::Elsewhere, None);
         assert_eq!(last.index(), next.index());
         assert_eq!(records.replace_base_ns(last, 7), Some(0));
         assert_eq!(records.replace_base_ns(next, 8), None);
     }
+
     #[test]
     fn a_stamp_that_wraps_is_told_from_those_before() {
         let mut records = Records::new(u32::MAX);
-        let last = records.insert(None, Kind::Elsewhere, None);
+        let last = records.insert(TaskKey::NOBODY, Kind::Elsewhere, None);
         records.remove(last);
-        let next = records.insert(None, Kind::Elsewhere, None);
+        let next = records.insert(TaskKey::NOBODY, Kind::Elsewhere, None);
         assert_eq!((last.index(), last.stamp()), (0, u32::MAX));
         assert_eq!((next.index(), next.stamp()), (0, 0));
         assert!(records.get(last).is_none() && records.get(next).is_some());
@@ -483,31 +469,36 @@ mod tests {
 
     #[test]
     fn of_fired_places_of_one_task_that_follow_each_other_the_first_is_kept() {
-        let [a, b] = [1, 2].map(|generation| {
-            Some(TaskKey {
-                index: 0,
-                generation,
-            })
+        let [a, b] = [1, 2].map(|generation| TaskKey {
+            index: 0,
+            generation,
         });
         let mut records = Records::new(7);
-        // Whom each place is of; whom the one before made due; whether it stays.
-        let cases = [
-            (a, None, true),
-            (a, a, false),
-            (b, a, true),
-            (a, b, true),
-            (None, None, false),
-            (None, a, false),
-        ];
-        for (task, group, keeps) in cases {
+        let queued = |records: &mut Records, task| {
             let waker = Some(Waker::noop().clone());
-            let ticket = records.insert(task, Kind::Queued, waker);
-            let fired = records.fire_at(ticket.index(), 0, group);
-            let fired = fired.expect("it has a waker, and counts no frames");
-            assert_eq!((fired.task, fired.keeps_place), (task, keeps));
-            // The wait is gone either way.
-            assert!(records.get(ticket).is_none());
-            assert_eq!(records.ticket_at(ticket.index()).is_some(), keeps);
+            records.insert(task, Kind::Queued, waker)
+        };
+
+        let first = queued(&mut records, a);
+        let fired = records.fire_first(first.index(), 0);
+        assert_eq!(fired.expect("it has a waker").task, Some(a));
+        // The wait is gone, its place is not.
+        assert!(records.get(first).is_none());
+        assert!(records.ticket_at(first.index()).is_some());
+
+        let of_the_same = queued(&mut records, a);
+        assert!(records.fire_another(of_the_same.index(), a).is_some());
+        assert!(records.ticket_at(of_the_same.index()).is_none());
+
+        for (task, group) in [(b, a), (a, TaskKey::NOBODY)] {
+            let of_another = queued(&mut records, task);
+            assert!(records.fire_another(of_another.index(), group).is_none());
+            assert!(records.get(of_another).is_some());
         }
+
+        let of_nobody = queued(&mut records, TaskKey::NOBODY);
+        let fired = records.fire_first(of_nobody.index(), 0);
+        assert_eq!(fired.expect("it has a waker").task, None);
+        assert!(records.ticket_at(of_nobody.index()).is_none());
     }
 }

@@ -101,6 +101,15 @@ impl PhaseTimers {
         timers.wheel.insert(deadline_ns, ticket.bits());
     }
 
+    /// The wheel of the game clock, if it has one.
+    #[inline]
+    pub(crate) fn game_wheel(&mut self) -> Option<&mut Wheel> {
+        // Clocks without timers have no place here, so the game clock, if it
+        // has one, has the first.
+        let first = self.clocks.first_mut()?;
+        (first.clock == ClockIndex::GAME).then_some(&mut first.wheel)
+    }
+
     /// Adds a timer made in `frame`, in which its clock gets to the deadline.
     #[cold]
     pub(crate) fn insert_overdue(
@@ -263,19 +272,7 @@ impl PhaseTimers {
         }
     }
 
-    #[inline]
     fn clock_timers(&mut self, clock: ClockRef<'_>) -> &mut ClockTimers {
-        // Clocks without timers have no place here, so the game clock, if it
-        // has one, has the first.
-        let first = self.clocks.first();
-        let is_game = first.is_some_and(|timers| timers.clock == ClockIndex::GAME);
-        if is_game && matches!(clock, ClockRef::Game) {
-            return &mut self.clocks[0];
-        }
-        self.find_or_add(clock)
-    }
-
-    fn find_or_add(&mut self, clock: ClockRef<'_>) -> &mut ClockTimers {
         let index = self.find(clock.index());
         let index = index.unwrap_or_else(|| self.add(clock));
         &mut self.clocks[index]

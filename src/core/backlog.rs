@@ -12,6 +12,8 @@ pub(crate) struct Backlog {
     returned: Vec<(u64, Wakeup)>,
     /// How many of them are known to be stale.
     stale: usize,
+    /// Some were added while a run of the phase was under way.
+    later: bool,
 }
 
 impl Backlog {
@@ -29,8 +31,14 @@ impl Backlog {
         self.returned.push((order, wakeup));
     }
 
-    /// Moves the entries to an empty list, for a run.
-    pub(crate) fn take(&mut self, batch: &mut Vec<Wakeup>) {
+    /// Notes that what is added next is marked as [`LATER`](crate::task::Flags).
+    pub(crate) fn note_later(&mut self) {
+        self.later = true;
+    }
+
+    /// Moves the entries to an empty list, for a run. `true`: there are marked
+    /// ones among them.
+    pub(crate) fn take(&mut self, batch: &mut Vec<Wakeup>) -> bool {
         debug_assert!(batch.is_empty());
         if self.returned.is_empty() {
             std::mem::swap(&mut self.entries, batch);
@@ -40,6 +48,7 @@ impl Backlog {
             batch.append(&mut self.entries);
         }
         self.stale = 0;
+        std::mem::take(&mut self.later)
     }
 
     /// An entry went stale; once they outnumber the others they are thrown out,

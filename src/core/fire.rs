@@ -9,6 +9,7 @@ use std::task::Waker;
 use crate::key::TaskKey;
 use crate::phase::PhaseIndex;
 use crate::queue::PhaseQueue;
+use crate::shared::Shared;
 use crate::task::Flags;
 use crate::ticket::Ticket;
 use crate::unwind;
@@ -18,17 +19,15 @@ use super::Core;
 use super::phases::ticket_of;
 
 /// How far a look through a queue has got.
-#[derive(Default)]
 struct Look {
     seen: Cell<usize>,
     /// How many of the places seen are kept.
     kept: Cell<usize>,
-    /// Whom the last one kept makes due, if it was fired.
-    group: Cell<Option<TaskKey>>,
+    /// Whom the last one fired makes due, in whatever place that is kept.
+    group: Cell<TaskKey>,
 }
 
 impl Look {
-    #[inline]
     fn keep(&self, queue: &mut PhaseQueue, waiter: Waiter) {
         let kept = self.kept.get();
         queue.move_due(waiter, kept);
@@ -87,8 +86,12 @@ impl Core {
     /// Fires those in the queue of the phase that are due. A coroutine keeps one
     /// of the places that follow each other there: it is polled once.
     fn fire_queued(&self, phase: PhaseIndex) {
-        let look = Look::default();
-        let firing = self.firing.get();
+        let look = Look {
+            seen: Cell::new(0),
+            kept: Cell::new(0),
+            group: Cell::new(TaskKey::NOBODY),
+        };
+        let firing = self.firing.take();
         while let Err(payload) = unwind::catch(|| self.fire_queued_from(phase, &look)) {
             unwind::dispose(payload);
         }
@@ -100,31 +103,41 @@ impl Core {
     /// Goes on behind a waker that panicked.
     fn fire_queued_from(&self, phase: PhaseIndex, look: &Look) {
         let queue = &self.phases.get(phase).queue;
-        let frame = self.clock.frame();
         while let Some(waiter) = { queue.borrow().due_at(look.seen.get()) } {
             look.seen.set(look.seen.get() + 1);
-            let Waiting::Record(index) = waiter.get() else {
-                look.group.set(None);
-                look.keep(&mut queue.borrow_mut(), waiter);
-                continue;
+            // Most belong to a `join_all`, so to the same as the one before.
+            let fired = match waiter.get() {
+                Waiting::Record(index) if !self.has_pauses() => {
+                    let mut records = self.records.borrow_mut();
+                    records.fire_another(index, look.group.get())
+                }
+                _ => None,
             };
-            let paused = self.has_pauses() && self.is_paused_place(index);
-            let fired = if paused {
-                None
-            } else {
-                let mut records = self.records.borrow_mut();
-                records.fire_at(index, frame, look.group.get())
-            };
-            let Some(fired) = fired else {
-                look.group.set(None);
-                look.keep(&mut queue.borrow_mut(), waiter);
-                continue;
-            };
-            if fired.keeps_place {
-                look.group.set(fired.task);
-                look.keep(&mut queue.borrow_mut(), waiter);
+            match fired {
+                Some(waker) => waker.wake(),
+                None => self.fire_first(queue, waiter, look),
             }
-            self.firing.set(fired.task);
+        }
+    }
+
+    /// Fires a place that may belong to another coroutine than the one before, if
+    /// it is one to fire.
+    #[inline(never)]
+    fn fire_first(&self, queue: &Shared<PhaseQueue>, waiter: Waiter, look: &Look) {
+        let frame = self.clock.frame();
+        let fired = match waiter.get() {
+            Waiting::Record(index) if !(self.has_pauses() && self.is_paused_place(index)) => {
+                self.records.borrow_mut().fire_first(index, frame)
+            }
+            _ => None,
+        };
+        let task = fired.as_ref().and_then(|fired| fired.task);
+        look.group.set(task.unwrap_or(TaskKey::NOBODY));
+        if task.is_some() || fired.is_none() {
+            look.keep(&mut queue.borrow_mut(), waiter);
+        }
+        self.firing.set(task);
+        if let Some(fired) = fired {
             fired.waker.wake();
         }
     }

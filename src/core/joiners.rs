@@ -2,31 +2,25 @@
 
 #![forbid(unsafe_code)]
 
-use crate::context::Level;
 use crate::task::Primary;
+use crate::ticket::Ticket;
 
 use super::Core;
+use super::run::Run;
 
 impl Core {
     /// Polls those who joined what ended in the last poll, and those who joined
     /// what ends in theirs, depth first.
     #[inline]
-    pub(super) fn poll_joiners(&self, level: &Level) {
+    pub(super) fn poll_joiners(&self, run: &Run<'_>) {
         if !self.ended.borrow().is_empty() {
-            self.poll_waiting_joiners(level);
+            self.poll_waiting_joiners(run);
         }
     }
 
     #[inline(never)]
-    pub(super) fn poll_waiting_joiners(&self, level: &Level) {
-        loop {
-            if !self.ended.borrow().is_empty() {
-                self.take_ended(level);
-            }
-            let ticket = self.lists.front.borrow_mut().pop();
-            let Some(ticket) = ticket else {
-                return;
-            };
+    pub(super) fn poll_waiting_joiners(&self, run: &Run<'_>) {
+        while let Some(ticket) = self.next_joiner(run) {
             if !self.spend() {
                 self.postpone_joiner(ticket);
             } else if ticket.is_record() {
@@ -34,7 +28,7 @@ impl Core {
                 let key = record.as_ref().and_then(|record| record.task);
                 let task = key.and_then(|key| self.tasks.borrow().get(key));
                 if let Some(task) = task.filter(|task| task.is_alive()) {
-                    self.resume_joiner(level, task, ticket);
+                    self.resume_joiner(run, task, ticket);
                 }
                 drop(record);
             } else {
@@ -42,15 +36,29 @@ impl Core {
                 if task.ticket() == ticket {
                     task.pass_ticket();
                     task.primary.set(Primary::NONE);
-                    self.resume_joiner(level, task, ticket);
+                    self.resume_joiner(run, task, ticket);
                 }
             }
         }
     }
 
+    #[inline]
+    fn next_joiner(&self, run: &Run<'_>) -> Option<Ticket> {
+        let alone = matches!(self.ended.borrow()[..], [joiner] if !joiner.is_record());
+        if alone {
+            // Moved to the front, it would be taken from there.
+            run.level.current.set(None);
+            return self.ended.borrow_mut().pop();
+        }
+        if !self.ended.borrow().is_empty() {
+            self.take_ended(run);
+        }
+        self.lists.front.borrow_mut().pop()
+    }
+
     /// Moves the joiners of what ended to the front, the first one uppermost.
-    fn take_ended(&self, level: &Level) {
-        level.current.set(None);
+    fn take_ended(&self, run: &Run<'_>) {
+        run.level.current.set(None);
         let (from, records) = {
             let mut front = self.lists.front.borrow_mut();
             let from = front.len();

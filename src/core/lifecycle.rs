@@ -24,22 +24,15 @@ pub(super) const MAX_DEPTH: u32 = 100;
 
 type Payload = Box<dyn Any + Send>;
 
-/// How a poll ended.
-#[derive(Clone, Copy)]
-pub(crate) enum Polled {
-    /// It goes on later.
-    Pending,
-    /// It returned; the output stands in the future's place.
-    Returned,
-}
-
 impl Core {
-    /// Queues what a coroutine waits for after its poll, or drops it if it was
-    /// stopped meanwhile.
+    /// What is left to do after a poll of a coroutine: it is queued for what it
+    /// waits for, or ends.
     #[inline]
-    pub(crate) fn commit_or_stop(&self, task: TaskRef, pending: Pending) {
+    pub(crate) fn after_poll(&self, task: TaskRef, pending: Pending) {
         if let Some(primary) = pending.to_queue() {
             self.queue(task, primary);
+        } else if pending == Pending::RETURNED {
+            self.finish(task);
         } else if pending == Pending::STOPPING {
             self.end(task, Outcome::Stopped, None);
         }
@@ -112,12 +105,41 @@ impl Core {
     #[inline]
     pub(crate) fn finish(&self, task: TaskRef) {
         self.tasks.borrow_mut().note_ended();
-        self.settle(task, Outcome::Finished);
+        if !self.finish_plain(task) {
+            self.settle(task, Outcome::Finished);
+        }
+    }
+
+    /// Ends a task that returned, as nearly all do: there is nothing about it but
+    /// a handle and a joiner, or not even those. `false`: nothing has happened.
+    #[inline]
+    fn finish_plain(&self, task: TaskRef) -> bool {
+        if task.is_linked() || task.has(Flags::SPECIAL) {
+            return false;
+        }
+        let joined = task.joiner.get() != Ticket::NONE;
+        if task.has(Flags::HANDLE) {
+            if joined && self.run.get().is_none() {
+                return false;
+            }
+            task.lifecycle.set(Lifecycle::Finished);
+            task.pass_ticket();
+            if joined {
+                self.tell_joiner(task);
+            }
+            return true;
+        }
+        if joined || task.handles.get() > 0 || task.vtable().output_needs_drop {
+            return false;
+        }
+        task.pass_ticket();
+        self.tasks.borrow_mut().release(task);
+        true
     }
 
     /// The future is gone: tells the joiners, and lets go of what no handle
     /// needs.
-    #[inline]
+    #[inline(never)]
     fn settle(&self, task: TaskRef, outcome: Outcome) {
         if task.primary.get().is_queued() {
             // A wait of it was leaked.
@@ -130,10 +152,7 @@ impl Core {
         if task.has(Flags::QUEUED) {
             self.unqueue(task);
         }
-        let joiner = task.joiner.replace(Ticket::NONE);
-        if joiner != Ticket::NONE {
-            self.ended.borrow_mut().push(joiner);
-        }
+        self.tell_joiner(task);
         if task.link.get() != Link::NONE {
             self.settle_links(task);
         }
@@ -151,6 +170,15 @@ impl Core {
         }
         if self.run.get().is_none() && !self.ended.borrow().is_empty() {
             self.wake_joiners();
+        }
+    }
+
+    /// The one who joined it is next.
+    #[inline(never)]
+    fn tell_joiner(&self, task: TaskRef) {
+        let joiner = task.joiner.replace(Ticket::NONE);
+        if joiner != Ticket::NONE {
+            self.ended.borrow_mut().push(joiner);
         }
     }
 
@@ -227,7 +255,7 @@ impl Core {
     /// is gone.
     fn clear(&self, task: TaskRef, drop_content: unsafe fn(TaskRef)) -> Result<(), Payload> {
         let _shown = self.show_clock_of(task);
-        context::enter(self, self.run.get(), Some(task), |_| {
+        context::enter(self, Some(task), |_| {
             // SAFETY: CONTENT says that it is there. The future is not being
             // polled, and a task that is not alive is neither polled nor dropped
             // by anybody else.
@@ -280,14 +308,24 @@ impl Core {
         }
     }
 
-    /// The `Coroutine` of a task is gone, and with it whoever wanted the output.
+    /// The `Coroutine<T>` of a task is gone, and with it whoever wanted the
+    /// output.
     #[inline]
-    pub(crate) fn drop_coroutine(&self, task: TaskRef) {
+    pub(crate) fn drop_coroutine<T>(&self, task: TaskRef) {
         task.clear(Flags::HANDLE);
-        if task.vtable().output_needs_drop && task.lifecycle.get() == Lifecycle::Finished {
+        if mem::needs_drop::<T>() && task.lifecycle.get() == Lifecycle::Finished {
             self.drop_unread_output(task);
         } else {
             self.drop_handle(task);
+        }
+    }
+
+    /// The same, of one that has ended and whose output has been taken.
+    #[inline]
+    pub(crate) fn drop_done_coroutine(&self, task: TaskRef) {
+        task.clear(Flags::HANDLE);
+        if task.remove_handle() {
+            self.release(task);
         }
     }
 
@@ -309,8 +347,13 @@ impl Core {
     pub(crate) fn drop_handle(&self, task: TaskRef) {
         let unneeded = task.remove_handle();
         if unneeded && task.has_ended() {
-            self.release(task);
+            self.release_unneeded(task);
         }
+    }
+
+    #[inline(never)]
+    fn release_unneeded(&self, task: TaskRef) {
+        self.release(task);
     }
 
     /// Why an ended task has no output.
@@ -352,7 +395,8 @@ impl Core {
 }
 
 /// Polls a task with a context of `level`, resumed by a ticket or by none.
-/// `pending` says whether a wait may register with it.
+/// `pending` says whether a wait may register with it; then the level's says
+/// what came of it.
 #[inline(always)]
 pub(super) fn poll(
     level: &Level,
@@ -360,38 +404,33 @@ pub(super) fn poll(
     resumed: Ticket,
     pending: Pending,
     cx: &mut Context<'_>,
-) -> Polled {
+) {
     level.current.set(Some(task));
     level.resumed.set(resumed);
     level.pending.set(pending);
     // SAFETY: the task is alive and not being polled (the callers see to that),
     // and its table is the one of the future in its block.
-    let returned = unsafe { (task.vtable().poll)(task, cx) };
-    if returned {
-        Polled::Returned
-    } else {
-        Polled::Pending
-    }
+    unsafe { (task.vtable().poll)(task, cx) };
 }
 
 /// What there is to say of a task's registration before it is polled: one that
 /// is polled for another reason may have one already.
 #[inline(always)]
-fn pending_before(level: &Level, task: TaskRef) -> Pending {
+pub(super) fn pending_before(task: TaskRef, free: Pending) -> Pending {
     if task.primary.get() == Primary::NONE {
-        level.free()
+        free
     } else {
         Pending::ELSEWHERE
     }
 }
 
-/// Polls a task, and tells what it has registered.
+/// Polls a task, and tells what came of it.
 #[inline(always)]
-pub(super) fn poll_once(level: &Level, task: TaskRef, resumed: Ticket) -> (Polled, Pending) {
-    let pending = pending_before(level, task);
-    let polled = poll(level, task, resumed, pending, &mut level.context());
+pub(super) fn poll_once(level: &Level, task: TaskRef, resumed: Ticket) -> Pending {
+    let pending = pending_before(task, level.free());
+    poll(level, task, resumed, pending, &mut level.context());
     level.current.set(None);
-    (polled, level.pending.get())
+    level.pending.get()
 }
 
 /// Moves the output of a task out that has finished, if it is still there.

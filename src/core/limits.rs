@@ -45,9 +45,13 @@ impl Core {
         let Some(task) = task else {
             return;
         };
-        task.clear(Flags::SOON);
-        let phase = task.last_phase();
-        self.phases.get(phase).arrivals.borrow_mut().push(wakeup);
+        task.set(Flags::LATER);
+        {
+            let state = self.phases.get(task.last_phase());
+            let mut arrivals = state.arrivals.borrow_mut();
+            arrivals.note_later();
+            arrivals.push(wakeup);
+        }
         self.report_runaway();
     }
 
@@ -55,7 +59,8 @@ impl Core {
     pub(super) fn postpone_joiner(&self, ticket: Ticket) {
         if let Some(task) = self.task_of(ticket).filter(|task| task.is_alive()) {
             if !task.has(Flags::QUEUED) {
-                self.enlist(task, false);
+                let phase = task.last_phase();
+                self.enlist_in(task, phase, self.run.get() == Some(phase));
             }
         }
         self.report_runaway();

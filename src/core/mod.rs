@@ -12,6 +12,7 @@ mod inspect;
 mod joiners;
 mod lifecycle;
 mod limits;
+mod lists;
 mod own_clock;
 mod ownership;
 mod pause;
@@ -51,10 +52,10 @@ use crate::ticket::Ticket;
 use crate::{CoroutineId, Phase, Time};
 
 pub(crate) use lifecycle::take_output;
+use lists::RunLists;
 pub(crate) use own_clock::OwnTime;
 pub(crate) use phases::Phases;
 pub(crate) use registration::{Place, Registration};
-use run::RunLists;
 pub(crate) use spawn::refuse;
 pub(crate) use watch::poll_watched;
 

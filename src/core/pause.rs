@@ -86,6 +86,10 @@ impl Core {
                     task.set(Flags::QUEUED);
                     let wakeup = self.tasks.borrow().wakeup(task);
                     let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
+                    if self.run.get() == Some(phase) {
+                        task.set(Flags::LATER);
+                        arrivals.note_later();
+                    }
                     arrivals.give_back(order, wakeup);
                 }
                 Parked::Wait {

@@ -141,10 +141,16 @@ impl Phases {
 
     #[inline]
     pub(crate) fn get(&self, phase: PhaseIndex) -> &PhaseState {
-        match self.named.get(phase.as_usize()) {
+        match self.named(phase) {
             Some(state) => state,
             None => self.custom(phase),
         }
+    }
+
+    /// The state of a phase that has a name.
+    #[inline]
+    pub(crate) fn named(&self, phase: PhaseIndex) -> Option<&PhaseState> {
+        self.named.get(phase.as_usize())
     }
 
     /// A custom phase, made when it is first used.

@@ -12,7 +12,8 @@
 use std::task::{Context, Waker};
 
 use crate::clock::ClockRef;
-use crate::context::{self, Level};
+use crate::context::{self, Level, LevelRef};
+use crate::key::TaskKey;
 use crate::pending::Pending;
 use crate::phase::PhaseIndex;
 use crate::records::Kind;
@@ -20,7 +21,6 @@ use crate::since::Since;
 use crate::task::{Flags, Primary, TaskRef, TaskTable};
 use crate::ticket::Ticket;
 use crate::timers::ClockIndex;
-use crate::waiter::Waiter;
 
 use super::Core;
 use super::phases::frame_deadline;
@@ -124,15 +124,39 @@ impl Registration {
         resumed
     }
 
+    /// Whether the wait, for a phase, was in a record that has been fired: then it
+    /// is over as well. A record goes in no other way while its wait is there.
+    // Out of line: few waits ask, but in a `join_all` each does. It calls nothing.
+    #[inline(never)]
+    pub(crate) fn take_fired(&mut self, level: LevelRef) -> bool {
+        let ticket = self.ticket;
+        let fired = ticket.is_record()
+            && !level.is_outside()
+            && self.since.is_of(level.core().id)
+            && level.core().records.borrow().is_gone(ticket);
+        if fired {
+            self.ticket = Ticket::DONE;
+        }
+        fired
+    }
+
     /// The wait is over, for whatever reason it was polled.
+    #[inline]
     pub(crate) fn finish(&mut self, place: Place) {
-        if !self.ticket.is_registered() {
+        if !self.take_resumed(&context::innermost()) {
+            if self.ticket.is_registered() {
+                self.finish_registered(place);
+            }
             self.ticket = Ticket::DONE;
-        } else if let Some(level) = context::level() {
-            self.finish_in(&level, place);
-        } else {
-            self.cancel(place);
-            self.ticket = Ticket::DONE;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finish_registered(&mut self, place: Place) {
+        match context::level() {
+            Some(level) => self.finish_in(&level, place),
+            None => self.cancel(place),
         }
     }
 
@@ -174,9 +198,8 @@ impl Registration {
 
     /// The same, if it cannot.
     #[inline(always)]
-    pub(crate) fn wait_with_record(&mut self, level: &Level, cx: &Context<'_>) {
-        let frame_bound = self.since.primary().is_frame_bound();
-        if self.make_record(level, cx, Kind::queued(frame_bound)) {
+    pub(crate) fn wait_with_record(&mut self, level: &Level, cx: &Context<'_>, kind: Kind) {
+        if self.make_record(level, cx, kind) {
             self.queue_record(level.core());
         }
     }
@@ -203,11 +226,10 @@ impl Registration {
     }
 
     /// Gives the record its place in the queue of its phase.
-    #[inline]
+    #[inline(always)]
     fn queue_record(&self, core: &Core) {
-        let waiter = Waiter::record(self.ticket.index());
         let state = core.phases.get(self.phase());
-        state.queue.borrow_mut().push(waiter);
+        state.queue.borrow_mut().push_record(self.ticket.index());
     }
 
     /// Lets those who inspect the coroutine know that it waits for a condition.
@@ -257,6 +279,55 @@ impl Registration {
         }
     }
 
+    /// Begins to wait for `length_ns` to pass on the game clock, if the timer can
+    /// go straight to its wheel, as nearly all do: registered with the coroutine
+    /// itself, which has never been paused, in a phase in which others wait for
+    /// time. `note` gets the deadline. `false`: nothing has happened.
+    #[inline(always)]
+    pub(crate) fn begin_on_game_clock(
+        &mut self,
+        level: &Level,
+        cx: &Context<'_>,
+        length_ns: u64,
+        note: impl FnOnce(u64),
+    ) -> bool {
+        // Whatever is not as usual is found before anything is written, and the
+        // insertion comes last: nothing has to be kept across a call.
+        let Some(task) = level.free_task(cx) else {
+            return false;
+        };
+        let core = level.core();
+        if core.clock.has_view() || core.has_pauses() {
+            return false;
+        }
+        let now_ns = core.now_ns(ClockRef::Game);
+        let (deadline_ns, too_far) = now_ns.overflowing_add(length_ns);
+        if too_far || deadline_ns <= core.reached_ns(ClockRef::Game) {
+            return false;
+        }
+        let Some(state) = core.phases.named(self.phase()) else {
+            return false;
+        };
+        let mut timers = state.timers.borrow_mut();
+        let Some(wheel) = timers.game_wheel() else {
+            return false;
+        };
+        self.note_frame(level);
+        self.ticket = Self::register_elsewhere(level, task);
+        note(deadline_ns);
+        wheel.insert(deadline_ns, self.ticket.bits());
+        true
+    }
+
+    /// Notes that something is registered with the task that stands elsewhere than
+    /// in a queue: the ticket.
+    #[inline(always)]
+    fn register_elsewhere(level: &Level, task: TaskRef) -> Ticket {
+        task.primary.set(Primary::ELSEWHERE);
+        level.pending.set(Pending::ELSEWHERE);
+        task.ticket()
+    }
+
     /// Waits for a run of the phase at or past `deadline_ns`.
     #[inline(always)]
     pub(crate) fn wait_for_time(
@@ -293,7 +364,7 @@ impl Registration {
             let waker = Some(cx.waker().clone());
             self.ticket = {
                 let mut records = core.records.borrow_mut();
-                records.insert(None, Kind::Elsewhere, waker)
+                records.insert(TaskKey::NOBODY, Kind::Elsewhere, waker)
             };
             self.since = self.since.begin(Since::mark(0, core.id));
             core.add_joiner(target, self.ticket);
@@ -322,9 +393,7 @@ impl Registration {
             return false;
         }
         if let Some(task) = level.free_task(cx) {
-            task.primary.set(Primary::ELSEWHERE);
-            level.pending.set(Pending::ELSEWHERE);
-            self.ticket = task.ticket();
+            self.ticket = Self::register_elsewhere(level, task);
             true
         } else {
             self.make_record_elsewhere(level, cx)
@@ -339,17 +408,20 @@ impl Registration {
 
     #[inline(always)]
     fn make_record(&mut self, level: &Level, cx: &Context<'_>, kind: Kind) -> bool {
-        let core = level.core();
-        let task = level.current.get().filter(|task| task.is_alive());
-        if let Some(task) = task {
-            if task.primary.get() == Primary::STOPPING {
-                return false;
-            }
-            core.commit(level, task);
-            task.set(Flags::RECORDS);
-        }
+        // First, since it calls: then nothing else has to be kept.
         let waker = foreign_waker(level, cx);
-        let key = task.map(|task| task.key());
+        let core = level.core();
+        let key = match level.current.get() {
+            // It is being polled, and nothing is registered with it.
+            Some(task) if level.pending.get() == level.free() => {
+                task.set(Flags::RECORDS);
+                task.key()
+            }
+            current => match core.prepare_record(level, current) {
+                Some(key) => key,
+                None => return false,
+            },
+        };
         self.ticket = core.records.borrow_mut().insert(key, kind, waker);
         true
     }
@@ -397,7 +469,7 @@ impl Registration {
             let Some(record) = records.get_mut(self.ticket) else {
                 return false;
             };
-            record.renew(task.map(|task| task.key()), waker)
+            record.renew(task.map_or(TaskKey::NOBODY, |task| task.key()), waker)
         };
         drop(previous);
         if let Some(task) = task {
@@ -411,23 +483,24 @@ impl Registration {
     #[inline]
     pub(crate) fn cancel(&mut self, place: Place) {
         if self.ticket.is_registered() {
-            self.cancel_ticket(place);
+            let ticket = std::mem::replace(&mut self.ticket, Ticket::NONE);
+            cancel(ticket, self.since, place);
         }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn cancel_ticket(&mut self, place: Place) {
-        let ticket = std::mem::replace(&mut self.ticket, Ticket::NONE);
-        let phase = self.phase();
-        // Not the current level's executor: there may be none, in a destructor
-        // that the host runs.
-        context::with_executor(self.since, |core| {
-            // What goes with the wait may drop the executor.
-            let core = core.rc();
-            core.cancel(ticket, phase, place);
-        });
-    }
+// By value: what is handed out by reference has to stand in memory, also where it
+// never comes to this.
+#[cold]
+#[inline(never)]
+fn cancel(ticket: Ticket, since: Since, place: Place) {
+    // Not the current level's executor: there may be none, in a destructor that
+    // the host runs.
+    context::with_executor(since, |core| {
+        // What goes with the wait may drop the executor.
+        let core = core.rc();
+        core.cancel(ticket, since.phase(), place);
+    });
 }
 
 /// The waker in `cx`, if it has to be called besides resuming the coroutine.
@@ -449,12 +522,28 @@ impl Core {
         }
     }
 
+    /// Makes the coroutine of a level ready for a record. Gives whom that makes
+    /// due; `None`: it is being stopped.
+    #[cold]
+    #[inline(never)]
+    fn prepare_record(&self, level: &Level, current: Option<TaskRef>) -> Option<TaskKey> {
+        let Some(task) = current.filter(|task| task.is_alive()) else {
+            return Some(TaskKey::NOBODY);
+        };
+        if task.primary.get() == Primary::STOPPING {
+            return None;
+        }
+        self.commit(level, task);
+        task.set(Flags::RECORDS);
+        Some(task.key())
+    }
+
     /// Puts a task into the queue of the phase that it waits for.
     #[inline]
     pub(super) fn queue(&self, task: TaskRef, primary: Primary) {
         task.primary.set(primary);
         let state = self.phases.get(primary.phase());
-        state.queue.borrow_mut().push(Waiter::task(task));
+        state.queue.borrow_mut().push_task(task);
     }
 
     /// Makes the ticket stale, if it is not, wherever it stands.

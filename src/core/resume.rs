@@ -5,94 +5,100 @@
 
 #![forbid(unsafe_code)]
 
-use crate::context::Level;
+use std::task::Context;
+
 use crate::pending::Pending;
-use crate::phase::PhaseIndex;
 use crate::task::{Flags, Primary, TaskRef};
 use crate::ticket::Ticket;
 use crate::waiter::{Waiter, Waiting};
 
 use super::Core;
-use super::lifecycle::{Polled, poll_once};
+use super::lifecycle::poll_once;
+use super::run::Run;
 use super::woken::poll_with;
 
 impl Core {
     #[inline(always)]
-    pub(super) fn resume_ticket(&self, level: &Level, ticket: Ticket) {
+    pub(super) fn resume_ticket(&self, run: &Run<'_>, ticket: Ticket, cx: &mut Context<'_>) {
         if ticket.is_record() {
-            self.resume_record(level, ticket);
+            self.resume_record(run, ticket);
         } else {
-            self.resume(level, ticket);
+            self.resume(run, ticket, cx);
         }
     }
 
     /// Resumes the coroutine of a ticket, unless that is stale.
     #[inline(always)]
-    fn resume(&self, level: &Level, ticket: Ticket) {
+    fn resume(&self, run: &Run<'_>, ticket: Ticket, cx: &mut Context<'_>) {
         let task = self.tasks.borrow().at(ticket.index());
         if task.ticket() != ticket {
             return;
         }
         if task.has(Flags::SPECIAL) {
-            self.resume_wait(level, task, ticket);
+            self.resume_wait(run, task, ticket);
             return;
         }
         task.pass_ticket();
         task.primary.set(Primary::NONE);
-        self.resume_plain(level, task, ticket);
+        self.resume_plain(run, task, ticket, cx);
     }
 
     /// Polls a coroutine that has nothing special about it.
     #[inline(always)]
-    pub(super) fn resume_plain(&self, level: &Level, task: TaskRef, resumed: Ticket) {
-        if let Some(phase) = level.phase {
-            task.phase.set(phase);
+    pub(super) fn resume_plain(
+        &self,
+        run: &Run<'_>,
+        task: TaskRef,
+        resumed: Ticket,
+        cx: &mut Context<'_>,
+    ) {
+        let pending = run.poll(task, resumed, cx);
+        if let Some(primary) = pending.to_queue() {
+            run.queue(self, task, primary);
+        } else if pending != Pending::ELSEWHERE {
+            self.end_turn(task, pending);
         }
-        let (polled, pending) = poll_once(level, task, resumed);
-        match pending.to_queue() {
-            Some(primary) if matches!(polled, Polled::Pending) => self.queue(task, primary),
-            _ if matches!(polled, Polled::Pending) && pending == Pending::ELSEWHERE => {}
-            _ => self.after_poll(task, polled, pending),
+    }
+
+    /// `after_poll`, out of the way.
+    #[inline(never)]
+    pub(super) fn end_turn(&self, task: TaskRef, pending: Pending) {
+        if pending == Pending::RETURNED {
+            self.finish(task);
+        } else {
+            self.go_on_elsewhere(task, pending);
         }
     }
 
     #[inline(never)]
-    pub(super) fn after_poll(&self, task: TaskRef, polled: Polled, pending: Pending) {
-        match polled {
-            Polled::Pending => self.commit_or_stop(task, pending),
-            Polled::Returned => self.finish(task),
-        }
+    fn go_on_elsewhere(&self, task: TaskRef, pending: Pending) {
+        self.after_poll(task, pending);
     }
 
     /// Resumes whoever has left the queue of `phase`, if there is something
     /// special about it.
     #[cold]
     #[inline(never)]
-    pub(super) fn resume_queued(&self, level: &Level, waiter: Waiter, phase: PhaseIndex) {
-        level.current.set(None);
+    pub(super) fn resume_queued(&self, run: &Run<'_>, waiter: Waiter) {
+        run.level.current.set(None);
         let task = match waiter.get() {
             Waiting::Task(task) => task,
-            Waiting::Record(index) => return self.resume_record_at(level, index),
+            Waiting::Record(index) => return self.resume_record_at(run, index),
         };
-        if task.has(Flags::GHOSTS) && self.meet_ghost(task, phase) {
+        if task.has(Flags::GHOSTS) && self.meet_ghost(task, run.phase) {
             return;
         }
         // It has left the queue.
         task.primary.set(Primary::ELSEWHERE);
-        self.resume_wait(level, task, task.ticket());
+        self.resume_wait(run, task, task.ticket());
     }
 
     /// Resumes whoever the record with a place in the queue stands for.
-    fn resume_record_at(&self, level: &Level, index: u32) {
+    fn resume_record_at(&self, run: &Run<'_>, index: u32) {
         let ticket = self.records.borrow_mut().leave_queue(index);
         match ticket {
-            Some(ticket) => self.resume_record(level, ticket),
-            None => self
-                .phases
-                .get(level.phase.expect("in a run"))
-                .queue
-                .borrow_mut()
-                .let_ghost_go(),
+            Some(ticket) => self.resume_record(run, ticket),
+            None => run.queue.borrow_mut().let_ghost_go(),
         }
     }
 
@@ -100,42 +106,40 @@ impl Core {
     /// something special about it.
     #[cold]
     #[inline(never)]
-    fn resume_wait(&self, level: &Level, task: TaskRef, ticket: Ticket) {
+    fn resume_wait(&self, run: &Run<'_>, task: TaskRef, ticket: Ticket) {
         if task.has(Flags::PAUSED) {
-            self.park_wait(task, level.phase.expect("in a run"), ticket);
+            self.park_wait(task, run.phase, ticket);
             return;
         }
         task.pass_ticket();
         task.primary.set(Primary::NONE);
-        self.resume_due(level, task, ticket);
+        self.resume_due(run, task, ticket);
     }
 
     /// Resumes a coroutine for a wait that fell due with the run. It is polled
     /// once for all of them.
     #[cold]
     #[inline(never)]
-    fn resume_due(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+    fn resume_due(&self, run: &Run<'_>, task: TaskRef, resumed: Ticket) {
         let serial = self.run_serial.get();
         let polled_in = self.tasks.borrow().extra(task).map(|extra| extra.polled_in);
         if polled_in != Some(serial) {
-            self.resume_special(level, task, resumed);
+            self.resume_special(run, task, resumed);
         }
     }
 
     /// Polls a coroutine that was woken, has a waker of its own, or has records.
     #[cold]
     #[inline(never)]
-    pub(super) fn resume_special(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+    pub(super) fn resume_special(&self, run: &Run<'_>, task: TaskRef, resumed: Ticket) {
         if task.has(Flags::PAUSED) {
-            self.park_ready(task, level.phase.expect("in a run"));
+            self.park_ready(task, run.phase);
             return;
         }
         if task.has(Flags::QUEUED) {
             self.unqueue(task);
         }
-        if let Some(phase) = level.phase {
-            task.phase.set(phase);
-        }
+        task.phase.set(run.phase);
         if task.has(Flags::RECORDS) {
             let serial = self.run_serial.get();
             self.tasks.borrow_mut().extra_mut(task).polled_in = serial;
@@ -146,18 +150,18 @@ impl Core {
             None
         };
         let shown = self.show_clock_of(task);
-        let (polled, pending) = match own {
-            Some(own) => poll_with(level, task, resumed, own),
-            None => poll_once(level, task, resumed),
+        let pending = match own {
+            Some(own) => poll_with(run.level, task, resumed, own),
+            None => poll_once(run.level, task, resumed),
         };
         drop(shown);
-        self.after_poll(task, polled, pending);
+        self.after_poll(task, pending);
     }
 
     /// Resumes whoever a record stands for.
     #[cold]
     #[inline(never)]
-    pub(super) fn resume_record(&self, level: &Level, ticket: Ticket) {
+    pub(super) fn resume_record(&self, run: &Run<'_>, ticket: Ticket) {
         let frame = self.clock.frame();
         if !self.records.borrow().is_due_in(ticket, frame) {
             // If it is there, only its place came up: from now on it comes
@@ -166,7 +170,7 @@ impl Core {
         }
         if self.has_pauses() {
             if let Some(task) = self.task_of(ticket).filter(|t| t.has(Flags::PAUSED)) {
-                self.park_wait(task, level.phase.expect("in a run"), ticket);
+                self.park_wait(task, run.phase, ticket);
                 return;
             }
         }
@@ -176,18 +180,18 @@ impl Core {
         };
         let task = self.tasks.borrow().get(key);
         if let Some(task) = task.filter(|task| task.is_alive()) {
-            self.resume_due(level, task, ticket);
+            self.resume_due(run, task, ticket);
         }
         drop(record);
     }
 
     /// Polls a joiner. What ends in that poll is the caller's to look after.
     #[inline]
-    pub(super) fn resume_joiner(&self, level: &Level, task: TaskRef, resumed: Ticket) {
+    pub(super) fn resume_joiner(&self, run: &Run<'_>, task: TaskRef, resumed: Ticket) {
         if task.has(Flags::SPECIAL) {
-            self.resume_special(level, task, resumed);
+            self.resume_special(run, task, resumed);
         } else {
-            self.resume_plain(level, task, resumed);
+            self.resume_plain(run, task, resumed, &mut run.level.context());
         }
     }
 }

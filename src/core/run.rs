@@ -14,21 +14,23 @@
 
 #![forbid(unsafe_code)]
 
-use std::cell::{Cell, RefCell};
 use std::mem;
+use std::task::Context;
 
 use crate::context::{self, Level};
+use crate::pending::Pending;
 use crate::phase::PhaseIndex;
 use crate::queue::PhaseQueue;
 use crate::shared::Shared;
-use crate::task::{Flags, Wakeup};
+use crate::task::{Flags, Primary, TaskRef};
 use crate::ticket::Ticket;
 use crate::waiter::{Waiter, Waiting};
 use crate::wheel::Due;
 use crate::{Outcome, unwind};
 
 use super::Core;
-use super::lifecycle::{Polled, poll};
+use super::lifecycle::{pending_before, poll};
+use super::lists::next;
 use super::phases::{PhaseState, frame_deadline, ticket_of};
 
 /// How far ahead of the poll its task is fetched into the cache, and half as far
@@ -39,24 +41,47 @@ const PREFETCH_AHEAD: usize = 8;
 /// with the caches.
 const PREFETCH_FROM: usize = 16 << 10;
 
-/// What a run works through, kept between runs for their memory.
-#[derive(Default)]
-pub(super) struct RunLists {
-    arrivals: Shared<Vec<Wakeup>>,
-    next_arrival: Cell<usize>,
-    /// Waits of coroutines that were paused when they fell due.
-    pub(super) returned: Shared<Vec<Ticket>>,
-    next_returned: Cell<usize>,
-    /// Waits over several frames whose place in the queue is long gone.
-    pub(super) early: Shared<Vec<Ticket>>,
-    next_early: Cell<usize>,
-    frames: RefCell<Vec<Due>>,
-    pub(super) timers: Shared<Vec<Due>>,
-    next_timer: Cell<usize>,
-    /// Those who joined what has ended, the next one last.
-    pub(super) front: Shared<Vec<Ticket>>,
-    /// Records to fire before the run.
-    pub(super) fire: RefCell<Vec<Ticket>>,
+/// A run under way, and what all its polls have in common.
+pub(super) struct Run<'a> {
+    pub(super) level: &'a Level,
+    pub(super) phase: PhaseIndex,
+    /// Those who wait for the phase.
+    pub(super) queue: &'a Shared<PhaseQueue>,
+    /// What is pending when the poll of a coroutine begins that has no waker of
+    /// its own.
+    free: Pending,
+}
+
+impl<'a> Run<'a> {
+    fn new(core: &'a Core, level: &'a Level, phase: PhaseIndex) -> Self {
+        Run {
+            level,
+            phase,
+            queue: &core.phases.get(phase).queue,
+            free: level.free(),
+        }
+    }
+
+    /// Polls a task that has nothing special about it, and tells what came of it.
+    #[inline(always)]
+    pub(super) fn poll(&self, task: TaskRef, resumed: Ticket, cx: &mut Context<'_>) -> Pending {
+        let pending = pending_before(task, self.free);
+        task.phase.set(self.phase);
+        poll(self.level, task, resumed, pending, cx);
+        self.level.current.set(None);
+        self.level.pending.get()
+    }
+
+    /// Queues a task for what it waits for.
+    #[inline(always)]
+    pub(super) fn queue(&self, core: &Core, task: TaskRef, primary: Primary) {
+        if primary.phase() == self.phase {
+            task.primary.set(primary);
+            self.queue.borrow_mut().push_task_during_run(task);
+        } else {
+            core.queue(task, primary);
+        }
+    }
 }
 
 /// Has whose turn it is leave the queue, also if its poll panics.
@@ -69,34 +94,14 @@ impl Drop for Leaves<'_> {
     }
 }
 
-impl RunLists {
-    /// Shows those who wait, and are still to come in the run under way, to `f`.
-    pub(super) fn each_left(&self, mut f: impl FnMut(Ticket)) {
-        let left = |list: &[Ticket], next: &Cell<usize>| list.get(next.get()..).map(<[_]>::to_vec);
-        let returned = left(&self.returned.borrow(), &self.next_returned);
-        let early = left(&self.early.borrow(), &self.next_early);
-        returned.into_iter().chain(early).flatten().for_each(&mut f);
-        let timers = self.timers.borrow();
-        let timers = timers.iter().skip(self.next_timer.get());
-        timers.map(ticket_of).for_each(&mut f);
-        self.front.borrow().iter().copied().for_each(f);
-    }
-}
-
-/// Takes the entry at the cursor.
-fn next<T: Copy>(list: &Shared<Vec<T>>, cursor: &Cell<usize>) -> Option<T> {
-    let item = list.borrow().get(cursor.get()).copied()?;
-    cursor.set(cursor.get() + 1);
-    Some(item)
-}
-
 impl Core {
     /// Runs `phase`: polls whatever is due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
         self.begin_run(phase);
-        context::enter(self, Some(phase), None, |level| {
+        context::enter(self, None, |level| {
             self.fire_due(phase);
-            while let Err(payload) = unwind::catch(|| self.poll_due(level, phase)) {
+            let run = Run::new(self, level, phase);
+            while let Err(payload) = unwind::catch(|| self.poll_due(&run)) {
                 let Some(task) = level.current.get() else {
                     // Not a coroutine: let the host see what is wrong here.
                     std::panic::resume_unwind(payload);
@@ -120,12 +125,12 @@ impl Core {
         let state = self.phases.get(phase);
         state.begin_run(&self.clock);
         let mut arrivals = self.lists.arrivals.borrow_mut();
-        state.arrivals.borrow_mut().take(&mut arrivals);
-        {
-            // Being woken again takes nobody's place away.
+        let marked = state.arrivals.borrow_mut().take(&mut arrivals);
+        if marked {
+            // Being woken again takes nobody's place away any more.
             let tasks = self.tasks.borrow();
             let listed = arrivals.iter().filter_map(|&wakeup| tasks.woken(wakeup));
-            listed.for_each(|task| task.set(Flags::SOON));
+            listed.for_each(|task| task.clear(Flags::LATER));
         }
         let fresh = |waiter| self.fresh(waiter, phase);
         state.queue.borrow_mut().begin_run(fresh);
@@ -163,45 +168,36 @@ impl Core {
     }
 
     fn end_run(&self, phase: PhaseIndex) {
-        self.lists.arrivals.borrow_mut().clear();
-        self.lists.next_arrival.set(0);
-        self.lists.returned.borrow_mut().clear();
-        self.lists.next_returned.set(0);
-        self.lists.early.borrow_mut().clear();
-        self.lists.next_early.set(0);
-        self.lists.timers.borrow_mut().clear();
-        self.lists.next_timer.set(0);
+        self.lists.clear();
         self.phases.get(phase).queue.borrow_mut().end_run();
         self.run.set(None);
     }
 
     /// Polls all that is due, from wherever the run stands.
-    fn poll_due(&self, level: &Level, phase: PhaseIndex) {
-        self.poll_waiting_joiners(level);
-        while let Some(wakeup) = next(&self.lists.arrivals, &self.lists.next_arrival) {
-            self.resume_woken(level, wakeup);
-            self.poll_joiners(level);
-        }
+    fn poll_due(&self, run: &Run<'_>) {
+        self.poll_waiting_joiners(run);
+        self.poll_arrivals(run);
+        let mut cx = run.level.context();
         while let Some(ticket) = next(&self.lists.returned, &self.lists.next_returned) {
-            self.resume_ticket(level, ticket);
-            self.poll_joiners(level);
+            self.resume_ticket(run, ticket, &mut cx);
+            self.poll_joiners(run);
         }
         while let Some(ticket) = next(&self.lists.early, &self.lists.next_early) {
-            self.resume_record(level, ticket);
-            self.poll_joiners(level);
+            self.resume_record(run, ticket);
+            self.poll_joiners(run);
         }
-        self.poll_waiters(level, phase);
-        self.poll_timers(level);
-        self.poll_soon(level);
-        level.current.set(None);
+        self.poll_waiters(run);
+        self.poll_timers(run);
+        self.poll_soon(run);
+        run.level.current.set(None);
     }
 
-    fn poll_waiters(&self, level: &Level, phase: PhaseIndex) {
-        let waiting = self.phases.get(phase).queue.borrow().len();
+    fn poll_waiters(&self, run: &Run<'_>) {
+        let waiting = run.queue.borrow().len();
         if waiting > PREFETCH_FROM {
-            self.poll_each_waiter::<true>(level, phase);
+            self.poll_each_waiter::<true>(run.level, run.phase);
         } else {
-            self.poll_each_waiter::<false>(level, phase);
+            self.poll_each_waiter::<false>(run.level, run.phase);
         }
     }
 
@@ -220,8 +216,7 @@ impl Core {
             }
             let Some(task) = waiter.plain_task() else {
                 queue.borrow_mut().leave();
-                self.resume_queued(level, waiter, phase);
-                self.poll_joiners(level);
+                self.poll_special_waiter(level, phase, waiter);
                 continue;
             };
             debug_assert!(task.primary.get().is_queued());
@@ -229,23 +224,34 @@ impl Core {
             task.pass_ticket();
             task.phase.set(phase);
             let leaves = Leaves(queue);
-            let polled = poll(level, task, ticket, free, &mut cx);
+            poll(level, task, ticket, free, &mut cx);
             let pending = level.pending.get();
-            if matches!(polled, Polled::Pending) && pending.is_as(task.primary.get()) {
+            if pending.is_as(task.primary.get()) {
                 // It waits for the same again: nothing of it changes.
                 mem::forget(leaves);
                 queue.borrow_mut().stay();
             } else {
                 drop(leaves);
                 level.end_poll(task);
-                self.after_poll(task, polled, pending);
+                self.end_turn(task, pending);
             }
-            self.poll_joiners(level);
+            if !self.ended.borrow().is_empty() {
+                self.poll_waiting_joiners(&Run::new(self, level, phase));
+            }
         }
         level.current.set(None);
     }
 
-    fn poll_timers(&self, level: &Level) {
+    #[cold]
+    #[inline(never)]
+    fn poll_special_waiter(&self, level: &Level, phase: PhaseIndex, waiter: Waiter) {
+        let run = &Run::new(self, level, phase);
+        self.resume_queued(run, waiter);
+        self.poll_joiners(run);
+    }
+
+    fn poll_timers(&self, run: &Run<'_>) {
+        let mut cx = run.level.context();
         while let Some(due) = next(&self.lists.timers, &self.lists.next_timer) {
             {
                 let (timers, next) = (self.lists.timers.borrow(), self.lists.next_timer.get());
@@ -254,8 +260,8 @@ impl Core {
                     self.prefetch(ticket_of(near), ticket_of(far));
                 }
             }
-            self.resume_ticket(level, ticket_of(&due));
-            self.poll_joiners(level);
+            self.resume_ticket(run, ticket_of(&due), &mut cx);
+            self.poll_joiners(run);
         }
     }
 
@@ -264,7 +270,7 @@ impl Core {
     #[inline(always)]
     fn prefetch(&self, near: Ticket, far: Ticket) {
         let tasks = self.tasks.borrow();
-        tasks.prefetch_slot(far.index());
+        tasks.prefetch_at(far.index());
         if !near.is_record() {
             tasks.at(near.index()).prefetch();
         }

@@ -17,12 +17,11 @@ use crate::ticket::Ticket;
 use crate::{Outcome, unwind};
 
 use super::Core;
-use super::lifecycle::{MAX_DEPTH, Polled, poll_once};
+use super::lifecycle::{MAX_DEPTH, poll_once};
 
 impl Core {
     /// Stores a future to be polled in the run under way, or in the next one of
-    /// `phase`, or of Update. Gives it back if the executor is gone, or `owner`
-    /// takes nothing.
+    /// `phase`, or of Update. Only if [`accepts`](Core::accepts) says so.
     #[inline]
     pub(crate) fn spawn<F: Future + 'static>(
         &self,
@@ -30,10 +29,8 @@ impl Core {
         phase: Option<PhaseIndex>,
         owner: Option<OwnerIndex>,
         place: &'static Location<'static>,
-    ) -> Result<TaskRef, F> {
-        if !self.accepts(owner) {
-            return Err(future);
-        }
+    ) -> TaskRef {
+        debug_assert!(self.accepts(owner));
         let run = self.run.get();
         if run.is_none() {
             // What came from outside before this comes first.
@@ -42,49 +39,53 @@ impl Core {
         let soon = phase.is_none() && run.is_some();
         let phase = phase.or(run).unwrap_or(PhaseIndex::UPDATE);
         let task = self.insert(future, phase, owner);
-        self.enlist(task, soon);
+        if soon {
+            self.enlist_soon(task);
+        } else {
+            self.enlist_in(task, phase, run == Some(phase));
+        }
         if self.watch.is_on() {
             self.watch_spawned(task, place);
         }
-        Ok(task)
+        task
     }
 
     /// Stores a future and polls it, up to its first wait; on an owner that is
-    /// paused, like `spawn`. Gives it back as `spawn` does.
+    /// paused, like `spawn`. Only if [`accepts`](Core::accepts) says so.
     #[inline]
     pub(crate) fn start<F: Future + 'static>(
         &self,
         future: F,
         owner: Option<OwnerIndex>,
         place: &'static Location<'static>,
-    ) -> Result<TaskRef, F> {
-        if !self.accepts(owner) {
-            return Err(future);
-        }
+    ) -> TaskRef {
+        debug_assert!(self.accepts(owner));
         let phase = self.run.get().unwrap_or(PhaseIndex::UPDATE);
         let task = self.insert(future, phase, owner);
         if self.watch.is_on() {
             self.watch_spawned(task, place);
             if !task.is_alive() {
-                return Ok(task);
+                return task;
             }
         }
         if task.has(Flags::PAUSED) {
             self.make_ready(task);
-            return Ok(task);
+            return task;
         }
         if self.starts_held.get() > 0 || context::depth() >= MAX_DEPTH {
             self.deferred_starts.borrow_mut().push(task.key());
-            return Ok(task);
+            return task;
         }
         let deferred = self.deferred_starts.borrow().len();
         self.start_now(task);
         self.start_deferred_since(deferred);
-        Ok(task)
+        task
     }
 
+    /// Whether there may be new coroutines: not if the executor is gone, or
+    /// `owner` takes nothing.
     #[inline]
-    fn accepts(&self, owner: Option<OwnerIndex>) -> bool {
+    pub(crate) fn accepts(&self, owner: Option<OwnerIndex>) -> bool {
         !self.is_closed() && owner.is_none_or(|owner| self.owners.borrow().is_open(owner))
     }
 
@@ -174,12 +175,11 @@ impl Core {
     #[inline]
     fn start_now(&self, task: TaskRef) {
         let _shown = self.show_clock_of(task);
-        let polled = context::enter(self, self.run.get(), Some(task), |level| {
+        let pending = context::enter(self, Some(task), |level| {
             unwind::catch(|| poll_once(level, task, Ticket::VOID))
         });
-        match polled {
-            Ok((Polled::Pending, pending)) => self.commit_or_stop(task, pending),
-            Ok((Polled::Returned, _)) => self.finish(task),
+        match pending {
+            Ok(pending) => self.after_poll(task, pending),
             Err(payload) => self.end(task, Outcome::Panicked, Some(payload)),
         }
     }

@@ -7,6 +7,7 @@ use std::task::Waker;
 
 use crate::context;
 use crate::inbox::Message;
+use crate::phase::PhaseIndex;
 use crate::task::{Flags, Lifecycle, TaskRef};
 use crate::waker::OwnWaker;
 
@@ -34,7 +35,7 @@ impl Core {
         let wakeup = self.tasks.borrow().wakeup(task);
         let soon = soon && self.soon.borrow_mut().try_push(wakeup);
         if soon {
-            task.set(Flags::LISTED);
+            task.set(Flags::QUEUED);
         }
         soon
     }
@@ -72,37 +73,52 @@ impl Core {
         // cannot hold this one.
         let soon = self.run.get() == Some(phase) && context::current_of(self) != Some(task);
         if task.has(Flags::QUEUED) {
-            if !soon || task.has(Flags::SOON) {
+            if !(soon && task.has(Flags::LATER)) {
                 return;
             }
             self.unqueue(task);
         }
-        self.enlist(task, soon);
+        if soon {
+            self.enlist_soon(task);
+        } else {
+            self.enlist_in(task, phase, self.run.get() == Some(phase));
+        }
     }
 
-    /// Puts a task that is in none of them into a list of those to poll.
+    /// Puts a task that is in no list of those to poll into the one of the run
+    /// under way.
     #[inline]
-    pub(super) fn enlist(&self, task: TaskRef, soon: bool) {
+    pub(super) fn enlist_soon(&self, task: TaskRef) {
         let wakeup = self.tasks.borrow().wakeup(task);
-        if soon {
-            task.set(Flags::LISTED);
-            self.soon.borrow_mut().push(wakeup);
-        } else {
-            task.set(Flags::QUEUED);
-            let state = self.phases.get(task.last_phase());
-            state.arrivals.borrow_mut().push(wakeup);
+        task.set(Flags::QUEUED);
+        self.soon.borrow_mut().push(wakeup);
+    }
+
+    /// The same, for the next run of `phase`, its own; `later`: while one is under
+    /// way.
+    #[inline]
+    pub(super) fn enlist_in(&self, task: TaskRef, phase: PhaseIndex, later: bool) {
+        debug_assert!(task.last_phase() == phase && later == (self.run.get() == Some(phase)));
+        let wakeup = self.tasks.borrow().wakeup(task);
+        let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
+        task.set(Flags::QUEUED);
+        if later {
+            task.set(Flags::LATER);
+            arrivals.note_later();
         }
+        arrivals.push(wakeup);
     }
 
     /// The task's entry in a list of those to poll is void: it is being polled
     /// already, or it has ended.
     pub(crate) fn unqueue(&self, task: TaskRef) {
-        let soon = task.has(Flags::SOON);
+        let phase = task.last_phase();
+        let in_backlog = task.has(Flags::LATER) || self.run.get() != Some(phase);
         task.clear(Flags::LISTED);
         self.tasks.borrow_mut().pass_wakeup(task);
-        if !soon {
+        if in_backlog {
             let tasks = self.tasks.borrow();
-            let mut arrivals = self.phases.get(task.last_phase()).arrivals.borrow_mut();
+            let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
             arrivals.note_stale(|wakeup| tasks.woken(wakeup).is_some());
         }
     }

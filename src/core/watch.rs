@@ -20,18 +20,17 @@ use super::Core;
 ///
 /// As for the `poll` of its table; and as in all polls, the innermost level is
 /// the one that polls it.
-pub(crate) unsafe fn poll_watched(task: TaskRef, cx: &mut Context<'_>) -> bool {
+pub(crate) unsafe fn poll_watched(task: TaskRef, cx: &mut Context<'_>) {
     let level = context::innermost();
     let core = level.core();
     core.note_resumed(task);
     let stopwatch = core.watch.stopwatch.as_ref();
     let lap = stopwatch.map(Stopwatch::begin);
     // SAFETY: promised by the caller.
-    let returned = unsafe { (task.vtable().poll_future)(task, cx) };
+    unsafe { (task.vtable().poll_future)(task, cx) };
     if let Some(took) = lap.and_then(Lap::stop) {
         core.report_slow(task, took);
     }
-    returned
 }
 
 impl Core {
@@ -126,7 +125,7 @@ impl Core {
         while let Some(event) = self.watch.trace.next() {
             // Not as the coroutine that is being polled: what the hook spawns is
             // nobody's.
-            context::enter(self, self.run.get(), None, |_| {
+            context::enter(self, None, |_| {
                 self.watch.trace.hook.call(&event);
             });
         }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::task::Waker;
+use std::task::{Context, Waker};
 
 use crate::context::Level;
 use crate::pending::Pending;
@@ -11,12 +11,33 @@ use crate::ticket::Ticket;
 use crate::waker::OwnWaker;
 
 use super::Core;
-use super::lifecycle::{Polled, poll_once};
+use super::lifecycle::poll_once;
+use super::lists::next;
+use super::run::Run;
 
 impl Core {
+    /// Polls those who became ready before the run.
+    #[inline(never)]
+    pub(super) fn poll_arrivals(&self, run: &Run<'_>) {
+        let mut cx = run.level.context();
+        while let Some(wakeup) = next(&self.lists.arrivals, &self.lists.next_arrival) {
+            let woken = self.tasks.borrow().woken(wakeup);
+            let Some(task) = woken else {
+                continue;
+            };
+            if task.has(Flags::OWN_WAKER) {
+                self.resume_called_before_run(run, task, wakeup);
+            } else {
+                self.resume_uncalled(run, task, &mut cx);
+            }
+            self.poll_joiners(run);
+        }
+    }
+
     /// Polls those who became ready during the run, and whoever they wake.
     #[inline(never)]
-    pub(super) fn poll_soon(&self, level: &Level) {
+    pub(super) fn poll_soon(&self, run: &Run<'_>) {
+        let mut cx = run.level.context();
         while let Some(wakeup) = { self.soon.borrow_mut().pop() } {
             let woken = self.tasks.borrow().woken(wakeup);
             let Some(task) = woken else {
@@ -24,53 +45,39 @@ impl Core {
             };
             if task.has(Flags::OWN_WAKER) {
                 // Those who were woken have a limit of their own.
-                self.resume_called(level, task, wakeup);
+                self.resume_called(run, task, wakeup);
             } else if self.spend() {
-                self.resume_uncalled(level, task);
+                self.resume_uncalled(run, task, &mut cx);
             } else {
                 self.postpone(wakeup);
             }
-            self.poll_joiners(level);
-        }
-    }
-
-    /// Resumes a coroutine that stands in a list of those to poll.
-    #[inline(always)]
-    pub(super) fn resume_woken(&self, level: &Level, wakeup: Wakeup) {
-        let woken = self.tasks.borrow().woken(wakeup);
-        let Some(task) = woken else {
-            return;
-        };
-        if task.has(Flags::OWN_WAKER) {
-            self.resume_called_before_run(level, task, wakeup);
-        } else {
-            self.resume_uncalled(level, task);
+            self.poll_joiners(run);
         }
     }
 
     #[inline(never)]
-    fn resume_called_before_run(&self, level: &Level, task: TaskRef, wakeup: Wakeup) {
-        self.resume_called(level, task, wakeup);
+    fn resume_called_before_run(&self, run: &Run<'_>, task: TaskRef, wakeup: Wakeup) {
+        self.resume_called(run, task, wakeup);
     }
 
     /// One that is new, woke itself, or joined what was stopped from outside: it
     /// has no waker that others could call, so nobody can wake it without end.
     #[inline(always)]
-    fn resume_uncalled(&self, level: &Level, task: TaskRef) {
+    fn resume_uncalled(&self, run: &Run<'_>, task: TaskRef, cx: &mut Context<'_>) {
         task.clear(Flags::LISTED);
         if task.has(Flags::SPECIAL) {
-            self.resume_special(level, task, Ticket::VOID);
+            self.resume_special(run, task, Ticket::VOID);
         } else {
-            self.resume_plain(level, task, Ticket::VOID);
+            self.resume_plain(run, task, Ticket::VOID, cx);
         }
     }
 
     /// One that has a waker of its own, and may have been woken through that.
     #[inline(always)]
-    fn resume_called(&self, level: &Level, task: TaskRef, wakeup: Wakeup) {
+    fn resume_called(&self, run: &Run<'_>, task: TaskRef, wakeup: Wakeup) {
         let (calls, own) = self.count_call(task);
-        let (Some(own), Some(phase)) = (own, level.phase) else {
-            self.resume_called_special(level, task, wakeup);
+        let Some(own) = own else {
+            self.resume_called_special(run, task, wakeup);
             return;
         };
         if calls > self.max_polls_per_run {
@@ -78,10 +85,10 @@ impl Core {
             return;
         }
         task.clear(Flags::LISTED);
-        task.phase.set(phase);
-        let (polled, pending) = poll_with(level, task, Ticket::VOID, own);
-        if !matches!(polled, Polled::Pending) || pending != Pending::free(own) {
-            self.after_poll(task, polled, pending);
+        task.phase.set(run.phase);
+        let pending = poll_with(run.level, task, Ticket::VOID, own);
+        if pending != Pending::free(own) {
+            self.end_turn(task, pending);
         }
     }
 
@@ -101,7 +108,7 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn resume_called_special(&self, level: &Level, task: TaskRef, wakeup: Wakeup) {
+    fn resume_called_special(&self, run: &Run<'_>, task: TaskRef, wakeup: Wakeup) {
         if !task.has(Flags::PAUSED) {
             let serial = self.run_serial.get();
             let calls = self.tasks.borrow_mut().extra_mut(task).count_call(serial);
@@ -111,7 +118,7 @@ impl Core {
             }
         }
         task.clear(Flags::LISTED);
-        self.resume_special(level, task, Ticket::VOID);
+        self.resume_special(run, task, Ticket::VOID);
     }
 }
 
@@ -122,7 +129,7 @@ pub(super) fn poll_with(
     task: TaskRef,
     resumed: Ticket,
     own: *const Waker,
-) -> (Polled, Pending) {
+) -> Pending {
     let borrowed = level.waker.replace(own);
     // Also when the poll panics: the level goes on without this waker.
     let _restore = Restore { level, borrowed };

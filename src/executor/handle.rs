@@ -136,7 +136,7 @@ impl Handle {
     /// called.
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let core = self.core()?;
-        Some(context::enter(&core, None, None, |_| f()))
+        Some(context::enter(&core, None, |_| f()))
     }
 
     /// Like [`Executor::snapshot`]: also from inside a coroutine, which is then

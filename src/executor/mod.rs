@@ -271,7 +271,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(sum, 0.1).unwrap(), 3);
     /// ```
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
-        context::enter(&self.core, None, None, |_| f())
+        context::enter(&self.core, None, |_| f())
     }
 
     /// A handle to spawn, start and stop with, from anywhere on this thread.

@@ -56,8 +56,8 @@ impl Remote {
             let script = async move {
                 make().await;
             };
-            if let Err(refused) = core.spawn(script, None, None, place) {
-                drop(refused);
+            if core.accepts(None) {
+                core.spawn(script, None, None, place);
             }
         }));
         // What comes back is dropped here: it never reached the executor.

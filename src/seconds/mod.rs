@@ -166,6 +166,7 @@ exact_seconds! {
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
+#[inline]
 fn finite_or_overflow(nanos: Option<u64>) -> Nanos {
     nanos.map_or(Nanos::Overflow, Nanos::Finite)
 }

@@ -116,10 +116,11 @@ impl<T> Coroutine<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        match core.spawn(future, phase, owner, Location::caller()) {
-            Ok(task) => Self::of(core, task),
-            Err(future) => Self::refused(future),
+        if !core.accepts(owner) {
+            return Self::refused(future);
         }
+        let task = core.spawn(future, phase, owner, Location::caller());
+        Self::of(core, task)
     }
 
     #[track_caller]
@@ -127,10 +128,11 @@ impl<T> Coroutine<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        match core.start(future, owner, Location::caller()) {
-            Ok(task) => Self::of(core, task),
-            Err(future) => Self::refused(future),
+        if !core.accepts(owner) {
+            return Self::refused(future);
         }
+        let task = core.start(future, owner, Location::caller());
+        Self::of(core, task)
     }
 
     #[inline]
@@ -306,7 +308,7 @@ impl<T> Coroutine<T> {
         };
         let done = State::Done(core.id_of(*task), outcome);
         if let State::Stored(core, task) = mem::replace(&mut self.state, done) {
-            core.drop_coroutine(task);
+            core.drop_done_coroutine(task);
         }
         result
     }
@@ -358,7 +360,7 @@ impl<T> Drop for Coroutine<T> {
             if self.stop_on_drop.get() {
                 core.stop(task.key());
             }
-            core.drop_coroutine(*task);
+            core.drop_coroutine::<T>(*task);
         }
     }
 }

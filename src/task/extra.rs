@@ -15,13 +15,21 @@ use super::pause::Pause;
 
 /// Belongs to a task that has left a waker with somebody, has a name, panicked,
 /// or is joined by several.
+///
+/// What each wake looks at stands together at the beginning: it is the cache
+/// that wakes wait for, once there are many coroutines.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Extra {
-    /// Its place among the members of its owner.
-    pub(super) member: Option<u32>,
+    /// Also where the slab notes whether there is an `Extra`.
+    pub(crate) name: Option<Cow<'static, str>>,
     /// The task's own waker, once somebody has asked for it.
     pub(crate) waker: Option<OwnWaker>,
-    pub(crate) name: Option<Cow<'static, str>>,
+    /// The last run in which it was called, and how often.
+    called_in: Cell<u64>,
+    calls: Cell<u32>,
+    /// Its place among the members of its owner.
+    pub(super) member: Option<u32>,
     /// Of one that is paused, or has been.
     pub(crate) pause: Option<Box<Pause>>,
     /// What is kept of it for those who inspect it.
@@ -34,9 +42,6 @@ pub(crate) struct Extra {
     pub(crate) sweep_joiners_at: usize,
     /// The last run in which it was polled, kept for tasks with records only.
     pub(crate) polled_in: u64,
-    /// The last run in which it was called, and how often.
-    called_in: Cell<u64>,
-    calls: Cell<u32>,
     /// How many places of it are ghosts, while it lives, in the queues where
     /// there are any.
     ghosts: Vec<(PhaseIndex, u32)>,

@@ -63,13 +63,14 @@ pub(crate) struct Flags(u8);
 impl Flags {
     /// It stands in a list of those to poll, for being new or woken.
     pub(crate) const QUEUED: Flags = Flags(1);
-    /// That list is the one of the run under way.
-    pub(crate) const SOON: Flags = Flags(1 << 1);
+    /// That list is for the next run of its phase, and was so already while one
+    /// was under way.
+    pub(crate) const LATER: Flags = Flags(1 << 1);
     /// A waker has left the executor: polls use that one.
     pub(crate) const OWN_WAKER: Flags = Flags(1 << 2);
     /// Waits of it stand in records.
     pub(crate) const RECORDS: Flags = Flags(1 << 3);
-    /// It stands in either list.
+    /// It stands in a list, whichever.
     pub(crate) const LISTED: Flags = Flags(0b11);
     /// A queue may hold a ghost of it, see [`PhaseQueue`](crate::queue).
     pub(crate) const GHOSTS: Flags = Flags(1 << 4);
@@ -268,6 +269,12 @@ impl Header {
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
         self.lifecycle.get() >= Lifecycle::Finished
+    }
+
+    /// Whether a wait or something less common belongs to it.
+    #[inline]
+    pub(crate) fn is_linked(&self) -> bool {
+        self.primary.get() != Primary::NONE || self.link.get() != Link::NONE
     }
 
     /// Another handle needs the block.

@@ -11,8 +11,10 @@ use std::ptr::NonNull;
 /// ones are allocated one by one, in four classes for every doubling.
 const LARGEST_SMALL: usize = 1024;
 const SMALL_CLASSES: usize = LARGEST_SMALL / 8 + 1;
-/// Alignment of chunks, and the largest that classes serve.
+/// The largest alignment that classes serve.
 const ALIGN: usize = 16;
+/// A line of the cache.
+const LINE: usize = 64;
 const SMALLEST_CHUNK: usize = 1 << 10;
 const LARGEST_CHUNK: usize = 1 << 18;
 
@@ -102,7 +104,7 @@ impl Pool {
             // A quarter of what the class has: few chunks, little waste.
             let wanted = (self.open[number].carved / 4).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
             let length = (wanted / size).max(1) * size;
-            let chunk = self.allocate(block_layout(length));
+            let chunk = self.allocate(chunk_layout(length));
             self.open[number].next = chunk;
             self.open[number].left = length;
         }
@@ -126,6 +128,11 @@ impl Pool {
         self.allocations.push((block, layout));
         block
     }
+}
+
+/// Blocks of 64 and 128 bytes, which are common, so take whole lines of the cache.
+fn chunk_layout(length: usize) -> Layout {
+    Layout::from_size_align(length, LINE).expect("a chunk is small")
 }
 
 fn block_layout(size: usize) -> Layout {

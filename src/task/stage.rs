@@ -14,6 +14,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
+use crate::context;
 use crate::core::poll_watched;
 
 use super::header::{Header, Lifecycle, TaskRef};
@@ -39,11 +40,11 @@ struct Block<F: Future> {
 /// All functions ask that the task's block holds a `Block` of the future that
 /// the table was made for, and that no other of them is at work on it.
 pub(crate) struct VTable {
-    /// Polls the future. `true`: it returned, and the output stands in its
-    /// place. The task must be alive.
-    pub(crate) poll: unsafe fn(TaskRef, &mut Context<'_>) -> bool,
+    /// Polls the future. If it returns, its output stands in its place, and the
+    /// level knows. The task must be alive, and polled by the innermost level.
+    pub(crate) poll: unsafe fn(TaskRef, &mut Context<'_>),
     /// The same, also where `poll` watches what it does.
-    pub(crate) poll_future: unsafe fn(TaskRef, &mut Context<'_>) -> bool,
+    pub(crate) poll_future: unsafe fn(TaskRef, &mut Context<'_>),
     /// The table of a watched task, unless this is one.
     pub(crate) watched: Option<&'static VTable>,
     /// Drops the future, which must be there.
@@ -120,7 +121,7 @@ unsafe fn stage<'a, F: Future>(task: TaskRef) -> &'a mut Stage<F> {
     unsafe { &mut (*block).stage }
 }
 
-unsafe fn poll<F: Future>(task: TaskRef, cx: &mut Context<'_>) -> bool {
+unsafe fn poll<F: Future>(task: TaskRef, cx: &mut Context<'_>) {
     debug_assert!(task.lifecycle.get() == Lifecycle::Alive);
     // SAFETY: promised by the caller.
     let stage = unsafe { stage::<F>(task) };
@@ -128,19 +129,16 @@ unsafe fn poll<F: Future>(task: TaskRef, cx: &mut Context<'_>) -> bool {
     // move: blocks keep their address until what is in them has been dropped,
     // and it is dropped in place.
     let future = unsafe { Pin::new_unchecked(&mut *stage.future) };
-    match future.poll(cx) {
-        Poll::Pending => false,
-        Poll::Ready(output) => {
-            task.lifecycle.set(Lifecycle::Returning);
-            let replace = Replace {
-                stage,
-                output: ManuallyDrop::new(output),
-            };
-            // SAFETY: CONTENT: it is there, and from now on it is not.
-            unsafe { ManuallyDrop::drop(&mut replace.stage.future) };
-            drop(replace);
-            true
-        }
+    if let Poll::Ready(output) = future.poll(cx) {
+        task.lifecycle.set(Lifecycle::Returning);
+        let replace = Replace {
+            stage,
+            output: ManuallyDrop::new(output),
+        };
+        // SAFETY: CONTENT: it is there, and from now on it is not.
+        unsafe { ManuallyDrop::drop(&mut replace.stage.future) };
+        drop(replace);
+        context::innermost().note_returned(task);
     }
 }
 

@@ -19,16 +19,6 @@ use super::link::{Link, Linked};
 use super::pool::{Class, Pool};
 use super::stage::{self, VTable};
 
-/// A task's index and its block belong together for ever: a free block waits,
-/// with its index, its generation and its stamps, for the next future of its
-/// size. Whatever still names an earlier occupant is told apart by those.
-#[derive(Debug)]
-struct Slot {
-    task: TaskRef,
-    /// Which entry in the lists of those to poll is current.
-    wake_stamp: u32,
-}
-
 impl std::fmt::Debug for TaskRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "TaskRef({:?})", self.key())
@@ -51,8 +41,15 @@ fn index_of(index: usize) -> u32 {
 }
 
 /// Stores tasks.
+///
+/// A task's index and its block belong together for ever: a free block waits,
+/// with its index, its generation and its stamps, for the next future of its
+/// size. Whatever still names an earlier occupant is told apart by those.
 pub(crate) struct TaskTable {
-    slots: Slab<Slot>,
+    /// The block of each index.
+    blocks: Vec<TaskRef>,
+    /// Which entry of each in the lists of those to poll is current.
+    wake_stamps: Vec<u32>,
     extras: Slab<Extra>,
     /// The first free block of each class; the next one stands in its header.
     free: Box<[u32; Class::COUNT]>,
@@ -68,7 +65,8 @@ impl TaskTable {
     pub(crate) fn new(first_stamp: u32) -> Self {
         TaskTable {
             first_stamp,
-            slots: Slab::new(),
+            blocks: Vec::new(),
+            wake_stamps: Vec::new(),
             extras: Slab::new(),
             free: Box::new([NONE_FREE; Class::COUNT]),
             special_free: HashMap::new(),
@@ -116,25 +114,24 @@ impl TaskTable {
     /// A new block, and the ticket and generation of its first occupant.
     #[cold]
     fn carve(&mut self, class: Class) -> (TaskRef, Ticket, u32) {
+        let index = self.blocks.len();
         assert!(
-            self.slots.len() < Ticket::MAX_INDEX,
+            index < Ticket::MAX_INDEX,
             "more than 2^30 coroutines at once"
         );
         let block = self.pool.carve(class).cast::<Header>();
         // SAFETY: blocks live as long as the pool, which lives as long as the
         // table; `insert` initialises this one before anybody looks at it.
         let task = unsafe { TaskRef::new(block) };
-        let index = self.slots.insert(Slot {
-            task,
-            wake_stamp: 0,
-        });
+        self.blocks.push(task);
+        self.wake_stamps.push(0);
         (task, Ticket::task(index_of(index), self.first_stamp), 1)
     }
 
     /// Gives a block back whose task has ended and left nothing behind.
     #[inline]
     pub(crate) fn release(&mut self, task: TaskRef) {
-        debug_assert!(task.has_ended());
+        debug_assert!(task.has_ended() || task.lifecycle.get() == Lifecycle::Returning);
         debug_assert!(task.link.get() == Link::NONE && task.handles.get() == 0);
         let free = self.free_list(task.vtable().class);
         task.lifecycle.set(Lifecycle::Vacant);
@@ -155,31 +152,31 @@ impl TaskTable {
     /// The task of a ticket, which may be stale, or any task by its index.
     #[inline]
     pub(crate) fn at(&self, index: u32) -> TaskRef {
-        self.slot(index).task
+        debug_assert!((index as usize) < self.blocks.len());
+        // SAFETY: indices are never given back, and nothing but those that were
+        // given out is asked for.
+        *unsafe { self.blocks.get_unchecked(index as usize) }
     }
 
     #[inline]
-    fn slot(&self, index: u32) -> &Slot {
-        debug_assert!(self.slots.contains(index as usize));
-        // SAFETY: slots are never removed, so an index, once given out, is there;
-        // and nothing but indices that were given out is asked for.
-        unsafe { self.slots.get_unchecked(index as usize) }
+    fn wake_stamp(&self, index: u32) -> u32 {
+        debug_assert!((index as usize) < self.wake_stamps.len());
+        // SAFETY: as in `at`: there is a stamp for each index.
+        *unsafe { self.wake_stamps.get_unchecked(index as usize) }
     }
 
     /// Has what leads to a ticket's task fetched into the cache.
     #[inline(always)]
-    pub(crate) fn prefetch_slot(&self, index: u32) {
-        // Reading the slot, if only to see that it is occupied, would wait for
-        // it. Should slots lie further apart than this, the hint is wasted.
-        if let Some(first) = self.slots.get(0) {
-            prefetch(NonNull::from(first), index as usize * size_of::<Slot>());
+    pub(crate) fn prefetch_at(&self, index: u32) {
+        if let Some(block) = self.blocks.get(index as usize) {
+            prefetch(NonNull::from(block), 0);
         }
     }
 
-    /// The task of a key, unless the slot has another occupant by now.
+    /// The task of a key, unless the block has another occupant by now.
     #[inline]
     pub(crate) fn get(&self, key: TaskKey) -> Option<TaskRef> {
-        let task = self.slots.get(key.index as usize)?.task;
+        let task = *self.blocks.get(key.index as usize)?;
         (task.generation == key.generation && task.lifecycle.get() != Lifecycle::Vacant)
             .then_some(task)
     }
@@ -193,30 +190,30 @@ impl TaskTable {
     /// The task of a ticket, if that is the current one.
     #[inline]
     pub(crate) fn current(&self, ticket: Ticket) -> Option<TaskRef> {
-        let slot = self.slots.get(ticket.index() as usize)?;
-        (slot.task.ticket() == ticket).then_some(slot.task)
+        let task = *self.blocks.get(ticket.index() as usize)?;
+        (task.ticket() == ticket).then_some(task)
     }
 
     /// The entry that stands for a task in a list of those to poll.
     #[inline(always)]
     pub(crate) fn wakeup(&self, task: TaskRef) -> Wakeup {
         let index = task.key().index;
-        let stamp = self.slot(index).wake_stamp;
+        let stamp = self.wake_stamp(index);
         Wakeup { index, stamp }
     }
 
     /// Makes the entries made so far stale.
     pub(crate) fn pass_wakeup(&mut self, task: TaskRef) {
-        let slot = &mut self.slots[task.key().index as usize];
-        slot.wake_stamp = slot.wake_stamp.wrapping_add(1);
+        let stamp = &mut self.wake_stamps[task.key().index as usize];
+        *stamp = stamp.wrapping_add(1);
     }
 
     /// The task of an entry, if it is the current one.
     #[inline]
     pub(crate) fn woken(&self, wakeup: Wakeup) -> Option<TaskRef> {
-        let slot = self.slot(wakeup.index);
-        let current = slot.wake_stamp == wakeup.stamp && slot.task.has(Flags::QUEUED);
-        current.then_some(slot.task)
+        let task = self.at(wakeup.index);
+        let current = self.wake_stamp(wakeup.index) == wakeup.stamp && task.has(Flags::QUEUED);
+        current.then_some(task)
     }
 
     #[inline]
@@ -294,7 +291,7 @@ impl TaskTable {
 
     /// How many indices are in use, by tasks and by free blocks.
     pub(crate) fn len(&self) -> u32 {
-        index_of(self.slots.len())
+        index_of(self.blocks.len())
     }
 }
 

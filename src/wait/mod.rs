@@ -50,6 +50,7 @@ pub(crate) fn polled_again(wait: &'static str) -> ! {
 }
 
 #[cold]
+#[inline(never)]
 fn polled_outside(wait: &'static str) -> ! {
     panic!(
         "`{wait}` was polled outside of an executor: await it in a coroutine, which is made \

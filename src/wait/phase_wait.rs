@@ -3,11 +3,12 @@
 use std::task::{Context, Poll};
 
 use crate::Time;
-use crate::context;
+use crate::context::{self, LevelRef};
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
+use crate::records::Kind;
 
-use super::{polled, polled_again};
+use super::{polled, polled_again, polled_outside};
 
 /// Waits for the next run of a phase; if `LATER_FRAME`, the next one of a later
 /// frame.
@@ -55,11 +56,11 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
                     self.registration.begin_at_run(&polled(Self::NAME));
                 }
                 if !self.registration.wait_with_task(&level, cx) {
-                    self.wait_otherwise(cx);
+                    self.wait_otherwise(level, cx);
                 }
                 return Poll::Pending;
             }
-            if !self.poll_again(cx) {
+            if !self.registration.take_fired(level) && !self.poll_again(cx) {
                 return Poll::Pending;
             }
         }
@@ -69,13 +70,16 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
     /// Begins where the wait cannot register with its coroutine itself.
     #[cold]
     #[inline(never)]
-    fn wait_otherwise(&mut self, cx: &Context<'_>) {
-        let level = polled(Self::NAME);
-        self.registration.wait_with_record(&level, cx);
+    fn wait_otherwise(&mut self, level: LevelRef, cx: &Context<'_>) {
+        if level.is_outside() {
+            polled_outside(Self::NAME);
+        }
+        let kind = Kind::queued(LATER_FRAME);
+        self.registration.wait_with_record(&level, cx, kind);
     }
 
-    /// Polled for another reason than that its own ticket came up. `true`: it
-    /// is ready.
+    /// Polled for another reason than that its own ticket came up, and not fired.
+    /// `true`: it is ready.
     #[cold]
     #[inline(never)]
     fn poll_again(&mut self, cx: &Context<'_>) -> bool {

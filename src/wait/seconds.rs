@@ -255,6 +255,22 @@ impl Timer {
     /// ticket came up. Gives the overshoot if it is ready.
     #[inline(never)]
     fn poll_slowly(&mut self, cx: &Context<'_>) -> Option<u64> {
+        let level = context::innermost();
+        if let Deadline::In(ClockIndex::OWN, length_ns) = self.deadline {
+            let deadline = &mut self.deadline;
+            let note = |due_ns| *deadline = Deadline::At(ClockIndex::GAME, due_ns);
+            let registration = &mut self.registration;
+            if registration.begin_on_game_clock(&level, cx, length_ns, note) {
+                return None;
+            }
+        }
+        self.poll_more_slowly(cx)
+    }
+
+    /// The same, if it does not begin in the usual way.
+    #[cold]
+    #[inline(never)]
+    fn poll_more_slowly(&mut self, cx: &Context<'_>) -> Option<u64> {
         let level = polled("wait_seconds()");
         match self.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) => match level.core().own_clock() {

@@ -31,21 +31,25 @@ use crate::thread;
 use super::outside;
 
 /// What the own wakers of one coroutine point to.
+///
+/// What each wake touches stands together, in one line of the cache: that is
+/// what wakes wait for, once there are many coroutines.
+#[repr(C, align(64))]
 struct Bell {
     /// The executor's thread; [`thread::NONE`] once the coroutine has ended.
     home: AtomicU64,
     at_home: AtomicU64,
-    away: AtomicU64,
     /// The executor, while there is a home. To be followed on that thread alone.
     core: AtomicPtr<Core>,
     /// The same goes for the task.
     task: TaskRef,
+    /// The one that polls lend. It is not counted, and never dropped.
+    lent: ManuallyDrop<Waker>,
+    away: AtomicU64,
     key: TaskKey,
     inbox: Arc<Inbox>,
     /// What other threads use, once one of them had to.
     outside: OnceLock<Waker>,
-    /// The one that polls lend. It is not counted, and never dropped.
-    lent: ManuallyDrop<Waker>,
 }
 
 // SAFETY: `task` is used on the home thread alone; the rest is `Send` and `Sync`.
@@ -127,13 +131,13 @@ impl OwnWaker {
         let bell = Box::new(Bell {
             home: AtomicU64::new(thread::here()),
             at_home: AtomicU64::new(0),
-            away: AtomicU64::new(CREDIT),
             core: AtomicPtr::new(ptr::from_ref(core).cast_mut()),
             task,
+            lent: ManuallyDrop::new(Waker::noop().clone()),
+            away: AtomicU64::new(CREDIT),
             key: task.key(),
             inbox: core.inbox.clone(),
             outside: OnceLock::new(),
-            lent: ManuallyDrop::new(Waker::noop().clone()),
         });
         let bell = NonNull::from(Box::leak(bell));
         // SAFETY: the functions of the table uphold the contract of `RawWaker`

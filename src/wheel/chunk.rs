@@ -7,9 +7,9 @@
 
 use super::Due;
 
-/// Entries of a chunk. The chunk is then 504 bytes: long enough to stream
+/// Entries of a chunk, which is then half a kilobyte: long enough to stream
 /// when a slot cascades, short enough to waste on a slot with one timer.
-pub(super) const CHUNK: usize = 31;
+pub(super) const CHUNK: usize = 32;
 
 /// In place of the index of a chunk: there is none.
 pub(super) const NIL: u32 = u32::MAX;
@@ -19,66 +19,50 @@ pub(super) const NIL: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     head: u32,
-    tail: u32,
+    /// Behind the last entry, counted through all chunks of the pool: where the
+    /// next one goes, unless a chunk ends there. A push so has to look at nothing
+    /// but the list, and writes nothing but it and the entry.
+    end: u32,
 }
 
 impl List {
-    pub(super) const EMPTY: Self = Self {
-        head: NIL,
-        tail: NIL,
-    };
+    pub(super) const EMPTY: Self = Self { head: NIL, end: 0 };
 
     pub(super) fn is_empty(self) -> bool {
         self.head == NIL
     }
+
+    /// Where the next entry goes, if there is room in the last chunk.
+    #[inline]
+    fn room(self) -> Option<usize> {
+        let end = self.end as usize;
+        (end % CHUNK != 0).then_some(end)
+    }
+
+    /// The last chunk, and how many entries it has. Not to be asked of an empty
+    /// list.
+    fn last(self) -> (u32, usize) {
+        let last = self.end - 1;
+        (last / SIZE, (last % SIZE) as usize + 1)
+    }
+
+    /// The list ends with a chunk of `len` entries.
+    #[expect(clippy::cast_possible_truncation, reason = "no more than CHUNK")]
+    fn end_with(&mut self, index: u32, len: usize) {
+        self.end = index * SIZE + len as u32;
+    }
 }
 
-/// Some consecutive entries of a list.
+#[expect(clippy::cast_possible_truncation, reason = "a small constant")]
+const SIZE: u32 = CHUNK as u32;
+
+/// What there is to say of a chunk besides its entries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chunk {
+struct Link {
     /// The following chunk of the list, or of the free list.
     next: u32,
+    /// How many entries it has, if it is not the last one: then the list knows.
     len: u32,
-    entries: [Due; CHUNK],
-}
-
-impl Chunk {
-    const NEW: Self = Self {
-        next: NIL,
-        len: 0,
-        entries: [Due {
-            deadline_ns: 0,
-            key: 0,
-        }; CHUNK],
-    };
-
-    pub(super) fn entries(&self) -> &[Due] {
-        &self.entries[..self.len as usize]
-    }
-
-    /// Drops the entries whose key `keep` rejects, keeping the order of the
-    /// others. Returns how many went.
-    pub(super) fn retain(&mut self, mut keep: impl FnMut(u64) -> bool) -> usize {
-        let len = self.len as usize;
-        let mut kept = 0;
-        for at in 0..len {
-            let entry = self.entries[at];
-            if keep(entry.key) {
-                self.entries[kept] = entry;
-                kept += 1;
-            }
-        }
-        self.set_len(kept);
-        len - kept
-    }
-
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more than CHUNK entries"
-    )]
-    fn set_len(&mut self, len: usize) {
-        self.len = len as u32;
-    }
 }
 
 /// All chunks of a wheel, those in lists and those free.
@@ -87,7 +71,8 @@ impl Chunk {
 /// but finding a chunk in them cost up to a tenth of a timer's whole life.
 #[derive(Debug)]
 pub(super) struct Pool {
-    chunks: Vec<Chunk>,
+    entries: Vec<[Due; CHUNK]>,
+    links: Vec<Link>,
     /// The first of the chunks that are in no list.
     free: u32,
 }
@@ -95,129 +80,193 @@ pub(super) struct Pool {
 impl Pool {
     pub(super) const fn new() -> Self {
         Self {
-            chunks: Vec::new(),
+            entries: Vec::new(),
+            links: Vec::new(),
             free: NIL,
         }
     }
 
-    /// Adds `entry` at the end of `list`.
-    pub(super) fn push(&mut self, list: &mut List, entry: Due) {
-        if list.tail != NIL {
-            let chunk = self.chunk_mut(list.tail);
-            if let Some(free) = chunk.entries.get_mut(chunk.len as usize) {
-                *free = entry;
-                chunk.len += 1;
-                return;
-            }
-        }
-        self.push_in_new_chunk(list, entry);
+    /// Adds `entry` at the end of `list`, if its last chunk has room.
+    #[inline(always)]
+    pub(super) fn push(&mut self, list: &mut List, entry: Due) -> bool {
+        let room = list.room();
+        let entries = self.entries.as_flattened_mut();
+        let Some(free) = room.and_then(|room| entries.get_mut(room)) else {
+            return false;
+        };
+        *free = entry;
+        list.end += 1;
+        true
     }
 
-    #[inline(never)]
-    fn push_in_new_chunk(&mut self, list: &mut List, entry: Due) {
+    /// Adds `entry` at the end of `list`, in a chunk that begins with it.
+    pub(super) fn push_in_new_chunk(&mut self, list: &mut List, entry: Due) {
         let index = self.allocate();
-        let chunk = self.chunk_mut(index);
-        chunk.next = NIL;
-        chunk.len = 1;
-        chunk.entries[0] = entry;
-        if list.tail == NIL {
+        self.entries[index as usize][0] = entry;
+        if list.is_empty() {
             list.head = index;
         } else {
-            self.chunk_mut(list.tail).next = index;
+            let (last, _) = list.last();
+            *self.link_mut(last) = Link {
+                next: index,
+                len: SIZE,
+            };
         }
-        list.tail = index;
+        list.end_with(index, 1);
     }
 
-    /// Removes and frees the first chunk of `list`. Its contents are copied
-    /// out so that the caller may fill the freed chunk again at once.
-    pub(super) fn pop_chunk(&mut self, list: &mut List) -> Option<Chunk> {
+    /// The entries of the first chunk of `list`, by number.
+    pub(super) fn first(&self, list: List) -> std::ops::Range<usize> {
+        let first = list.head as usize * CHUNK;
+        first..first + self.len(list, list.head)
+    }
+
+    /// The entry of that number.
+    #[inline]
+    pub(super) fn entry(&self, number: usize) -> Due {
+        self.entries.as_flattened()[number]
+    }
+
+    /// Removes and frees the first chunk of `list`. What was in it can be read
+    /// until the next push.
+    pub(super) fn pop_chunk(&mut self, list: &mut List) -> Option<&[Due]> {
         if list.is_empty() {
             return None;
         }
-        let chunk = *self.chunk(list.head);
+        let entries = self.first(*list);
         self.unlink(list, NIL);
-        Some(chunk)
+        Some(&self.entries.as_flattened()[entries])
     }
 
     /// Unlinks and frees the chunk after `previous` in `list`, or its first
     /// one if `previous` is [`NIL`].
     pub(super) fn unlink(&mut self, list: &mut List, previous: u32) {
         let index = self.after(*list, previous);
-        let next = self.chunk(index).next;
+        let is_last = index == list.last().0;
+        let next = if is_last { NIL } else { self.link(index).next };
         if previous == NIL {
             list.head = next;
         } else {
-            self.chunk_mut(previous).next = next;
+            self.link_mut(previous).next = next;
         }
-        if list.tail == index {
-            list.tail = previous;
+        if is_last {
+            match previous {
+                NIL => *list = List::EMPTY,
+                _ => list.end_with(previous, self.link(previous).len as usize),
+            }
         }
-        self.chunk_mut(index).next = self.free;
+        self.link_mut(index).next = self.free;
         self.free = index;
     }
 
-    /// Moves the entries of chunk `from` behind those of chunk `into` if all
-    /// of them fit.
-    pub(super) fn merge(&mut self, into: u32, from: u32) -> bool {
-        let source = *self.chunk(from);
-        let target = self.chunk_mut(into);
-        let len = target.len as usize;
-        let Some(room) = target.entries.get_mut(len..len + source.entries().len()) else {
+    /// Drops the entries of a chunk of `list` whose key `keep` rejects, keeping
+    /// the order of the others. Returns how many there were and how many went.
+    /// If that is all of them, the chunk is for the caller to unlink.
+    pub(super) fn retain(
+        &mut self,
+        list: &mut List,
+        index: u32,
+        mut keep: impl FnMut(u64) -> bool,
+    ) -> (usize, usize) {
+        let len = self.len(*list, index);
+        let entries = &mut self.entries[index as usize];
+        let mut kept = 0;
+        for at in 0..len {
+            let entry = entries[at];
+            if keep(entry.key) {
+                entries[kept] = entry;
+                kept += 1;
+            }
+        }
+        if kept > 0 {
+            self.set_len(list, index, kept);
+        }
+        (len, len - kept)
+    }
+
+    /// Moves the entries of the chunk after `previous` behind those of that one
+    /// if all of them fit. Then there is nothing left but to unlink it.
+    pub(super) fn merge(&mut self, list: &mut List, previous: u32) -> bool {
+        let index = self.after(*list, previous);
+        let (into, from) = (self.len(*list, previous), self.len(*list, index));
+        if into + from > CHUNK {
             return false;
-        };
-        room.copy_from_slice(source.entries());
-        target.len += source.len;
+        }
+        let source = self.entries[index as usize];
+        self.entries[previous as usize][into..into + from].copy_from_slice(&source[..from]);
+        self.set_len(list, previous, into + from);
         true
     }
 
     /// The chunk after `previous` in `list`, or its first one if `previous`
     /// is [`NIL`].
     pub(super) fn after(&self, list: List, previous: u32) -> u32 {
-        if previous == NIL {
-            list.head
-        } else {
-            self.chunk(previous).next
+        match previous {
+            NIL => list.head,
+            _ if list.last().0 == previous => NIL,
+            _ => self.link(previous).next,
         }
     }
 
     /// The chunks of `list`, in order.
-    pub(super) fn chunks(&self, list: List) -> impl Iterator<Item = &Chunk> {
-        let mut next = list.head;
+    pub(super) fn chunks(&self, list: List) -> impl Iterator<Item = &[Due]> {
+        let mut index = list.head;
         std::iter::from_fn(move || {
-            if next == NIL {
+            if index == NIL {
                 return None;
             }
-            let chunk = self.chunk(next);
-            next = chunk.next;
-            Some(chunk)
+            let entries = &self.entries[index as usize][..self.len(list, index)];
+            index = self.after(list, index);
+            Some(entries)
         })
     }
 
-    fn chunk(&self, index: u32) -> &Chunk {
-        &self.chunks[index as usize]
+    /// How many entries a chunk of `list` has.
+    fn len(&self, list: List, index: u32) -> usize {
+        match list.last() {
+            (last, len) if last == index => len,
+            _ => self.link(index).len as usize,
+        }
     }
 
-    pub(super) fn chunk_mut(&mut self, index: u32) -> &mut Chunk {
-        &mut self.chunks[index as usize]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more than CHUNK entries"
+    )]
+    fn set_len(&mut self, list: &mut List, index: u32, len: usize) {
+        if list.last().0 == index {
+            list.end_with(index, len);
+        } else {
+            self.link_mut(index).len = len as u32;
+        }
+    }
+
+    fn link(&self, index: u32) -> Link {
+        self.links[index as usize]
+    }
+
+    fn link_mut(&mut self, index: u32) -> &mut Link {
+        &mut self.links[index as usize]
     }
 
     fn allocate(&mut self) -> u32 {
         let index = self.free;
         if index != NIL {
-            self.free = self.chunk(index).next;
+            self.free = self.link(index).next;
             return index;
         }
-        let index = self.chunks.len();
-        if index == self.chunks.capacity() {
+        let index = self.links.len();
+        if index == self.entries.capacity() {
             // By half, not by the whole, and from one chunk, not from four:
             // a wheel with few timers is small.
-            self.chunks.reserve_exact((index / 2).max(1));
+            self.entries.reserve_exact((index / 2).max(1));
         }
-        self.chunks.push(Chunk::NEW);
+        self.entries.push([Due::NEVER; CHUNK]);
+        self.links.push(Link { next: NIL, len: 0 });
         u32::try_from(index)
             .ok()
-            .filter(|&index| index != NIL)
-            .expect("fewer than 2^32 chunks fit in memory")
+            .filter(|&index| index < u32::MAX / SIZE)
+            .expect("fewer than 2^32 timers fit in memory")
     }
 }
 
@@ -225,12 +274,12 @@ impl Pool {
 impl Pool {
     /// Chunks ever allocated.
     pub(super) fn count(&self) -> usize {
-        self.chunks.len()
+        self.links.len()
     }
 
     /// Chunks for which memory is reserved.
     pub(super) fn capacity(&self) -> usize {
-        self.chunks.capacity()
+        self.entries.capacity()
     }
 
     /// Chunks that are in no list.
@@ -239,7 +288,7 @@ impl Pool {
         let mut next = self.free;
         while next != NIL {
             free += 1;
-            next = self.chunk(next).next;
+            next = self.link(next).next;
         }
         free
     }

@@ -5,7 +5,7 @@ use super::chunk::List;
 /// A tick is 2^21 ns, about two milliseconds: a frame at 60 Hz turns the wheel
 /// by eight slots, and a million timers spread over seconds leave a few
 /// hundred to sort in each. Timers of up to 0.1 s go to the lowest level,
-/// those of up to 8 s cascade once. Exactness does not depend on it, and from
+/// those of up to 8.6 s cascade once. Exactness does not depend on it, and from
 /// 2^19 to 2^22 the cost of a timer varies by a fifth at the most.
 const TICK_BITS: u32 = 21;
 
@@ -28,6 +28,11 @@ pub(super) const fn start_of(tick: u64) -> u64 {
     tick << TICK_BITS
 }
 
+/// Whether slots of higher levels may begin with `tick`.
+pub(super) const fn begins_higher(tick: u64) -> bool {
+    tick % SLOTS as u64 == 0
+}
+
 /// One slot of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -36,20 +41,21 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The slot in which `tick` waits while the wheel stands at `cursor`:
-    /// the highest digit in which the two differ names the level, the digit
-    /// itself the slot.
+    /// The slot in which `tick` waits, seen from `cursor`: how far it is ahead
+    /// names the level, its digit there the slot. A level so always reaches as
+    /// far from wherever the cursor stands.
+    #[inline(always)]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a slot is masked to six bits"
     )]
     pub(super) fn of(tick: u64, cursor: u64) -> Self {
         debug_assert!(tick >= cursor, "the slots before the cursor are gone");
-        // `| 1` makes the cursor's own tick differ in the lowest digit.
-        let level = ((tick ^ cursor) | 1).ilog2() / SLOT_BITS;
+        let level = ((tick - cursor) | 1).ilog2() / SLOT_BITS;
         let slot = (tick >> (level * SLOT_BITS)) as usize % SLOTS;
         Self {
-            level: level as usize,
+            // There are no more, which the compiler cannot know.
+            level: level as usize % LEVELS,
             slot,
         }
     }
@@ -61,14 +67,24 @@ impl Place {
             slot: occupied.trailing_zeros() as usize,
         }
     }
-
-    /// The first tick of this slot, for a wheel that stands at `cursor`.
-    pub(super) fn first_tick(self, cursor: u64) -> u64 {
-        let low = self.level * SLOT_BITS as usize;
-        let high = low + SLOT_BITS as usize;
-        (cursor >> high << high) | ((self.slot as u64) << low)
-    }
 }
+
+/// How the entries of a slot came there. Of two with one deadline, what was
+/// inserted first was further ahead, so it comes from a higher level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// From a higher level.
+    Cascaded,
+    /// From outside.
+    Inserted,
+}
+
+impl Lane {
+    pub(super) const BOTH: [Lane; 2] = [Lane::Cascaded, Lane::Inserted];
+}
+
+/// The lists of a level, by lane, then by slot.
+type Slots = [[List; SLOTS]; 2];
 
 /// The slots of all levels, and which of them hold anything.
 #[derive(Debug)]
@@ -76,7 +92,7 @@ pub(super) struct Levels {
     occupied: [u64; LEVELS],
     /// Allocated at the first insert into the level: most wheels use two or
     /// three of them.
-    slots: [Option<Box<[List; SLOTS]>>; LEVELS],
+    slots: [Option<Box<Slots>>; LEVELS],
 }
 
 impl Levels {
@@ -87,43 +103,89 @@ impl Levels {
         }
     }
 
-    /// The list of a slot that is about to receive an entry.
-    pub(super) fn occupy(&mut self, place: Place) -> &mut List {
+    /// The list of a slot that is about to receive an entry, if its level was
+    /// ever used.
+    #[inline(always)]
+    pub(super) fn occupy(&mut self, place: Place, lane: Lane) -> Option<&mut List> {
         self.occupied[place.level] |= 1 << place.slot;
-        let slots = self.slots[place.level].get_or_insert_with(|| Box::new([List::EMPTY; SLOTS]));
-        &mut slots[place.slot]
+        self.list_mut(place, lane)
     }
 
-    /// Marks a slot as empty.
+    /// The list of a slot, whose level may not have been used yet.
+    pub(super) fn list_or_new(&mut self, place: Place, lane: Lane) -> &mut List {
+        let slots = &mut self.slots[place.level];
+        let slots = slots.get_or_insert_with(|| Box::new([[List::EMPTY; SLOTS]; 2]));
+        &mut slots[lane as usize][place.slot]
+    }
+
+    /// Marks a slot as empty, if it is.
     pub(super) fn vacate(&mut self, place: Place) {
-        self.occupied[place.level] &= !(1 << place.slot);
+        let [older, newer] = Lane::BOTH.map(|lane| self.list(place, lane));
+        if older.is_empty() && newer.is_empty() {
+            self.occupied[place.level] &= !(1 << place.slot);
+        }
     }
 
-    /// Empties a slot and returns what was in it.
-    pub(super) fn take(&mut self, place: Place) -> List {
-        self.vacate(place);
-        self.list_mut(place)
-            .map_or(List::EMPTY, |list| std::mem::replace(list, List::EMPTY))
+    /// Empties a slot and returns what was in it, by lane.
+    pub(super) fn take(&mut self, place: Place) -> [List; 2] {
+        self.occupied[place.level] &= !(1 << place.slot);
+        Lane::BOTH.map(|lane| {
+            let list = self.list_mut(place, lane);
+            list.map_or(List::EMPTY, |list| std::mem::replace(list, List::EMPTY))
+        })
     }
 
     /// What is in a slot.
-    pub(super) fn list(&self, place: Place) -> List {
+    pub(super) fn list(&self, place: Place, lane: Lane) -> List {
         self.slots[place.level]
             .as_ref()
-            .map_or(List::EMPTY, |slots| slots[place.slot])
+            .map_or(List::EMPTY, |slots| slots[lane as usize][place.slot])
     }
 
     /// The list of a slot, if its level was ever used.
-    pub(super) fn list_mut(&mut self, place: Place) -> Option<&mut List> {
-        Some(&mut self.slots[place.level].as_deref_mut()?[place.slot])
+    #[inline(always)]
+    pub(super) fn list_mut(&mut self, place: Place, lane: Lane) -> Option<&mut List> {
+        Some(&mut self.slots[place.level].as_deref_mut()?[lane as usize][place.slot])
     }
 
-    /// The occupied slot with the earliest ticks. Slots behind the cursor
-    /// are empty and each level lies wholly before the next, so it is the
-    /// lowest bit of the lowest level.
-    pub(super) fn first(&self) -> Option<Place> {
-        let level = self.occupied.iter().position(|&bits| bits != 0)?;
-        Some(Place::lowest(level, self.occupied[level]))
+    /// The first occupied slot of a level, for a wheel that stands at `cursor`,
+    /// and its first tick.
+    ///
+    /// The cursor's own slot is the first one of the lowest level. On the others
+    /// it has been spread when the cursor came there: what is in it is a whole
+    /// turn ahead.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "levels are few, and of a digit the low bits are asked for"
+    )]
+    pub(super) fn first_of(&self, level: usize, cursor: u64) -> Option<(Place, u64)> {
+        let occupied = self.occupied[level];
+        if occupied == 0 {
+            return None;
+        }
+        let shift = level as u32 * SLOT_BITS;
+        let from = (cursor >> shift) + u64::from(level > 0);
+        let in_order = occupied.rotate_right(from as u32 % u64::BITS);
+        let first = from + u64::from(in_order.trailing_zeros());
+        let slot = first as usize % SLOTS;
+        Some((Place { level, slot }, first << shift))
+    }
+
+    /// The first tick of the occupied slot that begins first.
+    #[inline(always)]
+    pub(super) fn first_tick(&self, cursor: u64) -> Option<u64> {
+        match self.first_of(0, cursor) {
+            // Higher levels have none that begins before the lowest comes round.
+            Some((_, tick)) if tick >> SLOT_BITS == cursor >> SLOT_BITS => Some(tick),
+            _ => self.first_tick_of_all(cursor),
+        }
+    }
+
+    #[inline(never)]
+    fn first_tick_of_all(&self, cursor: u64) -> Option<u64> {
+        let firsts = (0..LEVELS).filter_map(|level| self.first_of(level, cursor));
+        firsts.map(|(_, tick)| tick).min()
     }
 
     /// The occupied slot after `place` in the order of sweeping: up through
@@ -144,9 +206,7 @@ impl Levels {
 
     /// Every list that may hold entries.
     pub(super) fn lists(&self) -> impl Iterator<Item = List> {
-        self.slots
-            .iter()
-            .flatten()
-            .flat_map(|slots| slots.iter().copied())
+        let slots = self.slots.iter().flatten();
+        slots.flat_map(|slots| slots.as_flattened().iter().copied())
     }
 }

@@ -6,14 +6,16 @@
 //!   ticks, but an entry keeps its exact deadline and the slot of the current
 //!   tick is compared entry by entry: nothing fires early, and what is due
 //!   at `now` fires at `now`.
-//! - The cursor is a tick at or before the last `now`. Where an entry waits
-//!   depends on its deadline and the cursor alone, so **entries of one
-//!   deadline always share a slot**, in the order of their insertion. Slots
-//!   are first in first out and each is sorted stably by deadline as it comes
-//!   out; no entry stores a sequence number.
-//! - Every slot behind the cursor is empty. A slot of a higher level is spread
-//!   over the lower ones (cascades) when the cursor reaches its first tick.
-//!   Deadlines that have already passed wait in the cursor's own slot.
+//! - The cursor is a tick at or before the last `now`, and never goes back. How
+//!   far ahead of it a deadline is names the level, so **of two entries with
+//!   one deadline the later never waits on a higher level**. When they meet in
+//!   a slot, the one that came down was inserted first: each slot has two lists,
+//!   of what came down and of what was inserted, each first in first out. What
+//!   comes out of a slot is sorted stably by deadline; no entry stores a sequence
+//!   number.
+//! - A slot of a higher level is spread over the lower ones (cascades) when the
+//!   cursor reaches its first tick; of several with that tick, the highest comes
+//!   first. Deadlines that have already passed wait in the cursor's own slot.
 //! - Nothing fires before `next_event_ns`, which makes a call that has nothing
 //!   to do a comparison, however many timers there are. The cursor jumps from
 //!   one occupied slot to the next, by bitmap, never tick by tick.
@@ -29,8 +31,8 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-use chunk::{List, Pool};
-use level::{Levels, Place, start_of, tick_of};
+use chunk::{List, NIL, Pool};
+use level::{LEVELS, Lane, Levels, Place, begins_higher, start_of, tick_of};
 use order::Order;
 use sweep::Sweeper;
 
@@ -41,6 +43,14 @@ pub(crate) struct Due {
     pub(crate) deadline_ns: u64,
     /// The key it was inserted with.
     pub(crate) key: u64,
+}
+
+impl Due {
+    /// What stands where no timer does.
+    const NEVER: Due = Due {
+        deadline_ns: u64::MAX,
+        key: 0,
+    };
 }
 
 /// A hierarchical timer wheel over the whole range of `u64` nanoseconds.
@@ -93,6 +103,7 @@ impl Wheel {
 
     /// Stores `key` until `deadline_ns`. A deadline that has already passed
     /// is due at the next expiry.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, deadline_ns: u64, key: u64) {
         let entry = Due { deadline_ns, key };
         if self.len == 0 {
@@ -108,7 +119,7 @@ impl Wheel {
         }
         self.len += 1;
         self.next_event_ns = self.next_event_ns.min(deadline_ns);
-        self.place(entry);
+        self.place(entry, Lane::Inserted);
     }
 
     /// Appends to `due` everything with a deadline at or before `now_ns`, by
@@ -136,43 +147,71 @@ impl Wheel {
 
     /// The earliest deadline of a live entry, exactly.
     ///
-    /// Remembered until that entry fires or dies; then the first occupied
-    /// slot is searched.
+    /// Remembered until that entry fires or dies; then the first occupied slots
+    /// are searched.
     pub(crate) fn earliest(&mut self, mut is_live: impl FnMut(u64) -> bool) -> Option<u64> {
         self.earliest = self.earliest.filter(|entry| is_live(entry.key));
-        while self.earliest.is_none() {
-            let place = self.levels.first()?;
-            self.earliest = self.earliest_in(place, &mut is_live);
-            if self.earliest.is_none() {
-                // All dead: drop them now rather than search them again.
-                let mut list = self.take(place);
-                while let Some(chunk) = self.pool.pop_chunk(&mut list) {
-                    self.len -= chunk.entries().len();
-                }
+        if self.earliest.is_none() {
+            for level in 0..LEVELS {
+                self.search(level, &mut is_live);
             }
         }
         self.earliest.map(|entry| entry.deadline_ns)
     }
 
-    /// Shows every stored deadline and key to `f`, in no particular order,
-    /// dead entries included.
-    pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
-        for chunk in self.levels.lists().flat_map(|list| self.pool.chunks(list)) {
-            for entry in chunk.entries() {
-                f(entry.deadline_ns, entry.key);
+    /// Looks on a level for a live entry before what is known as the earliest.
+    fn search(&mut self, level: usize, is_live: &mut impl FnMut(u64) -> bool) {
+        while let Some((place, tick)) = self.levels.first_of(level, self.cursor) {
+            let earliest = self.earliest;
+            if earliest.is_some_and(|earliest| earliest.deadline_ns <= start_of(tick)) {
+                return;
+            }
+            if let Some(found) = self.earliest_in(place, &mut *is_live) {
+                let earlier = |&earliest: &Due| earliest.deadline_ns <= found.deadline_ns;
+                self.earliest = Some(earliest.filter(earlier).unwrap_or(found));
+                return;
+            }
+            // All dead: drop them now rather than search them again.
+            for mut list in self.take(place) {
+                while let Some(entries) = self.pool.pop_chunk(&mut list) {
+                    self.len -= entries.len();
+                }
             }
         }
     }
 
-    /// Stores an entry where it belongs as seen from the cursor.
-    fn place(&mut self, entry: Due) {
-        let tick = tick_of(entry.deadline_ns).max(self.cursor);
-        let list = self.levels.occupy(Place::of(tick, self.cursor));
-        self.pool.push(list, entry);
+    /// Shows every stored deadline and key to `f`, in no particular order,
+    /// dead entries included.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
+        let chunks = self.levels.lists().flat_map(|list| self.pool.chunks(list));
+        for entry in chunks.flatten() {
+            f(entry.deadline_ns, entry.key);
+        }
     }
 
-    /// Empties a slot and returns what was in it.
-    fn take(&mut self, place: Place) -> List {
+    /// Stores an entry where it belongs as seen from the cursor.
+    #[inline(always)]
+    fn place(&mut self, entry: Due, lane: Lane) {
+        let tick = tick_of(entry.deadline_ns).max(self.cursor);
+        let place = Place::of(tick, self.cursor);
+        let list = self.levels.occupy(place, lane);
+        let placed = list.is_some_and(|list| self.pool.push(list, entry));
+        if !placed {
+            self.place_in_new_chunk(place, lane, entry);
+        }
+    }
+
+    /// The same, where there is no room. The last thing that `place` does, which
+    /// so gets by without a stack frame.
+    #[cold]
+    #[inline(never)]
+    fn place_in_new_chunk(&mut self, place: Place, lane: Lane, entry: Due) {
+        let list = self.levels.list_or_new(place, lane);
+        self.pool.push_in_new_chunk(list, entry);
+    }
+
+    /// Empties a slot and returns what was in it, by lane.
+    fn take(&mut self, place: Place) -> [List; 2] {
         self.sweeper.slot_taken(place);
         self.levels.take(place)
     }
@@ -183,24 +222,22 @@ impl Wheel {
         let before = due.len();
         let target = tick_of(now_ns).max(self.cursor);
         self.next_event_ns = loop {
-            let Some(place) = self.levels.first() else {
+            let Some(tick) = self.levels.first_tick(self.cursor) else {
                 break u64::MAX;
             };
-            let start = place.first_tick(self.cursor);
-            if start > target {
-                break start_of(start);
+            if tick > target {
+                break start_of(tick);
             }
-            self.cursor = start;
-            if place.level > 0 {
-                self.cascade(place);
-                continue;
+            if begins_higher(tick) {
+                self.cascade(tick);
             }
+            self.cursor = tick;
             let from = due.len();
-            let left = if start < target {
-                self.drain(place, due);
+            let left = if tick < target {
+                self.drain(due);
                 None
             } else {
-                self.drain_exactly(place, now_ns, due)
+                self.drain_exactly(now_ns, due)
             };
             self.order.sort(&mut due[from..]);
             if let Some(next_ns) = left {
@@ -212,37 +249,53 @@ impl Wheel {
         self.earliest = self.earliest.filter(|entry| entry.deadline_ns > now_ns);
     }
 
-    /// Spreads a slot over the levels below it.
-    fn cascade(&mut self, place: Place) {
-        let mut list = self.take(place);
-        while let Some(chunk) = self.pool.pop_chunk(&mut list) {
-            for &entry in chunk.entries() {
-                self.place(entry);
+    /// Moves the cursor to a tick before which nothing waits, and spreads the
+    /// slots of higher levels that begin there over the levels below.
+    #[inline(never)]
+    fn cascade(&mut self, tick: u64) {
+        // All are taken before the cursor moves: seen from there, they would be
+        // the last of their level.
+        let lists: [[List; 2]; LEVELS] = std::array::from_fn(|level| {
+            let first = self.levels.first_of(level, self.cursor);
+            let begins = first.filter(|&(place, start)| place.level > 0 && start == tick);
+            begins.map_or([List::EMPTY; 2], |(place, _)| self.take(place))
+        });
+        self.cursor = tick;
+        for mut list in lists.into_iter().rev().flatten() {
+            while !list.is_empty() {
+                for number in self.pool.first(list) {
+                    self.place(self.pool.entry(number), Lane::Cascaded);
+                }
+                self.pool.unlink(&mut list, NIL);
             }
         }
     }
 
-    /// Moves a slot to `due`.
-    fn drain(&mut self, place: Place, due: &mut Vec<Due>) {
-        let mut list = self.take(place);
-        while let Some(chunk) = self.pool.pop_chunk(&mut list) {
-            due.extend_from_slice(chunk.entries());
+    /// Moves the cursor's slot to `due`.
+    fn drain(&mut self, due: &mut Vec<Due>) {
+        for mut list in self.take(Place::of(self.cursor, self.cursor)) {
+            while let Some(entries) = self.pool.pop_chunk(&mut list) {
+                due.extend_from_slice(entries);
+            }
         }
     }
 
     /// Moves what is due at `now_ns` from the cursor's slot to `due`. Returns
     /// the earliest deadline that stays.
-    fn drain_exactly(&mut self, place: Place, now_ns: u64, due: &mut Vec<Due>) -> Option<u64> {
+    fn drain_exactly(&mut self, now_ns: u64, due: &mut Vec<Due>) -> Option<u64> {
         let mut left: Option<u64> = None;
-        let mut list = self.take(place);
-        while let Some(chunk) = self.pool.pop_chunk(&mut list) {
-            for &entry in chunk.entries() {
-                if entry.deadline_ns <= now_ns {
-                    due.push(entry);
-                } else {
-                    left = Some(left.map_or(entry.deadline_ns, |ns| ns.min(entry.deadline_ns)));
-                    self.place(entry);
+        for mut list in self.take(Place::of(self.cursor, self.cursor)) {
+            while !list.is_empty() {
+                for number in self.pool.first(list) {
+                    let entry = self.pool.entry(number);
+                    if entry.deadline_ns <= now_ns {
+                        due.push(entry);
+                    } else {
+                        left = Some(left.map_or(entry.deadline_ns, |ns| ns.min(entry.deadline_ns)));
+                        self.place(entry, Lane::Cascaded);
+                    }
                 }
+                self.pool.unlink(&mut list, NIL);
             }
         }
         left
@@ -251,14 +304,14 @@ impl Wheel {
     /// The live entry of a slot that falls due first.
     fn earliest_in(&self, place: Place, mut is_live: impl FnMut(u64) -> bool) -> Option<Due> {
         let mut earliest: Option<Due> = None;
-        for chunk in self.pool.chunks(self.levels.list(place)) {
-            for entry in chunk.entries() {
-                // Liveness is asked last: it costs the owner a look-up.
-                if earliest.is_none_or(|found| entry.deadline_ns < found.deadline_ns)
-                    && is_live(entry.key)
-                {
-                    earliest = Some(*entry);
-                }
+        let lists = Lane::BOTH.map(|lane| self.levels.list(place, lane));
+        let chunks = lists.into_iter().flat_map(|list| self.pool.chunks(list));
+        for entry in chunks.flatten() {
+            // Liveness is asked last: it costs the owner a look-up.
+            if earliest.is_none_or(|found| entry.deadline_ns < found.deadline_ns)
+                && is_live(entry.key)
+            {
+                earliest = Some(*entry);
             }
         }
         earliest

@@ -17,7 +17,7 @@
 //! which delays a turn; but time that passes removes the dead as well.)
 
 use super::chunk::{CHUNK, NIL, Pool};
-use super::level::{Levels, Place};
+use super::level::{Lane, Levels, Place};
 
 /// Entries looked at for each death. Each costs the owner a look-up: 8 of
 /// them halve the dead and nearly double the cost of a cancelled timer.
@@ -27,7 +27,8 @@ const ENTRIES_PER_DEATH: usize = 4;
 #[derive(Debug)]
 pub(super) struct Sweeper {
     place: Place,
-    /// The last chunk of that slot that was swept and still is there, or
+    lane: Lane,
+    /// The last chunk of that list that was swept and still is there, or
     /// [`NIL`].
     previous: u32,
     /// Entries paid for but not yet looked at.
@@ -38,14 +39,16 @@ impl Sweeper {
     pub(super) fn new() -> Self {
         Self {
             place: Place::of(0, 0),
+            lane: Lane::Cascaded,
             previous: NIL,
             credit: 0,
         }
     }
 
-    /// The chunks of `place` are about to leave it.
+    /// The chunks of `place` are about to leave it. Some may come back.
     pub(super) fn slot_taken(&mut self, place: Place) {
         if self.place == place {
+            self.lane = Lane::Cascaded;
             self.previous = NIL;
         }
     }
@@ -59,8 +62,8 @@ impl Sweeper {
     ) -> usize {
         self.credit += ENTRIES_PER_DEATH;
         let mut removed = 0;
-        // Whole chunks, and only when even a full one is paid for: seven or
-        // eight deaths save up for 31 entries.
+        // Whole chunks, and only when even a full one is paid for: eight deaths
+        // save up for its entries.
         while self.credit >= CHUNK {
             let Some(swept) = self.sweep_chunk(levels, pool, &mut is_live) else {
                 self.credit = 0;
@@ -79,21 +82,23 @@ impl Sweeper {
         pool: &mut Pool,
         is_live: impl FnMut(u64) -> bool,
     ) -> Option<Swept> {
-        let mut index = pool.after(levels.list(self.place), self.previous);
-        if index == NIL {
-            self.place = levels.next_to_sweep(self.place)?;
+        let mut index = pool.after(levels.list(self.place, self.lane), self.previous);
+        while index == NIL {
             self.previous = NIL;
-            index = pool.after(levels.list(self.place), NIL);
+            self.lane = match self.lane {
+                Lane::Cascaded => Lane::Inserted,
+                Lane::Inserted => {
+                    self.place = levels.next_to_sweep(self.place)?;
+                    Lane::Cascaded
+                }
+            };
+            index = pool.after(levels.list(self.place, self.lane), NIL);
         }
-        let chunk = pool.chunk_mut(index);
-        let met = chunk.entries().len();
-        let removed = chunk.retain(is_live);
-        if removed == met || (self.previous != NIL && pool.merge(self.previous, index)) {
-            let list = levels.list_mut(self.place)?;
+        let list = levels.list_mut(self.place, self.lane)?;
+        let (met, removed) = pool.retain(list, index, is_live);
+        if removed == met || (self.previous != NIL && pool.merge(list, self.previous)) {
             pool.unlink(list, self.previous);
-            if list.is_empty() {
-                levels.vacate(self.place);
-            }
+            levels.vacate(self.place);
         } else {
             self.previous = index;
         }

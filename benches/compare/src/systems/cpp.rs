@@ -6,7 +6,7 @@
 //! future within a coroutine that is not one of its own (no W4b).
 
 use crate::actor::{Waits, add_to_tally};
-use crate::systems::{CHAIN, Order, System, World};
+use crate::systems::{Order, System, World};
 
 unsafe extern "C" {
     safe fn cpp_begin();
@@ -47,9 +47,7 @@ impl World for Scheduler {
         let Kind::Chains(depth) = self.0 else {
             return false;
         };
-        for _chain in 0..(CHAIN as u64).div_ceil(depth) {
-            cpp_chain(depth);
-        }
+        cpp_chain(depth);
         true
     }
 

@@ -15,7 +15,7 @@ use futures::future::LocalBoxFuture;
 use crate::actor::{Actor, FRAME, Waits, child};
 use crate::random::permutation;
 use crate::scripts::{self, Ball};
-use crate::systems::{CHAIN, Order, System, World};
+use crate::systems::{Order, System, World};
 
 /// Sleeps once, for a few nanoseconds that its index decides. All such naps
 /// end in one frame, in order of their deadlines; from then on that is the
@@ -78,19 +78,17 @@ struct Chains {
 
 impl World for Chains {
     fn prepare(&mut self) -> bool {
-        for _chain in 0..CHAIN.div_ceil(self.depth) {
-            let mut below = self.executor.start(async {
-                next_frame().await;
-                1
-            });
-            for _level in 2..self.depth {
-                let link = async move { below.await.expect("ends by itself") + 1 };
-                below = self.executor.start(link);
-            }
-            let mut actor = Actor::new(0);
-            self.executor
-                .start(async move { actor.add(below.await.expect("ends by itself") + 1) });
+        let mut below = self.executor.start(async {
+            next_frame().await;
+            1
+        });
+        for _level in 2..self.depth {
+            let link = async move { below.await.expect("ends by itself") + 1 };
+            below = self.executor.start(link);
         }
+        let mut actor = Actor::new(0);
+        self.executor
+            .start(async move { actor.add(below.await.expect("ends by itself") + 1) });
         true
     }
 

@@ -22,9 +22,6 @@ use futures::executor::LocalPool;
 use crate::actor::Waits;
 use crate::systems::woken::OnWakers;
 
-/// Levels that a step of W4c ends, at least: many chains if they are short.
-pub(crate) const CHAIN: usize = 100_000;
-
 /// How the order of allocation and the order of the queue relate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {

@@ -48,7 +48,7 @@ use ::tokio::time::{advance, sleep};
 use crate::actor::{Actor, FRAME, Waits, child};
 use crate::scripts::{self, Ball};
 use crate::systems::waker_list::{Lists, PHASES};
-use crate::systems::{CHAIN, Order, System, World};
+use crate::systems::{Order, System, World};
 
 /// A way to wait for the next frame.
 pub(crate) trait Frames: 'static {
@@ -261,19 +261,17 @@ impl<F: Frames> World for Host<F> {
         let Some(depth) = self.chain else {
             return false;
         };
-        for _chain in 0..CHAIN.div_ceil(depth) {
-            let mut below = self.set.spawn_local(async {
-                F::next_frame().await;
-                1
-            });
-            for _level in 2..depth {
-                let link = async move { below.await.expect("ends by itself") + 1 };
-                below = self.set.spawn_local(link);
-            }
-            let mut actor = Actor::new(0);
-            self.set
-                .spawn_local(async move { actor.add(below.await.expect("ends by itself") + 1) });
+        let mut below = self.set.spawn_local(async {
+            F::next_frame().await;
+            1
+        });
+        for _level in 2..depth {
+            let link = async move { below.await.expect("ends by itself") + 1 };
+            below = self.set.spawn_local(link);
         }
+        let mut actor = Actor::new(0);
+        self.set
+            .spawn_local(async move { actor.add(below.await.expect("ends by itself") + 1) });
         self.run_until_quiet();
         true
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::actor::{Actor, child};
 use crate::scripts::{self, Ball};
 use crate::systems::waker_list::{Lists, NextFrame, PHASES};
-use crate::systems::{CHAIN, Order, System, World};
+use crate::systems::{Order, System, World};
 
 /// A task that can be waited for, and is not stopped before that.
 pub(crate) type Join = Pin<Box<dyn Future<Output = u64>>>;
@@ -105,19 +105,17 @@ impl<W: Woken> World for Host<W> {
             return false;
         };
         let spawner = self.executor.spawner();
-        for _chain in 0..CHAIN.div_ceil(depth) {
-            let mut below: Join = Box::pin(W::join(&spawner, async {
-                next_frame::<W>().await;
-                1
-            }));
-            for _level in 2..depth {
-                below = Box::pin(W::join(&spawner, async move { below.await + 1 }));
-            }
-            W::spawn(&spawner, async move {
-                let mut actor = Actor::new(0);
-                actor.add(below.await + 1);
-            });
+        let mut below: Join = Box::pin(W::join(&spawner, async {
+            next_frame::<W>().await;
+            1
+        }));
+        for _level in 2..depth {
+            below = Box::pin(W::join(&spawner, async move { below.await + 1 }));
         }
+        W::spawn(&spawner, async move {
+            let mut actor = Actor::new(0);
+            actor.add(below.await + 1);
+        });
         self.executor.run();
         true
     }
