@@ -9,7 +9,8 @@ pub(crate) const USAGE: &str = "\
 compare [WORKLOAD...] [--sizes 1k,10k,..] [--systems a,b,..] [--rounds N]
         [--builds N] [--quick] [--csv] [--report DIR]
 compare --count WORKLOAD SIZE SYSTEM STEPS    one system alone; prints the items
-compare --scale [--sizes ..] [--systems ..] [--rounds N]    how costs grow
+compare --scale [--sizes ..] [--systems ..] [--rounds N] [--quick]
+        [--report DIR]                        how costs grow with the size
 compare --footprint SYSTEM SIZE               memory of one system; prints bytes
 
 workloads: W1 W1-aged W2 W2-idle W3 W4a W4b W4c W5 W6 W7 W8 W9
@@ -45,7 +46,7 @@ pub(crate) struct Args {
     pub(crate) rounds: usize,
     pub(crate) builds: usize,
     pub(crate) csv: bool,
-    /// Where to write results.json and chart.svg.
+    /// Where to write results.json and chart.svg, or scale.json and scale.svg.
     pub(crate) report: Option<PathBuf>,
     sizes: Vec<usize>,
     quick: bool,

@@ -6,7 +6,8 @@
 //! cargo run --release -- W1 W2 --sizes 10k,1M --systems bare,tokio,framestep
 //! cargo run --release -- W1 --rounds 60 --builds 4 --csv
 //! cargo run --release -- --report DIR        results.json and chart.svg, too
-//! cargo run --release -- --scale --quick     how costs grow from 1k to 1M
+//! cargo run --release -- --scale --quick     how costs grow from 1k to 1M; with
+//!                                            --report DIR, scale.json and scale.svg
 //! cargo run --release --features mimalloc    all systems on another allocator
 //! cargo run --release --no-default-features  the peers only
 //! ./instructions.sh                          instructions per item (valgrind)
@@ -58,8 +59,12 @@
 mod actor;
 mod alloc;
 mod args;
+mod axis;
 mod chart;
+mod json;
 mod measure;
+mod page;
+mod plot;
 mod random;
 mod report;
 mod scale;
@@ -67,6 +72,9 @@ mod scripts;
 mod systems;
 mod table;
 mod workloads;
+
+use std::io;
+use std::path::Path;
 
 use args::{Args, Command, USAGE};
 use measure::Plan;
@@ -96,7 +104,7 @@ fn main() {
             println!("{footprint}");
         }
         Command::Compare => compare(&args),
-        Command::Scale => scale::run(&args.systems, args.own_sizes(), args.rounds),
+        Command::Scale => scale(&args),
     }
 }
 
@@ -124,11 +132,22 @@ fn compare(args: &Args) {
             report.footprints(size, &rows);
         }
     }
-    if let Some(directory) = &args.report {
-        if let Err(problem) = report.write(directory) {
-            eprintln!("no report in {}: {problem}", directory.display());
-            std::process::exit(1);
-        }
+    write_report(args, |directory| report.write(directory));
+}
+
+fn scale(args: &Args) {
+    let report = scale::run(&args.systems, args.own_sizes(), args.rounds);
+    write_report(args, |directory| report.write(directory));
+}
+
+/// Ends the process if there is to be a report and it cannot be written.
+fn write_report(args: &Args, write: impl FnOnce(&Path) -> io::Result<()>) {
+    let Some(directory) = &args.report else {
+        return;
+    };
+    if let Err(problem) = write(directory) {
+        eprintln!("no report in {}: {problem}", directory.display());
+        std::process::exit(1);
     }
 }
 

@@ -137,7 +137,12 @@ pub(crate) fn count(workload: &dyn Workload, size: usize, system: &dyn System, s
 }
 
 /// Whether the actors counted another amount of work than the workload has.
-fn is_wrong(workload: &dyn Workload, system: &dyn System, counted: u64, expected: u64) -> bool {
+pub(crate) fn is_wrong(
+    workload: &dyn Workload,
+    system: &dyn System,
+    counted: u64,
+    expected: u64,
+) -> bool {
     let off = counted.abs_diff(expected) as f64;
     off > expected as f64 * system.tolerance(workload.id())
 }
@@ -212,6 +217,15 @@ impl Spread {
             p10: at(0.1),
             median: at(0.5),
             p90: at(0.9),
+        }
+    }
+
+    /// In a unit so many times as large.
+    pub(crate) fn over(self, unit: f64) -> Self {
+        Self {
+            p10: self.p10 / unit,
+            median: self.median / unit,
+            p90: self.p90 / unit,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What was measured, as `results.json` and as a chart.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use crate::chart::{self, Bar, Panel};
+use crate::json;
 use crate::measure::{Row, Spread};
 use crate::table::{BARE, TOKIO, ratios, short};
 use crate::workloads::Workload;
@@ -99,52 +99,24 @@ impl Report {
     }
 
     fn json(&self) -> String {
-        let mut text = String::from("{\n");
-        let allocator = if cfg!(feature = "mimalloc") {
-            "mimalloc"
-        } else {
-            "system"
+        let entries = |group: &Group| -> Vec<String> {
+            let entry = |entry: &Entry| {
+                format!(
+                    "{{\"workload\": \"{}\", \"size\": {}, \"system\": \"{}\", \"unit\": \"{}\", \
+                     \"value\": {}, \"to_bare\": {}, \"to_tokio\": {}, \"allocations\": {}}}",
+                    group.workload,
+                    group.size,
+                    entry.system,
+                    group.unit,
+                    json::spread(Some(entry.value)),
+                    json::spread(entry.to_bare),
+                    json::spread(entry.to_tokio),
+                    json::number(entry.allocations, 4),
+                )
+            };
+            group.entries.iter().map(entry).collect()
         };
-        let cores = std::thread::available_parallelism().map_or(0, usize::from);
-        let machine = [
-            ("compiler", env!("COMPILER")),
-            ("os", std::env::consts::OS),
-            ("arch", std::env::consts::ARCH),
-            ("allocator", allocator),
-        ];
-        for (name, value) in machine {
-            put(&mut text, format_args!("  \"{name}\": \"{value}\",\n"));
-        }
-        put(&mut text, format_args!("  \"cores\": {cores},\n"));
-        text.push_str("  \"results\": [");
-        let mut separator = "\n";
-        for group in &self.groups {
-            for entry in &group.entries {
-                put(&mut text, format_args!("{separator}    {{"));
-                put(
-                    &mut text,
-                    format_args!(
-                        "\"workload\": \"{}\", \"size\": {}, \"system\": \"{}\", \"unit\": \"{}\", ",
-                        group.workload, group.size, entry.system, group.unit
-                    ),
-                );
-                put(
-                    &mut text,
-                    format_args!(
-                        "\"value\": {}, \"to_bare\": {}, \"to_tokio\": {}, \"allocations\": {}}}",
-                        json_of(Some(entry.value)),
-                        json_of(entry.to_bare),
-                        json_of(entry.to_tokio),
-                        entry
-                            .allocations
-                            .map_or(String::from("null"), |calls| format!("{calls:.4}")),
-                    ),
-                );
-                separator = ",\n";
-            }
-        }
-        text.push_str("\n  ]\n}\n");
-        text
+        json::document(self.groups.iter().flat_map(entries))
     }
 
     fn panels(&self) -> Vec<Panel> {
@@ -177,15 +149,4 @@ impl Report {
         let drawn = self.groups.iter().filter(charted).map(panel);
         drawn.filter(|panel| !panel.bars.is_empty()).collect()
     }
-}
-
-fn put(text: &mut String, what: std::fmt::Arguments<'_>) {
-    text.write_fmt(what).expect("a String takes all");
-}
-
-fn json_of(spread: Option<Spread>) -> String {
-    spread.map_or(String::from("null"), |spread| {
-        let Spread { p10, median, p90 } = spread;
-        format!("{{\"median\": {median:.5}, \"p10\": {p10:.5}, \"p90\": {p90:.5}}}")
-    })
 }

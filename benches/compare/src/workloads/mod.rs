@@ -1,9 +1,9 @@
 //! What is done, how much of it a step is, and what must have been counted.
 
+pub(crate) mod asleep;
+pub(crate) mod awake;
 pub(crate) mod footprint;
 
-mod asleep;
-mod awake;
 mod chain;
 mod join;
 mod nested;
