@@ -57,7 +57,7 @@ pub(crate) enum Fresh {
 
 impl PhaseQueue {
     pub(crate) fn is_empty(&self) -> bool {
-        self.len() <= self.ghosts
+        self.places() <= self.ghosts
     }
 
     /// Whether the run that has begun may have records to fire.
@@ -111,8 +111,13 @@ impl PhaseQueue {
         self.free = TAIL;
     }
 
+    /// Whether a run has anything to go through, be it ghosts.
+    pub(crate) fn has_places(&self) -> bool {
+        self.places() > 0
+    }
+
     /// How many places there are, ghosts included.
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn places(&self) -> usize {
         self.waiters.len() + self.tail.len()
     }
 

@@ -44,6 +44,15 @@ impl RunLists {
         self.front.borrow().iter().copied().for_each(f);
     }
 
+    /// Whether there is nothing to work through.
+    pub(super) fn is_empty(&self) -> bool {
+        self.arrivals.borrow().is_empty()
+            && self.returned.borrow().is_empty()
+            && self.early.borrow().is_empty()
+            && self.timers.borrow().is_empty()
+            && self.front.borrow().is_empty()
+    }
+
     /// Forgets what the run has worked through.
     pub(super) fn clear(&self) {
         self.arrivals.borrow_mut().clear();

@@ -98,6 +98,24 @@ impl Core {
     /// Runs `phase`: polls whatever is due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
         self.begin_run(phase);
+        if !self.is_idle(phase) {
+            self.poll_all(phase);
+        }
+        self.end_run(phase);
+        self.tell_trace();
+    }
+
+    /// Whether there is nobody to poll in the run that has begun: so it is with
+    /// most phases of most frames.
+    fn is_idle(&self, phase: PhaseIndex) -> bool {
+        self.lists.is_empty()
+            && self.ended.borrow().is_empty()
+            && !self.phases.get(phase).queue.borrow().has_places()
+    }
+
+    /// Polls whoever is due, and goes on behind those who panic.
+    #[inline(never)]
+    fn poll_all(&self, phase: PhaseIndex) {
         context::enter(self, None, |level| {
             self.fire_due(phase);
             let run = Run::new(self, level, phase);
@@ -110,8 +128,6 @@ impl Core {
                 self.end(task, Outcome::Panicked, Some(payload));
             }
         });
-        self.end_run(phase);
-        self.tell_trace();
     }
 
     fn begin_run(&self, phase: PhaseIndex) {
@@ -193,7 +209,7 @@ impl Core {
     }
 
     fn poll_waiters(&self, run: &Run<'_>) {
-        let waiting = run.queue.borrow().len();
+        let waiting = run.queue.borrow().places();
         if waiting > PREFETCH_FROM {
             self.poll_each_waiter::<true>(run.level, run.phase);
         } else {
