@@ -102,8 +102,17 @@ fn draw(body: &mut String, panel: &Panel, left: f64, top: f64) {
             "<text class=\"value{ours}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
             end.max(high) + 5.0,
             y + 12.5,
-            grouped(&figure(bar.value.median)),
+            label(bar.value.median),
         ));
+    }
+}
+
+/// Short, since bars may be long.
+fn label(value: f64) -> String {
+    if value >= 1e6 {
+        format!("{}M", figure(value / 1e6))
+    } else {
+        grouped(&figure(value))
     }
 }
 
