@@ -244,7 +244,7 @@ impl Timer {
                 let due_ns = self.deadline.due_ns(paused_ns);
                 Poll::Ready(Duration::from_nanos(now_ns.saturating_sub(due_ns)))
             }
-            _ => match self.poll_slowly(cx) {
+            _ => match self.poll_not_resumed(cx) {
                 Some(overshoot_ns) => Poll::Ready(Duration::from_nanos(overshoot_ns)),
                 None => Poll::Pending,
             },
@@ -254,7 +254,7 @@ impl Timer {
     /// Polled for the first time, or for another reason than that its own
     /// ticket came up. Gives the overshoot if it is ready.
     #[inline(never)]
-    fn poll_slowly(&mut self, cx: &Context<'_>) -> Option<u64> {
+    fn poll_not_resumed(&mut self, cx: &Context<'_>) -> Option<u64> {
         let level = context::innermost();
         if let Deadline::In(ClockIndex::OWN, length_ns) = self.deadline {
             let deadline = &mut self.deadline;
@@ -264,13 +264,13 @@ impl Timer {
                 return None;
             }
         }
-        self.poll_more_slowly(cx)
+        self.poll_unusual(cx)
     }
 
     /// The same, if it does not begin in the usual way.
     #[cold]
     #[inline(never)]
-    fn poll_more_slowly(&mut self, cx: &Context<'_>) -> Option<u64> {
+    fn poll_unusual(&mut self, cx: &Context<'_>) -> Option<u64> {
         let level = polled("wait_seconds()");
         match self.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) => match level.core().own_clock() {
