@@ -362,6 +362,63 @@ mod tests {
         }
     }
 
+    /// Who is left in the run under way, and who waits for the next one.
+    fn listed(queue: &PhaseQueue) -> (Vec<u32>, Vec<u32>) {
+        let left = queue.left_in_run().iter().copied().map(index).collect();
+        (left, queue.for_next_run().map(index).collect())
+    }
+
+    #[test]
+    fn everybody_is_listed_for_the_run_under_way_or_for_the_next_one() {
+        let mut queue = PhaseQueue::default();
+        assert!(!queue.has_places());
+        (0..4).for_each(|index| queue.push(waiter(index)));
+        assert!(queue.has_places() && queue.places() == 4);
+        assert_eq!(listed(&queue), (vec![], vec![0, 1, 2, 3]));
+
+        queue.begin_run(fresh);
+        assert_eq!(listed(&queue), (vec![0, 1, 2, 3], vec![]));
+        queue.stay();
+        assert_eq!(listed(&queue), (vec![1, 2, 3], vec![0]));
+        queue.leave();
+        assert_eq!(listed(&queue), (vec![2, 3], vec![0]));
+        queue.push(waiter(8));
+        assert_eq!(listed(&queue), (vec![2, 3], vec![0, 8]));
+        queue.push(waiter(9));
+        assert_eq!(listed(&queue), (vec![2, 3], vec![0, 8, 9]));
+        queue.stay();
+        assert_eq!(listed(&queue), (vec![3], vec![0, 8, 9, 2]));
+        assert_eq!(queue.places(), 6);
+        queue.leave();
+        queue.end_run();
+        assert_eq!(listed(&queue), (vec![], vec![0, 8, 9, 2]));
+
+        // A run in which nobody stays, and one begins who waits for another frame.
+        queue.begin_run(fresh);
+        (0..4).for_each(|_| queue.leave());
+        queue.push(waiter(100));
+        queue.end_run();
+        assert_eq!(listed(&queue), (vec![], vec![100]));
+        queue.begin_run(fresh);
+        assert_eq!(listed(&queue), (vec![], vec![100]));
+    }
+
+    #[test]
+    fn records_are_counted_for_their_run() {
+        let mut queue = PhaseQueue::default();
+        queue.begin_run(fresh);
+        assert!(!queue.has_records());
+        queue.push_record(1);
+        assert!(!queue.has_records());
+        queue.end_run();
+        queue.begin_run(fresh);
+        assert!(queue.has_records());
+        queue.leave();
+        queue.end_run();
+        queue.begin_run(fresh);
+        assert!(!queue.has_records());
+    }
+
     #[test]
     fn more_may_begin_to_wait_than_were_read() {
         let mut queue = PhaseQueue::default();
