@@ -28,6 +28,7 @@ mod owner_clocks;
 mod owners;
 mod panics;
 mod pause;
+mod printing;
 mod ready_only;
 mod reentry;
 mod rounding;

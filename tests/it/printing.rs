@@ -1,0 +1,153 @@
+//! What is printed of handles, waits, reports and errors.
+
+use std::fmt::Debug;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use framestep::prelude::*;
+use framestep::{JoinError, Report, animate, frames, interval, join_all, race, timeout};
+
+use crate::support::{WakerCall, panic_of, result_of, waker_that_tells};
+
+/// What `Debug` says, which begins with the name of the type.
+#[track_caller]
+fn shows(value: &impl Debug, name: &str) {
+    let text = format!("{value:?}");
+    assert!(text.starts_with(name), "{text}");
+}
+
+#[test]
+fn every_public_type_says_what_it_is() {
+    let mut executor = Executor::new();
+    shows(&executor, "Executor");
+    shows(&Executor::builder(), "Builder");
+    shows(&executor.handle(), "Handle");
+    shows(&executor.remote(), "Remote");
+    shows(&executor.clock(), "Clock");
+    shows(&executor.owner(), "Owner");
+    shows(&executor.snapshot(), "Snapshot");
+    let coroutine = executor.start(async { 1 });
+    shows(&coroutine, "Coroutine");
+    shows(&coroutine.id(), "CoroutineId(0v1)");
+    shows(&coroutine.finished(), "Finished");
+    let signal = Signal::<u32>::new();
+    shows(&signal, "Signal");
+    shows(&signal.wait(), "Wait");
+    shows(&signal.subscribe(), "Subscription");
+
+    shows(&next_frame(), "NextFrame");
+    shows(&wait_frames(2), "WaitFrames");
+    shows(&end_of_frame(), "InPhase");
+    shows(&wait_seconds(1), "WaitSeconds");
+    shows(&wait_seconds_realtime(1), "WaitSecondsRealtime");
+    shows(&wait_until(|| true), "WaitUntil");
+    shows(&wait_while(|| true), "WaitWhile");
+    shows(&timeout(1, next_frame()), "Timeout");
+    shows(&interval(1), "Interval");
+    shows(&frames(), "Frames");
+    shows(&animate(1, |_| {}), "Animate");
+    let two = |executor: &Executor| [executor.start(async {}), executor.start(async {})];
+    shows(&join_all(two(&executor)), "JoinAll");
+    shows(&race(two(&executor)), "Race");
+    executor.run_frame(0.1);
+}
+
+#[test]
+fn reports_say_when_what_and_what_comes_of_it() {
+    let id = Executor::new().start(async {}).id();
+    let (frame, phase) = (7, Phase::Update);
+    let dropped = Duration::from_millis(500);
+    let name = || "door".into();
+    let cases = [
+        (
+            Report::InvalidDelta {
+                frame,
+                counted_as: Duration::ZERO,
+            },
+            ["frame 7", "not a length of time", "0ns"],
+        ),
+        (
+            Report::TimeDropped { frame, dropped },
+            ["frame 7", "500ms", "max_delta"],
+        ),
+        (
+            Report::StepsDropped { frame, dropped },
+            ["frame 7", "500ms", "fixed steps"],
+        ),
+        (
+            Report::Greedy {
+                id,
+                name: name(),
+                frame,
+                phase,
+                polls: 1000,
+            },
+            ["frame 7, Update", "0v1 (door)", "1000 times"],
+        ),
+        (
+            Report::Runaway { frame, phase },
+            ["frame 7, Update", "spawning or joining", "next run"],
+        ),
+    ];
+    for (report, parts) in cases {
+        let text = report.to_string();
+        for part in parts {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
+
+/// A payload that is no text.
+struct Mute;
+
+#[test]
+fn a_join_error_tells_who_and_how() {
+    let executor = Executor::new();
+    let sleeper = executor.start(wait_seconds(9));
+    sleeper.named("sleeper");
+    let id = sleeper.id();
+    sleeper.stop();
+    let error: JoinError = result_of(&executor, sleeper).unwrap_err();
+    assert!(error.is_stopped() && !error.is_panic());
+    assert_eq!((error.id(), error.name()), (id, "sleeper"));
+    assert_eq!(
+        error.to_string(),
+        "coroutine 0v1 (sleeper) was stopped before it finished"
+    );
+    let told = panic_of(AssertUnwindSafe(|| error.into_panic()));
+    assert!(told.contains("ask `is_panic()` first"), "{told}");
+
+    let mute = executor.start(async { std::panic::panic_any(Mute) });
+    mute.named("mute");
+    let error = result_of(&executor, mute).map(|(): ()| ()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("coroutine {} (mute) panicked", error.id())
+    );
+    assert!(error.into_panic().is::<Mute>());
+}
+
+#[test]
+fn a_host_may_poll_a_handle_itself_and_is_told_of_the_end() {
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    let waker = waker_that_tells(|call| {
+        if matches!(call, WakerCall::Wake) {
+            TOLD.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let mut executor = Executor::new();
+    let mut coroutine = pin!(executor.start(async { next_frame().await.frame }));
+    let mut cx = Context::from_waker(&waker);
+    let mut poll = || coroutine.as_mut().poll(&mut cx);
+    assert!(poll().is_pending() && poll().is_pending());
+    assert_eq!(TOLD.load(Ordering::Relaxed), 0);
+    executor.run_frame(0.1);
+    assert_eq!(TOLD.load(Ordering::Relaxed), 1);
+    let Poll::Ready(Ok(frame)) = poll() else {
+        panic!("it has ended");
+    };
+    assert_eq!(frame, 1);
+}
