@@ -351,6 +351,7 @@ impl Core {
         }
     }
 
+    // Out of line, so that a handle that is dropped at once is taken apart in place.
     #[inline(never)]
     fn release_unneeded(&self, task: TaskRef) {
         self.release(task);

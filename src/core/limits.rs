@@ -45,13 +45,7 @@ impl Core {
         let Some(task) = task else {
             return;
         };
-        task.set(Flags::LATER);
-        {
-            let state = self.phases.get(task.last_phase());
-            let mut arrivals = state.arrivals.borrow_mut();
-            arrivals.note_later();
-            arrivals.push(wakeup);
-        }
+        self.list(task, task.last_phase(), |arrivals| arrivals.push(wakeup));
         self.report_runaway();
     }
 
@@ -59,8 +53,7 @@ impl Core {
     pub(super) fn postpone_joiner(&self, ticket: Ticket) {
         if let Some(task) = self.task_of(ticket).filter(|task| task.is_alive()) {
             if !task.has(Flags::QUEUED) {
-                let phase = task.last_phase();
-                self.enlist_in(task, phase, self.run.get() == Some(phase));
+                self.enlist_in(task, task.last_phase());
             }
         }
         self.report_runaway();

@@ -83,14 +83,8 @@ impl Core {
                         self.unqueue(task);
                     }
                     task.phase.set(phase);
-                    task.set(Flags::QUEUED);
                     let wakeup = self.tasks.borrow().wakeup(task);
-                    let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
-                    if self.run.get() == Some(phase) {
-                        task.set(Flags::LATER);
-                        arrivals.note_later();
-                    }
-                    arrivals.give_back(order, wakeup);
+                    self.list(task, phase, |arrivals| arrivals.give_back(order, wakeup));
                 }
                 Parked::Wait {
                     order,

@@ -42,7 +42,7 @@ impl Core {
         if soon {
             self.enlist_soon(task);
         } else {
-            self.enlist_in(task, phase, run == Some(phase));
+            self.enlist_in(task, phase);
         }
         if self.watch.is_on() {
             self.watch_spawned(task, place);

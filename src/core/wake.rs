@@ -12,6 +12,7 @@ use crate::task::{Flags, Lifecycle, TaskRef};
 use crate::waker::OwnWaker;
 
 use super::Core;
+use super::backlog::Backlog;
 
 /// Messages are being taken, also if that is cut short by a panic.
 struct Taking<'a>(&'a Cell<bool>);
@@ -81,7 +82,7 @@ impl Core {
         if soon {
             self.enlist_soon(task);
         } else {
-            self.enlist_in(task, phase, self.run.get() == Some(phase));
+            self.enlist_in(task, phase);
         }
     }
 
@@ -94,19 +95,25 @@ impl Core {
         self.soon.borrow_mut().push(wakeup);
     }
 
-    /// The same, for the next run of `phase`, its own; `later`: while one is under
-    /// way.
+    /// The same, for the next run of `phase`, its own.
     #[inline]
-    pub(super) fn enlist_in(&self, task: TaskRef, phase: PhaseIndex, later: bool) {
-        debug_assert!(task.last_phase() == phase && later == (self.run.get() == Some(phase)));
+    pub(super) fn enlist_in(&self, task: TaskRef, phase: PhaseIndex) {
         let wakeup = self.tasks.borrow().wakeup(task);
+        self.list(task, phase, |arrivals| arrivals.push(wakeup));
+    }
+
+    /// Notes that a task stands in a list for the next run of `phase`, its own, to
+    /// which `add` adds it.
+    #[inline]
+    pub(super) fn list(&self, task: TaskRef, phase: PhaseIndex, add: impl FnOnce(&mut Backlog)) {
+        debug_assert!(task.last_phase() == phase);
+        let later = self.run.get() == Some(phase);
         let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
-        task.set(Flags::QUEUED);
+        task.set(if later { Flags::LISTED } else { Flags::QUEUED });
         if later {
-            task.set(Flags::LATER);
             arrivals.note_later();
         }
-        arrivals.push(wakeup);
+        add(&mut arrivals);
     }
 
     /// The task's entry in a list of those to poll is void: it is being polled
