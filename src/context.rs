@@ -237,7 +237,7 @@ fn enter_as<R>(
         waker: Cell::new(ptr::null()),
         pending: Cell::new(Pending::ELSEWHERE),
         resumed: Cell::new(Ticket::VOID),
-        mark: Since::mark(core.clock.frame(), core.id),
+        mark: core.mark(),
         owner,
         outer,
         depth,
@@ -300,7 +300,7 @@ pub(crate) fn level() -> Option<LevelRef> {
 /// How many levels this thread is in.
 #[inline]
 pub(crate) fn depth() -> u32 {
-    level().map_or(0, |level| level.depth)
+    innermost().depth
 }
 
 /// All levels of this thread, from the innermost outwards.

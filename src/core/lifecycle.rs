@@ -428,7 +428,18 @@ pub(super) fn pending_before(task: TaskRef, free: Pending) -> Pending {
 /// Polls a task, and tells what came of it.
 #[inline(always)]
 pub(super) fn poll_once(level: &Level, task: TaskRef, resumed: Ticket) -> Pending {
-    let pending = pending_before(task, level.free());
+    poll_with_pending(level, task, resumed, pending_before(task, level.free()))
+}
+
+/// The same, of a task that has never been polled.
+#[inline(always)]
+pub(super) fn poll_first(level: &Level, task: TaskRef) -> Pending {
+    debug_assert!(task.primary.get() == Primary::NONE);
+    poll_with_pending(level, task, Ticket::VOID, level.free())
+}
+
+#[inline(always)]
+fn poll_with_pending(level: &Level, task: TaskRef, resumed: Ticket, pending: Pending) -> Pending {
     poll(level, task, resumed, pending, &mut level.context());
     level.current.set(None);
     level.pending.get()

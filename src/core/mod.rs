@@ -46,6 +46,7 @@ use crate::report::{Report, Reports};
 use crate::ring::Ring;
 use crate::seconds::Nanos;
 use crate::shared::Shared;
+use crate::since::Since;
 use crate::sync::Arc;
 use crate::task::{TaskRef, TaskTable, Wakeup};
 use crate::ticket::Ticket;
@@ -65,6 +66,8 @@ pub(crate) struct Core {
     /// The next executor of the thread, see [`context`].
     pub(crate) next: Cell<*const Core>,
     this: Weak<Core>,
+    /// What waits note that begin in this frame.
+    mark: Cell<Since>,
     pub(crate) clock: Rc<FrameClock>,
     /// The handle of the game clock, once somebody has asked for it.
     game_clock: OnceCell<Clock>,
@@ -125,6 +128,7 @@ impl Core {
             id,
             next: Cell::new(ptr::null()),
             this: this.clone(),
+            mark: Cell::new(Since::mark(clock.frame(), id)),
             clock: Rc::new(clock),
             game_clock: OnceCell::new(),
             own_clock: Shared::default(),
@@ -164,6 +168,12 @@ impl Core {
     pub(crate) fn rc(&self) -> Rc<Core> {
         // A core is borrowed only through an `Rc` that somebody holds.
         self.this.upgrade().expect("the core is in use")
+    }
+
+    /// What waits note that begin now.
+    #[inline]
+    pub(crate) fn mark(&self) -> Since {
+        self.mark.get()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -220,6 +230,7 @@ impl Core {
             let clock = &self.clock;
             let before = clock.real_ns();
             let irregularity = clock.begin_frame(dt);
+            self.mark.set(Since::mark(clock.frame(), self.id));
             (irregularity, clock.frame(), clock.real_ns() - before)
         };
         self.phases

@@ -6,18 +6,17 @@
 #![forbid(unsafe_code)]
 
 use std::future::Future;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::panic::Location;
 
 use crate::context;
 use crate::owner::OwnerIndex;
 use crate::phase::PhaseIndex;
 use crate::task::{Flags, TaskRef};
-use crate::ticket::Ticket;
 use crate::{Outcome, unwind};
 
 use super::Core;
-use super::lifecycle::{MAX_DEPTH, poll_once};
+use super::lifecycle::{MAX_DEPTH, poll_first};
 
 impl Core {
     /// Stores a future to be polled in the run under way, or in the next one of
@@ -31,6 +30,7 @@ impl Core {
         place: &'static Location<'static>,
     ) -> TaskRef {
         debug_assert!(self.accepts(owner));
+        let future = keep(future);
         let run = self.run.get();
         if run.is_none() {
             // What came from outside before this comes first.
@@ -60,6 +60,7 @@ impl Core {
         place: &'static Location<'static>,
     ) -> TaskRef {
         debug_assert!(self.accepts(owner));
+        let future = keep(future);
         let phase = self.run.get().unwrap_or(PhaseIndex::UPDATE);
         let task = self.insert(future, phase, owner);
         if self.watch.is_on() {
@@ -92,7 +93,7 @@ impl Core {
     #[inline]
     fn insert<F: Future + 'static>(
         &self,
-        future: F,
+        future: ManuallyDrop<F>,
         phase: PhaseIndex,
         owner: Option<OwnerIndex>,
     ) -> TaskRef {
@@ -176,13 +177,22 @@ impl Core {
     fn start_now(&self, task: TaskRef) {
         let _shown = self.show_clock_of(task);
         let pending = context::enter(self, Some(task), |level| {
-            unwind::catch(|| poll_once(level, task, Ticket::VOID))
+            unwind::catch(|| poll_first(level, task))
         });
         match pending {
             Ok(pending) => self.after_poll(task, pending),
             Err(payload) => self.end(task, Outcome::Panicked, Some(payload)),
         }
     }
+}
+
+/// A future on its way into its block. Nothing of the user's is called before it
+/// is there, so that nobody need drop it if that panics: then it can be built in
+/// the block, and not on the stack first, to be copied while it is still being
+/// stored.
+#[inline]
+fn keep<F>(future: F) -> ManuallyDrop<F> {
+    ManuallyDrop::new(future)
 }
 
 /// Drops a future that no executor takes. One whose destructor spawns another,

@@ -131,6 +131,7 @@ impl Core {
     }
 
     /// Takes over what came from outside, in order of arrival.
+    #[inline]
     pub(crate) fn take_messages(&self) {
         if self.inbox.has_messages() && !self.taking_messages.get() {
             self.take_waiting_messages();

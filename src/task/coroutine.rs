@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -97,8 +97,9 @@ pub struct Coroutine<T> {
 }
 
 enum State {
-    /// It may go on, or has left its result.
-    Stored(Rc<Core>, TaskRef),
+    /// It may go on, or has left its result. The core is dropped by hand, so that a
+    /// handle that is dropped at once need not stand in memory.
+    Stored(ManuallyDrop<Rc<Core>>, TaskRef),
     /// No executor took it.
     Refused,
     /// The result has been given.
@@ -137,7 +138,7 @@ impl<T> Coroutine<T> {
 
     #[inline]
     fn of(core: Rc<Core>, task: TaskRef) -> Self {
-        Self::new(State::Stored(core, task))
+        Self::new(State::Stored(ManuallyDrop::new(core), task))
     }
 
     /// The handle of a coroutine that no executor took: stopped from the start.
@@ -281,7 +282,7 @@ impl<T> Coroutine<T> {
     /// ```
     pub fn finished(&self) -> Finished {
         match &self.state {
-            State::Stored(core, task) => Finished::of(core.clone(), *task),
+            State::Stored(core, task) => Finished::of(Rc::clone(core), *task),
             State::Refused => Finished::known(Outcome::Stopped),
             State::Done(_, outcome) => Finished::known(*outcome),
         }
@@ -308,6 +309,7 @@ impl<T> Coroutine<T> {
         };
         let done = State::Done(core.id_of(*task), outcome);
         if let State::Stored(core, task) = mem::replace(&mut self.state, done) {
+            let core = ManuallyDrop::into_inner(core);
             core.drop_done_coroutine(task);
         }
         result
@@ -356,11 +358,12 @@ impl<T> Drop for Coroutine<T> {
     #[inline]
     fn drop(&mut self) {
         self.registration.cancel(Place::Joiners);
-        if let State::Stored(core, task) = &self.state {
+        if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
+            let core = ManuallyDrop::into_inner(core);
             if self.stop_on_drop.get() {
                 core.stop(task.key());
             }
-            core.drop_coroutine::<T>(*task);
+            core.drop_coroutine::<T>(task);
         }
     }
 }

@@ -99,10 +99,12 @@ impl VTable {
 /// to be dropped, and be visible to nobody else; `header.vtable` must be the
 /// one of `F`.
 #[inline]
-pub(crate) unsafe fn write<F: Future>(block: NonNull<Header>, header: Header, future: F) {
-    let stage = Stage {
-        future: ManuallyDrop::new(future),
-    };
+pub(crate) unsafe fn write<F: Future>(
+    block: NonNull<Header>,
+    header: Header,
+    future: ManuallyDrop<F>,
+) {
+    let stage = Stage { future };
     // SAFETY: the class of `F` says that a `Block<F>` fits, size and alignment.
     unsafe { block.cast::<Block<F>>().write(Block { header, stage }) };
 }

@@ -3,6 +3,7 @@
 use std::alloc::Layout;
 use std::collections::HashMap;
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -77,12 +78,16 @@ impl TaskTable {
 
     /// Stores a future as a task that has one handle.
     #[inline]
-    pub(crate) fn insert<F: Future + 'static>(&mut self, future: F, phase: PhaseIndex) -> TaskRef {
+    pub(crate) fn insert<F: Future + 'static>(
+        &mut self,
+        future: ManuallyDrop<F>,
+        phase: PhaseIndex,
+    ) -> TaskRef {
         let vtable = VTable::of::<F>();
         let free = self.free_list(vtable.class);
         let index = *free;
         let (block, ticket, generation) = if index == NONE_FREE {
-            self.carve(vtable.class)
+            self.carve(vtable)
         } else {
             let task = self.at(index);
             *self.free_list(vtable.class) = task.link.get().next_vacant();
@@ -113,13 +118,13 @@ impl TaskTable {
 
     /// A new block, and the ticket and generation of its first occupant.
     #[cold]
-    fn carve(&mut self, class: Class) -> (TaskRef, Ticket, u32) {
+    fn carve(&mut self, vtable: &VTable) -> (TaskRef, Ticket, u32) {
         let index = self.blocks.len();
         assert!(
             index < Ticket::MAX_INDEX,
             "more than 2^30 coroutines at once"
         );
-        let block = self.pool.carve(class).cast::<Header>();
+        let block = self.pool.carve(vtable.class).cast::<Header>();
         // SAFETY: blocks live as long as the pool, which lives as long as the
         // table; `insert` initialises this one before anybody looks at it.
         let task = unsafe { TaskRef::new(block) };
@@ -297,6 +302,8 @@ impl TaskTable {
 
 #[cfg(test)]
 mod tests {
+    use std::mem::ManuallyDrop;
+
     use super::TaskTable;
     use crate::phase::PhaseIndex;
     use crate::ticket::Ticket;
@@ -340,7 +347,7 @@ mod tests {
     fn a_stamp_that_wraps_is_told_from_those_before() {
         let mut table = TaskTable::new(u32::MAX - 1);
         let phase = PhaseIndex::new(Phase::Update);
-        let task = table.insert(std::future::pending::<()>(), phase);
+        let task = table.insert(ManuallyDrop::new(std::future::pending::<()>()), phase);
         let mut stale: Vec<Ticket> = Vec::new();
         for stamp in [u32::MAX - 1, u32::MAX, 0, 1] {
             let ticket = task.ticket();
