@@ -2,6 +2,7 @@
 //! diagrams and traces.
 
 mod abandoned;
+mod actor;
 mod animate;
 mod bad_time;
 mod budget;

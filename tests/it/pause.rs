@@ -17,12 +17,11 @@ use framestep::prelude::*;
 use framestep::{Clock, CoroutineId, Executor};
 
 use crate::support::{counted, forever, poll_once, result_of, swallow, update, yield_now};
-use crate::timeline::{Log, Mark, Timeline, UNLIMITED, unclamped};
+use crate::timeline::{Log, Mark, Timeline, in_quarters, unclamped};
 
 /// Frames of a quarter of a second with a fixed step in each, and an owner.
 fn quarters() -> (Timeline, Owner) {
-    let builder = Executor::builder().max_delta(UNLIMITED).fixed_delta(0.25);
-    let executor = builder.build();
+    let executor = in_quarters();
     let owner = executor.owner();
     (Timeline::with_executor(executor, 0.25), owner)
 }
@@ -829,10 +828,7 @@ fn a_wait_that_goes_to_another_coroutine_keeps_what_is_left_of_it() {
 
 #[test]
 fn a_pause_that_ends_in_a_fixed_step_counts_for_each_wait_on_its_own_time() {
-    let mut executor = Executor::builder()
-        .max_delta(UNLIMITED)
-        .fixed_delta(0.25)
-        .build();
+    let mut executor = in_quarters();
     let owner = executor.owner();
     let log = Log::new();
     for phase in [Phase::FixedUpdate, Phase::Update] {

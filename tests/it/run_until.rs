@@ -8,7 +8,7 @@ use futures::FutureExt;
 
 use framestep::prelude::*;
 
-use crate::support::panic_of;
+use crate::support::{count_frames, panic_of};
 use crate::timeline::{Log, unclamped};
 
 #[test]
@@ -70,14 +70,8 @@ fn run_until_runs_every_phase_of_a_frame() {
 #[test]
 fn run_until_steps_the_other_coroutines_as_well() {
     let mut executor = unclamped();
-    let ticks = Rc::new(Cell::new(0_u64));
-    let count = ticks.clone();
-    let ticker = executor.start(async move {
-        loop {
-            next_frame().await;
-            count.set(count.get() + 1);
-        }
-    });
+    let ticks = Rc::new(Cell::new(0));
+    let ticker = executor.start(count_frames(ticks.clone()));
     executor.run_until(wait_frames(5).map(drop), 0.25);
     assert_eq!(ticks.get(), executor.time().frame);
     assert!(!ticker.is_finished());

@@ -47,6 +47,14 @@ pub(crate) async fn yield_now() {
     .await;
 }
 
+/// Counts frames, for ever.
+pub(crate) async fn count_frames(frames: Rc<Cell<u64>>) {
+    loop {
+        next_frame().await;
+        frames.set(frames.get() + 1);
+    }
+}
+
 /// Counts how often `future` is polled.
 pub(crate) async fn counted<F: Future>(polls: Rc<Cell<u32>>, future: F) -> F::Output {
     let mut future = pin!(future);

@@ -19,6 +19,12 @@ pub(crate) fn unclamped() -> Executor {
     Executor::builder().max_delta(UNLIMITED).build()
 }
 
+/// The same, with a fixed step for each quarter of a second.
+pub(crate) fn in_quarters() -> Executor {
+    let builder = Executor::builder().max_delta(UNLIMITED);
+    builder.fixed_delta(0.25).build()
+}
+
 type FrameFn = Box<dyn FnMut(&mut Executor, f64)>;
 
 /// Steps coroutines frame by frame and compares what they did with a drawing.

@@ -12,7 +12,7 @@ use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
 
-use crate::support::{WakerCall as Act, forever, waker_that_tells};
+use crate::support::{WakerCall as Act, count_frames, forever, waker_that_tells};
 use crate::timeline::unclamped;
 
 thread_local! {
@@ -77,14 +77,10 @@ fn a_clone_a_wake_or_a_drop_that_panics_ends_at_most_the_coroutine_that_gave_the
             let mut executor = unclamped();
             let dropped = Rc::new(Cell::new(0));
             let frames = Rc::new(Cell::new(0));
-            let (count, drops) = (frames.clone(), dropped.clone());
-            let guard = Guard(drops);
+            let (guard, count) = (Guard(dropped.clone()), frames.clone());
             executor.start(async move {
                 let _guard = guard;
-                loop {
-                    next_frame().await;
-                    count.set(count.get() + 1);
-                }
+                count_frames(count).await;
             });
             let guard = Guard(dropped.clone());
             executor.start(async move {

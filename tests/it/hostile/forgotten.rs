@@ -11,7 +11,7 @@ use futures::{FutureExt, StreamExt};
 use framestep::prelude::*;
 use framestep::{Behaviour, Executor, Scene};
 
-use crate::support::{counted, forever, poll_once, result_of};
+use crate::support::{count_frames, counted, forever, poll_once, result_of};
 use crate::timeline::unclamped;
 
 /// Forgets a wait that has not begun and one that has, where it stands and
@@ -146,13 +146,7 @@ fn a_wait_begun_or_not_leaks_and_its_coroutine_goes_on() {
     for (name, make) in waits() {
         let mut executor = unclamped();
         let frames = Rc::new(Cell::new(0));
-        let count = frames.clone();
-        executor.start(async move {
-            loop {
-                next_frame().await;
-                count.set(count.get() + 1);
-            }
-        });
+        executor.start(count_frames(frames.clone()));
         let script = executor.start(async move {
             make().await;
             let begun = time().frame;

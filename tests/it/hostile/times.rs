@@ -11,7 +11,7 @@ use futures::{FutureExt, StreamExt};
 use framestep::prelude::*;
 use framestep::{Executor, MissedTicks, Outcome};
 
-use crate::support::{forever, result_of, update};
+use crate::support::{count_frames, forever, result_of, update};
 use crate::timeline::unclamped;
 
 #[test]
@@ -22,13 +22,7 @@ fn a_dt_of_nan_infinity_minus_zero_subnormal_or_f32_max_is_a_frame() {
         let count = reports.clone();
         executor.on_report(move |_| count.set(count.get() + 1));
         let frames = Rc::new(Cell::new(0));
-        let count = frames.clone();
-        executor.start(async move {
-            loop {
-                next_frame().await;
-                count.set(count.get() + 1);
-            }
-        });
+        executor.start(count_frames(frames.clone()));
         for _ in 0..3 {
             executor.run_frame(dt);
         }

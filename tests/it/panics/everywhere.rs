@@ -10,10 +10,11 @@ use std::task::{Context, Waker};
 use futures::FutureExt;
 
 use framestep::prelude::*;
-use framestep::{Behaviour, Executor, Scene, SceneContext};
+use framestep::{Executor, Scene};
 
+use crate::actor::Actor;
 use crate::support::{Random, WakerCall as Act, forever, waker_that_tells};
-use crate::timeline::UNLIMITED;
+use crate::timeline::in_quarters;
 
 thread_local! {
     static PANICS: Cell<u64> = const { Cell::new(0) };
@@ -82,51 +83,6 @@ fn behind_a_waker_that_panics(executor: &Executor, act: Act) {
         let _ = wait.poll_unpin(&mut Context::from_waker(&first));
         poll_fn(|_| wait.poll_unpin(&mut Context::from_waker(&second))).await;
     });
-}
-
-/// Panics in one of its callbacks.
-struct Actor {
-    panics_in: &'static str,
-    guard: Guard,
-}
-
-impl Actor {
-    fn act(&self, name: &str) {
-        let _ = &self.guard;
-        if self.panics_in == name {
-            boom();
-        }
-    }
-}
-
-impl Behaviour for Actor {
-    fn start(&mut self, context: &SceneContext<'_, Self>) {
-        let guard = Guard::new();
-        context.start(async move {
-            let _guard = guard;
-            forever().await;
-        });
-        self.act("start");
-    }
-
-    fn fixed_update(&mut self, _: &SceneContext<'_, Self>) {
-        self.act("fixed_update");
-    }
-
-    fn update(&mut self, context: &SceneContext<'_, Self>) {
-        self.act("update");
-        if self.panics_in == "on_destroy" {
-            context.destroy_self();
-        }
-    }
-
-    fn late_update(&mut self, _: &SceneContext<'_, Self>) {
-        self.act("late_update");
-    }
-
-    fn on_destroy(&mut self, _: &SceneContext<'_, Self>) {
-        self.act("on_destroy");
-    }
 }
 
 struct World;
@@ -344,19 +300,17 @@ const CALLBACKS: [Inject; 32] = [
 ];
 
 fn actor(panics_in: &'static str) -> Actor {
-    Actor {
-        panics_in,
-        guard: Guard::new(),
-    }
+    let guard = Guard::new();
+    Actor::new(panics_in, || boom()).with(Guard::new(), async move {
+        let _guard = guard;
+        forever().await;
+    })
 }
 
 /// Injects panics until there were `panics` of them.
 fn inject(panics: u64) {
     PANICS.set(0);
-    let executor = Executor::builder()
-        .max_delta(UNLIMITED)
-        .fixed_delta(0.25)
-        .build();
+    let executor = in_quarters();
     executor.on_report(|_| ());
     let mut scene = Scene::with_executor(executor);
     let frames = Rc::new(Cell::new(0));
@@ -414,12 +368,7 @@ fn a_million_panics_in_every_callback_hold_up_no_frame_and_lose_nothing() {
 fn each_callback_really_panics() {
     for (at, inject) in CALLBACKS.iter().enumerate() {
         PANICS.set(0);
-        let mut scene = Scene::with_executor(
-            Executor::builder()
-                .max_delta(UNLIMITED)
-                .fixed_delta(0.25)
-                .build(),
-        );
+        let mut scene = Scene::with_executor(in_quarters());
         scene.executor().on_report(|_| ());
         inject(&scene);
         let mut world = World;

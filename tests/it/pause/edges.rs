@@ -11,7 +11,7 @@ use framestep::Executor;
 use framestep::prelude::*;
 
 use crate::support::{poll_once, result_of, update};
-use crate::timeline::{Log, UNLIMITED, unclamped};
+use crate::timeline::{Log, in_quarters, unclamped};
 
 #[test]
 fn a_wait_that_begins_after_the_owner_was_paused_stands_still() {
@@ -104,10 +104,7 @@ fn a_phase_inside_and_outside_of_fixed_steps_fires_no_timer_early() {
 #[test]
 fn a_wait_begun_in_a_fixed_step_that_lags_behind_a_pause_knows_its_overshoot() {
     for at_once in [true, false] {
-        let mut executor = Executor::builder()
-            .max_delta(UNLIMITED)
-            .fixed_delta(0.25)
-            .build();
+        let mut executor = in_quarters();
         let handle = executor.handle();
         let script = executor.start(async move {
             handle.pause(current());

@@ -1,6 +1,7 @@
 //! Pauses against a model that is obviously right.
 
 use super::*;
+use crate::timeline::UNLIMITED;
 
 /// What a coroutine counts on.
 #[derive(Clone, Copy, Debug)]

@@ -14,7 +14,7 @@ use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Handle, Outcome, Remote, Scene};
 
 use crate::support::{forever, panic_text};
-use crate::timeline::UNLIMITED;
+use crate::timeline::in_quarters;
 
 use operations::{Operation, operations};
 use sites::{ARMED, Site, WAKER_ACTS, sites};
@@ -163,10 +163,7 @@ fn bystanders(executor: &Executor, alive: &Rc<Cell<i32>>) -> Vec<Rc<Cell<u64>>> 
 }
 
 fn check_cell(operation: &Operation, site: &Site) {
-    let executor = Executor::builder()
-        .max_delta(UNLIMITED)
-        .fixed_delta(0.25)
-        .build();
+    let executor = in_quarters();
     executor.on_report(|_| ());
     let mut scene = Scene::with_executor(executor);
     let stage = Rc::new(Stage::new(scene.executor()));

@@ -10,8 +10,9 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
-use framestep::{Behaviour, Outcome, Scene, SceneContext, This};
+use framestep::{Outcome, Scene, This};
 
+use crate::actor::Actor;
 use crate::support::{WakerCall as Act, forever, panic_text, waker_that_tells};
 
 use super::{Stage, World};
@@ -80,44 +81,6 @@ pub(super) async fn behind_a_waker_that_acts(act: Act) {
     WAKER_ACTS.set(None);
 }
 
-/// A behaviour, one of whose callbacks is the callback.
-pub(super) struct Actor {
-    pub(super) acts_in: &'static str,
-}
-
-impl Actor {
-    fn act(&self, name: &str) {
-        if self.acts_in == name {
-            callback();
-        }
-    }
-}
-
-impl Behaviour for Actor {
-    fn start(&mut self, _: &SceneContext<'_, Self>) {
-        self.act("start");
-    }
-
-    fn fixed_update(&mut self, _: &SceneContext<'_, Self>) {
-        self.act("fixed_update");
-    }
-
-    fn update(&mut self, context: &SceneContext<'_, Self>) {
-        self.act("update");
-        if self.acts_in == "on_destroy" {
-            context.destroy_self();
-        }
-    }
-
-    fn late_update(&mut self, _: &SceneContext<'_, Self>) {
-        self.act("late_update");
-    }
-
-    fn on_destroy(&mut self, _: &SceneContext<'_, Self>) {
-        self.act("on_destroy");
-    }
-}
-
 /// A place from which user code is called.
 pub(super) struct Site {
     pub(super) name: &'static str,
@@ -150,7 +113,7 @@ fn own<F: Future<Output = ()> + 'static>(stage: &Rc<Stage>, future: F) -> Instal
 }
 
 fn behaviour(scene: &mut Scene, acts_in: &'static str) -> Installed {
-    let _: This<Actor> = scene.add(Actor { acts_in });
+    let _: This<Actor> = scene.add(Actor::new(acts_in, callback));
     None
 }
 
@@ -349,7 +312,7 @@ pub(super) fn sites() -> Vec<Site> {
             behaviour(scene, "on_destroy")
         }),
         site("a closure that has a behaviour", |scene, stage| {
-            let actor = scene.add(Actor { acts_in: "nothing" });
+            let actor = scene.add(Actor::new("nothing", callback));
             own(stage, async move {
                 next_frame().await;
                 actor.with(|_| callback());
