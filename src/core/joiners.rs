@@ -20,26 +20,34 @@ impl Core {
 
     #[inline(never)]
     pub(super) fn poll_waiting_joiners(&self, run: &Run<'_>) {
+        let mut cx = run.level.context();
         while let Some(ticket) = self.next_joiner(run) {
             if !self.spend() {
                 self.postpone_joiner(ticket);
             } else if ticket.is_record() {
-                let record = self.records.borrow_mut().remove(ticket);
-                let key = record.as_ref().and_then(|record| record.task);
-                let task = key.and_then(|key| self.tasks.borrow().get(key));
-                if let Some(task) = task.filter(|task| task.is_alive()) {
-                    self.resume_joiner(run, task, ticket);
-                }
-                drop(record);
+                self.resume_joiner_behind(run, ticket);
             } else {
                 let task = self.tasks.borrow().at(ticket.index());
                 if task.ticket() == ticket {
                     task.pass_ticket();
                     task.primary.set(Primary::NONE);
-                    self.resume_joiner(run, task, ticket);
+                    self.resume_joiner(run, task, ticket, &mut cx);
                 }
             }
         }
+    }
+
+    /// Resumes the joiner that a record stands for.
+    #[cold]
+    #[inline(never)]
+    fn resume_joiner_behind(&self, run: &Run<'_>, ticket: Ticket) {
+        let record = self.records.borrow_mut().remove(ticket);
+        let key = record.as_ref().and_then(|record| record.task);
+        let task = key.and_then(|key| self.tasks.borrow().get(key));
+        if let Some(task) = task.filter(|task| task.is_alive()) {
+            self.resume_joiner(run, task, ticket, &mut run.level.context());
+        }
+        drop(record);
     }
 
     #[inline]

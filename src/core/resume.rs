@@ -186,12 +186,18 @@ impl Core {
     }
 
     /// Polls a joiner. What ends in that poll is the caller's to look after.
-    #[inline]
-    pub(super) fn resume_joiner(&self, run: &Run<'_>, task: TaskRef, resumed: Ticket) {
+    #[inline(always)]
+    pub(super) fn resume_joiner(
+        &self,
+        run: &Run<'_>,
+        task: TaskRef,
+        resumed: Ticket,
+        cx: &mut Context<'_>,
+    ) {
         if task.has(Flags::SPECIAL) {
             self.resume_special(run, task, resumed);
         } else {
-            self.resume_plain(run, task, resumed, &mut run.level.context());
+            self.resume_plain(run, task, resumed, cx);
         }
     }
 }
