@@ -448,6 +448,41 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_of_ghosts_alone_is_empty() {
+        let mut queue = PhaseQueue::default();
+        queue.push(waiter(0));
+        queue.push(waiter(1));
+        queue.note_ghost();
+        assert!(!queue.is_empty());
+        queue.note_ghost();
+        assert!(queue.is_empty());
+        queue.let_ghost_go();
+        assert!(!queue.is_empty());
+    }
+
+    #[test]
+    fn ghosts_are_to_be_swept_once_they_outnumber_the_rest_by_far_and_not_in_a_run() {
+        let mut queue = PhaseQueue::default();
+        queue.push(waiter(0));
+        queue.push(waiter(1));
+        assert!((0..33).all(|_| !queue.note_ghost()));
+        assert!(queue.note_ghost());
+        queue.begin_run(fresh);
+        assert!(!queue.note_ghost());
+    }
+
+    #[test]
+    fn a_sweep_keeps_apart_who_began_in_an_earlier_frame() {
+        let mut queue = PhaseQueue::default();
+        (0..2).for_each(|index| queue.push(waiter(index)));
+        queue.begin_frame();
+        (2..4).for_each(|index| queue.push(waiter(index)));
+        queue.sweep(|waiter| index(waiter) % 2 == 1);
+        assert_eq!(listed(&queue).1, [0, 2]);
+        assert_eq!(queue.earlier_frame, 1);
+    }
+
+    #[test]
     fn ghosts_are_swept_out_before_they_outnumber_the_rest() {
         let mut queue = PhaseQueue::default();
         queue.push(waiter(0));
