@@ -290,6 +290,17 @@ fn the_earliest_deadline_skips_the_dead_and_is_told_when_asked_again() {
 }
 
 #[test]
+fn the_earliest_deadline_may_wait_on_a_higher_level_than_a_later_one() {
+    let mut wheel = Wheel::new();
+    wheel.insert(70 * TICK, 0); // more than a level of 64 ticks away
+    wheel.insert(30 * TICK, 3);
+    assert_eq!(expired(&mut wheel, 30 * TICK), [(30 * TICK, 3)]);
+    wheel.insert(80 * TICK, 1);
+    wheel.insert(35 * TICK, 2);
+    assert_eq!(wheel.earliest(|key| key < 2), Some(70 * TICK));
+}
+
+#[test]
 fn a_key_set_again_after_it_fired_is_not_taken_for_the_old_timer() {
     for late_ns in [0, 1, SECOND] {
         let mut wheel = Wheel::new();
