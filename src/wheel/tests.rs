@@ -383,6 +383,23 @@ fn a_steady_state_allocates_nothing() {
 }
 
 #[test]
+fn room_for_chunks_grows_by_half_when_there_is_none_left() {
+    let mut wheel = Wheel::new();
+    let mut rooms = vec![0];
+    for key in 0..1_000 * CHUNK as u64 {
+        let chunks = wheel.pool.count();
+        wheel.insert(SECOND, key);
+        let (before, room) = (rooms[rooms.len() - 1], wheel.pool.capacity());
+        if room != before {
+            assert_eq!((chunks, room), (before, before + (before / 2).max(1)));
+            rooms.push(room);
+        }
+    }
+    assert_eq!(rooms[..6], [0, 1, 2, 3, 4, 6]);
+    assert!(rooms.len() < 24, "{rooms:?}");
+}
+
+#[test]
 fn chunks_in_no_list_are_free() {
     let mut model = Model::starting_at(0);
     let mut rng = Rng(0x5EED_0002);
