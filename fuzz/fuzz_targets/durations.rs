@@ -165,8 +165,10 @@ fn begin(executor: &Executor, length: Length, realtime: bool) -> Option<Waiter> 
     })
 }
 
-/// A frame of hostile length, and what the clocks must say of it.
-fn frame(executor: &mut Executor, dt: Length, max_delta_ns: u64) {
+/// A frame of hostile length, and what the clocks must say of it. `source_ns` is
+/// what the game clock has been given so far: it follows that, and so ends with
+/// it, however far a scale has left it behind.
+fn frame(executor: &mut Executor, dt: Length, max_delta_ns: u64, source_ns: &mut u64) {
     let before = executor.time();
     with_value!(dt, value => executor.begin_frame(value));
     let after = executor.time();
@@ -178,8 +180,10 @@ fn frame(executor: &mut Executor, dt: Length, max_delta_ns: u64) {
     assert_eq!(ns(after.unscaled_delta), counted_ns, "{dt:?}");
     let real_ns = ns(before.unscaled_elapsed).saturating_add(counted_ns);
     assert_eq!(ns(after.unscaled_elapsed), real_ns);
+    let given_ns = counted_ns.min(max_delta_ns).min(u64::MAX - *source_ns);
+    *source_ns += given_ns;
     if after.scale == 1.0 && before.scale == 1.0 {
-        let game_ns = ns(before.elapsed).saturating_add(counted_ns.min(max_delta_ns));
+        let game_ns = ns(before.elapsed).saturating_add(given_ns);
         assert_eq!(ns(after.elapsed), game_ns);
     }
     assert!(after.elapsed >= before.elapsed);
@@ -221,6 +225,7 @@ fuzz_target!(|data: &[u8]| {
     executor.on_report(|_| ());
     let clock = executor.clock();
     let mut waiters = Vec::new();
+    let mut source_ns = 0;
     while let Some((&choice, rest)) = bytes.split_first() {
         bytes = rest;
         let Some(length) = Length::read(&mut bytes) else {
@@ -236,7 +241,7 @@ fuzz_target!(|data: &[u8]| {
                     }
                 }
             }
-            _ => frame(&mut executor, length, max_delta_ns),
+            _ => frame(&mut executor, length, max_delta_ns, &mut source_ns),
         }
         check(&executor, &mut waiters);
         // Asked for, it must not panic; how far it is depends on the scale.

@@ -222,3 +222,20 @@ fn timers_are_exact_where_clocks_are_near_the_edges_of_the_wheel_and_of_u64() {
         }
     }
 }
+
+#[test]
+fn a_clock_that_a_scale_has_left_behind_ends_with_the_time_that_it_is_given() {
+    let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
+    let clock = executor.clock();
+    clock.set_scale(0.5);
+    executor.begin_frame(Duration::from_nanos(u64::MAX - 10));
+    clock.set_scale(1.0);
+    let before = executor.time().elapsed;
+    assert_eq!(before, Duration::from_nanos((u64::MAX - 10).div_ceil(2)));
+    for left in [10, 0, 0] {
+        let before = executor.time().elapsed;
+        executor.begin_frame(Duration::from_nanos(100));
+        assert_eq!(executor.time().elapsed - before, Duration::from_nanos(left));
+    }
+    assert_eq!(executor.time().frame, 4);
+}
