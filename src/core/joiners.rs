@@ -41,13 +41,9 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn resume_joiner_behind(&self, run: &Run<'_>, ticket: Ticket) {
-        let record = self.records.borrow_mut().remove(ticket);
-        let key = record.as_ref().and_then(|record| record.task);
-        let task = key.and_then(|key| self.tasks.borrow().get(key));
-        if let Some(task) = task.filter(|task| task.is_alive()) {
+        self.take_record(ticket, |task| {
             self.resume_joiner(run, task, ticket, &mut run.level.context());
-        }
-        drop(record);
+        });
     }
 
     #[inline]

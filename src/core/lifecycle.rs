@@ -428,19 +428,28 @@ pub(super) fn pending_before(task: TaskRef, free: Pending) -> Pending {
 /// Polls a task, and tells what came of it.
 #[inline(always)]
 pub(super) fn poll_once(level: &Level, task: TaskRef, resumed: Ticket) -> Pending {
-    poll_with_pending(level, task, resumed, pending_before(task, level.free()))
+    let pending = pending_before(task, level.free());
+    poll_to_end(level, task, resumed, pending, &mut level.context())
 }
 
 /// The same, of a task that has never been polled.
 #[inline(always)]
 pub(super) fn poll_first(level: &Level, task: TaskRef) -> Pending {
     debug_assert!(task.primary.get() == Primary::NONE);
-    poll_with_pending(level, task, Ticket::VOID, level.free())
+    let pending = level.free();
+    poll_to_end(level, task, Ticket::VOID, pending, &mut level.context())
 }
 
+/// Like `poll`; after it nobody is being polled.
 #[inline(always)]
-fn poll_with_pending(level: &Level, task: TaskRef, resumed: Ticket, pending: Pending) -> Pending {
-    poll(level, task, resumed, pending, &mut level.context());
+pub(super) fn poll_to_end(
+    level: &Level,
+    task: TaskRef,
+    resumed: Ticket,
+    pending: Pending,
+    cx: &mut Context<'_>,
+) -> Pending {
+    poll(level, task, resumed, pending, cx);
     level.current.set(None);
     level.pending.get()
 }

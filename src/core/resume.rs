@@ -174,13 +174,17 @@ impl Core {
                 return;
             }
         }
+        self.take_record(ticket, |task| self.resume_due(run, task, ticket));
+    }
+
+    /// Takes a record out and has whoever it stands for resumed, if that is alive.
+    /// What goes with its waker comes after that.
+    pub(super) fn take_record(&self, ticket: Ticket, resume: impl FnOnce(TaskRef)) {
         let record = self.records.borrow_mut().remove(ticket);
-        let Some(key) = record.as_ref().and_then(|record| record.task) else {
-            return;
-        };
-        let task = self.tasks.borrow().get(key);
+        let key = record.as_ref().and_then(|record| record.task);
+        let task = key.and_then(|key| self.tasks.borrow().get(key));
         if let Some(task) = task.filter(|task| task.is_alive()) {
-            self.resume_due(run, task, ticket);
+            resume(task);
         }
         drop(record);
     }

@@ -29,7 +29,7 @@ use crate::wheel::Due;
 use crate::{Outcome, unwind};
 
 use super::Core;
-use super::lifecycle::{pending_before, poll};
+use super::lifecycle::{pending_before, poll, poll_to_end};
 use super::lists::next;
 use super::phases::{PhaseState, frame_deadline, ticket_of};
 
@@ -67,9 +67,7 @@ impl<'a> Run<'a> {
     pub(super) fn poll(&self, task: TaskRef, resumed: Ticket, cx: &mut Context<'_>) -> Pending {
         let pending = pending_before(task, self.free);
         task.phase.set(self.phase);
-        poll(self.level, task, resumed, pending, cx);
-        self.level.current.set(None);
-        self.level.pending.get()
+        poll_to_end(self.level, task, resumed, pending, cx)
     }
 
     /// Queues a task for what it waits for.
