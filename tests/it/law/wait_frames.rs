@@ -62,30 +62,6 @@ fn wait_frames_of_zero_is_not_due_later_in_the_same_frame() {
 }
 
 #[test]
-fn zero_lengths_are_not_due_later_in_the_same_frame() {
-    begun_in_each_phase(|| wait_seconds(0).in_phase(Phase::EndOfFrame)).check(
-        "
-        frame       0 1 2 3
-        EarlyUpdate - E Z
-        FixedUpdate - F Z
-        Update      - * Z
-        LateUpdate  - L Z
-        EndOfFrame  - Z Z
-        ",
-    );
-    begun_in_each_phase(|| wait_until(|| true).in_phase(Phase::EndOfFrame)).check(
-        "
-        frame       0 1 2 3
-        EarlyUpdate - E Z
-        FixedUpdate - F Z
-        Update      - * Z
-        LateUpdate  - L Z
-        EndOfFrame  - Z Z
-        ",
-    );
-}
-
-#[test]
 fn wait_frames_in_a_phase_resumes_in_that_phase() {
     ended_in_each_phase(|phase| wait_frames(2).in_phase(phase)).check(
         "

@@ -170,6 +170,30 @@ fn zero_lengths_need_a_frame_but_no_time() {
 }
 
 #[test]
+fn zero_lengths_are_not_due_later_in_the_same_frame() {
+    begun_in_each_phase(|| wait_seconds(0).in_phase(Phase::EndOfFrame)).check(
+        "
+        frame       0 1 2 3
+        EarlyUpdate - E Z
+        FixedUpdate - F Z
+        Update      - * Z
+        LateUpdate  - L Z
+        EndOfFrame  - Z Z
+        ",
+    );
+    begun_in_each_phase(|| wait_until(|| true).in_phase(Phase::EndOfFrame)).check(
+        "
+        frame       0 1 2 3
+        EarlyUpdate - E Z
+        FixedUpdate - F Z
+        Update      - * Z
+        LateUpdate  - L Z
+        EndOfFrame  - Z Z
+        ",
+    );
+}
+
+#[test]
 fn zero_lengths_resume_in_the_phase_they_name() {
     let mut timeline = Timeline::with_dt(0.25);
     timeline.row("late", |mark| async move {
