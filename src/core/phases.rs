@@ -63,15 +63,6 @@ impl PhaseState {
         }
     }
 
-    /// The same, asked in that run.
-    #[inline]
-    pub(crate) fn reading_in_run(&self, clock: ClockRef<'_>) -> u64 {
-        match clock {
-            ClockRef::Child(clock) => clock.latest_ns(),
-            clock => self.reading(clock),
-        }
-    }
-
     pub(crate) fn begin_run(&self, clock: &FrameClock) {
         self.serial.set(self.serial.get() + 1);
         self.frame.set(clock.frame());
