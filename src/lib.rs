@@ -77,19 +77,20 @@
 //!
 //! Awaited in frame N, a wait is due in
 //!
-//! | wait | due in | gives |
-//! |---|---|---|
-//! | [`next_frame()`] | the first Update with frame > N | the [`Time`] |
-//! | [`wait_frames(n)`](wait_frames) | the first Update with frame >= N + n; 0 counts as 1 | the [`Time`] |
-//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline | the overshoot |
-//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | every Update with frame > N, to ask, until it holds (no longer holds) | the [`Time`] |
-//! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await | the [`Time`] |
-//! | a [`Coroutine`], [`join(coroutine)`](join) | whichever run it ends in; at once if it has ended | what it returned |
+//! | wait | due in |
+//! |---|---|
+//! | [`next_frame()`] | the first Update with frame > N |
+//! | [`wait_frames(n)`](wait_frames) | the first Update with frame >= N + n; 0 counts as 1 |
+//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline |
+//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | every Update with frame > N, to ask, until it holds (no longer holds) |
+//! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await |
+//! | a [`Coroutine`], [`join(coroutine)`](join) | whichever run it ends in; at once if it has ended |
 //!
 //! [`in_phase`](WaitSeconds::in_phase) on one of the first four rows puts another
-//! phase in the place of Update. A length of time is a number of [`Seconds`] or
-//! a `Duration`. None of these but a join is ready at once, so a loop around one
-//! cannot hold a frame up.
+//! phase in the place of Update. A join returns what the coroutine returned, the
+//! others return `()`: [`time()`] has the clocks. A length of time is a number of
+//! [`Seconds`] or a `Duration`. None of these but a join is ready at once, so a
+//! loop around one cannot hold a frame up.
 //!
 //! On top of them: [`timeout`] and [`interval`], [`frames`] and [`animate`],
 //! [`join_all`] and [`race`] for coroutines, [`Signal`] for events, and [`Budget`]

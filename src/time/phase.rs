@@ -19,7 +19,10 @@ use std::fmt;
 /// const PHYSICS: Phase = Phase::Custom(0);
 ///
 /// let mut executor = Executor::new();
-/// let coroutine = executor.start(async { in_phase(PHYSICS).await.phase });
+/// let coroutine = executor.start(async {
+///     in_phase(PHYSICS).await;
+///     time().phase
+/// });
 /// executor.begin_frame(0.5);
 /// executor.run_phase(Phase::Update);
 /// assert!(!coroutine.is_finished());

@@ -4,7 +4,6 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures::future::FusedFuture;
 
@@ -28,10 +27,6 @@ use super::{polled, polled_again};
 /// In [`Phase::Update`] of every frame, or in another phase with
 /// [`in_phase`](Animate::in_phase), once in each. It is ready in the first later
 /// frame at or past the deadline, like [`wait_seconds`](crate::wait_seconds).
-///
-/// # Output
-///
-/// The overshoot: how far past the deadline the clock stood.
 ///
 /// # Cancel safety
 ///
@@ -134,28 +129,28 @@ impl<F: FnMut(f32)> Animate<F> {
         (self.apply)(0.0);
     }
 
-    /// A frame has come. `Some`: the last one, with its overshoot.
-    fn step(&mut self) -> Option<Duration> {
+    /// Makes the call of one frame. Returns whether it was the last one.
+    fn step(&mut self) -> bool {
         let Progress::Running {
             began_ns,
             length_ns,
             share,
         } = &mut self.progress
         else {
-            return None;
+            return false;
         };
         let elapsed_ns = now_ns(self.phase).saturating_sub(*began_ns);
-        if let Some(overshoot_ns) = length_ns.and_then(|length| elapsed_ns.checked_sub(length)) {
+        if length_ns.is_some_and(|length_ns| elapsed_ns >= length_ns) {
             self.progress = Progress::Done;
             (self.apply)(1.0);
-            return Some(Duration::from_nanos(overshoot_ns));
+            return true;
         }
         if let Some(length_ns) = *length_ns {
             *share = share.max(share_of(elapsed_ns, length_ns));
         }
         let share = *share;
         (self.apply)(share);
-        None
+        false
     }
 }
 
@@ -166,17 +161,17 @@ fn now_ns(phase: Phase) -> u64 {
 }
 
 impl<F: FnMut(f32)> Future for Animate<F> {
-    type Output = Duration;
+    type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Duration> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match self.progress {
             Progress::New => self.begin(),
             Progress::Running { .. } => {}
             Progress::Done => polled_again("animate()"),
         }
         while Pin::new(&mut self.wait).poll(cx).is_ready() {
-            if let Some(overshoot) = self.step() {
-                return Poll::Ready(overshoot);
+            if self.step() {
+                return Poll::Ready(());
             }
             self.wait = next_frame().in_phase(self.phase);
         }

@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::Phase;
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
-use crate::{Phase, Time};
 
 use super::{polled, polled_again};
 
@@ -19,10 +19,6 @@ use super::{polled, polled_again};
 /// In the first run of [`Phase::Update`] at least `frames` frames after the one
 /// of the first poll, or of another phase with
 /// [`in_phase`](WaitFrames::in_phase).
-///
-/// # Output
-///
-/// The clocks as they read then.
 ///
 /// # Cancel safety
 ///
@@ -37,8 +33,8 @@ use super::{polled, polled_again};
 /// ```
 /// # use framestep::prelude::*;
 /// let mut executor = Executor::new();
-/// let frame = executor.run_until(async { wait_frames(3).await.frame }, 0.1);
-/// assert_eq!(frame, 3);
+/// executor.run_until(wait_frames(3), 0.1);
+/// assert_eq!(executor.time().frame, 3);
 /// ```
 ///
 /// # Source
@@ -71,9 +67,9 @@ impl WaitFrames {
 }
 
 impl Future for WaitFrames {
-    type Output = Time;
+    type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let level = polled("wait_frames()");
         let core = level.core();
         if self.registration.is_done() {
@@ -84,7 +80,7 @@ impl Future for WaitFrames {
             self.frames = core.clock.frame().saturating_add(self.frames);
         } else if core.frame_of_run(self.registration.phase()) >= self.frames {
             self.registration.finish(Place::Frames);
-            return Poll::Ready(core.time());
+            return Poll::Ready(());
         }
         let due_frame = self.frames;
         self.registration.wait_for_frame(&level, cx, due_frame);

@@ -236,8 +236,8 @@ impl Wait {
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self {
-            Wait::Time(wait) => Pin::new(wait).poll(cx).map(drop),
-            Wait::Run(wait) => Pin::new(wait).poll(cx).map(drop),
+            Wait::Time(wait) => Pin::new(wait).poll(cx),
+            Wait::Run(wait) => Pin::new(wait).poll(cx),
         }
     }
 }

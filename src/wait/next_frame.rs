@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::Phase;
 use crate::phase::PhaseIndex;
-use crate::{Phase, Time};
 
 use super::phase_wait::PhaseWait;
 
@@ -19,10 +19,6 @@ use super::phase_wait::PhaseWait;
 /// the wait was first polled, or of another phase with
 /// [`in_phase`](NextFrame::in_phase). Coroutines that wait for the same phase
 /// resume in the order in which they began to.
-///
-/// # Output
-///
-/// The clocks as they read in the new frame.
 ///
 /// # Cancel safety
 ///
@@ -39,9 +35,10 @@ use super::phase_wait::PhaseWait;
 /// let mut executor = Executor::new();
 /// let frames = executor.run_until(
 ///     async {
-///         let first = next_frame().await.frame;
-///         let second = next_frame().await.frame;
-///         (first, second)
+///         next_frame().await;
+///         let first = time().frame;
+///         next_frame().await;
+///         (first, time().frame)
 ///     },
 ///     0.1,
 /// );
@@ -76,10 +73,10 @@ impl NextFrame {
 }
 
 impl Future for NextFrame {
-    type Output = Time;
+    type Output = ();
 
     #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.wait.poll(cx)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::task::{Context, Poll};
 
-use crate::Time;
 use crate::context::{self, LevelRef};
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
@@ -42,9 +41,8 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
         self.registration.is_done()
     }
 
-    // Always, so that a script that has no use for the time does not compute it.
     #[inline(always)]
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Time> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let level = context::innermost();
         // First what is known of a wait that has not begun: then nothing is left
         // of it in its first poll.
@@ -64,7 +62,7 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
                 return Poll::Pending;
             }
         }
-        Poll::Ready(level.core().time())
+        Poll::Ready(())
     }
 
     /// Begins where the wait cannot register with its coroutine itself.

@@ -5,7 +5,6 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures::future::FusedFuture;
 
@@ -27,16 +26,14 @@ use super::{polled, polled_again};
 /// ever, and can be stopped. In a fixed step the clock reads the time of the
 /// step.
 ///
+/// How far past the deadline the clock stands on resuming is not paid back: a
+/// loop of waits drifts by it, an [`interval`](crate::interval) does not.
+///
 /// # Resumes
 ///
 /// In [`Phase::Update`] of the first later frame at or past the deadline, or in
 /// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines due in
 /// one run resume by deadline, then by order of registration.
-///
-/// # Output
-///
-/// The overshoot: how far past the deadline the clock stood. It is not paid
-/// back; a loop of waits drifts by it.
 ///
 /// # Cancel safety
 ///
@@ -85,10 +82,6 @@ impl Clock {
     /// in another phase with [`in_phase`](WaitSeconds::in_phase). Timers due in
     /// one run resume clock by clock: the game clock, realtime, then the others
     /// in the order in which they were made.
-    ///
-    /// # Output
-    ///
-    /// The overshoot: how far past the deadline the clock stood.
     ///
     /// # Cancel safety
     ///
@@ -229,39 +222,26 @@ impl Timer {
         }
     }
 
-    // Always, so that a script that has no use for the overshoot does not
-    // compute it.
     #[inline(always)]
-    fn poll(&mut self, cx: &Context<'_>) -> Poll<Duration> {
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
         let level = context::innermost();
-        let resumed = self.registration.take_resumed(&level);
-        match self.deadline {
-            Deadline::At(index, _) | Deadline::Before(index, _) if resumed => {
-                let phase = self.registration.phase();
-                let run = level.core().phases.get(phase);
-                let now_ns = run.reading_in_run(clock_ref(self.clock.as_ref(), index));
-                let paused_ns = level.core().paused_ns(&level, phase, index);
-                let due_ns = self.deadline.due_ns(paused_ns);
-                Poll::Ready(Duration::from_nanos(now_ns.saturating_sub(due_ns)))
-            }
-            _ => match self.poll_not_resumed(cx) {
-                Some(overshoot_ns) => Poll::Ready(Duration::from_nanos(overshoot_ns)),
-                None => Poll::Pending,
-            },
+        if self.registration.take_resumed(&level) {
+            return Poll::Ready(());
         }
+        self.poll_not_resumed(cx)
     }
 
     /// Polled for the first time, or for another reason than that its own
-    /// ticket came up. Gives the overshoot if it is ready.
+    /// ticket came up.
     #[inline(never)]
-    fn poll_not_resumed(&mut self, cx: &Context<'_>) -> Option<u64> {
+    fn poll_not_resumed(&mut self, cx: &Context<'_>) -> Poll<()> {
         let level = context::innermost();
         if let Deadline::In(ClockIndex::OWN, length_ns) = self.deadline {
             let deadline = &mut self.deadline;
             let note = |due_ns| *deadline = Deadline::At(ClockIndex::GAME, due_ns);
             let registration = &mut self.registration;
             if registration.begin_on_game_clock(&level, cx, length_ns, note) {
-                return None;
+                return Poll::Pending;
             }
         }
         self.poll_unusual(cx)
@@ -270,7 +250,7 @@ impl Timer {
     /// The same, if it does not begin in the usual way.
     #[cold]
     #[inline(never)]
-    fn poll_unusual(&mut self, cx: &Context<'_>) -> Option<u64> {
+    fn poll_unusual(&mut self, cx: &Context<'_>) -> Poll<()> {
         let level = polled("wait_seconds()");
         match self.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) => match level.core().own_clock() {
@@ -284,7 +264,7 @@ impl Timer {
             Deadline::Never => {}
             Deadline::Invalid(location) => not_a_number(location),
         }
-        None
+        Poll::Pending
     }
 
     #[inline(always)]
@@ -335,7 +315,7 @@ impl Timer {
     }
 
     #[cold]
-    fn poll_again(&mut self, level: &Level, cx: &Context<'_>, index: ClockIndex) -> Option<u64> {
+    fn poll_again(&mut self, level: &Level, cx: &Context<'_>, index: ClockIndex) -> Poll<()> {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
@@ -350,10 +330,10 @@ impl Timer {
         let now_ns = core.phases.get(since.phase()).reading(clock);
         if now_ns >= due_ns && core.has_run_since(since) {
             self.registration.finish(Place::Timer(index));
-            return Some(now_ns - due_ns);
+            return Poll::Ready(());
         }
         self.registration.wait_for_time(level, cx, clock, due_ns);
-        None
+        Poll::Pending
     }
 
     /// Goes over to the time of the coroutine that polls it, if that is another
@@ -428,10 +408,10 @@ macro_rules! timer_future {
         }
 
         impl Future for $name {
-            type Output = Duration;
+            type Output = ();
 
             #[inline(always)]
-            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Duration> {
+            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
                 self.timer.poll(cx)
             }
         }

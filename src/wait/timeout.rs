@@ -112,7 +112,7 @@ impl<F: Future> Future for Timeout<F> {
         let result = match this.future.poll(cx) {
             Poll::Ready(output) => Ok(output),
             Poll::Pending => match Pin::new(this.timer).poll(cx) {
-                Poll::Ready(_) => Err(Elapsed(())),
+                Poll::Ready(()) => Err(Elapsed(())),
                 Poll::Pending => return Poll::Pending,
             },
         };

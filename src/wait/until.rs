@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::Phase;
 use crate::core::{Place, Registration};
 use crate::phase::PhaseIndex;
-use crate::{Phase, Time};
 
 use super::{polled, polled_again};
 
@@ -21,10 +21,6 @@ use super::{polled, polled_again};
 /// [`in_phase`](WaitUntil::in_phase). The condition is asked once in each run
 /// of that phase, from the frame after the first poll on, until it holds. A
 /// coroutine that waits like this is awake: it costs a poll in each of them.
-///
-/// # Output
-///
-/// The clocks as they read when the condition held.
 ///
 /// # Cancel safety
 ///
@@ -43,14 +39,15 @@ use super::{polled, polled_again};
 /// let mut executor = Executor::new();
 /// let health = Rc::new(Cell::new(2));
 /// let boss = health.clone();
-/// let dead = executor.start(async move { wait_until(move || boss.get() == 0).await.frame });
+/// let dead = executor.start(wait_until(move || boss.get() == 0));
 /// executor.start(async move {
 ///     while health.get() > 0 {
 ///         next_frame().await;
 ///         health.set(health.get() - 1);
 ///     }
 /// });
-/// assert_eq!(executor.run_until(dead, 0.1).unwrap(), 3);
+/// executor.run_until(dead, 0.1).unwrap();
+/// assert_eq!(executor.time().frame, 3);
 /// ```
 ///
 /// # Source
@@ -73,18 +70,12 @@ pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
 /// # use framestep::prelude::*;
 /// let mut executor = Executor::new();
 /// let mut left = 3;
-/// let frame = executor.run_until(
-///     async move {
-///         wait_while(move || {
-///             left -= 1;
-///             left > 0
-///         })
-///         .await
-///         .frame
-///     },
-///     0.1,
-/// );
-/// assert_eq!(frame, 3);
+/// let all_gone = wait_while(move || {
+///     left -= 1;
+///     left > 0
+/// });
+/// executor.run_until(all_gone, 0.1);
+/// assert_eq!(executor.time().frame, 3);
 /// ```
 ///
 /// # Source
@@ -128,7 +119,7 @@ impl<P: FnMut() -> bool> Condition<P> {
         }
     }
 
-    fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<Time> {
+    fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<()> {
         let level = polled(self.name);
         let core = level.core();
         if self.registration.is_done() {
@@ -144,7 +135,7 @@ impl<P: FnMut() -> bool> Condition<P> {
                 self.registration.let_go(&level, Place::Queue);
                 if (self.ask)() == awaited {
                     self.registration.finish(Place::Queue);
-                    return Poll::Ready(core.time());
+                    return Poll::Ready(());
                 }
             }
         }
@@ -173,9 +164,9 @@ macro_rules! condition_future {
         }
 
         impl<P: FnMut() -> bool> Future for $name<P> {
-            type Output = Time;
+            type Output = ();
 
-            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
+            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
                 self.condition.poll(cx, $awaited)
             }
         }

@@ -13,7 +13,7 @@ use crate::timeline::{Log, Timeline, unclamped};
 
 /// A coroutine that waits so many frames, and gives the number.
 fn child(frames: u64) -> Coroutine<u64> {
-    start(wait_frames(frames).map(move |_| frames))
+    start(wait_frames(frames).map(move |()| frames))
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn join_all_gives_what_became_of_each() {
             next_frame().await;
             panic!("on purpose")
         });
-        let finishes = start(wait_frames(2).map(|_| 3));
+        let finishes = start(wait_frames(2).map(|()| 3));
         start(async move {
             next_frame().await;
             stop(id);
@@ -141,8 +141,8 @@ fn a_tie_within_a_run_goes_to_the_one_that_ends_first() {
     let mut executor = unclamped();
     let parent = executor.start(async {
         // Waiters come before timers.
-        let timer = start(wait_seconds(0.25).map(|_| "timer"));
-        let waiter = start(next_frame().map(|_| "waiter"));
+        let timer = start(wait_seconds(0.25).map(|()| "timer"));
+        let waiter = start(next_frame().map(|()| "waiter"));
         race([timer, waiter]).await.1.unwrap()
     });
     assert_eq!(executor.run_until(parent, 0.25).unwrap(), "waiter");

@@ -199,8 +199,8 @@ fn a_dropped_timer_does_not_allocate() {
         executor.start(async {
             loop {
                 futures::select_biased! {
-                    _ = wait_seconds(10) => (),
-                    _ = next_frame() => (),
+                    () = wait_seconds(10) => (),
+                    () = next_frame() => (),
                 }
             }
         });

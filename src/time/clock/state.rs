@@ -109,15 +109,6 @@ impl ClockState {
         }
     }
 
-    /// What it read when it was read last.
-    #[inline]
-    pub(crate) fn latest_ns(&self) -> u64 {
-        match &self.role {
-            Role::Game => self.frames.frame_game_ns(),
-            Role::Child(child) => child.reading.get().now_ns,
-        }
-    }
-
     /// Reads it, and those above that nobody has read in this frame. Without
     /// recursion: there is no limit on how many.
     #[cold]

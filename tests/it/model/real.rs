@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle, Outcome, Time, WithError};
+use framestep::{CoroutineId, Executor, Handle, Outcome, WithError};
 use futures::FutureExt;
 
 use super::program::{How, Length, Wait};
@@ -34,12 +34,9 @@ fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).expect("64 bits will do")
 }
 
-fn time_of(time: Time) -> Got {
+fn now(_: ()) -> Got {
+    let time = time();
     Got::Time(time.frame, nanos(time.elapsed))
-}
-
-fn overshoot(length: Duration) -> Got {
-    Got::Overshoot(nanos(length))
 }
 
 /// Calls `$f` with a length as `Seconds`.
@@ -207,34 +204,34 @@ impl System for Real {
 
     fn wait(&self, wait: Wait, clock: Option<&Clock>, ask: Rc<dyn Fn() -> bool>) -> Waiting {
         match wait {
-            Wait::NextFrame(phase) => in_phase_of!(next_frame(), phase).map(time_of).boxed_local(),
+            Wait::NextFrame(phase) => in_phase_of!(next_frame(), phase).map(now).boxed_local(),
             Wait::Frames(frames, phase) => in_phase_of!(wait_frames(frames), phase)
-                .map(time_of)
+                .map(now)
                 .boxed_local(),
             Wait::Seconds(length, phase) => {
                 let wait = with_length!(length, wait_seconds);
-                in_phase_of!(wait, phase).map(overshoot).boxed_local()
+                in_phase_of!(wait, phase).map(now).boxed_local()
             }
             Wait::Realtime(length, phase) => {
                 let wait = with_length!(length, wait_seconds_realtime);
-                in_phase_of!(wait, phase).map(overshoot).boxed_local()
+                in_phase_of!(wait, phase).map(now).boxed_local()
             }
             Wait::OnClock(_, length, phase) => {
                 let clock = clock.expect("it names a clock");
                 let wait = with_length!(length, |length| clock.wait_seconds(length));
-                in_phase_of!(wait, phase).map(overshoot).boxed_local()
+                in_phase_of!(wait, phase).map(now).boxed_local()
             }
             Wait::Until(_, value, phase) => {
                 let wait = wait_until(move || ask() == value);
-                in_phase_of!(wait, phase).map(time_of).boxed_local()
+                in_phase_of!(wait, phase).map(now).boxed_local()
             }
             Wait::While(_, value, phase) => {
                 let wait = wait_while(move || ask() == value);
-                in_phase_of!(wait, phase).map(time_of).boxed_local()
+                in_phase_of!(wait, phase).map(now).boxed_local()
             }
-            Wait::InPhase(phase) => in_phase(phase).map(time_of).boxed_local(),
-            Wait::FixedUpdate => fixed_update().map(time_of).boxed_local(),
-            Wait::EndOfFrame => end_of_frame().map(time_of).boxed_local(),
+            Wait::InPhase(phase) => in_phase(phase).map(now).boxed_local(),
+            Wait::FixedUpdate => fixed_update().map(now).boxed_local(),
+            Wait::EndOfFrame => end_of_frame().map(now).boxed_local(),
             Wait::Join(_) | Wait::Finished(_) | Wait::Bell(_) | Wait::Yield => {
                 unreachable!("not a wait of the executor's own")
             }

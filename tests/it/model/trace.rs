@@ -40,7 +40,6 @@ pub(super) enum What {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Got {
     Time(u64, u64),
-    Overshoot(u64),
     Joined(Result<usize, Outcome>),
     Ended(Outcome),
     Rung,

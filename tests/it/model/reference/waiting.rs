@@ -18,7 +18,6 @@ use super::state::{Kind, Wait};
 #[derive(Clone)]
 pub(super) enum Answer {
     Time,
-    Overshoot,
     /// The time, if the condition holds.
     Condition(Rc<dyn Fn() -> bool>),
 }
@@ -102,7 +101,7 @@ pub(super) async fn timer(
             entry.begin(phase, timer_kind(&entry.model, clock, length));
             Poll::Pending
         }
-        Some(id) => look(&entry.model, id, &Answer::Overshoot),
+        Some(id) => look(&entry.model, id, &Answer::Time),
     })
     .await
 }
@@ -147,11 +146,6 @@ fn look(model: &Model, id: u64, answer: &Answer) -> Poll<Got> {
     let wait = &state.waits[&id];
     if !wait.ready || state.open {
         return Poll::Pending;
-    }
-    if let Some((clock, deadline)) = state.deadline(wait) {
-        let reading = i128::from(state.runs[&wait.phase].readings[clock]);
-        let overshoot = u64::try_from(reading - deadline);
-        return Poll::Ready(Got::Overshoot(overshoot.expect("never early")));
     }
     let elapsed = state.clocks.now(state.own_clock());
     Poll::Ready(Got::Time(state.clocks.frame, elapsed))
