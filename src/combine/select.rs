@@ -208,6 +208,8 @@ macro_rules! __select {
         };
         match output {
             $(
+                // `_` is the usual pattern of a wait, which returns `()`.
+                #[allow(clippy::ignored_unit_patterns)]
                 $crate::__select!(
                     @at {$($above)*} $crate::__expansion::Selected::This($pattern)
                 ) => $handler,
@@ -253,7 +255,7 @@ macro_rules! __select {
         $crate::__select!(@run {$($branches)+} {$($last_first)+} {$($all)+} $else)
     };
     (@parse {$($branches:tt)*} {$($last_first:ident)*} {$($all:tt)*} else $($rest:tt)*) => {
-        ::core::compile_error!("the last branch of `select!` may be `else => handler`")
+        ::core::compile_error!("`else => handler` is the last branch of `select!`, and there is at most one")
     };
     (@parse {$($branches:tt)*} {$($last_first:ident)*} {$($all:tt)*}
         $pattern:pat = $expression:expr $(, if $condition:expr)? => $handler:block, $($rest:tt)*

@@ -282,7 +282,7 @@ fn they_take_futures_that_are_no_handles() {
         mark.hit();
     });
     timeline.row("borrow", |mark| async move {
-        let names = vec![String::from("a"), String::from("bcd")];
+        let names = [String::from("a"), String::from("bcd")];
         let lengths = join_all(names.iter().map(async |name| {
             wait_frames(name.len() as u64).await;
             name.len()
