@@ -311,6 +311,7 @@
 
 mod budget;
 mod clock;
+mod combine;
 mod context;
 mod core;
 mod error;
@@ -351,6 +352,9 @@ mod wheel;
 
 pub use budget::{Budget, Checkpoint};
 pub use clock::Clock;
+#[doc(hidden)]
+pub use combine::expansion as __expansion;
+pub use combine::{JoinAll, Race, join_all, race};
 pub use error::{JoinError, Outcome};
 pub use executor::{Builder, Executor, Handle, Remote};
 pub use inspect::{CoroutineInfo, Moment, Snapshot, State, TimerClock, TraceEvent, Traced, Wait};
@@ -366,10 +370,10 @@ pub use signal::{Signal, Subscription, WaitSignal};
 pub use task::{Coroutine, Finished, join};
 pub use time::Time;
 pub use wait::{
-    Animate, Elapsed, Frames, InPhase, Interval, JoinAll, MissedTicks, NextFrame, Race, Tick,
-    Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitUntil, WaitWhile, animate,
-    end_of_frame, fixed_update, frames, in_phase, interval, join_all, next_frame, race, timeout,
-    wait_frames, wait_seconds, wait_seconds_realtime, wait_until, wait_while,
+    Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, Tick, Timeout, WaitFrames,
+    WaitSeconds, WaitSecondsRealtime, WaitUntil, WaitWhile, animate, end_of_frame, fixed_update,
+    frames, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_until, wait_while,
 };
 
 /// Has the examples of the README tested.
