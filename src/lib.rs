@@ -310,70 +310,40 @@
 //!   [`slow_poll`](Builder::slow_poll).
 
 mod budget;
-mod clock;
 mod combine;
-mod context;
 mod core;
-mod error;
+mod coroutine;
 mod executor;
-mod hook;
-mod inbox;
 mod inspect;
-mod key;
 mod lend;
-#[cfg(all(test, framestep_loom))]
-mod models;
 mod owner;
-mod pending;
-mod phase;
-mod prefetch;
 pub mod prelude;
-mod queue;
-mod records;
-mod report;
-mod ring;
 mod scene;
 mod script;
-mod seconds;
-mod shared;
 mod signal;
-mod since;
-mod sync;
-mod task;
-mod thread;
-mod ticket;
 mod time;
-mod timers;
-mod unwind;
 mod wait;
-mod waiter;
-mod waker;
-mod wheel;
 
 pub use budget::{Budget, Checkpoint};
-pub use clock::Clock;
 #[doc(hidden)]
 pub use combine::expansion as __expansion;
 pub use combine::{JoinAll, Race, join_all, race};
-pub use error::{JoinError, Outcome};
+pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Outcome, join};
 pub use executor::{Builder, Executor, Handle, Remote};
-pub use inspect::{CoroutineInfo, Moment, Snapshot, State, TimerClock, TraceEvent, Traced, Wait};
-pub use key::CoroutineId;
+pub use inspect::{
+    CoroutineInfo, Moment, Report, Snapshot, State, TimerClock, TraceEvent, Traced, Wait,
+};
 pub use lend::{WithError, try_with, with};
 pub use owner::Owner;
-pub use phase::Phase;
-pub use report::Report;
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{current, delta_seconds, owner, spawn, spawn_in, start, stop, time};
-pub use seconds::Seconds;
 pub use signal::{Signal, Subscription, WaitSignal};
-pub use task::{Coroutine, Finished, join};
-pub use time::Time;
+pub use time::{Clock, Phase, Seconds, Time};
 pub use wait::{
     Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, Tick, Timeout, WaitFrames,
-    WaitSeconds, WaitSecondsRealtime, WaitUntil, WaitWhile, animate, end_of_frame, fixed_update,
-    frames, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_until, wait_while,
+    WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, animate, end_of_frame,
+    fixed_update, frames, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while,
 };
 
 /// Has the examples of the README tested.

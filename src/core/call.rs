@@ -73,11 +73,6 @@ impl<T> Foreign<T> {
     pub(crate) fn into_inner(mut self) -> T {
         self.0.take().expect("it is taken once")
     }
-
-    #[inline]
-    pub(crate) fn get(&self) -> &T {
-        self.0.as_ref().expect("it is there until it is taken")
-    }
 }
 
 impl<T> Drop for Foreign<T> {

@@ -102,7 +102,8 @@ impl Core {
             self.tasks.end(task, payload.is_some());
             if let Some(payload) = payload {
                 let payload = Foreign::new(payload);
-                self.tasks.cold_or_new(task, |cold| cold.panic = Some(payload));
+                self.tasks
+                    .cold_or_new(task, |cold| cold.panic = Some(payload));
             }
             self.settle(task);
         }
@@ -265,10 +266,7 @@ impl Core {
     /// The result of a task that has ended; `None` if it has not, or the result
     /// has been taken.
     #[inline]
-    pub(crate) fn take_result<T>(
-        &self,
-        handle: &TaskHandle<T>,
-    ) -> (Result<T, JoinError>, Outcome) {
+    pub(crate) fn take_result<T>(&self, handle: &TaskHandle<T>) -> (Result<T, JoinError>, Outcome) {
         match self.tasks.take_output(handle) {
             Some(output) => (Ok(output), Outcome::Finished),
             None => {

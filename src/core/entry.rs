@@ -42,8 +42,6 @@ struct Entry {
 pub(crate) struct Removed {
     pub(crate) task: TaskKey,
     pub(crate) waker: Option<Foreign<Waker>>,
-    /// The index of the task that it joins.
-    pub(crate) joins: Option<u32>,
 }
 
 /// All wait entries of an executor.
@@ -93,12 +91,7 @@ impl Entries {
 
     #[cold]
     #[inline(never)]
-    fn grow(
-        &mut self,
-        task: TaskKey,
-        waker: Option<Foreign<Waker>>,
-        frame_bound: bool,
-    ) -> WaitKey {
+    fn grow(&mut self, task: TaskKey, waker: Option<Foreign<Waker>>, frame_bound: bool) -> WaitKey {
         let index = self.slots.len();
         assert!(index < WaitKey::MAX_INDEX, "more than 2^31 waits at once");
         self.slots.push(Entry {
@@ -204,11 +197,10 @@ impl Entries {
         let removed = Removed {
             task: entry.task,
             waker: entry.waker.take(),
-            joins: Some(entry.joins).filter(|&joins| joins != NONE),
         };
         entry.stamp = entry.stamp.wrapping_add(1);
         entry.asks = false;
-        entry.joins = NONE;
+        debug_assert!(entry.joins == NONE, "it has left its ring");
         entry.next = vacant;
         self.vacant = key.index();
         self.foreign -= usize::from(removed.waker.is_some());

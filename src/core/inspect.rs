@@ -58,7 +58,11 @@ impl Core {
         let origin = self.origin_of(task);
         let has_begun = origin.as_ref().is_none_or(|&(_, has_begun)| has_begun);
         let paused = task.has(Flags::PAUSED);
-        let remembered = if paused { self.remembered_wake(task) } else { None };
+        let remembered = if paused {
+            self.remembered_wake(task)
+        } else {
+            None
+        };
         CoroutineInfo {
             id: self.id_of(task),
             name: self.name_of(task),
@@ -140,7 +144,11 @@ impl<'a> Draft<'a> {
     /// The coroutine comes up in a run: of `phase`, or of that in which it was
     /// last polled.
     fn set_ready(&mut self, key: TaskKey, phase: Option<PhaseIndex>) {
-        let position = self.core.tasks.get(key).and_then(|task| self.position(task));
+        let position = self
+            .core
+            .tasks
+            .get(key)
+            .and_then(|task| self.position(task));
         if let Some(position) = position {
             let coroutine = &mut self.coroutines[position];
             if coroutine.state == State::Waiting {

@@ -48,6 +48,7 @@ use waker::sync::Arc;
 
 pub(crate) use registration::{Place, Registration};
 pub(crate) use start::refuse;
+pub(crate) use timer::Unit;
 
 /// The state of one executor.
 pub(crate) struct Core {

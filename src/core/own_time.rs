@@ -21,16 +21,6 @@ pub(super) struct Shown<'a> {
     view: Option<View>,
 }
 
-/// The time that the coroutine being polled counts on: what its clock reads,
-/// less what it has been paused for.
-#[derive(Clone, Copy)]
-pub(crate) struct OwnTime {
-    /// As the clock reads: in a fixed step, the game clock reads the step's time.
-    pub(crate) now_ns: u64,
-    /// How far the clock gets in this frame.
-    pub(crate) reached_ns: u64,
-}
-
 impl Core {
     /// Shows the clock of a task for as long as the result is kept.
     #[inline]
@@ -68,16 +58,14 @@ impl Core {
         }
     }
 
-    /// The time of the coroutine that `scope` polls, for a wait that resumes in
-    /// `phase`.
-    pub(crate) fn own_time(&self, scope: &Scope, phase: PhaseIndex) -> OwnTime {
+    /// The time that the coroutine polled by `scope` counts on, for a wait that
+    /// resumes in `phase`: what its clock reads, less what it has been paused for.
+    /// In a fixed step, the game clock reads the step's time.
+    pub(crate) fn own_time_ns(&self, scope: &Scope, phase: PhaseIndex) -> u64 {
         let clock = self.own_clock();
         let clock = clock.as_ref().map_or(ClockRef::Game, ClockRef::Child);
         let paused_ns = self.paused_ns(scope, phase, clock.index());
-        OwnTime {
-            now_ns: self.now_ns(clock).saturating_sub(paused_ns),
-            reached_ns: self.reached_ns(clock).saturating_sub(paused_ns),
-        }
+        self.now_ns(clock).saturating_sub(paused_ns)
     }
 }
 

@@ -128,7 +128,9 @@ impl Core {
     }
 
     fn read_pause<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> Option<R> {
-        let read = self.tasks.cold(task, |cold| cold.pause.as_deref_mut().map(f));
+        let read = self
+            .tasks
+            .cold(task, |cold| cold.pause.as_deref_mut().map(f));
         read.flatten()
     }
 
@@ -294,8 +296,7 @@ impl Core {
         key: WaitKey,
     ) -> Option<u64> {
         let before = self.task_of(key)?;
-        (scope.current() != Some(before))
-            .then(|| self.paused_in_all_ns(Some(before), phase, clock))
+        (scope.current() != Some(before)).then(|| self.paused_in_all_ns(Some(before), phase, clock))
     }
 
     /// What all clocks read that are waited on, and those that `more` adds.

@@ -5,14 +5,14 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use crate::time::{ClockRef, FrameClock, PhaseIndex};
+use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 
 use super::cell::Guarded;
 use super::key::WaitKey;
 use super::queue::Queue;
 use super::ready::ReadyKey;
-use super::timer::{ClockIndex, Counts, Fate, PhaseTimers};
 use super::timer::wheel::Due;
+use super::timer::{Counts, Fate, PhaseTimers};
 
 /// One phase.
 pub(crate) struct PhaseState {

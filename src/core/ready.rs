@@ -69,8 +69,9 @@ impl Ready {
     #[cold]
     fn grow(&self, at: usize) {
         let mut stamps = self.stamps.borrow_mut();
-        let len = (at + 1).max(stamps.len() * 5 / 4);
-        stamps.reserve_exact(len - stamps.len());
+        let more = (at + 1 - stamps.len()).max(stamps.len() / 4);
+        stamps.reserve_exact(more);
+        let len = stamps.len() + more;
         stamps.resize_with(len, Cell::default);
     }
 

@@ -185,11 +185,13 @@ impl Registration {
         }
     }
 
-    /// Waits anew for a run of the phase, behind the others that do: a condition
+    /// Waits for the next run of the phase, behind the others that do: a condition
     /// did not hold.
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope, cx: &Context<'_>) {
         self.cancel(Place::Queue);
-        self.frame_bound &= self.began == scope.core().clock.frame();
+        // In a later frame than its first, the next run will do.
+        self.frame_bound = false;
+        self.begin(scope.core());
         self.wait_for_run(scope, cx);
     }
 
@@ -253,7 +255,7 @@ impl Registration {
                 Some(_) => None,
                 None => Some(clone_waker(cx)),
             };
-            if self.key != WaitKey::NONE && core.joins(self.key, target) {
+            if core.is_live(self.key) {
                 core.renew_entry(self.key, key, waker);
             } else {
                 self.cancel(Place::Joins);
@@ -280,7 +282,7 @@ impl Registration {
     #[inline(always)]
     fn register(&self, scope: &Scope, cx: &Context<'_>) -> WaitKey {
         match scope.own_task(cx) {
-            Some(task) if !task.is_registered() => task.register(self.phase, self.frame_bound),
+            Some(task) if !task.is_registered() => task.register(self.frame_bound),
             _ => self.register_entry(scope, cx),
         }
     }

@@ -18,8 +18,8 @@ use crate::owner::OwnerIndex;
 
 use super::Core;
 use super::task::Task;
-use super::waker::sync::thread_local;
 use super::waker;
+use super::waker::sync::thread_local;
 
 thread_local! {
     static INNERMOST: Cell<*const Scope> = const { Cell::new(ptr::null()) };

@@ -8,7 +8,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use crate::{CoroutineId, unwind};
+use crate::core::call;
+use crate::coroutine::CoroutineId;
 
 /// How a coroutine ended.
 ///
@@ -115,7 +116,7 @@ impl JoinError {
     fn message(&self) -> Option<String> {
         let payload = self.0.panic.as_ref()?;
         let payload = payload.lock().unwrap_or_else(PoisonError::into_inner);
-        unwind::message(&**payload)
+        call::message(&**payload)
     }
 }
 

@@ -4,17 +4,18 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::Outcome;
+use crate::core::task::Reference;
 use crate::core::{Core, Place, Registration};
-use crate::phase::PhaseIndex;
+use crate::time::PhaseIndex;
 
-use super::header::TaskRef;
+use super::error::Outcome;
 
 /// A wait for the end of a coroutine, by [`Coroutine::finished`].
 ///
@@ -44,14 +45,14 @@ pub struct Finished {
 }
 
 enum Target {
-    Stored(Rc<Core>, TaskRef),
+    Stored(Rc<Core>, Reference),
     /// What became of it is known, and it is stored no more.
     Known(Outcome),
 }
 
 impl Finished {
-    pub(crate) fn of(core: Rc<Core>, task: TaskRef) -> Self {
-        task.add_handle();
+    pub(crate) fn of(core: Rc<Core>, task: &Reference) -> Self {
+        let task = core.tasks.add_reference(task);
         Self::new(Target::Stored(core, task))
     }
 
@@ -69,7 +70,7 @@ impl Finished {
 
     fn outcome(&self) -> Option<Outcome> {
         match &self.target {
-            Target::Stored(_, task) => task.outcome(),
+            Target::Stored(core, task) => core.tasks.of(task).outcome(),
             Target::Known(outcome) => Some(*outcome),
         }
     }
@@ -79,16 +80,19 @@ impl Future for Finished {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(outcome) = self.outcome() {
-            self.registration.finish(Place::Joiners);
-            self.done = true;
-            return Poll::Ready(outcome);
-        }
         let this = &mut *self;
         if let Target::Stored(core, task) = &this.target {
-            this.registration.wait_for_end(core, cx, *task);
+            if this.outcome().is_none() {
+                this.registration.wait_for_end(core, cx, task);
+            }
         }
-        Poll::Pending
+        // The waker was cloned, which is user code: it may have ended it.
+        let Some(outcome) = this.outcome() else {
+            return Poll::Pending;
+        };
+        this.registration.cancel(Place::Joins);
+        this.done = true;
+        Poll::Ready(outcome)
     }
 }
 
@@ -101,7 +105,7 @@ impl FusedFuture for Finished {
 impl Clone for Finished {
     fn clone(&self) -> Self {
         match &self.target {
-            Target::Stored(core, task) => Finished::of(core.clone(), *task),
+            Target::Stored(core, task) => Finished::of(core.clone(), task),
             Target::Known(outcome) => Finished::known(*outcome),
         }
     }
@@ -109,9 +113,10 @@ impl Clone for Finished {
 
 impl Drop for Finished {
     fn drop(&mut self) {
-        self.registration.cancel(Place::Joiners);
-        if let Target::Stored(core, task) = &self.target {
-            core.drop_handle(*task);
+        self.registration.cancel(Place::Joins);
+        let target = mem::replace(&mut self.target, Target::Known(Outcome::Stopped));
+        if let Target::Stored(core, task) = target {
+            core.drop_reference(task);
         }
     }
 }

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
-use std::mem::{self, ManuallyDrop};
+use std::mem;
 use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -13,13 +12,14 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::{Core, Place, Registration, take_output};
+use crate::core::task::{Flags, TaskHandle};
+use crate::core::{self, Core, Place, Registration};
 use crate::owner::OwnerIndex;
-use crate::phase::PhaseIndex;
-use crate::{CoroutineId, JoinError, Outcome};
+use crate::time::PhaseIndex;
 
+use super::error::{JoinError, Outcome};
 use super::finished::Finished;
-use super::header::{Flags, TaskRef};
+use super::id::CoroutineId;
 
 /// A coroutine that has been spawned or started.
 ///
@@ -90,16 +90,14 @@ use super::header::{Flags, TaskRef};
 /// number may wait for one coroutine, and that a join of a stopped one ends,
 /// is not so in Unity.
 pub struct Coroutine<T> {
-    state: State,
+    state: State<T>,
     registration: Registration,
     stop_on_drop: Cell<bool>,
-    output: PhantomData<T>,
 }
 
-enum State {
-    /// It may go on, or has left its result. The core is dropped by hand, so that a
-    /// handle that is dropped at once need not stand in memory.
-    Stored(ManuallyDrop<Rc<Core>>, TaskRef),
+enum State<T> {
+    /// It may go on, or has left its result.
+    Stored(Rc<Core>, TaskHandle<T>),
     /// No executor took it.
     Refused,
     /// The result has been given.
@@ -121,7 +119,7 @@ impl<T> Coroutine<T> {
             return Self::refused(future);
         }
         let task = core.spawn(future, phase, owner, Location::caller());
-        Self::of(core, task)
+        Self::new(State::Stored(core, task))
     }
 
     #[track_caller]
@@ -133,27 +131,21 @@ impl<T> Coroutine<T> {
             return Self::refused(future);
         }
         let task = core.start(future, owner, Location::caller());
-        Self::of(core, task)
-    }
-
-    #[inline]
-    fn of(core: Rc<Core>, task: TaskRef) -> Self {
-        Self::new(State::Stored(ManuallyDrop::new(core), task))
+        Self::new(State::Stored(core, task))
     }
 
     /// The handle of a coroutine that no executor took: stopped from the start.
     pub(crate) fn refused<F>(future: F) -> Self {
-        crate::core::refuse(future);
+        core::refuse(future);
         Self::new(State::Refused)
     }
 
     #[inline]
-    fn new(state: State) -> Self {
+    fn new(state: State<T>) -> Self {
         Coroutine {
             state,
             registration: Registration::new(PhaseIndex::UPDATE, false),
             stop_on_drop: Cell::new(false),
-            output: PhantomData,
         }
     }
 
@@ -161,7 +153,7 @@ impl<T> Coroutine<T> {
     /// key. It stays valid, and keeps its meaning, when the handle is gone.
     pub fn id(&self) -> CoroutineId {
         match &self.state {
-            State::Stored(core, task) => core.id_of(*task),
+            State::Stored(core, task) => CoroutineId::new(core.id, task.key()),
             State::Refused => CoroutineId::NEVER,
             State::Done(id, _) => *id,
         }
@@ -219,7 +211,10 @@ impl<T> Coroutine<T> {
     /// Whether it is paused, itself or by an owner.
     pub fn is_paused(&self) -> bool {
         match &self.state {
-            State::Stored(_, task) => task.is_alive() && task.has(Flags::PAUSED),
+            State::Stored(core, task) => {
+                let task = core.tasks.of(task.reference());
+                task.is_alive() && task.has(Flags::PAUSED)
+            }
             _ => false,
         }
     }
@@ -227,7 +222,7 @@ impl<T> Coroutine<T> {
     /// Whether the coroutine has ended, in whatever way.
     pub fn is_finished(&self) -> bool {
         match &self.state {
-            State::Stored(_, task) => task.has_ended(),
+            State::Stored(core, task) => core.tasks.of(task.reference()).has_ended(),
             _ => true,
         }
     }
@@ -236,9 +231,8 @@ impl<T> Coroutine<T> {
     /// future's type, which for an `async fn` is the path of the function.
     pub fn named(&self, name: impl Into<Cow<'static, str>>) -> &Self {
         if let State::Stored(core, task) = &self.state {
-            let name = name.into();
-            let previous = core.tasks.borrow_mut().extra_mut(*task).name.replace(name);
-            drop(previous);
+            let (task, name) = (core.tasks.of(task.reference()), name.into());
+            core.tasks.cold_or_new(task, |cold| cold.name = Some(name));
         }
         self
     }
@@ -282,7 +276,7 @@ impl<T> Coroutine<T> {
     /// ```
     pub fn finished(&self) -> Finished {
         match &self.state {
-            State::Stored(core, task) => Finished::of(Rc::clone(core), *task),
+            State::Stored(core, task) => Finished::of(Rc::clone(core), task.reference()),
             State::Refused => Finished::known(Outcome::Stopped),
             State::Done(_, outcome) => Finished::known(*outcome),
         }
@@ -298,19 +292,10 @@ impl<T> Coroutine<T> {
         let State::Stored(core, task) = &self.state else {
             return Err(self.refusal());
         };
-        // SAFETY: a handle's `T` is the output of the future it was made with.
-        let output = unsafe { take_output(*task) };
-        let (result, outcome) = if let Some(output) = output {
-            (Ok(output), Outcome::Finished)
-        } else {
-            let error = core.join_error(*task);
-            let outcome = task.outcome().unwrap_or(Outcome::Stopped);
-            (Err(error), outcome)
-        };
-        let done = State::Done(core.id_of(*task), outcome);
+        let (result, outcome) = core.take_result(task);
+        let done = State::Done(CoroutineId::new(core.id, task.key()), outcome);
         if let State::Stored(core, task) = mem::replace(&mut self.state, done) {
-            let core = ManuallyDrop::into_inner(core);
-            core.drop_done_coroutine(task);
+            core.drop_coroutine(task);
         }
         result
     }
@@ -332,16 +317,18 @@ impl<T> Future for Coroutine<T> {
             "a coroutine was awaited again after it had given its result"
         );
         let this = &mut *self;
-        match &this.state {
-            State::Stored(core, task) if !task.has_ended() => {
-                this.registration.wait_for_end(core, cx, *task);
-                Poll::Pending
+        if let State::Stored(core, task) = &this.state {
+            let target = task.reference();
+            if !core.tasks.of(target).has_ended() {
+                this.registration.wait_for_end(core, cx, target);
+                // The waker was cloned, which is user code: it may have ended it.
+                if !core.tasks.of(target).has_ended() {
+                    return Poll::Pending;
+                }
             }
-            _ => {
-                this.registration.finish(Place::Joiners);
-                Poll::Ready(this.take())
-            }
+            this.registration.finish(core, Place::Joins);
         }
+        Poll::Ready(this.take())
     }
 }
 
@@ -357,13 +344,12 @@ impl<T> Unpin for Coroutine<T> {}
 impl<T> Drop for Coroutine<T> {
     #[inline]
     fn drop(&mut self) {
-        self.registration.cancel(Place::Joiners);
+        self.registration.cancel(Place::Joins);
         if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
-            let core = ManuallyDrop::into_inner(core);
             if self.stop_on_drop.get() {
                 core.stop(task.key());
             }
-            core.drop_coroutine::<T>(task);
+            core.drop_coroutine(task);
         }
     }
 }

@@ -17,12 +17,6 @@ impl TaskKey {
         index: 0,
         generation: 0,
     };
-
-    /// In one word, which is compared at once.
-    #[inline]
-    pub(crate) fn bits(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
-    }
 }
 
 /// Identifies one coroutine of one executor.

@@ -5,7 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use crate::unwind;
+use crate::core::call;
 
 type Closure<E> = Box<dyn FnMut(&E)>;
 
@@ -35,7 +35,7 @@ impl<E> Hook<E> {
     /// Drops the closure: the executor is gone.
     pub(crate) fn close(&self) {
         let closure = self.closure.take();
-        unwind::drop_quietly(closure);
+        call::quietly(|| drop(closure));
     }
 
     /// Calls the closure, which is user code: nothing may be borrowed. What it
@@ -47,15 +47,13 @@ impl<E> Hook<E> {
         let Some(mut closure) = closure else {
             return false;
         };
-        if let Err(payload) = unwind::catch(|| closure(event)) {
-            unwind::dispose(payload);
-        }
+        call::quietly(|| closure(event));
         let mut place = self.closure.borrow_mut();
         if place.is_none() {
             *place = Some(closure);
         } else {
             drop(place);
-            unwind::drop_quietly(closure);
+            call::quietly(|| drop(closure));
         }
         true
     }

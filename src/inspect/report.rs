@@ -5,10 +5,13 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
-use crate::hook::Hook;
-use crate::{CoroutineId, Phase};
+use crate::coroutine::CoroutineId;
+use crate::time::Phase;
+
+use super::hook::Hook;
 
 /// Something that went on without harm, but should be looked into.
 ///
@@ -208,7 +211,11 @@ impl Reports {
         let heard = self.hook.call(report) || self.hook.is_set();
         if !heard && self.printed.get() & report.kind() == 0 {
             self.printed.set(self.printed.get() | report.kind());
-            eprintln!("framestep: {report} (printed once; hear all with `Executor::on_report`)");
+            // Where nothing can be printed, nothing happens.
+            drop(writeln!(
+                io::stderr(),
+                "framestep: {report} (printed once; hear all with `Executor::on_report`)"
+            ));
         }
     }
 }

@@ -75,8 +75,6 @@ impl PhaseIndex {
     pub(crate) const NAMED: usize = 5;
     /// All bits a phase index can have set.
     pub(crate) const MASK: u16 = 0x1ff;
-    /// Set besides where it is kept that a coroutine asks for a condition.
-    const ASKING: u16 = 1 << 15;
 
     pub(crate) const fn new(phase: Phase) -> Self {
         PhaseIndex(match phase {
@@ -91,21 +89,6 @@ impl PhaseIndex {
 
     pub(crate) const fn from_bits(bits: u16) -> Self {
         PhaseIndex(bits & Self::MASK)
-    }
-
-    /// The phase, with a note that a coroutine asks for a condition in it.
-    pub(crate) const fn asking(self) -> Self {
-        PhaseIndex(self.0 | Self::ASKING)
-    }
-
-    pub(crate) const fn is_asking(self) -> bool {
-        self.0 & Self::ASKING != 0
-    }
-
-    /// The phase, without that note.
-    #[inline]
-    pub(crate) const fn plain(self) -> Self {
-        PhaseIndex(self.0 & !Self::ASKING)
     }
 
     pub(crate) const fn bits(self) -> u16 {

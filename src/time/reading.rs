@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::Phase;
+use crate::time::Phase;
 
 /// A reading of the executor's clocks.
 ///

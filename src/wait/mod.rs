@@ -20,7 +20,7 @@ mod timeout;
 mod until;
 
 pub use animate::{Animate, animate};
-pub use frames::{WaitFrames, wait_frames};
+pub use frames::{WaitFrames, WaitSteps, wait_frames, wait_steps};
 pub use interval::{Interval, MissedTicks, Tick, interval};
 pub use next_frame::{NextFrame, next_frame};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
@@ -29,15 +29,15 @@ pub use stream::{Frames, frames};
 pub use timeout::{Elapsed, Timeout, timeout};
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 
-use crate::context::{self, LevelRef};
+use crate::core::scope::{self, Scope};
 
-/// The level that polls a wait.
+/// Calls `f` with the scope that polls a wait.
 #[inline]
-pub(crate) fn polled(wait: &'static str) -> LevelRef {
-    match context::level() {
-        Some(level) => level,
+pub(crate) fn polled<R>(wait: &'static str, f: impl FnOnce(&Scope) -> R) -> R {
+    scope::with(|scope| match scope {
+        Some(scope) => f(scope),
         None => polled_outside(wait),
-    }
+    })
 }
 
 #[cold]

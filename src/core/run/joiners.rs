@@ -66,14 +66,14 @@ impl Run<'_> {
     /// Polls the joiners of what ended in the last poll, and those of what ends
     /// in their polls.
     #[inline(always)]
-    pub(super) fn poll_joiners(&self, scope: &Scope, cx: &mut Context<'_>) {
+    pub(super) fn poll_joiners<'s>(&self, scope: &'s Scope, cx: &mut Context<'s>) {
         if self.core.runs.completions.has_ended() {
             self.poll_waiting_joiners(scope, cx);
         }
     }
 
     #[inline(never)]
-    fn poll_waiting_joiners(&self, scope: &Scope, cx: &mut Context<'_>) {
+    fn poll_waiting_joiners<'s>(&self, scope: &'s Scope, cx: &mut Context<'s>) {
         let core = self.core;
         while let Some(key) = {
             scope.clear_current();

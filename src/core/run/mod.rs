@@ -25,15 +25,14 @@ use std::task::Context;
 use crate::coroutine::TaskKey;
 use crate::time::PhaseIndex;
 
+use super::Core;
 use super::call::{self, Payload};
 use super::cell::Guarded;
 use super::key::WaitKey;
-use super::phases::PhaseState;
 use super::ready::ReadyKey;
 use super::scope::{self, Scope};
 use super::task::Flags;
 use super::timer::wheel::Due;
-use super::Core;
 
 pub(super) use joiners::Completions;
 pub(super) use limits::Limits;
@@ -119,7 +118,6 @@ struct Lists {
 struct Run<'a> {
     core: &'a Core,
     phase: PhaseIndex,
-    state: &'a PhaseState,
     lists: Lists,
     next_ready: usize,
     next_waiter: usize,
@@ -163,7 +161,6 @@ impl<'a> Run<'a> {
         let mut run = Run {
             core,
             phase,
-            state,
             lists: runs.lists.take(),
             next_ready: 0,
             next_waiter: 0,
@@ -244,7 +241,7 @@ impl<'a> Run<'a> {
     /// The hot loop: coroutines that waited for the phase, and mostly wait for
     /// it again. A function of its own, so that what it needs stays in registers.
     #[inline(never)]
-    fn poll_waiters<const PREFETCH: bool>(&mut self, scope: &Scope, cx: &mut Context<'_>) {
+    fn poll_waiters<'s, const PREFETCH: bool>(&mut self, scope: &'s Scope, cx: &mut Context<'s>) {
         while let Some(&key) = self.lists.waiters.get(self.next_waiter) {
             self.next_waiter += 1;
             if PREFETCH {
@@ -258,7 +255,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn poll_timers(&mut self, scope: &Scope, cx: &mut Context<'_>) {
+    fn poll_timers<'s>(&mut self, scope: &'s Scope, cx: &mut Context<'s>) {
         while let Some(due) = self.lists.timers.get(self.next_timer) {
             let key = WaitKey::from_bits(due.key);
             self.next_timer += 1;

@@ -21,7 +21,7 @@ impl Run<'_> {
     /// Resumes the coroutine of a wait that is due in the run, unless the key is
     /// stale.
     #[inline(always)]
-    pub(super) fn resume_wait(&self, scope: &Scope, key: WaitKey, cx: &mut Context<'_>) {
+    pub(super) fn resume_wait<'s>(&self, scope: &'s Scope, key: WaitKey, cx: &mut Context<'s>) {
         if key.is_entry() {
             self.resume_entry(scope, key);
             return;
@@ -62,7 +62,7 @@ impl Run<'_> {
 
     /// Polls a task that has nothing special about it.
     #[inline(always)]
-    fn poll_plain(&self, scope: &Scope, task: Task<'_>, cx: &mut Context<'_>) {
+    fn poll_plain<'s>(&self, scope: &'s Scope, task: Task<'_>, cx: &mut Context<'s>) {
         let core = self.core;
         scope.set_current(task);
         let polled = core.tasks.poll(task, self.phase, cx);
@@ -78,7 +78,7 @@ impl Run<'_> {
 
     /// Resumes a task that became ready before the run.
     #[inline(always)]
-    pub(super) fn resume_ready(&self, scope: &Scope, key: ReadyKey, cx: &mut Context<'_>) {
+    pub(super) fn resume_ready<'s>(&self, scope: &'s Scope, key: ReadyKey, cx: &mut Context<'s>) {
         let Some(task) = self.core.take_ready(key) else {
             return;
         };
@@ -91,7 +91,12 @@ impl Run<'_> {
 
     /// Resumes a task that became ready during the run.
     #[inline(always)]
-    pub(super) fn resume_ready_in_run(&self, scope: &Scope, key: ReadyKey, cx: &mut Context<'_>) {
+    pub(super) fn resume_ready_in_run<'s>(
+        &self,
+        scope: &'s Scope,
+        key: ReadyKey,
+        cx: &mut Context<'s>,
+    ) {
         let core = self.core;
         let Some(task) = core.take_ready(key) else {
             return;
@@ -109,7 +114,12 @@ impl Run<'_> {
     /// Resumes a task that is new, woke itself, or joined what was stopped from
     /// outside: no coroutine has a waker of it, so none can wake it without end.
     #[inline(always)]
-    pub(super) fn resume_unwoken(&self, scope: &Scope, task: Task<'_>, cx: &mut Context<'_>) {
+    pub(super) fn resume_unwoken<'s>(
+        &self,
+        scope: &'s Scope,
+        task: Task<'_>,
+        cx: &mut Context<'s>,
+    ) {
         if task.has(Flags::SPECIAL) || task.is_registered() {
             self.core.resume_special(scope, task, self.phase);
         } else {
@@ -177,7 +187,9 @@ impl Core {
             return poll();
         }
         // The task's own, so that `will_wake` holds.
-        let own = self.tasks.cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
+        let own = self
+            .tasks
+            .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
         match own.flatten() {
             Some(own) => scope.with_waker(&own, poll),
             None => poll(),

@@ -20,8 +20,8 @@
 
 use std::cell::Cell;
 
-use crate::coroutine::{Outcome, TaskKey};
 use crate::core::key::WaitKey;
+use crate::coroutine::{Outcome, TaskKey};
 use crate::time::PhaseIndex;
 
 use super::stage::VTable;
@@ -74,8 +74,6 @@ impl Flags {
     pub(crate) const WATCHED: Flags = Flags(1 << 5);
     /// All that a poll has to look at.
     pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
-    /// What a poll has to look at besides a waker of its own.
-    pub(crate) const MORE_THAN_WAKER: Flags = Flags(0b11_1100);
     /// Its `Coroutine` handle exists, and wants the output.
     pub(crate) const HANDLE: Flags = Flags(1 << 7);
 }
@@ -104,9 +102,9 @@ pub(crate) struct Header {
     pub(crate) joiners: Cell<u32>,
     /// The phase in which it was last polled, above its state.
     status: Cell<u16>,
-    /// The phase that the wait registered with the task itself waits for, with a
-    /// bit for waits that count frames and one for conditions.
-    registered: Cell<u16>,
+    /// Of the wait registered with the task itself: whether it is due in a later
+    /// frame, and whether it asks a condition.
+    registered: Cell<u8>,
     /// How many handles need the block.
     references: Cell<u16>,
     flags: Cell<Flags>,
@@ -116,10 +114,10 @@ const _: () = assert!(size_of::<Header>() == 40);
 
 const STATE_BITS: u32 = 4;
 const STATE: u16 = (1 << STATE_BITS) - 1;
-/// In `registered`: the wait counts frames.
-const FRAME_BOUND: u16 = 1 << 14;
+/// In `registered`: the wait is due in a later frame.
+const FRAME_BOUND: u8 = 1;
 /// In `registered`: the wait is one for a condition.
-const ASKS: u16 = 1 << 15;
+const ASKS: u8 = 1 << 1;
 
 impl Header {
     /// The head of a new task, with one reference, that of its handle.
@@ -271,14 +269,13 @@ impl Header {
         self.key.get().is_registered()
     }
 
-    /// Registers a wait for `phase`; returns its key.
+    /// Registers a wait; returns its key.
     #[inline(always)]
-    pub(crate) fn register(&self, phase: PhaseIndex, frame_bound: bool) -> WaitKey {
+    pub(crate) fn register(&self, frame_bound: bool) -> WaitKey {
         debug_assert!(!self.is_registered());
         let key = self.key.get().next();
         self.key.set(key);
-        let frame_bound = if frame_bound { FRAME_BOUND } else { 0 };
-        self.registered.set(phase.bits() | frame_bound);
+        self.registered.set(u8::from(frame_bound) * FRAME_BOUND);
         key
     }
 
@@ -289,12 +286,8 @@ impl Header {
         self.key.set(self.key.get().next());
     }
 
-    /// What the wait registered with the task itself waits for.
-    #[inline]
-    pub(crate) fn registered_phase(&self) -> PhaseIndex {
-        PhaseIndex::from_bits(self.registered.get())
-    }
-
+    /// Whether the wait registered with the task itself is due in a later frame
+    /// than that in which it began.
     #[inline]
     pub(crate) fn is_frame_bound(&self) -> bool {
         self.registered.get() & FRAME_BOUND != 0

@@ -76,12 +76,6 @@ pub(crate) struct Reference {
     key: TaskKey,
 }
 
-impl Reference {
-    pub(crate) fn key(&self) -> TaskKey {
-        self.key
-    }
-}
-
 /// A [`Reference`] to a task whose future has the output `T`.
 #[derive(Debug)]
 pub(crate) struct TaskHandle<T> {
@@ -202,7 +196,10 @@ impl Tasks {
         // SAFETY: nothing in this block uses `blocks` otherwise.
         let blocks = unsafe { &mut *self.blocks.get() };
         let index = blocks.len();
-        assert!(index < WaitKey::MAX_INDEX, "more than 2^31 coroutines at once");
+        assert!(
+            index < WaitKey::MAX_INDEX,
+            "more than 2^31 coroutines at once"
+        );
         let block = store.pool.carve(vtable.class).cast::<Header>();
         blocks.push(block);
         let index = u32::try_from(index).expect("below 2^31");
@@ -233,7 +230,10 @@ impl Tasks {
     /// The task that a reference keeps.
     #[inline]
     pub(crate) fn of(&self, reference: &Reference) -> Task<'_> {
-        assert!(reference.executor == self.executor, "a task of another executor");
+        assert!(
+            reference.executor == self.executor,
+            "a task of another executor"
+        );
         self.at(reference.key.index)
     }
 

@@ -5,8 +5,7 @@
 use std::rc::Rc;
 
 use crate::core::key::WaitKey;
-use crate::core::timer::ClockIndex;
-use crate::time::PhaseIndex;
+use crate::time::{ClockIndex, PhaseIndex};
 
 /// What clocks read at one moment, by clock.
 pub(crate) type Readings = Rc<[(ClockIndex, u64)]>;

@@ -85,7 +85,12 @@ mod tests {
     #[test]
     fn counts_come_up_by_number_then_by_registration_frames_first() {
         let mut counts = Counts::default();
-        let adds = [(Unit::Runs, 4, 0), (Unit::Frames, 5, 1), (Unit::Frames, 4, 2), (Unit::Frames, 5, 3)];
+        let adds = [
+            (Unit::Runs, 4, 0),
+            (Unit::Frames, 5, 1),
+            (Unit::Frames, 4, 2),
+            (Unit::Frames, 5, 3),
+        ];
         for (unit, due, index) in adds {
             counts.insert(unit, due, WaitKey::of_task(index));
         }

@@ -68,15 +68,6 @@ impl PhaseTimers {
         timers.wheel.insert(deadline_ns, key.bits());
     }
 
-    /// The wheel of the game clock, if it has one.
-    #[inline]
-    pub(crate) fn game_wheel(&mut self) -> Option<&mut Wheel> {
-        // Clocks without timers have no place here, so the game clock, if it
-        // has one, has the first.
-        let first = self.clocks.first_mut()?;
-        (first.clock == ClockIndex::GAME).then_some(&mut first.wheel)
-    }
-
     /// Adds a timer made in `frame`, in which its clock gets to the deadline.
     #[cold]
     pub(crate) fn insert_overdue(

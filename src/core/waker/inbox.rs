@@ -20,7 +20,7 @@ pub(crate) enum Message {
     /// A waker of this task was called.
     Wake(Arc<Letter>),
     /// `Remote::spawn` was called.
-    Spawn(RemoteSpawn),
+    Spawn(Foreign<RemoteSpawn>),
 }
 
 /// The one door between threads: an ordered list behind a lock that is held

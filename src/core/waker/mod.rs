@@ -22,6 +22,6 @@ mod own;
 pub(crate) mod sync;
 mod thread;
 
-pub(crate) use inbox::{Inbox, Message};
-pub(crate) use outside::{Letter, outside};
+pub(crate) use inbox::{Inbox, Message, RemoteSpawn};
+pub(crate) use outside::outside;
 pub(crate) use own::OwnWaker;

@@ -15,9 +15,12 @@ use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
 use waker_fn::waker_fn;
 
-use crate::inbox::{Inbox, Message};
-use crate::key::TaskKey;
-use crate::{Coroutine, CoroutineId, Executor, Phase, waker};
+use crate::core::waker::{Inbox, Message};
+use crate::coroutine::TaskKey;
+use crate::coroutine::{Coroutine, CoroutineId};
+use crate::executor::Executor;
+use crate::time::Phase;
+use crate::waker;
 
 /// Something that happens on one thread, and that another is woken for.
 ///

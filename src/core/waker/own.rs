@@ -34,8 +34,6 @@ struct Bell {
     at_home: AtomicU64,
     /// The number of the executor.
     executor: u32,
-    /// The one that polls lend. It is not counted, and never dropped.
-    lent: ManuallyDrop<Waker>,
     away: AtomicU64,
     key: TaskKey,
     inbox: Arc<Inbox>,
@@ -122,19 +120,12 @@ impl OwnWaker {
             home: AtomicU64::new(thread::here()),
             at_home: AtomicU64::new(0),
             executor,
-            lent: ManuallyDrop::new(Waker::noop().clone()),
             away: AtomicU64::new(CREDIT),
             key,
             inbox,
             outside: OnceLock::new(),
         });
-        let bell = NonNull::from(Box::leak(bell));
-        // SAFETY: the functions of the table uphold the contract of `RawWaker`
-        // for as long as the bell is there, which this waker is a part of.
-        let lent = unsafe { Waker::new(bell.as_ptr().cast_const().cast(), &OWN) };
-        // SAFETY: nobody else has the bell yet.
-        unsafe { (*bell.as_ptr()).lent = ManuallyDrop::new(lent) };
-        OwnWaker(bell)
+        OwnWaker(NonNull::from(Box::leak(bell)))
     }
 
     fn bell(&self) -> &Bell {
@@ -142,15 +133,15 @@ impl OwnWaker {
         unsafe { self.0.as_ref() }
     }
 
-    /// The waker for polls: good as long as the handle is there.
-    #[inline]
-    pub(crate) fn lent(&self) -> *const Waker {
-        &raw const *self.bell().lent
-    }
-
     /// One that may go anywhere.
+    #[inline]
     pub(crate) fn to_waker(&self) -> Waker {
-        Waker::clone(&self.bell().lent)
+        // This is the home thread: the handle stays there.
+        self.bell().count_at_home(1);
+        let data = self.0.as_ptr().cast_const().cast();
+        // SAFETY: the functions of the table uphold the contract of `RawWaker`
+        // while the bell is there, which this waker has just been counted for.
+        unsafe { Waker::new(data, &OWN) }
     }
 }
 

@@ -6,7 +6,7 @@
 
 #[cfg(not(all(test, framestep_loom)))]
 mod primitives {
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
     pub(crate) use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
     pub(crate) use std::thread_local;
 }
@@ -15,7 +15,7 @@ mod primitives {
 mod primitives {
     use std::cell::Cell;
 
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
 
     /// Loom has none: std's, behind a lock that loom sees.

@@ -5,9 +5,9 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use crate::seconds::Nanos;
-use crate::timers::ClockIndex;
-use crate::{Phase, Time};
+use crate::time::ClockIndex;
+use crate::time::Nanos;
+use crate::time::{Phase, Time};
 
 use super::Reading;
 use super::gear::Gear;
@@ -311,8 +311,8 @@ impl FrameClock {
 #[cfg(test)]
 mod tests {
     use super::{FrameClock, Irregularity};
-    use crate::Phase;
-    use crate::seconds::Nanos;
+    use crate::time::Nanos;
+    use crate::time::Phase;
 
     #[test]
     fn fixed_steps_run_while_the_next_one_ends_by_now() {

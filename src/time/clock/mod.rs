@@ -13,6 +13,7 @@
 
 mod frame;
 mod gear;
+mod index;
 mod rate;
 mod state;
 
@@ -20,9 +21,8 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::timers::ClockIndex;
-
 pub(crate) use frame::{FrameClock, View};
+pub(crate) use index::ClockIndex;
 use state::Reading;
 pub(crate) use state::{AwaitedClock, ClockState};
 

@@ -7,7 +7,7 @@ use std::fmt;
 use std::mem;
 use std::rc::Rc;
 
-use crate::timers::ClockIndex;
+use crate::time::ClockIndex;
 
 use super::frame::{FrameClock, View};
 use super::gear::Gear;
