@@ -84,7 +84,7 @@
 //! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline | the overshoot |
 //! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | every Update with frame > N, to ask, until it holds (no longer holds) | the [`Time`] |
 //! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await | the [`Time`] |
-//! | a [`Coroutine`], [`join(coroutine)`](join) | whichever run it ends in; at once if it has ended | what it returned |
+//! | a [`Coroutine`], [`join(coroutine)`](join()) | whichever run it ends in; at once if it has ended | what it returned |
 //!
 //! [`in_phase`](WaitSeconds::in_phase) on one of the first four rows puts another
 //! phase in the place of Update. A length of time is a number of [`Seconds`] or
@@ -92,8 +92,9 @@
 //! cannot hold a frame up.
 //!
 //! On top of them: [`timeout`] and [`interval`], [`frames`] and [`animate`],
-//! [`join_all`] and [`race`] for coroutines, [`Signal`] for events, and [`Budget`]
-//! for long jobs that are cut into frames.
+//! [`select!`] and [`join!`], [`race`] and [`join_all`] for several futures at
+//! once, [`Signal`] for events, and [`Budget`] for long jobs that are cut into
+//! frames.
 //!
 //! # Scripts within scripts
 //!
@@ -202,12 +203,11 @@
 //! #     }
 //! # }
 //! use futures::channel::oneshot;
-//! use futures::select_biased;
 //!
-//! /// Opens when the lever is pulled. After three seconds nobody will.
-//! async fn gate(door: Door, mut lever: oneshot::Receiver<()>) {
-//!     select_biased! {
-//!         pulled = lever => if pulled.is_ok() { open(door).await },
+//! /// Opens if the lever is pulled within three seconds.
+//! async fn gate(door: Door, lever: oneshot::Receiver<()>) {
+//!     select! {
+//!         Ok(()) = lever => open(door).await,
 //!         _ = wait_seconds(3) => println!("the gate stays shut"),
 //!     }
 //! }
@@ -222,8 +222,10 @@
 //! assert_eq!(executor.time().frame, 3); // woken in 1, open in 3
 //! ```
 //!
-//! `select_biased!` rather than `select!`: when several branches are ready, the
-//! latter tosses a coin, and a replay would go another way.
+//! [`select!`] waits for the first of several futures. When two are ready in one
+//! poll, the upper branch wins, so that a replay takes the same branch. The
+//! macros of `futures` and tokio work as well, but their `select!` picks a branch
+//! at random.
 //!
 //! # Whose it is, and what it may touch
 //!

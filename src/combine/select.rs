@@ -161,9 +161,11 @@ macro_rules! __select {
         let mut output = {
             // `let` extends the life of what an expression borrows.
             $( let $future = $expression; )+
-            $( let $future = ::core::future::IntoFuture::into_future($future); )+
-            // In reverse, because local variables are dropped in reverse.
-            $( let mut $last_first = ::core::pin::pin!($last_first); )+
+            // In reverse, because local variables are dropped in reverse. Each
+            // `let` moves the future; one more is measurable.
+            $( let mut $last_first = ::core::pin::pin!(
+                ::core::future::IntoFuture::into_future($last_first)
+            ); )+
             let output = ::core::future::poll_fn(move |cx| {
                 let mut is_pending = false;
                 $(
