@@ -5,7 +5,7 @@
 /// Waits until all of the futures are ready, and returns their outputs as a
 /// tuple.
 ///
-/// `join!(a, b, c)` takes up to 64 futures, or whatever else implements
+/// `join!(a, b, c)` takes up to 64 futures, or other values that implement
 /// [`IntoFuture`]; [`join_all`](crate::join_all) takes any number of futures of
 /// one type. It runs them concurrently inside the coroutine that awaits it,
 /// without an allocation. The futures may borrow local variables, and need

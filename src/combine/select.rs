@@ -16,8 +16,8 @@
 /// The shape is that of `tokio::select!`. There may be up to 64 branches; the
 /// comma after a handler in braces may be left out, and `else` is optional and
 /// comes last. The futures may borrow local variables, and need neither `pin!`
-/// nor `fuse()`: coroutine handles, the crate's waits, `async` blocks, and
-/// whatever else implements [`IntoFuture`]. It allocates nothing. Use it
+/// nor `fuse()`: coroutine handles, waits, `async` blocks, and any other type that
+/// implements [`IntoFuture`]. It allocates nothing. Use it
 /// wherever `.await` is allowed.
 ///
 /// What happens, in order:
