@@ -1,10 +1,12 @@
 //! The table of waits, row by row: when each wait is due.
 
+mod begun;
 mod conditions;
 mod next_frame;
 mod phases;
 mod readiness;
 mod skipped_runs;
+mod steps;
 mod wait_frames;
 mod wait_seconds;
 
