@@ -32,6 +32,7 @@ struct Stage {
     executor: Executor,
     clock: Clock,
     top: Owner,
+    _middle: Owner,
     owner: Owner,
 }
 
@@ -46,11 +47,13 @@ impl Stage {
             clock.set_scale(speed);
         }
         let top = executor.owner();
-        let owner = top.child().child_on(&clock);
+        let middle = top.child();
+        let owner = middle.child_on(&clock);
         Stage {
             executor,
             clock,
             top,
+            _middle: middle,
             owner,
         }
     }
