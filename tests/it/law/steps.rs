@@ -1,6 +1,6 @@
 //! On fixed steps a step is what a frame is elsewhere.
 
-mod frame_rates;
+pub(super) mod frame_rates;
 
 use framestep::Executor;
 use futures::future::pending;
