@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use futures::stream::Stream;
 
-use crate::unwind;
+use crate::core::call;
 
 use journal::Journal;
 
@@ -76,15 +76,16 @@ pub use subscription::Subscription;
 ///
 /// ```
 /// # use framestep::prelude::*;
-/// use futures::{StreamExt, select_biased};
+/// use futures::StreamExt;
 ///
 /// async fn door(opened: Signal<()>, shut: Signal<()>) -> u32 {
-///     let (mut opened, mut shut) = (opened.subscribe().fuse(), shut.subscribe().fuse());
+///     let (mut opened, mut shut) = (opened.subscribe(), shut.subscribe());
 ///     let mut count = 0;
 ///     loop {
-///         select_biased! {
-///             () = opened.select_next_some() => count += 1,
-///             () = shut.select_next_some() => return count,
+///         select! {
+///             Some(()) = opened.next() => count += 1,
+///             Some(()) = shut.next() => return count,
+///             else => return count,
 ///         }
 ///         wait_seconds(1).await; // it squeaks
 ///     }
@@ -217,9 +218,7 @@ impl<T> Shared<T> {
                 return;
             };
             // A hostile waker takes nothing from those behind it.
-            if let Err(payload) = unwind::catch(|| waker.wake()) {
-                unwind::dispose(payload);
-            }
+            call::quietly(|| waker.wake());
         }
     }
 }

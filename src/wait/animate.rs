@@ -7,10 +7,11 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::phase::PhaseIndex;
-use crate::{NextFrame, Phase, Seconds, next_frame};
+use crate::core::call;
+use crate::time::{Phase, PhaseIndex, Seconds};
 
 use super::length::Length;
+use super::phase_wait::PhaseWait;
 use super::{polled, polled_again};
 
 /// Calls `apply` with the share of `seconds` that has passed, frame by frame,
@@ -65,8 +66,8 @@ pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
     Animate {
         apply,
         length: Length::of(seconds),
-        wait: next_frame(),
-        phase: Phase::Update,
+        wait: PhaseWait::later(PhaseIndex::UPDATE),
+        phase: PhaseIndex::UPDATE,
         progress: Progress::New,
     }
 }
@@ -76,8 +77,8 @@ pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
 pub struct Animate<F> {
     apply: F,
     length: Length,
-    wait: NextFrame,
-    phase: Phase,
+    wait: PhaseWait,
+    phase: PhaseIndex,
     progress: Progress,
 }
 
@@ -109,11 +110,17 @@ fn share_of(elapsed_ns: u64, length_ns: u64) -> f32 {
 }
 
 impl<F> Animate<F> {
-    /// Calls in `phase`, once in every frame. [`Phase::FixedUpdate`] goes by the
-    /// time of the fixed steps.
+    /// Calls in `phase`, once in every frame; in [`Phase::FixedUpdate`], once in
+    /// every step, by the time of the steps.
+    ///
+    /// # Panics
+    ///
+    /// If it has begun.
+    #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.phase = phase;
-        self.wait = next_frame().in_phase(phase);
+        self.phase = PhaseIndex::new(phase);
+        self.wait.set_phase(self.phase);
+        self.wait = PhaseWait::later(self.phase);
         self
     }
 }
@@ -126,7 +133,7 @@ impl<F: FnMut(f32)> Animate<F> {
             length_ns,
             share: 0.0,
         };
-        (self.apply)(0.0);
+        call::out(|| (self.apply)(0.0));
     }
 
     /// Makes the call of one frame. Returns whether it was the last one.
@@ -142,22 +149,20 @@ impl<F: FnMut(f32)> Animate<F> {
         let elapsed_ns = now_ns(self.phase).saturating_sub(*began_ns);
         if length_ns.is_some_and(|length_ns| elapsed_ns >= length_ns) {
             self.progress = Progress::Done;
-            (self.apply)(1.0);
+            call::out(|| (self.apply)(1.0));
             return true;
         }
         if let Some(length_ns) = *length_ns {
             *share = share.max(share_of(elapsed_ns, length_ns));
         }
         let share = *share;
-        (self.apply)(share);
+        call::out(|| (self.apply)(share));
         false
     }
 }
 
-fn now_ns(phase: Phase) -> u64 {
-    let level = polled("animate()");
-    let phase = PhaseIndex::new(phase);
-    level.core().own_time(&level, phase).now_ns
+fn now_ns(phase: PhaseIndex) -> u64 {
+    polled("animate()", |scope| scope.core().own_time_ns(scope, phase))
 }
 
 impl<F: FnMut(f32)> Future for Animate<F> {
@@ -169,11 +174,11 @@ impl<F: FnMut(f32)> Future for Animate<F> {
             Progress::Running { .. } => {}
             Progress::Done => polled_again("animate()"),
         }
-        while Pin::new(&mut self.wait).poll(cx).is_ready() {
+        while self.wait.poll(cx, "animate()").is_ready() {
             if self.step() {
                 return Poll::Ready(());
             }
-            self.wait = next_frame().in_phase(self.phase);
+            self.wait = PhaseWait::later(self.phase);
         }
         Poll::Pending
     }

@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::Phase;
-use crate::phase::PhaseIndex;
+use crate::time::{Phase, PhaseIndex};
 
 use super::phase_wait::PhaseWait;
 
@@ -52,7 +51,7 @@ use super::phase_wait::PhaseWait;
 #[inline]
 pub fn next_frame() -> NextFrame {
     NextFrame {
-        wait: PhaseWait::new(PhaseIndex::UPDATE),
+        wait: PhaseWait::later_frame(PhaseIndex::UPDATE),
     }
 }
 
@@ -60,12 +59,17 @@ pub fn next_frame() -> NextFrame {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextFrame {
-    wait: PhaseWait<true>,
+    wait: PhaseWait,
 }
 
 impl NextFrame {
     /// Resumes in `phase` of the next frame.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
     #[inline]
+    #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.wait.set_phase(PhaseIndex::new(phase));
         self
@@ -77,7 +81,7 @@ impl Future for NextFrame {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.wait.poll(cx)
+        self.wait.poll(cx, "next_frame()")
     }
 }
 

@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::Phase;
-use crate::phase::PhaseIndex;
+use crate::time::{Phase, PhaseIndex};
 
 use super::phase_wait::PhaseWait;
 
@@ -128,7 +127,7 @@ pub fn end_of_frame() -> InPhase {
 #[inline]
 pub fn in_phase(phase: Phase) -> InPhase {
     InPhase {
-        wait: PhaseWait::new(PhaseIndex::new(phase)),
+        wait: PhaseWait::next_run(PhaseIndex::new(phase)),
     }
 }
 
@@ -136,7 +135,7 @@ pub fn in_phase(phase: Phase) -> InPhase {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct InPhase {
-    wait: PhaseWait<false>,
+    wait: PhaseWait,
 }
 
 impl Future for InPhase {
@@ -144,7 +143,7 @@ impl Future for InPhase {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.wait.poll(cx)
+        self.wait.poll(cx, "in_phase()")
     }
 }
 

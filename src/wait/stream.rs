@@ -6,9 +6,9 @@ use std::task::{Context, Poll, ready};
 
 use futures::stream::{FusedStream, Stream};
 
-use crate::{NextFrame, Phase, Time, next_frame};
+use crate::time::{Phase, Time};
 
-use super::polled;
+use super::{NextFrame, next_frame, polled};
 
 /// The frames to come, as a [`Stream`]: for the combinators of streams, or for
 /// a loop that `select!`s.
@@ -83,7 +83,7 @@ impl Stream for Frames {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Time>> {
         ready!(Pin::new(&mut self.wait).poll(cx));
         self.wait = next_frame().in_phase(self.phase);
-        Poll::Ready(Some(polled("frames()").core().time()))
+        Poll::Ready(Some(polled("frames()", |scope| scope.core().time())))
     }
 }
 

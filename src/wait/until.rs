@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::Phase;
+use crate::core::call;
 use crate::core::{Place, Registration};
-use crate::phase::PhaseIndex;
+use crate::time::{Phase, PhaseIndex};
 
 use super::{polled, polled_again};
 
@@ -105,8 +105,6 @@ struct Condition<P> {
     ask: P,
     name: &'static str,
     registration: Registration,
-    /// The run of the phase in which it was last asked.
-    asked_in: u64,
 }
 
 impl<P: FnMut() -> bool> Condition<P> {
@@ -115,39 +113,35 @@ impl<P: FnMut() -> bool> Condition<P> {
             ask,
             name,
             registration: Registration::new(PhaseIndex::UPDATE, true),
-            asked_in: 0,
         }
     }
 
     fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<()> {
-        let level = polled(self.name);
-        let core = level.core();
-        if self.registration.is_done() {
-            polled_again(self.name);
-        }
-        if self.registration.is_new() {
-            self.registration.begin(&level);
-        } else if core.has_run_since(self.registration.since()) {
-            let run = core.runs_begun(self.registration.phase());
-            if self.asked_in != run {
-                self.asked_in = run;
-                // If it does not hold it is waited for anew, behind the others.
-                self.registration.let_go(&level, Place::Queue);
-                if (self.ask)() == awaited {
-                    self.registration.finish(Place::Queue);
+        polled(self.name, |scope| {
+            let core = scope.core();
+            if self.registration.is_done() {
+                polled_again(self.name);
+            }
+            if self.registration.is_new() {
+                self.registration.begin(core);
+                self.registration.wait_for_run(scope, cx);
+            } else if self.registration.is_due(core) {
+                if call::out(&mut self.ask) == awaited {
+                    self.registration.finish(core, Place::Queue);
                     return Poll::Ready(());
                 }
+                self.registration.wait_again_for_run(scope, cx);
+            } else {
+                self.registration.wait_on_for_run(scope, cx);
             }
-        }
-        self.registration.wait_for_phase(&level, cx);
-        self.registration.note_condition(&level);
-        Poll::Pending
+            self.registration.note_condition(core);
+            Poll::Pending
+        })
     }
 }
 
 impl<P> Drop for Condition<P> {
     fn drop(&mut self) {
-        self.registration.forget_condition();
         self.registration.cancel(Place::Queue);
     }
 }
@@ -156,9 +150,14 @@ macro_rules! condition_future {
     ($name:ident, $awaited:literal) => {
         impl<P> $name<P> {
             /// Asks in the runs of `phase`.
+            ///
+            /// # Panics
+            ///
+            /// If the wait has begun.
+            #[track_caller]
             pub fn in_phase(mut self, phase: Phase) -> Self {
                 let phase = PhaseIndex::new(phase);
-                self.condition.registration.set_phase(phase);
+                self.condition.registration.set_stepped_phase(phase);
                 self
             }
         }
