@@ -9,6 +9,7 @@ mod skipped_runs;
 mod steps;
 mod wait_frames;
 mod wait_seconds;
+mod wait_steps;
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
