@@ -5,10 +5,13 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use futures::FutureExt;
 use futures::channel::oneshot;
+use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
 
+use crate::support::forever;
 use crate::timeline::{Log, unclamped};
 use crate::watched::{check_all_dropped, watched};
 
@@ -23,14 +26,43 @@ async fn replace_the_context() {
 
 #[test]
 fn a_context_that_is_replaced_is_that_of_one_coroutine() {
+    type Script = fn() -> LocalBoxFuture<'static, ()>;
+    // It ends, it goes on, it sleeps.
+    let scripts: [Script; 3] = [
+        || {
+            async {
+                next_frame().await;
+                replace_the_context().await;
+            }
+            .boxed_local()
+        },
+        || {
+            async {
+                loop {
+                    next_frame().await;
+                    replace_the_context().await;
+                }
+            }
+            .boxed_local()
+        },
+        || {
+            async {
+                next_frame().await;
+                replace_the_context().await;
+                forever().await;
+            }
+            .boxed_local()
+        },
+    ];
+    for script in scripts {
+        a_replaced_context_harms_nobody_else(script());
+    }
+}
+
+fn a_replaced_context_harms_nobody_else(script: LocalBoxFuture<'static, ()>) {
     let mut executor = unclamped();
     let log = Log::new();
-    executor.start(watched(async {
-        loop {
-            replace_the_context().await;
-            next_frame().await;
-        }
-    }));
+    executor.start(watched(script));
     let mut senders = Vec::new();
     for at in 0..3 {
         let (send, message) = oneshot::channel::<()>();

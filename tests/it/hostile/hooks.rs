@@ -49,7 +49,7 @@ fn one_that_a_hook_stops_while_a_waker_wakes_it_is_not_polled_again() {
 
 #[test]
 fn one_that_a_hook_stops_while_a_paused_owner_starts_it_is_never_polled() {
-    for inactive in [false, true] {
+    for (inactive, pause_first) in [(false, false), (true, false), (false, true), (true, true)] {
         let mut executor = unclamped();
         let owner = Rc::new(executor.owner());
         let (handle, own) = (executor.handle(), Rc::downgrade(&owner));
@@ -67,8 +67,11 @@ fn one_that_a_hook_stops_while_a_paused_owner_starts_it_is_never_polled() {
                 handle.stop(first);
             }
         });
-        owner.pause();
+        if pause_first {
+            owner.pause();
+        }
         executor.remote().spawn(|| async {});
+        owner.pause();
         let polls = Rc::new(Cell::new(0));
         let count = polls.clone();
         let coroutine = owner.start(watched(async move { count.set(count.get() + 1) }));
