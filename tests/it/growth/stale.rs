@@ -30,15 +30,9 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 }
                 Poll::<()>::Pending
             }));
-            assert_eq!(
-                executor
-                    .snapshot()
-                    .get(coroutine.id())
-                    .unwrap()
-                    .waits()
-                    .count(),
-                0
-            );
+            let snapshot = executor.snapshot();
+            let waits = snapshot.get(coroutine.id()).unwrap().waits();
+            assert!(waits.count() <= 1);
             executor.run_phase(Phase::Custom(9));
         },
     ),
