@@ -1,6 +1,8 @@
 //! Whatever can be awaited, alone and combined.
 
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use futures::future::{LocalBoxFuture, select};
 use futures::stream::FuturesUnordered;
@@ -10,7 +12,7 @@ use framestep::prelude::*;
 
 use crate::support::yield_now;
 
-use super::grenade::{Grenade, maybe_panic};
+use super::grenade::{Grenade, maybe_panic, survive};
 use super::operations::{Site, occasionally};
 use super::world::World;
 
@@ -104,6 +106,25 @@ fn foreign(world: &Rc<World>) -> Wait {
     }
 }
 
+/// A wait whose destructor does not panic: `FuturesUnordered` would abort.
+struct Quiet(Option<Wait>);
+
+impl Future for Quiet {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let wait = self.0.as_mut().expect("not dropped");
+        wait.as_mut().poll(cx)
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        let wait = self.0.take();
+        survive(|| drop(wait));
+    }
+}
+
 fn handles(world: &Rc<World>) -> Vec<Coroutine<Grenade>> {
     let taken = (0..world.below(4)).filter_map(|_| world.take(&world.coroutines));
     taken.map(|known| known.coroutine).collect()
@@ -125,7 +146,8 @@ pub(super) fn wait(world: &Rc<World>, depth: u32) -> Wait {
             .map(drop)
             .boxed_local(),
         2 => {
-            let waits: FuturesUnordered<Wait> = (0..world.below(5)).map(|_| inner()).collect();
+            let few = (0..world.below(5)).map(|_| Quiet(Some(inner())));
+            let waits: FuturesUnordered<Quiet> = few.collect();
             waits
                 .for_each(|()| async { occasionally(3, Site::Poll) })
                 .boxed_local()
@@ -133,9 +155,8 @@ pub(super) fn wait(world: &Rc<World>, depth: u32) -> Wait {
         3 => {
             // Enough to be polled one by one.
             let few = (0..world.below(4)).map(|_| inner());
-            let waits: Vec<Wait> = few
-                .chain((0..31).map(|_| next_frame().map(drop).boxed_local()))
-                .collect();
+            let many = (0..31).map(|_| next_frame().map(drop).boxed_local());
+            let waits: Vec<_> = few.chain(many).map(|wait| Quiet(Some(wait))).collect();
             futures::future::join_all(waits).map(drop).boxed_local()
         }
         4 => timeout(length(world), inner()).map(drop).boxed_local(),
