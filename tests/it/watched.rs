@@ -5,7 +5,7 @@
 //! All of it is kept per thread, so that tests do not see one another.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,7 +14,8 @@ use pin_project::{pin_project, pinned_drop};
 
 thread_local! {
     static NEXT: RefCell<u64> = const { RefCell::new(1) };
-    static ALIVE: RefCell<BTreeSet<u64>> = const { RefCell::new(BTreeSet::new()) };
+    /// What is alive, by serial number.
+    static ALIVE: RefCell<BTreeMap<u64, &'static str>> = const { RefCell::new(BTreeMap::new()) };
     static FUTURES: RefCell<BTreeMap<u64, Life>> = const { RefCell::new(BTreeMap::new()) };
     static FAULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
@@ -53,7 +54,12 @@ pub(crate) fn check_no_faults() {
 
 /// How many tokens of this thread are alive, those inside of futures among them.
 pub(crate) fn alive() -> usize {
-    ALIVE.with_borrow(BTreeSet::len)
+    ALIVE.with_borrow(BTreeMap::len)
+}
+
+/// What is alive, by name.
+pub(crate) fn names_alive() -> Vec<&'static str> {
+    ALIVE.with_borrow(|alive| alive.values().copied().collect())
 }
 
 /// Lets go of what an earlier, failed part of this thread has left.
@@ -72,19 +78,19 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(name: &'static str) -> Self {
         let serial = NEXT.with_borrow_mut(|next| {
             *next += 1;
             *next
         });
-        ALIVE.with_borrow_mut(|alive| alive.insert(serial));
+        ALIVE.with_borrow_mut(|alive| alive.insert(serial, name));
         let mark = !serial;
         Token { serial, mark }
     }
 
     /// Whether this is a value that has not been dropped.
     pub(crate) fn is_alive(&self) -> bool {
-        self.mark == !self.serial && ALIVE.with_borrow(|alive| alive.contains(&self.serial))
+        self.mark == !self.serial && ALIVE.with_borrow(|alive| alive.contains_key(&self.serial))
     }
 }
 
@@ -93,7 +99,7 @@ impl Drop for Token {
         let serial = self.serial;
         let marked = std::mem::take(&mut self.mark) == !serial;
         let known = ALIVE.try_with(|alive| alive.borrow_mut().remove(&serial));
-        if !marked || known == Ok(false) {
+        if !marked || known == Ok(None) {
             fault("a value is dropped twice");
         }
         let _ = FUTURES.try_with(|futures| futures.borrow_mut().remove(&serial));
@@ -132,7 +138,7 @@ pub(crate) fn watched<F: Future>(future: F) -> Watched<F> {
     Watched {
         future,
         pinned: PhantomPinned,
-        token: Token::new(),
+        token: Token::new("a future"),
     }
 }
 
@@ -232,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_double_drop_is_noticed() {
-        let mut token = ManuallyDrop::new(Token::new());
+        let mut token = ManuallyDrop::new(Token::new("a value"));
         assert!(token.is_alive());
         // SAFETY: a token owns nothing, and is not used but by these two.
         unsafe {
@@ -257,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_poll_inside_a_poll_is_noticed() {
-        let token = Token::new();
+        let token = Token::new("a value");
         assert_eq!(enter(&token, 64, 8), Ok(()));
         let again = enter(&token, 64, 8);
         assert!(again.unwrap_err().contains("while it is Polling"));
@@ -267,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_move_and_memory_that_is_used_too_early_are_noticed() {
-        let (first, second) = (Token::new(), Token::new());
+        let (first, second) = (Token::new("a value"), Token::new("a value"));
         assert_eq!(enter(&first, 64, 8), Ok(()));
         set_stage(first.serial, Stage::Idle);
         assert!(enter(&first, 128, 8).unwrap_err().contains("moved"));
@@ -278,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_kept_is_noticed() {
-        let token = Token::new();
+        let token = Token::new("a value");
         assert_eq!(alive(), 1);
         forget_all();
         assert_eq!(alive(), 0);

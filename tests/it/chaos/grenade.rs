@@ -45,7 +45,7 @@ unsafe impl Send for Grenade {}
 
 impl Grenade {
     pub(super) fn new(site: Site) -> Self {
-        let token = Token::new();
+        let token = Token::new(site.name());
         Grenade { token, site }
     }
 
@@ -60,7 +60,13 @@ impl Drop for Grenade {
     fn drop(&mut self) {
         self.check();
         let deep = World::find().is_some_and(|world| world.mood == Mood::Deep);
-        occasionally(if deep { 1 } else { 3 }, self.site);
+        let one_in = if deep { 1 } else { 3 };
+        if self.site == Site::Payload {
+            // A payload whose destructor panics may leak, with what that panicked.
+            survive(|| occasionally(one_in, self.site));
+            return;
+        }
+        occasionally(one_in, self.site);
         maybe_panic(40);
     }
 }
@@ -70,7 +76,7 @@ pub(super) struct Event(Token);
 
 impl Event {
     pub(super) fn new() -> Self {
-        Event(Token::new())
+        Event(Token::new("an event"))
     }
 }
 

@@ -35,23 +35,34 @@ pub(super) enum Site {
     Lent,
 }
 
-const SITES: [Site; 15] = [
-    Site::Host,
-    Site::Poll,
-    Site::Drop,
-    Site::Output,
-    Site::Payload,
-    Site::Condition,
-    Site::WakerClone,
-    Site::Wake,
-    Site::WakerDrop,
-    Site::HostWaker,
-    Site::Report,
-    Site::Trace,
-    Site::Event,
-    Site::Remote,
-    Site::Lent,
+const SITES: [(Site, &str); 15] = [
+    (Site::Host, "the host"),
+    (Site::Poll, "a poll"),
+    (Site::Drop, "what a future holds"),
+    (Site::Output, "an output"),
+    (Site::Payload, "a payload"),
+    (Site::Condition, "a condition"),
+    (Site::WakerClone, "the clone of a waker"),
+    (Site::Wake, "a wake"),
+    (Site::WakerDrop, "the drop of a waker"),
+    (Site::HostWaker, "the waker of the host"),
+    (Site::Report, "a report"),
+    (Site::Trace, "a trace"),
+    (Site::Event, "an event"),
+    (Site::Remote, "a closure from afar"),
+    (Site::Lent, "a closure that is lent to"),
 ];
+
+impl Site {
+    fn index(self) -> usize {
+        let at = SITES.iter().position(|(site, _)| *site == self);
+        at.expect("all are there")
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        SITES[self.index()].1
+    }
+}
 
 /// How often each site and each operation has come up.
 #[derive(Default)]
@@ -62,8 +73,7 @@ pub(super) struct Counts {
 
 impl Counts {
     fn count(&self, site: Site, operation: usize) {
-        let at = SITES.iter().position(|other| *other == site);
-        let count = &self.sites[at.expect("all are there")];
+        let count = &self.sites[site.index()];
         count.set(count.get() + 1);
         let mut operations = self.operations.borrow_mut();
         operations.resize(OPERATIONS.len(), 0);
@@ -89,7 +99,7 @@ impl Counts {
         let never = operations.iter().enumerate();
         let never = never.filter(|(_, count)| **count == 0);
         sites
-            .map(|(site, _)| format!("{site:?}"))
+            .map(|((_, name), _)| (*name).to_owned())
             .chain(never.map(|(at, _)| format!("operation {at}")))
             .collect()
     }
@@ -156,8 +166,7 @@ fn make(world: &Rc<World>, make: impl FnOnce(&Handle, usize) -> Coroutine<Grenad
 }
 
 fn own(world: &Rc<World>, make: impl FnOnce(&Owner, usize) -> Coroutine<Grenade>) {
-    if let Some((slot, owner)) = world.owner() {
-        let generation = world.slots[slot].generation.get();
+    if let Some((slot, generation, owner)) = world.owner() {
         let coroutine = make(&owner, slot);
         keep(world, slot, generation, coroutine);
     }
@@ -210,7 +219,7 @@ const OPERATIONS: &[Operation] = &[
         drop(owner);
     },
     |world| {
-        if let Some((_, owner)) = world.owner() {
+        if let Some((_, _, owner)) = world.owner() {
             owner.stop_all();
         }
     },
@@ -250,7 +259,7 @@ const OPERATIONS: &[Operation] = &[
     |world| each_of(world, |handle, id| _ = handle.resume(id)),
     |world| each_of(world, |handle, id| _ = handle.resume(id)),
     |world| {
-        if let Some((_, owner)) = world.owner() {
+        if let Some((_, _, owner)) = world.owner() {
             match world.below(6) {
                 0 | 1 => _ = owner.pause(),
                 2..=4 => _ = owner.resume(),
@@ -302,16 +311,24 @@ const OPERATIONS: &[Operation] = &[
     // owners and clocks,
     |world| {
         let slot = world.slot();
-        let owner = match (world.handle(slot), world.owner(), world.clock(slot)) {
-            (Some(handle), _, Some(clock)) if world.one_in(3) => {
-                Some((slot, handle.owner_on(&clock)))
+        let generation = world.slots[slot].generation.get();
+        let clock = world.clock(slot).filter(|_| world.one_in(3));
+        let owner = match (world.handle(slot), world.owner()) {
+            (_, Some((slot, generation, owner))) if world.one_in(2) => {
+                Some((slot, generation, owner.child()))
             }
-            (_, Some((slot, owner)), _) if world.one_in(2) => Some((slot, Some(owner.child()))),
-            (Some(handle), ..) => Some((slot, handle.owner())),
+            (Some(handle), _) => {
+                let owner = match clock {
+                    Some(clock) => handle.owner_on(&clock),
+                    None => handle.owner(),
+                };
+                owner.map(|owner| (slot, generation, owner))
+            }
             _ => None,
         };
-        if let Some((slot, Some(owner))) = owner {
-            world.owners.borrow_mut().push((slot, Rc::new(owner)));
+        if let Some((slot, generation, owner)) = owner {
+            let owner = (slot, generation, Rc::new(owner));
+            world.owners.borrow_mut().push(owner);
         }
     },
     |world| {

@@ -30,7 +30,7 @@ pub(super) struct Script {
 pub(super) fn script(world: &Rc<World>, slot: usize) -> Watched<Script> {
     watched(Script {
         held: Grenade::new(Site::Drop),
-        waits: waits(world),
+        waits: waits(world, slot),
         rounds: world.below(6),
         slot,
         generation: world.slots[slot].generation.get(),
@@ -38,8 +38,10 @@ pub(super) fn script(world: &Rc<World>, slot: usize) -> Watched<Script> {
     })
 }
 
-fn waits(world: &Rc<World>) -> Vec<Wait> {
-    (0..1 + world.below(3)).map(|_| wait(world, 3)).collect()
+fn waits(world: &Rc<World>, slot: usize) -> Vec<Wait> {
+    (0..1 + world.below(3))
+        .map(|_| wait(world, slot, 3))
+        .collect()
 }
 
 /// Counts one more poll under way, until it is dropped.
@@ -120,7 +122,7 @@ impl Future for Script {
                 return Poll::Ready(Grenade::new(Site::Output));
             }
             this.rounds -= 1;
-            this.waits = waits(&world);
+            this.waits = waits(&world, this.slot);
             cx.waker().wake_by_ref();
         }
         Poll::Pending

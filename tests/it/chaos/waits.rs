@@ -1,6 +1,7 @@
 //! Whatever can be awaited, alone and combined.
 
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -23,7 +24,7 @@ fn length(world: &World) -> f64 {
     f64::from(u32::try_from(world.below(6)).expect("small")) / 16.0
 }
 
-fn simple(world: &Rc<World>) -> Wait {
+fn simple(world: &Rc<World>, slot: usize) -> Wait {
     let (phase, seconds) = (world.phase(), length(world));
     match world.below(10) {
         0 | 1 => next_frame().in_phase(phase).map(drop).boxed_local(),
@@ -60,8 +61,8 @@ fn simple(world: &Rc<World>) -> Wait {
                     .boxed_local()
             }
         }
-        8 => match world.clock(world.slot()) {
-            // It may be that of another executor.
+        // It may be that of another executor, if seldom.
+        8 => match world.clock(if world.one_in(20) { world.slot() } else { slot }) {
             Some(clock) => async move { _ = clock.wait_seconds(seconds).await }.boxed_local(),
             None => yield_now().boxed_local(),
         },
@@ -94,9 +95,19 @@ fn foreign(world: &Rc<World>) -> Wait {
             async move { drop(signal.wait().await) }.boxed_local()
         }
         4 => {
-            // Its list leads through the futures of this.
+            // Its list leads through the futures that wait. It clones wakers while
+            // it holds a lock, so it gets one whose clones do nothing else.
             let notify = world.notify.clone();
-            async move { notify.notified().await }.boxed_local()
+            async move {
+                let mut notified = pin!(notify.notified());
+                poll_fn(|cx| {
+                    let waker = cx.waker().clone();
+                    let tame = waker_fn::waker_fn(move || waker.wake_by_ref());
+                    notified.as_mut().poll(&mut Context::from_waker(&tame))
+                })
+                .await;
+            }
+            .boxed_local()
         }
         5 => {
             let budget = world.budget.clone();
@@ -130,16 +141,16 @@ fn handles(world: &Rc<World>) -> Vec<Coroutine<Grenade>> {
     taken.map(|known| known.coroutine).collect()
 }
 
-/// Waits in some way or other.
-pub(super) fn wait(world: &Rc<World>, depth: u32) -> Wait {
+/// Waits in some way or other, in a coroutine of the executor in `slot`.
+pub(super) fn wait(world: &Rc<World>, slot: usize, depth: u32) -> Wait {
     if depth == 0 || world.one_in(2) {
         return if world.one_in(3) {
             foreign(world)
         } else {
-            simple(world)
+            simple(world, slot)
         };
     }
-    let inner = || wait(world, depth - 1);
+    let inner = || wait(world, slot, depth - 1);
     match world.below(7) {
         0 => select(inner(), inner()).map(drop).boxed_local(),
         1 => futures::future::join(inner(), inner())

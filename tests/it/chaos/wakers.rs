@@ -15,7 +15,7 @@ struct Hostile {
 }
 
 fn raw(inner: Waker) -> RawWaker {
-    let token = Token::new();
+    let token = Token::new("a waker");
     let hostile = Box::new(Hostile { inner, token });
     RawWaker::new(Box::into_raw(hostile).cast(), &VTABLE)
 }

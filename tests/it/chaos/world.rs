@@ -65,7 +65,8 @@ pub(super) struct World {
     pub(super) counts: Counts,
     pub(super) coroutines: RefCell<Vec<Known>>,
     pub(super) finished: RefCell<Vec<Finished>>,
-    pub(super) owners: RefCell<Vec<(usize, Rc<Owner>)>>,
+    /// With the slot and the generation of their executor.
+    pub(super) owners: RefCell<Vec<(usize, u64, Rc<Owner>)>>,
     pub(super) wakers: RefCell<Vec<Waker>>,
     /// Waits that their coroutine has given away.
     pub(super) waits: RefCell<Vec<Wait>>,
@@ -152,7 +153,7 @@ impl World {
         clocks.get(at).cloned()
     }
 
-    pub(super) fn owner(&self) -> Option<(usize, Rc<Owner>)> {
+    pub(super) fn owner(&self) -> Option<(usize, u64, Rc<Owner>)> {
         let owners = self.owners.borrow();
         let at = self.index(owners.len().max(1));
         owners.get(at).cloned()

@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -16,7 +17,7 @@ use framestep::{CoroutineId, Executor, Handle};
 
 use crate::support::{WakerCall, forever, poll_once, waker_that_tells};
 use crate::timeline::in_quarters;
-use crate::watched::{check_all_dropped, check_no_faults, watched};
+use crate::watched::{Token, check_all_dropped, check_no_faults, watched};
 
 thread_local! {
     /// Panics at the next occasion, once.
@@ -365,4 +366,41 @@ fn hooks() {
     check("a trace", |executor| {
         executor.on_trace(|_| boom());
     });
+}
+
+/// Ready at its second poll; its destructor panics after that.
+struct PanicsAfterItsEnd(Token, u32);
+
+impl Future for PanicsAfterItsEnd {
+    type Output = Token;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Token> {
+        self.1 += 1;
+        if self.1 == 2 {
+            return Poll::Ready(Token::new("an output"));
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Drop for PanicsAfterItsEnd {
+    fn drop(&mut self) {
+        boom();
+    }
+}
+
+#[test]
+fn an_output_of_a_future_whose_destructor_panics_is_dropped() {
+    for kept in [false, true] {
+        check("a destructor after the output", |executor| {
+            let future = PanicsAfterItsEnd(Token::new("a future"), 0);
+            let coroutine = executor.start(watched(future));
+            if kept {
+                executor.start(watched(async move {
+                    assert!(coroutine.await.unwrap_err().is_panic());
+                }));
+            }
+        });
+    }
 }
