@@ -369,7 +369,7 @@ fn hooks() {
 }
 
 /// Ready at its second poll; its destructor panics after that.
-struct PanicsAfterItsEnd(Token, u32);
+struct PanicsAfterItsEnd(#[expect(dead_code, reason = "it is dropped")] Token, u32);
 
 impl Future for PanicsAfterItsEnd {
     type Output = Token;
