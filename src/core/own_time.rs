@@ -61,7 +61,7 @@ impl Core {
     /// The time that the coroutine polled by `scope` counts on, for a wait that
     /// resumes in `phase`: what its clock reads, less what it has been paused for.
     /// In a fixed step, the game clock reads the step's time.
-    pub(crate) fn own_time_ns(&self, scope: &Scope, phase: PhaseIndex) -> u64 {
+    pub(crate) fn own_time_ns(&self, scope: &Scope<'_>, phase: PhaseIndex) -> u64 {
         let clock = self.own_clock();
         let clock = clock.as_ref().map_or(ClockRef::Game, ClockRef::Child);
         let paused_ns = self.paused_ns(scope, phase, clock.index());

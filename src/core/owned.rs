@@ -34,7 +34,7 @@ impl Core {
     /// The owner of what is spawned in `scope`: that of the coroutine being
     /// polled, or of the callback.
     #[inline]
-    pub(crate) fn owner_in(&self, scope: &Scope) -> Option<OwnerIndex> {
+    pub(crate) fn owner_in(&self, scope: &Scope<'_>) -> Option<OwnerIndex> {
         match scope.current() {
             Some(task) => self.owner_of(task),
             None => scope.owner(),

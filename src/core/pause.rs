@@ -218,7 +218,7 @@ impl Core {
     #[inline(never)]
     pub(super) fn note_timer(
         &self,
-        scope: &Scope,
+        scope: &Scope<'_>,
         phase: PhaseIndex,
         clock: ClockRef<'_>,
         key: WaitKey,
@@ -237,7 +237,7 @@ impl Core {
     /// For how long the coroutine that `scope` polls has been paused, as `clock`
     /// counts in runs of `phase`.
     #[inline(always)]
-    pub(crate) fn paused_ns(&self, scope: &Scope, phase: PhaseIndex, clock: ClockIndex) -> u64 {
+    pub(crate) fn paused_ns(&self, scope: &Scope<'_>, phase: PhaseIndex, clock: ClockIndex) -> u64 {
         if self.has_pauses() {
             self.paused_in_all_ns(scope.current(), phase, clock)
         } else {
@@ -296,7 +296,7 @@ impl Core {
     #[inline(never)]
     pub(crate) fn paused_before_ns(
         &self,
-        scope: &Scope,
+        scope: &Scope<'_>,
         phase: PhaseIndex,
         clock: ClockIndex,
         key: WaitKey,

@@ -157,6 +157,19 @@ impl Registration {
         }
     }
 
+    /// Whether this is the wait by which `scope` resumes its coroutine: then it is
+    /// over, and nothing is left of it to take back.
+    #[inline(always)]
+    pub(crate) fn take_resumed(&mut self, scope: &Scope<'_>) -> bool {
+        let resumed = scope.is_resumed_by(self.key)
+            && self.progress == Progress::Waiting
+            && self.executor == scope.core().id;
+        if resumed {
+            self.progress = Progress::Done;
+        }
+        resumed
+    }
+
     /// The wait is ready: nothing is to be resumed by it any more.
     #[inline(always)]
     pub(crate) fn finish(&mut self, core: &Core, place: Place) {
@@ -177,7 +190,7 @@ impl Registration {
 
     /// Waits for a run of the phase, for the first time.
     #[inline(always)]
-    pub(crate) fn wait_for_run(&mut self, scope: &Scope, cx: &Context<'_>) {
+    pub(crate) fn wait_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.key = self.register(scope, cx);
         let state = scope.core().phases.get(self.phase);
         state.queue.borrow_mut().push(self.key);
@@ -186,7 +199,7 @@ impl Registration {
     /// Goes on waiting for a run of the phase.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait_on_for_run(&mut self, scope: &Scope, cx: &Context<'_>) {
+    pub(crate) fn wait_on_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         if !self.renew(scope, cx, Place::Queue) {
             self.wait_for_run(scope, cx);
         }
@@ -194,7 +207,7 @@ impl Registration {
 
     /// Waits for the next run of the phase, behind the others that do: a condition
     /// did not hold.
-    pub(crate) fn wait_again_for_run(&mut self, scope: &Scope, cx: &Context<'_>) {
+    pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.cancel(Place::Queue);
         // In a later frame than its first, the next run will do.
         self.frame_bound = false;
@@ -203,7 +216,13 @@ impl Registration {
     }
 
     /// Waits for the frame, or the run, of number `due`.
-    pub(crate) fn wait_for_count(&mut self, scope: &Scope, cx: &Context<'_>, unit: Unit, due: u64) {
+    pub(crate) fn wait_for_count(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        unit: Unit,
+        due: u64,
+    ) {
         if !self.renew(scope, cx, Place::Counts(unit)) {
             self.key = self.register(scope, cx);
             let state = scope.core().phases.get(self.phase);
@@ -215,7 +234,7 @@ impl Registration {
     #[inline(always)]
     pub(crate) fn wait_for_time(
         &mut self,
-        scope: &Scope,
+        scope: &Scope<'_>,
         cx: &Context<'_>,
         clock: ClockRef<'_>,
         deadline_ns: u64,
@@ -287,7 +306,7 @@ impl Registration {
     /// Registers with the task itself or with an entry; the caller puts the key
     /// where it belongs.
     #[inline(always)]
-    fn register(&self, scope: &Scope, cx: &Context<'_>) -> WaitKey {
+    fn register(&self, scope: &Scope<'_>, cx: &Context<'_>) -> WaitKey {
         match scope.own_task(cx) {
             Some(task) if !task.is_registered() => task.register(self.frame_bound),
             _ => self.register_entry(scope, cx),
@@ -295,7 +314,7 @@ impl Registration {
     }
 
     #[inline(never)]
-    fn register_entry(&self, scope: &Scope, cx: &Context<'_>) -> WaitKey {
+    fn register_entry(&self, scope: &Scope<'_>, cx: &Context<'_>) -> WaitKey {
         let waker = match scope.own_task(cx) {
             Some(_) => None,
             None => Some(clone_waker(cx)),
@@ -315,7 +334,7 @@ impl Registration {
     /// coroutine that polls it now is resumed. `false`: it is not registered (any
     /// more).
     #[inline]
-    pub(crate) fn renew(&mut self, scope: &Scope, cx: &Context<'_>, place: Place) -> bool {
+    pub(crate) fn renew(&mut self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
         if self.key == WaitKey::NONE {
             return false;
         }
@@ -338,7 +357,7 @@ impl Registration {
         false
     }
 
-    fn renew_entry(&self, scope: &Scope, cx: &Context<'_>) -> bool {
+    fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let core = scope.core();
         if !core.is_live(self.key) {
             return false;

@@ -17,12 +17,13 @@ use crate::coroutine::TaskKey;
 use crate::owner::OwnerIndex;
 
 use super::Core;
+use super::key::WaitKey;
 use super::task::Task;
 use super::waker;
 use super::waker::sync::thread_local;
 
 thread_local! {
-    static INNERMOST: Cell<*const Scope> = const { Cell::new(ptr::null()) };
+    static INNERMOST: Cell<*const Scope<'static>> = const { Cell::new(ptr::null()) };
 }
 
 std::thread_local! {
@@ -31,48 +32,58 @@ std::thread_local! {
 }
 
 /// One call from an executor into user code.
-pub(crate) struct Scope {
-    core: *const Core,
+pub(crate) struct Scope<'c> {
+    core: &'c Core,
     /// The coroutine that is being polled or dropped. Read on other threads
     /// during a poll, in which it does not change.
-    current: Cell<TaskKey>,
+    current: Cell<Option<Task<'c>>>,
+    /// The key of the wait by which it is being resumed, if it is by one.
+    resumed: Cell<WaitKey>,
     /// The waker in the `Context` of the poll under way, by address.
     waker: Cell<*const Waker>,
     /// Whose callback this is, if it is one of a behaviour.
     owner: Option<OwnerIndex>,
-    outer: *const Scope,
+    outer: *const Scope<'static>,
     depth: u32,
 }
 
-impl Scope {
+impl<'c> Scope<'c> {
     #[inline(always)]
-    pub(crate) fn core(&self) -> &Core {
-        // SAFETY: `enter` borrows the core for longer than the scope lives.
-        unsafe { &*self.core }
+    pub(crate) fn core(&self) -> &'c Core {
+        self.core
     }
 
     /// The coroutine that is being polled or dropped.
     #[inline(always)]
-    pub(crate) fn current(&self) -> Option<Task<'_>> {
-        let key = self.current.get();
-        (key != TaskKey::NOBODY).then(|| self.core().tasks.at(key.index))
+    pub(crate) fn current(&self) -> Option<Task<'c>> {
+        self.current.get()
     }
 
+    /// A coroutine is about to be polled, resumed by the wait of that key, or for
+    /// another reason.
     #[inline(always)]
-    pub(crate) fn set_current(&self, task: Task<'_>) {
-        self.current.set(task.task_key());
+    pub(crate) fn set_current(&self, task: Task<'c>, resumed: WaitKey) {
+        self.current.set(Some(task));
+        self.resumed.set(resumed);
     }
 
     #[inline(always)]
     pub(crate) fn clear_current(&self) {
-        self.current.set(TaskKey::NOBODY);
+        self.current.set(None);
+    }
+
+    /// Whether the coroutine is being resumed by the wait of that key: then the
+    /// wait is due, and not registered any more.
+    #[inline(always)]
+    pub(crate) fn is_resumed_by(&self, key: WaitKey) -> bool {
+        self.resumed.get() == key
     }
 
     /// Whether a coroutine is being polled or dropped here, and not this one.
     #[inline(always)]
     pub(crate) fn is_polling_another(&self, key: TaskKey) -> bool {
         let current = self.current.get();
-        current != TaskKey::NOBODY && current != key
+        current.is_some_and(|current| current.task_key() != key)
     }
 
     /// Whose callback this is, if it is one of a behaviour.
@@ -98,21 +109,21 @@ impl Scope {
 
     /// The coroutine being polled, if `cx` carries its own waker.
     #[inline(always)]
-    pub(crate) fn own_task(&self, cx: &Context<'_>) -> Option<Task<'_>> {
+    pub(crate) fn own_task(&self, cx: &Context<'_>) -> Option<Task<'c>> {
         if self.lends(cx) { self.current() } else { None }
     }
 
     /// Lends the coroutine's own waker for the length of `f`.
     #[inline]
     pub(crate) fn with_waker<R>(&self, own: &Waker, f: impl FnOnce() -> R) -> R {
-        struct Restore<'a>(&'a Scope, *const Waker);
+        struct Restore<'a>(&'a Cell<*const Waker>, *const Waker);
         impl Drop for Restore<'_> {
             #[inline]
             fn drop(&mut self) {
-                self.0.waker.set(self.1);
+                self.0.set(self.1);
             }
         }
-        let _restore = Restore(self, self.waker.replace(own));
+        let _restore = Restore(&self.waker, self.waker.replace(own));
         f()
     }
 
@@ -147,13 +158,14 @@ impl Scope {
     #[cold]
     fn outside_waker(&self) -> Waker {
         match self.current.get() {
-            TaskKey::NOBODY => Waker::noop().clone(),
-            key => waker::outside(self.core().inbox.clone(), key),
+            None => Waker::noop().clone(),
+            Some(task) => waker::outside(self.core.inbox.clone(), task.task_key()),
         }
     }
 
     fn is_on_this_thread(&self) -> bool {
-        each(|scope| ptr::eq(scope, self).then_some(())).is_some()
+        let this = ptr::from_ref(self).cast::<()>();
+        each(|scope| (ptr::from_ref(scope).cast() == this).then_some(())).is_some()
     }
 }
 
@@ -161,43 +173,47 @@ static LENT: RawWakerVTable = RawWakerVTable::new(clone_lent, wake_lent, wake_le
 
 unsafe fn clone_lent(scope: *const ()) -> RawWaker {
     // SAFETY: the waker is borrowed by its caller, and the scope outlives it.
-    let scope = unsafe { &*scope.cast::<Scope>() };
+    let scope = unsafe { &*scope.cast::<Scope<'_>>() };
     let waker = ManuallyDrop::new(scope.owned_waker());
     RawWaker::new(waker.data(), waker.vtable())
 }
 
 unsafe fn wake_lent(scope: *const ()) {
     // SAFETY: as in `clone_lent`.
-    let scope = unsafe { &*scope.cast::<Scope>() };
+    let scope = unsafe { &*scope.cast::<Scope<'_>>() };
     scope.wake_current();
 }
 
 /// Installs a scope for the length of `f`.
 #[inline]
-pub(crate) fn enter<R>(core: &Core, f: impl FnOnce(&Scope) -> R) -> R {
-    enter_as(core, TaskKey::NOBODY, None, f)
+pub(crate) fn enter<'c, R>(core: &'c Core, f: impl FnOnce(&Scope<'c>) -> R) -> R {
+    enter_as(core, None, None, f)
 }
 
 /// Installs a scope in which `task` is polled or dropped.
 #[inline]
-pub(crate) fn enter_task<R>(core: &Core, task: Task<'_>, f: impl FnOnce(&Scope) -> R) -> R {
-    enter_as(core, task.task_key(), None, f)
+pub(crate) fn enter_task<'c, R>(
+    core: &'c Core,
+    task: Task<'c>,
+    f: impl FnOnce(&Scope<'c>) -> R,
+) -> R {
+    enter_as(core, Some(task), None, f)
 }
 
 /// Installs a scope in which what is spawned belongs to `owner`.
 pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerIndex, f: impl FnOnce() -> R) -> R {
-    enter_as(core, TaskKey::NOBODY, Some(owner), |_| f())
+    enter_as(core, None, Some(owner), |_| f())
 }
 
 #[inline]
-fn enter_as<R>(
-    core: &Core,
-    current: TaskKey,
+fn enter_as<'c, R>(
+    core: &'c Core,
+    current: Option<Task<'c>>,
     owner: Option<OwnerIndex>,
-    f: impl FnOnce(&Scope) -> R,
+    f: impl FnOnce(&Scope<'c>) -> R,
 ) -> R {
     /// Takes the scope out of the thread-local again, also when unwinding.
-    struct Leave(*const Scope);
+    struct Leave(*const Scope<'static>);
     impl Drop for Leave {
         #[inline]
         fn drop(&mut self) {
@@ -210,6 +226,7 @@ fn enter_as<R>(
     let scope = Scope {
         core,
         current: Cell::new(current),
+        resumed: Cell::new(WaitKey::NONE),
         waker: Cell::new(ptr::null()),
         owner,
         outer,
@@ -222,16 +239,34 @@ fn enter_as<R>(
     let waker = ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, &LENT)) });
     scope.waker.set(&raw const *waker);
     let _leave = Leave(outer);
-    INNERMOST.set(&raw const scope);
+    INNERMOST.set((&raw const scope).cast());
     f(&scope)
+}
+
+/// A local of a function that asks for the innermost scope: what it gets lives no
+/// longer than that. Never to be stored, or moved to the heap.
+pub(crate) struct Here(());
+
+impl Here {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Here(())
+    }
+
+    /// The innermost scope, if the caller runs inside an executor.
+    #[inline(always)]
+    pub(crate) fn scope(&self) -> Option<&Scope<'_>> {
+        // SAFETY: what is installed is alive until it is taken out, and that
+        // happens further up the stack than the function whose local this is. The
+        // tasks in it are of its own executor, since only runs of that set them.
+        unsafe { INNERMOST.get().cast::<Scope<'_>>().as_ref() }
+    }
 }
 
 /// Calls `f` with the innermost scope, if the caller runs inside an executor.
 #[inline(always)]
-pub(crate) fn with<R>(f: impl FnOnce(Option<&Scope>) -> R) -> R {
-    // SAFETY: what is installed is alive until it is taken out, and that happens
-    // further up the stack than `f`.
-    f(unsafe { INNERMOST.get().as_ref() })
+pub(crate) fn with<R>(f: impl FnOnce(Option<&Scope<'_>>) -> R) -> R {
+    f(Here::new().scope())
 }
 
 /// How many scopes this thread is in.
@@ -242,7 +277,7 @@ pub(crate) fn depth() -> u32 {
 
 /// Shows the scopes of this thread to `f`, from the innermost outwards, until it
 /// returns something.
-fn each<R>(mut f: impl FnMut(&Scope) -> Option<R>) -> Option<R> {
+fn each<R>(mut f: impl FnMut(&Scope<'_>) -> Option<R>) -> Option<R> {
     let mut at = INNERMOST.get();
     // SAFETY: what is installed is alive, and so is what is around it.
     while let Some(scope) = unsafe { at.as_ref() } {

@@ -35,7 +35,7 @@ impl Core {
     /// A waker of the task was called on this thread, in `scope`. `true`: it is
     /// ready in the run under way. `false`: it is for `wake` to do.
     #[inline(always)]
-    pub(crate) fn wake_soon(&self, key: TaskKey, scope: &Scope) -> bool {
+    pub(crate) fn wake_soon(&self, key: TaskKey, scope: &Scope<'_>) -> bool {
         let Some(task) = self.tasks.get(key) else {
             return false;
         };

@@ -33,7 +33,7 @@ use crate::core::scope::{self, Scope};
 
 /// Calls `f` with the scope that polls a wait.
 #[inline]
-pub(crate) fn polled<R>(wait: &'static str, f: impl FnOnce(&Scope) -> R) -> R {
+pub(crate) fn polled<R>(wait: &'static str, f: impl FnOnce(&Scope<'_>) -> R) -> R {
     scope::with(|scope| match scope {
         Some(scope) => f(scope),
         None => polled_outside(wait),

@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll};
 
-use crate::core::scope;
+use crate::core::scope::{Here, Scope};
 use crate::core::{Place, Registration};
 use crate::time::PhaseIndex;
 
@@ -52,26 +52,35 @@ impl PhaseWait {
     /// Polls the wait, which is called `name` in messages.
     #[inline(always)]
     pub(super) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
-        scope::with(|scope| {
-            let Some(scope) = scope else {
-                polled_outside(name)
-            };
-            let (registration, core) = (&mut self.registration, scope.core());
-            if registration.is_new() {
-                registration.begin(core);
-                registration.wait_for_run(scope, cx);
-                return Poll::Pending;
-            }
-            if registration.is_done() {
-                polled_again(name);
-            }
-            if registration.is_due(core) {
-                registration.finish(core, Place::Queue);
-                return Poll::Ready(());
-            }
-            registration.wait_on_for_run(scope, cx);
-            Poll::Pending
-        })
+        let here = Here::new();
+        let Some(scope) = here.scope() else {
+            polled_outside(name)
+        };
+        if self.registration.take_resumed(scope) {
+            return Poll::Ready(());
+        }
+        if self.registration.is_new() {
+            self.registration.begin(scope.core());
+            self.registration.wait_for_run(scope, cx);
+            return Poll::Pending;
+        }
+        self.poll_again(scope, cx, name)
+    }
+
+    /// Polled for another reason than that the wait itself resumes its coroutine.
+    #[cold]
+    #[inline(never)]
+    fn poll_again(&mut self, scope: &Scope<'_>, cx: &Context<'_>, name: &'static str) -> Poll<()> {
+        let core = scope.core();
+        if self.registration.is_done() {
+            polled_again(name);
+        }
+        if self.registration.is_due(core) {
+            self.registration.finish(core, Place::Queue);
+            return Poll::Ready(());
+        }
+        self.registration.wait_on_for_run(scope, cx);
+        Poll::Pending
     }
 }
 

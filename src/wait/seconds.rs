@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::scope::{self, Scope};
+use crate::core::scope::{Here, Scope};
 use crate::core::{Place, Registration};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef, ClockState};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
@@ -221,28 +221,27 @@ impl Timer {
 
     #[inline]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
-        scope::with(|scope| {
-            let Some(scope) = scope else {
-                polled_outside("wait_seconds()")
-            };
-            match self.deadline {
-                Deadline::At(ClockIndex::GAME, due_ns) if !scope.core().has_pauses() => {
-                    self.poll_again(scope, cx, ClockIndex::GAME, due_ns)
-                }
-                Deadline::At(index, _) | Deadline::Before(index, _) => {
-                    self.poll_own_time(scope, cx, index)
-                }
-                Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
-                    self.begin(scope, cx, ClockRef::Game, length_ns);
-                    Poll::Pending
-                }
-                _ => self.begin_elsewhere(scope, cx),
+        let here = Here::new();
+        let Some(scope) = here.scope() else {
+            polled_outside("wait_seconds()")
+        };
+        if self.registration.take_resumed(scope) {
+            return Poll::Ready(());
+        }
+        match self.deadline {
+            Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
+                self.begin(scope, cx, ClockRef::Game, length_ns);
+                Poll::Pending
             }
-        })
+            Deadline::At(index, _) | Deadline::Before(index, _) => {
+                self.poll_own_time(scope, cx, index)
+            }
+            _ => self.begin_elsewhere(scope, cx),
+        }
     }
 
     #[inline(always)]
-    fn begin(&mut self, scope: &Scope, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
+    fn begin(&mut self, scope: &Scope<'_>, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
         let core = scope.core();
         self.registration.begin(core);
         let Some(deadline_ns) = core.now_ns(clock).checked_add(length_ns) else {
@@ -259,7 +258,7 @@ impl Timer {
     /// Begins on another clock than the game clock, if it begins at all.
     #[cold]
     #[inline(never)]
-    fn begin_elsewhere(&mut self, scope: &Scope, cx: &Context<'_>) -> Poll<()> {
+    fn begin_elsewhere(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         let core = scope.core();
         match self.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) => match core.own_clock() {
@@ -285,7 +284,7 @@ impl Timer {
     /// Begins on the clock of its coroutine.
     fn begin_on(
         &mut self,
-        scope: &Scope,
+        scope: &Scope<'_>,
         cx: &Context<'_>,
         clock: &Rc<ClockState>,
         length_ns: u64,
@@ -297,7 +296,12 @@ impl Timer {
     /// Polled again, where its coroutine may have been paused.
     #[cold]
     #[inline(never)]
-    fn poll_own_time(&mut self, scope: &Scope, cx: &Context<'_>, index: ClockIndex) -> Poll<()> {
+    fn poll_own_time(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        index: ClockIndex,
+    ) -> Poll<()> {
         let core = scope.core();
         self.registration.expect_of(core);
         if core.has_pauses() {
@@ -308,10 +312,9 @@ impl Timer {
         self.poll_again(scope, cx, index, due_ns)
     }
 
-    #[inline(always)]
     fn poll_again(
         &mut self,
-        scope: &Scope,
+        scope: &Scope<'_>,
         cx: &Context<'_>,
         index: ClockIndex,
         due_ns: u64,
@@ -337,7 +340,7 @@ impl Timer {
     /// Goes over to the time of the coroutine that polls it, if that is another
     /// one than before.
     #[inline(never)]
-    fn take_over(&mut self, scope: &Scope, index: ClockIndex) {
+    fn take_over(&mut self, scope: &Scope<'_>, index: ClockIndex) {
         let (core, phase) = (scope.core(), self.registration.phase());
         let key = self.registration.key();
         if let Some(before_ns) = core.paused_before_ns(scope, phase, index, key) {

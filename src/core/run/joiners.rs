@@ -62,18 +62,18 @@ impl Completions {
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Polls the joiners of what ended in the last poll, and those of what ends
     /// in their polls.
     #[inline(always)]
-    pub(super) fn poll_joiners<'s>(&self, scope: &'s Scope, cx: &mut Context<'s>) {
+    pub(super) fn poll_joiners<'s>(&self, scope: &'s Scope<'a>, cx: &mut Context<'s>) {
         if self.core.runs.completions.has_ended() {
             self.poll_waiting_joiners(scope, cx);
         }
     }
 
     #[inline(never)]
-    pub(super) fn poll_waiting_joiners<'s>(&self, scope: &'s Scope, cx: &mut Context<'s>) {
+    pub(super) fn poll_waiting_joiners<'s>(&self, scope: &'s Scope<'a>, cx: &mut Context<'s>) {
         let core = self.core;
         while let Some(key) = {
             scope.clear_current();

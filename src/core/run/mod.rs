@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
     }
 
     /// Polls all that is due, from wherever the run stands.
-    fn poll_due(&mut self, scope: &Scope) {
+    fn poll_due(&mut self, scope: &Scope<'a>) {
         let mut cx = scope.context();
         // Those of what ended before the first poll, or behind one that panicked.
         self.poll_waiting_joiners(scope, &mut cx);
@@ -241,7 +241,11 @@ impl<'a> Run<'a> {
     /// The hot loop: coroutines that waited for the phase, and mostly wait for
     /// it again. A function of its own, so that what it needs stays in registers.
     #[inline(never)]
-    fn poll_waiters<'s, const PREFETCH: bool>(&mut self, scope: &'s Scope, cx: &mut Context<'s>) {
+    fn poll_waiters<'s, const PREFETCH: bool>(
+        &mut self,
+        scope: &'s Scope<'a>,
+        cx: &mut Context<'s>,
+    ) {
         while let Some(&key) = self.lists.waiters.get(self.next_waiter) {
             self.next_waiter += 1;
             if PREFETCH {
@@ -255,7 +259,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn poll_timers<'s>(&mut self, scope: &'s Scope, cx: &mut Context<'s>) {
+    fn poll_timers<'s>(&mut self, scope: &'s Scope<'a>, cx: &mut Context<'s>) {
         while let Some(due) = self.lists.timers.get(self.next_timer) {
             let key = WaitKey::from_bits(due.key);
             self.next_timer += 1;
@@ -323,7 +327,7 @@ impl Core {
 
     /// Ends the coroutine that panicked in the poll of `scope`.
     #[cold]
-    fn end_panicked(&self, scope: &Scope, payload: Payload) {
+    fn end_panicked(&self, scope: &Scope<'_>, payload: Payload) {
         let Some(task) = scope.current() else {
             // Not a coroutine: the host is to see what is wrong here.
             std::panic::resume_unwind(payload);

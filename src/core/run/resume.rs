@@ -17,11 +17,11 @@ use crate::time::PhaseIndex;
 
 use super::Run;
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Resumes the coroutine of a wait that is due in the run, unless the key is
     /// stale.
     #[inline(always)]
-    pub(super) fn resume_wait<'s>(&self, scope: &'s Scope, key: WaitKey, cx: &mut Context<'s>) {
+    pub(super) fn resume_wait<'s>(&self, scope: &'s Scope<'a>, key: WaitKey, cx: &mut Context<'s>) {
         if key.is_entry() {
             self.resume_entry(scope, key);
             return;
@@ -31,19 +31,19 @@ impl Run<'_> {
         };
         task.deregister();
         if task.has(Flags::SPECIAL) {
-            self.resume_once(scope, task);
+            self.resume_once(scope, task, key);
         } else {
-            self.poll_plain(scope, task, cx);
+            self.poll_plain(scope, task, key, cx);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn resume_entry(&self, scope: &Scope, key: WaitKey) {
+    fn resume_entry(&self, scope: &Scope<'a>, key: WaitKey) {
         let removed = self.core.entries.borrow_mut().remove(key);
         let task = removed.as_ref().and_then(|e| self.core.tasks.get(e.task));
         if let Some(task) = task.filter(|task| task.is_alive()) {
-            self.resume_once(scope, task);
+            self.resume_once(scope, task, key);
         }
         drop(removed);
     }
@@ -52,19 +52,25 @@ impl Run<'_> {
     /// waits.
     #[cold]
     #[inline(never)]
-    fn resume_once(&self, scope: &Scope, task: Task<'_>) {
+    fn resume_once(&self, scope: &Scope<'a>, task: Task<'a>, resumed: WaitKey) {
         let serial = self.core.runs.serial.get();
         let polled_in = self.core.tasks.cold(task, |cold| cold.polled_in);
         if polled_in != Some(serial) {
-            self.core.resume_special(scope, task, self.phase);
+            self.core.resume_special(scope, task, resumed, self.phase);
         }
     }
 
     /// Polls a task that has nothing special about it.
     #[inline(always)]
-    fn poll_plain<'s>(&self, scope: &'s Scope, task: Task<'_>, cx: &mut Context<'s>) {
+    fn poll_plain<'s>(
+        &self,
+        scope: &'s Scope<'a>,
+        task: Task<'a>,
+        resumed: WaitKey,
+        cx: &mut Context<'s>,
+    ) {
         let core = self.core;
-        scope.set_current(task);
+        scope.set_current(task, resumed);
         let polled = core.tasks.poll(task, self.phase, cx);
         if polled != Polled::Pending {
             scope.clear_current();
@@ -78,7 +84,12 @@ impl Run<'_> {
 
     /// Resumes a task that became ready before the run.
     #[inline(always)]
-    pub(super) fn resume_ready<'s>(&self, scope: &'s Scope, key: ReadyKey, cx: &mut Context<'s>) {
+    pub(super) fn resume_ready<'s>(
+        &self,
+        scope: &'s Scope<'a>,
+        key: ReadyKey,
+        cx: &mut Context<'s>,
+    ) {
         let Some(task) = self.core.take_ready(key) else {
             return;
         };
@@ -93,7 +104,7 @@ impl Run<'_> {
     #[inline(always)]
     pub(super) fn resume_ready_in_run<'s>(
         &self,
-        scope: &'s Scope,
+        scope: &'s Scope<'a>,
         key: ReadyKey,
         cx: &mut Context<'s>,
     ) {
@@ -116,21 +127,22 @@ impl Run<'_> {
     #[inline(always)]
     pub(super) fn resume_unwoken<'s>(
         &self,
-        scope: &'s Scope,
-        task: Task<'_>,
+        scope: &'s Scope<'a>,
+        task: Task<'a>,
         cx: &mut Context<'s>,
     ) {
         if task.has(Flags::SPECIAL) || task.is_registered() {
-            self.core.resume_special(scope, task, self.phase);
+            self.core
+                .resume_special(scope, task, WaitKey::NONE, self.phase);
         } else {
-            self.poll_plain(scope, task, cx);
+            self.poll_plain(scope, task, WaitKey::NONE, cx);
         }
     }
 
     /// Resumes a task that has a waker of its own, and may have been woken through
     /// it.
     #[inline(always)]
-    fn resume_woken(&self, scope: &Scope, task: Task<'_>) {
+    fn resume_woken(&self, scope: &Scope<'a>, task: Task<'a>) {
         let core = self.core;
         if task.has(Flags::PAUSED) {
             core.remember_wake(task, self.phase);
@@ -142,7 +154,7 @@ impl Run<'_> {
         if wakes > most {
             core.put_off_greedy(task, self.phase, wakes);
         } else {
-            core.resume_special(scope, task, self.phase);
+            core.resume_special(scope, task, WaitKey::NONE, self.phase);
         }
     }
 }
@@ -151,7 +163,13 @@ impl Core {
     /// Polls a coroutine in a run of `phase`, whatever is special about it.
     #[cold]
     #[inline(never)]
-    pub(super) fn resume_special(&self, scope: &Scope, task: Task<'_>, phase: PhaseIndex) {
+    pub(super) fn resume_special<'c>(
+        &'c self,
+        scope: &Scope<'c>,
+        task: Task<'c>,
+        resumed: WaitKey,
+        phase: PhaseIndex,
+    ) {
         if task.has(Flags::PAUSED) {
             self.remember_wake(task, phase);
             return;
@@ -163,7 +181,7 @@ impl Core {
             let serial = self.runs.serial.get();
             self.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
         }
-        scope.set_current(task);
+        scope.set_current(task, resumed);
         let polled = self.poll_with_extras(scope, task, phase);
         scope.clear_current();
         self.after_poll(task, polled);
@@ -172,7 +190,7 @@ impl Core {
     /// Polls a task with its own waker and on its own clock, under watch.
     pub(in crate::core) fn poll_with_extras(
         &self,
-        scope: &Scope,
+        scope: &Scope<'_>,
         task: Task<'_>,
         phase: PhaseIndex,
     ) -> Polled {
@@ -198,7 +216,7 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn poll_watched(&self, scope: &Scope, task: Task<'_>, phase: PhaseIndex) -> Polled {
+    fn poll_watched(&self, scope: &Scope<'_>, task: Task<'_>, phase: PhaseIndex) -> Polled {
         let _shown = self.show_clock_of(task);
         let mut cx = scope.context();
         if task.has(Flags::WATCHED) {

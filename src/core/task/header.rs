@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::core::key::WaitKey;
 use crate::coroutine::{Outcome, TaskKey};
@@ -90,8 +91,9 @@ pub(crate) const NO_JOINER: u32 = u32::MAX;
 pub(crate) struct Header {
     pub(super) vtable: &'static VTable,
     /// The key of the wait that is, or will be, registered with the task itself.
-    /// Its stamp is odd while one is.
-    key: Cell<WaitKey>,
+    /// Its stamp is odd while one is. Atomic only because the index is read on other
+    /// threads.
+    key: AtomicU64,
     /// Which occupant of its block it is.
     pub(super) generation: u32,
     /// Where its cold data stands; in a vacant block, the next vacant one.
@@ -130,7 +132,7 @@ impl Header {
     ) -> Self {
         Header {
             vtable,
-            key: Cell::new(key),
+            key: AtomicU64::new(key.bits()),
             generation,
             cold: Cell::new(NO_COLD),
             member: Cell::new(NO_OWNER),
@@ -144,7 +146,7 @@ impl Header {
 
     #[inline]
     pub(crate) fn index(&self) -> u32 {
-        self.key.get().index()
+        self.wait_key().index()
     }
 
     #[inline]
@@ -260,21 +262,21 @@ impl Header {
     /// The key of the wait registered with the task itself, or of the next one.
     #[inline(always)]
     pub(crate) fn wait_key(&self) -> WaitKey {
-        self.key.get()
+        WaitKey::from_bits(self.key.load(Ordering::Relaxed))
     }
 
     /// Whether a wait is registered with the task itself.
     #[inline(always)]
     pub(crate) fn is_registered(&self) -> bool {
-        self.key.get().is_registered()
+        self.wait_key().is_registered()
     }
 
     /// Registers a wait; returns its key.
     #[inline(always)]
     pub(crate) fn register(&self, frame_bound: bool) -> WaitKey {
         debug_assert!(!self.is_registered());
-        let key = self.key.get().next();
-        self.key.set(key);
+        let key = self.wait_key().next();
+        self.key.store(key.bits(), Ordering::Relaxed);
         self.registered.set(u8::from(frame_bound) * FRAME_BOUND);
         key
     }
@@ -283,7 +285,8 @@ impl Header {
     #[inline(always)]
     pub(crate) fn deregister(&self) {
         debug_assert!(self.is_registered());
-        self.key.set(self.key.get().next());
+        let next = self.wait_key().next();
+        self.key.store(next.bits(), Ordering::Relaxed);
     }
 
     /// Whether the wait registered with the task itself is due in a later frame
