@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::cell::Cell;
 use std::task::Context;
 
 use crate::core::Core;
@@ -17,6 +18,8 @@ use super::Run;
 pub(in crate::core) struct Completions {
     /// Of those that ended since the last poll of the run returned, in order.
     ended: Guarded<Vec<WaitKey>>,
+    /// Whether there are any of those.
+    has_ended: Cell<bool>,
     /// The others, the next one last.
     front: Guarded<Vec<WaitKey>>,
 }
@@ -24,7 +27,7 @@ pub(in crate::core) struct Completions {
 impl Completions {
     #[inline(always)]
     fn has_ended(&self) -> bool {
-        !self.ended.borrow().is_empty()
+        self.has_ended.get()
     }
 
     /// A run ends that has not come to all of them: their coroutines are ready for
@@ -48,6 +51,7 @@ impl Completions {
     /// calls their wakers.
     fn take_ended(&self, core: &Core) {
         let from = self.front.borrow().len();
+        self.has_ended.set(false);
         let mut ended = self.ended.take();
         self.front.borrow_mut().extend(ended.iter().rev());
         if core.entries.borrow().has_foreign() {
@@ -115,6 +119,7 @@ impl Core {
     pub(in crate::core) fn complete(&self, task: Task<'_>) {
         let last = task.joiners.replace(NO_JOINER);
         if last != NO_JOINER {
+            self.runs.completions.has_ended.set(true);
             let mut ended = self.runs.completions.ended.borrow_mut();
             self.entries.borrow_mut().take_ring(last, &mut ended);
         }
@@ -132,6 +137,7 @@ impl Core {
     #[inline(never)]
     fn wake_waiting_joiners(&self) {
         while self.runs.completions.has_ended() {
+            self.runs.completions.has_ended.set(false);
             let ended = self.runs.completions.ended.take();
             for key in ended {
                 self.fire(key);
