@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::task::Context;
 
 use crate::core::Core;
@@ -10,6 +11,7 @@ use crate::core::cell::Guarded;
 use crate::core::key::WaitKey;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, NO_JOINER, Task};
+use crate::coroutine::TaskKey;
 
 use super::Run;
 
@@ -20,6 +22,8 @@ pub(in crate::core) struct Completions {
     ended: Guarded<Vec<WaitKey>>,
     /// Whether there are any of those.
     has_ended: Cell<bool>,
+    /// The tasks of one round, kept for its memory.
+    seen: Guarded<HashSet<TaskKey>>,
     /// The others, the next one last.
     front: Guarded<Vec<WaitKey>>,
 }
@@ -40,6 +44,26 @@ impl Completions {
         }
     }
 
+    /// A coroutine that has joined several of those that ended is polled once for
+    /// all of them.
+    fn keep_one_of_each(&self, core: &Core, ended: &mut Vec<WaitKey>) {
+        let (mut seen, mut entries) = (self.seen.borrow_mut(), core.entries.borrow_mut());
+        let mut others = Vec::new();
+        ended.retain(|&key| match entries.task(key) {
+            Some(TaskKey::NOBODY) => false,
+            Some(task) if seen.insert(task) => true,
+            Some(_) => {
+                others.extend(entries.remove(key));
+                false
+            }
+            None => false,
+        });
+        seen.clear();
+        drop((seen, entries));
+        // Their wakers have been called; what is left of them goes here.
+        drop(others);
+    }
+
     fn next(&self, core: &Core) -> Option<WaitKey> {
         if self.has_ended() {
             self.take_ended(core);
@@ -50,14 +74,15 @@ impl Completions {
     /// Moves the joins of what ended to the front, the first one uppermost, and
     /// calls their wakers.
     fn take_ended(&self, core: &Core) {
-        let from = self.front.borrow().len();
         self.has_ended.set(false);
         let mut ended = self.ended.take();
-        self.front.borrow_mut().extend(ended.iter().rev());
         if core.entries.borrow().has_foreign() {
             ended.iter().for_each(|&key| core.fire(key));
         }
-        debug_assert!(self.front.borrow().len() >= from);
+        if ended.len() > 1 {
+            self.keep_one_of_each(core, &mut ended);
+        }
+        self.front.borrow_mut().extend(ended.iter().rev());
         ended.clear();
         let mut more = self.ended.borrow_mut();
         // What has ended while wakers were called comes next.

@@ -231,6 +231,15 @@ impl Header {
         )
     }
 
+    /// Whether its future is being polled.
+    #[inline]
+    pub(crate) fn is_polled(&self) -> bool {
+        matches!(
+            self.state(),
+            State::Polling | State::PollingStopped | State::Returning
+        )
+    }
+
     /// Whether it has ended, in whatever way.
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
