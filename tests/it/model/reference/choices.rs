@@ -1,0 +1,23 @@
+//! Answers where the contract leaves two open.
+
+/// A fixed step begins with `begin_fixed_step`, as a frame does with
+/// `begin_frame`: a wait for the next step that a host's own fixed update starts
+/// is not due in the run of the very step. If false, every run of the fixed
+/// phase is a step.
+pub(super) const STEPS_BEGIN_LIKE_FRAMES: bool = true;
+
+/// What becomes of a coroutine that was ready when it was paused.
+pub(super) const PAUSED: Paused = Paused::KeepsItsPlace;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paused {
+    /// It keeps its place, for the case that it is resumed before that has come;
+    /// if it is not, it is remembered then. What becomes due when it is paused
+    /// already is remembered, and has the place of the resume.
+    KeepsItsPlace,
+    /// The same, but a wait that becomes due in a run keeps its place in it even
+    /// if the coroutine was paused before: only wakes are remembered at once.
+    WaitsKeepTheirPlace,
+    /// It is remembered at once, and has the place of the resume.
+    LosesItsPlace,
+}

@@ -1,0 +1,116 @@
+//! Rule 12: a paused coroutine is polled for no reason at all.
+
+use framestep::Phase;
+
+use super::Core;
+use super::choices::{PAUSED, Paused};
+use super::state::State;
+
+impl Core {
+    pub(super) fn set_paused(&self, coroutine: usize, paused: bool) -> bool {
+        let mut state = self.state.borrow_mut();
+        state.take_over(&self.inbox);
+        if !state.is_alive(coroutine) || state.coroutines[coroutine].paused == paused {
+            return false;
+        }
+        state.change(|state| state.coroutines[coroutine].paused = paused);
+        true
+    }
+
+    pub(super) fn set_owner_paused(&self, owner: usize, paused: bool) -> bool {
+        let mut state = self.state.borrow_mut();
+        state.take_over(&self.inbox);
+        if state.owners[owner].paused == paused {
+            return false;
+        }
+        state.change(|state| state.owners[owner].paused = paused);
+        true
+    }
+}
+
+impl State {
+    /// Whether a coroutine has the flag, itself or above.
+    pub(super) fn is_paused(&self, coroutine: usize) -> bool {
+        let coroutine = &self.coroutines[coroutine];
+        coroutine.paused || self.is_owner_paused(coroutine.owner)
+    }
+
+    fn is_owner_paused(&self, owner: usize) -> bool {
+        let owner = &self.owners[owner];
+        owner.paused || owner.above.is_some_and(|above| self.is_owner_paused(above))
+    }
+
+    /// Changes a flag, with all that follows from it.
+    fn change(&mut self, flag: impl FnOnce(&mut State)) {
+        let all = 0..self.coroutines.len();
+        let before: Vec<bool> = all.clone().map(|one| self.is_paused(one)).collect();
+        flag(self);
+        for one in all {
+            if self.is_alive(one) && self.is_paused(one) != before[one] {
+                if before[one] {
+                    self.resumed(one);
+                } else {
+                    self.paused(one);
+                }
+            }
+        }
+    }
+
+    fn paused(&mut self, coroutine: usize) {
+        for at in 0..self.waits.len() {
+            if self.waits[at].coroutine == Some(coroutine) {
+                self.stand_still(at);
+            }
+        }
+        if PAUSED == Paused::LosesItsPlace {
+            let run = self.run.as_ref();
+            let queued = run.filter(|run| run.queue.contains(&coroutine));
+            let arrivals = &self.arrivals;
+            let arrived = arrivals
+                .iter()
+                .find(|arrival| arrival.coroutine == coroutine);
+            let first = queued
+                .map(|run| run.phase)
+                .or(arrived.map(|arrival| arrival.phase));
+            if let Some(phase) = first {
+                self.forget_readiness(coroutine);
+                self.remember(coroutine, phase);
+            }
+        }
+    }
+
+    /// A timer of a paused coroutine has what its clock reads now as its time.
+    pub(super) fn stand_still(&mut self, at: usize) {
+        let wait = &mut self.waits[at];
+        let phase = wait.phase;
+        if let Some(timer) = wait.timer_mut() {
+            let now = self.clocks.of_timers(timer.clock, phase);
+            timer.paused_at = Some(now);
+        }
+    }
+
+    fn resumed(&mut self, coroutine: usize) {
+        for wait in &mut self.waits {
+            if wait.coroutine == Some(coroutine) {
+                let phase = wait.phase;
+                if let Some(timer) = wait.timer_mut() {
+                    let now = self.clocks.of_timers(timer.clock, phase);
+                    let before = timer.paused_at.take().expect("it was paused");
+                    let deadline = timer.deadline;
+                    timer.deadline = deadline.and_then(|it| it.checked_add(now - before));
+                }
+            }
+        }
+        if let Some(phase) = self.coroutines[coroutine].remembered.take() {
+            let innermost = super::wake::innermost();
+            let own = self.polling.last() == Some(&coroutine)
+                && innermost.is_some_and(|(_, one)| one == coroutine);
+            self.make_ready(coroutine, phase, own);
+        }
+    }
+
+    /// One wake is remembered: the first.
+    pub(super) fn remember(&mut self, coroutine: usize, phase: Phase) {
+        self.coroutines[coroutine].remembered.get_or_insert(phase);
+    }
+}

@@ -1,0 +1,168 @@
+//! A run of a phase: everything is looked at, whoever is due is polled.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Context, Poll};
+
+use framestep::{Outcome, Phase};
+
+use super::choices::{PAUSED, Paused};
+use super::law;
+use super::state::{Kind, Run, State};
+use super::{Core, wake};
+use crate::model::system::Refused;
+
+impl Core {
+    /// Rule 13: one run at a time.
+    pub(super) fn may_be_driven(&self) -> Result<(), Refused> {
+        let state = self.state.borrow();
+        if state.run.is_some() || !state.polling.is_empty() {
+            return Err(Refused);
+        }
+        Ok(())
+    }
+
+    pub(super) fn run(&self, phase: Phase) -> Result<(), Refused> {
+        self.may_be_driven()?;
+        let wakers = {
+            let mut state = self.state.borrow_mut();
+            state.take_over(&self.inbox);
+            state.clocks.begin_run(phase);
+            state.begin_run(phase)
+        };
+        // What a combinator has to hear, it hears before anybody is polled.
+        wakers.into_iter().for_each(std::task::Waker::wake);
+        while let Some(coroutine) = self.next_of_run() {
+            self.poll(coroutine);
+        }
+        self.state.borrow_mut().run = None;
+        Ok(())
+    }
+
+    /// Who is polled next.
+    fn next_of_run(&self) -> Option<usize> {
+        let mut state = self.state.borrow_mut();
+        state.joiners_go_first();
+        loop {
+            let run = state.run.as_mut().expect("it is under way");
+            let phase = run.phase;
+            let coroutine = run.queue.pop_front()?;
+            if state.is_paused(coroutine) {
+                state.remember(coroutine, phase);
+            } else {
+                return Some(coroutine);
+            }
+        }
+    }
+
+    /// Polls a coroutine that is alive, not paused, and not being polled.
+    pub(super) fn poll(&self, coroutine: usize) {
+        let (mut future, waker) = {
+            let mut state = self.state.borrow_mut();
+            state.forget_readiness(coroutine);
+            state.polling.push(coroutine);
+            state.scopes.push(coroutine);
+            let phase = state.phase().unwrap_or(Phase::Update);
+            let record = &mut state.coroutines[coroutine];
+            record.phase = phase;
+            record.unmade = false;
+            let future = record.future.take().expect("it waits");
+            (future, record.waker.clone())
+        };
+        wake::enter_poll(self.number(), coroutine);
+        let mut cx = Context::from_waker(&waker);
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx)));
+        wake::leave_poll();
+        let stopping = {
+            let mut state = self.state.borrow_mut();
+            state.polling.pop();
+            state.scopes.pop();
+            state.coroutines[coroutine].stopping
+        };
+        match polled {
+            Ok(Poll::Pending) if stopping => self.drop_and_end(coroutine, future),
+            Ok(Poll::Pending) => {
+                self.state.borrow_mut().coroutines[coroutine].future = Some(future);
+            }
+            Ok(Poll::Ready(value)) => {
+                self.state.borrow_mut().coroutines[coroutine].returned = Some(value);
+                drop(future);
+                self.end(coroutine, Outcome::Finished);
+            }
+            Err(_) => {
+                drop(catch_unwind(AssertUnwindSafe(|| drop(future))));
+                self.end(coroutine, Outcome::Panicked);
+            }
+        }
+    }
+}
+
+impl State {
+    /// Looks at everything, and says which wakers are to be called.
+    fn begin_run(&mut self, phase: Phase) -> Vec<std::task::Waker> {
+        if phase == Phase::FixedUpdate {
+            for wait in &mut self.waits {
+                if let Kind::Steps(_, begun) = &mut wait.kind {
+                    *begun += 1;
+                }
+            }
+        }
+        let mut run = Run {
+            phase,
+            queue: VecDeque::new(),
+            joins: Vec::new(),
+            woken: Vec::new(),
+        };
+        // First what became ready before.
+        self.arrivals.sort_by_key(|arrival| arrival.order);
+        self.arrivals.retain(|arrival| {
+            if arrival.phase == phase && !run.queue.contains(&arrival.coroutine) {
+                run.queue.push_back(arrival.coroutine);
+            }
+            arrival.phase != phase
+        });
+        // Then those who wait. What is ready already stays so.
+        let mut due = Vec::new();
+        for (at, wait) in self.waits.iter().enumerate() {
+            let again = matches!(wait.kind, Kind::Again(_));
+            if (!wait.ready || again) && law::is_due(wait, phase, &self.clocks) {
+                due.push(at);
+            }
+        }
+        due.sort_by_key(|&at| law::place(&self.waits[at]));
+        let mut wakers = Vec::new();
+        for at in due {
+            let wait = &mut self.waits[at];
+            wait.ready = true;
+            wakers.extend(wait.waker.clone());
+            let Some(coroutine) = wait.coroutine else {
+                continue;
+            };
+            if self.is_paused(coroutine) && PAUSED != Paused::WaitsKeepTheirPlace {
+                self.remember(coroutine, phase);
+            } else if !run.queue.contains(&coroutine) {
+                run.queue.push_back(coroutine);
+            }
+        }
+        self.run = Some(run);
+        wakers
+    }
+
+    /// Rule 6: the joiners of what has ended since the last poll run next.
+    fn joiners_go_first(&mut self) {
+        let run = self.run.as_mut().expect("it is under way");
+        let joins = std::mem::take(&mut run.joins);
+        let mut joiners: Vec<usize> = Vec::new();
+        for name in joins {
+            // One that has been dropped meanwhile, or looked at, makes nobody due.
+            let wait = self.wait(name);
+            let coroutine = wait.and_then(|wait| wait.coroutine);
+            joiners.extend(coroutine.filter(|one| !joiners.contains(one)));
+        }
+        let run = self.run.as_mut().expect("it is under way");
+        for coroutine in joiners.into_iter().rev() {
+            run.queue.retain(|&one| one != coroutine);
+            run.queue.push_front(coroutine);
+        }
+    }
+}

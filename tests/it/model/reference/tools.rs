@@ -1,0 +1,111 @@
+//! What is made of the waits: limits of time, intervals, animations.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use framestep::Phase;
+use futures::FutureExt;
+
+use super::Core;
+use super::state::Timer;
+use super::wait::{Plan, Waiting};
+use crate::model::program::Length;
+use crate::model::system;
+use crate::model::trace::Got;
+
+/// The future is asked first.
+pub(super) fn timeout(
+    core: &Rc<Core>,
+    length: Length,
+    phase: Phase,
+    mut future: system::Waiting,
+) -> system::Waiting {
+    let mut limit = Waiting::new(core, phase, Plan::Seconds(None, length));
+    poll_fn(move |cx| {
+        if let Poll::Ready(got) = future.as_mut().poll(cx) {
+            return Poll::Ready(got);
+        }
+        limit.poll(cx, |_| true).map(|()| Got::Elapsed)
+    })
+    .boxed_local()
+}
+
+/// A condition is asked when it is due.
+pub(super) fn condition(
+    core: &Rc<Core>,
+    phase: Phase,
+    holds: impl Fn() -> bool + 'static,
+) -> system::Waiting {
+    let mut wait = Waiting::new(core, phase, Plan::Condition);
+    poll_fn(move |cx| wait.poll(cx, |_| holds()).map(|()| Got::Done)).boxed_local()
+}
+
+pub(super) fn animate(
+    core: &Rc<Core>,
+    phase: Phase,
+    length: Length,
+    apply: impl Fn(f32) + 'static,
+) -> system::Waiting {
+    let mut wait = Waiting::new(core, phase, Plan::Animate(length));
+    let core = Rc::downgrade(core);
+    let mut begun = false;
+    poll_fn(move |cx| {
+        if !std::mem::replace(&mut begun, true) {
+            let pending = wait.poll(cx, |_| true);
+            apply(0.0);
+            return pending.map(|()| Got::Done);
+        }
+        let timer = core.upgrade().and_then(|core| wait.timer(&core));
+        let share = timer.map_or(0.0, |(timer, now)| share(timer, now, length));
+        wait.poll(cx, |_| {
+            apply(share);
+            share >= 1.0
+        })
+        .map(|()| Got::Done)
+    })
+    .boxed_local()
+}
+
+/// How much of an animation is over.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "it is shown to few digits"
+)]
+fn share(timer: Timer, now: u64, length: Length) -> f32 {
+    let now = timer.paused_at.unwrap_or(now);
+    match (timer.deadline, length) {
+        (Some(deadline), _) if now >= deadline => 1.0,
+        (Some(deadline), Length::Nanos(length)) => {
+            (1.0 - (deadline - now) as f64 / length as f64) as f32
+        }
+        _ => 0.0,
+    }
+}
+
+/// Ticks that come late do not move the others; each has a run of its own.
+pub(super) async fn interval(
+    core: Rc<Core>,
+    phase: Phase,
+    period: u64,
+    count: usize,
+) -> Got {
+    let mut all = Vec::new();
+    let mut timer = core.timer(None, Length::Nanos(period));
+    for _ in 0..count {
+        let mut wait = Waiting::new(&core, phase, Plan::Tick(timer));
+        let tick = poll_fn(|cx| {
+            let found = wait.timer(&core);
+            wait.poll(cx, |_| true).map(|()| found)
+        });
+        let (found, now) = tick.await.expect("it has a timer");
+        let deadline = found.deadline.expect("it has one");
+        all.push(Got::Tick(0, now - deadline));
+        timer = Timer {
+            deadline: deadline.checked_add(period),
+            ..found
+        };
+    }
+    Got::All(all)
+}

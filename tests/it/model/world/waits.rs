@@ -1,0 +1,87 @@
+//! The waits of a program.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+
+use super::World;
+use super::script::Me;
+use super::{bell, groups};
+use crate::model::program::Wait;
+use crate::model::system::{Calls, System, Waiting};
+use crate::model::trace::{Got, What};
+
+fn nothing() -> Waiting {
+    futures::future::ready(Got::Nothing).boxed_local()
+}
+
+impl<S: System> World<S> {
+    pub(super) fn wait(self: &Rc<Self>, me: &Me<S>, wait: &Wait) -> Waiting {
+        let mut clock = None;
+        let mut flag = 0;
+        match wait {
+            Wait::Join(at) => return self.take_handle(*at).map_or_else(nothing, S::join),
+            Wait::Finished(at) => {
+                let coroutines = self.coroutines.borrow();
+                let entry = coroutines.get(at % coroutines.len().max(1));
+                let handle = entry.and_then(|entry| entry.handle.as_ref());
+                return handle.map_or_else(nothing, |handle| S::finished(handle));
+            }
+            Wait::Bell(at) => return bell::wait(self.clone(), at % self.bells.len()).boxed_local(),
+            Wait::Yield => {
+                let wait = crate::support::yield_now();
+                return wait.map(|()| Got::Done).boxed_local();
+            }
+            Wait::Loose(at) => {
+                let mut loose = self.loose.borrow_mut();
+                if loose.is_empty() {
+                    return nothing();
+                }
+                let at = at % loose.len();
+                return loose.remove(at);
+            }
+            Wait::Timeout(length, phase, wait) => {
+                let wait = self.wait(me, wait);
+                return self.seats[me.seat].system.timeout(*length, *phase, wait);
+            }
+            Wait::Group(mode, waits) => {
+                let waits = waits.iter().map(|wait| self.wait(me, wait)).collect();
+                let (world, seat, who) = (self.clone(), me.seat, me.who());
+                return groups::group(*mode, waits, move |got| {
+                    world.log(seat, who, What::Item(got.clone()));
+                });
+            }
+            Wait::OnClock(at, ..) => clock = Some(self.clock_at(me.seat, *at)),
+            Wait::Until(at, ..) | Wait::While(at, ..) => flag = at % self.flags.len(),
+            _ => {}
+        }
+        let calls = self.calls(me, flag);
+        self.seats[me.seat]
+            .system
+            .wait(wait, clock.as_ref(), calls)
+    }
+
+    fn calls(self: &Rc<Self>, me: &Me<S>, flag: usize) -> Calls {
+        let (seat, who) = (me.seat, me.who());
+        let (world, same) = (self.clone(), self.clone());
+        Calls {
+            ask: Rc::new(move || {
+                world.log(seat, who, What::Asked);
+                world.flags[flag].get()
+            }),
+            apply: Rc::new(move |value| {
+                same.log(seat, who, What::Applied(shown(value)));
+            }),
+        }
+    }
+}
+
+/// As many digits of a share as two ways to compute it have in common.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is between 0 and 1"
+)]
+fn shown(share: f32) -> u32 {
+    (share * 4096.0).round() as u32
+}
