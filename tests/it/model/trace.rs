@@ -49,8 +49,8 @@ pub(super) enum What {
     Dropped,
     /// So are those of one that no owner took.
     Refused,
-    /// How many coroutines are alive after a run.
-    Alive(usize),
+    /// How many coroutines are alive after a run, if that is certain.
+    Alive(Option<usize>),
     /// The program could not be run to its end.
     Broke(String),
 }

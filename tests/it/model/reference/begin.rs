@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use framestep::{Outcome, Phase};
 
 use super::Core;
-use super::state::Coroutine;
+use super::state::{Cause, Coroutine};
 use super::wake;
 use crate::model::program::How;
 use crate::model::system::Script;
@@ -64,8 +64,8 @@ impl Core {
         state.coroutines[coroutine].future = Some(script);
         let phase = state.coroutines[coroutine].phase;
         match how {
-            How::SpawnIn(_) => state.make_ready(coroutine, phase, true),
-            How::Spawn => state.make_ready(coroutine, phase, false),
+            How::SpawnIn(_) => state.make_ready(coroutine, phase, Cause::Other, true),
+            How::Spawn => state.make_ready(coroutine, phase, Cause::Other, false),
             How::Start if state.borrowed => state.held.push(coroutine),
             How::Start => {
                 drop(state);
@@ -77,12 +77,12 @@ impl Core {
 
     fn start_now(&self, coroutine: usize) {
         let mut state = self.state.borrow_mut();
-        if !state.is_alive(coroutine) || state.coroutines[coroutine].going {
+        if !state.is_alive(coroutine) {
             return;
         }
         if state.is_paused(coroutine) {
             let phase = state.coroutines[coroutine].phase;
-            state.make_ready(coroutine, phase, false);
+            state.make_ready(coroutine, phase, Cause::Other, false);
             return;
         }
         drop(state);

@@ -94,14 +94,16 @@ impl Clocks {
         true
     }
 
-    /// A run of a named phase other than the fixed one ends the step.
+    /// A run of a named phase other than the fixed one ends the step. One of the
+    /// fixed phase that no step was begun for reads fixed time as well.
     pub(super) fn begin_run(&mut self, phase: Phase) {
-        if !matches!(phase, Phase::FixedUpdate | Phase::Custom(_)) {
-            self.in_step = false;
+        if !matches!(phase, Phase::Custom(_)) {
+            self.in_step = phase == Phase::FixedUpdate;
         }
     }
 
-    /// What a clock reads in the code of scripts and hosts.
+    /// What a clock reads in the code of scripts and hosts, and to timers of the
+    /// run.
     pub(super) fn read(&self, clock: usize, run: Option<Phase>) -> u64 {
         if clock == GAME && (self.in_step || run == Some(Phase::FixedUpdate)) {
             self.fixed
@@ -110,7 +112,7 @@ impl Clocks {
         }
     }
 
-    /// What a timer in `phase` compares with, and is paused by.
+    /// What a pause of a timer in `phase` is measured by.
     pub(super) fn of_timers(&self, clock: usize, phase: Phase) -> u64 {
         if clock == GAME && phase == Phase::FixedUpdate {
             self.fixed

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use framestep::Outcome;
 
 use super::Core;
-use super::state::Kind;
+use super::state::{Cause, Kind};
 use crate::model::system::Script;
 
 /// How deep stops nest.
@@ -16,7 +16,7 @@ impl Core {
     pub(super) fn stop(&self, coroutine: usize) -> bool {
         let future = {
             let mut state = self.state.borrow_mut();
-            if !state.is_alive(coroutine) || state.coroutines[coroutine].going {
+            if !state.is_alive(coroutine) {
                 return false;
             }
             if state.polling.contains(&coroutine) {
@@ -96,7 +96,7 @@ impl Core {
                 } else if let Some(run) = &mut state.run {
                     run.joins.push(name);
                 } else {
-                    state.arrive(joiner, phase);
+                    state.arrive(joiner, phase, Cause::Other);
                 }
             }
             wakers

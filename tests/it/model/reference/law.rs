@@ -32,7 +32,7 @@ fn is_later(wait: &Wait, clocks: &Clocks) -> bool {
 }
 
 fn is_reached(timer: &Timer, phase: Phase, clocks: &Clocks) -> bool {
-    let now = clocks.of_timers(timer.clock, phase);
+    let now = clocks.read(timer.clock, Some(phase));
     let now = timer.paused_at.unwrap_or(now);
     timer.deadline.is_some_and(|deadline| now >= deadline)
 }

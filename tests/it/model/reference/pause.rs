@@ -4,7 +4,7 @@ use framestep::Phase;
 
 use super::Core;
 use super::choices::{PAUSED, Paused};
-use super::state::State;
+use super::state::{Cause, State};
 
 impl Core {
     pub(super) fn set_paused(&self, coroutine: usize, paused: bool) -> bool {
@@ -105,7 +105,7 @@ impl State {
             let innermost = super::wake::innermost();
             let own = self.polling.last() == Some(&coroutine)
                 && innermost.is_some_and(|(_, one)| one == coroutine);
-            self.make_ready(coroutine, phase, own);
+            self.make_ready(coroutine, phase, Cause::Other, own);
         }
     }
 

@@ -8,7 +8,7 @@ use framestep::{Outcome, Phase};
 
 use super::choices::{PAUSED, Paused};
 use super::law;
-use super::state::{Kind, Run, State};
+use super::state::{Cause, Kind, Run, State};
 use super::{Core, wake};
 use crate::model::system::Refused;
 
@@ -65,7 +65,6 @@ impl Core {
             let phase = state.phase().unwrap_or(Phase::Update);
             let record = &mut state.coroutines[coroutine];
             record.phase = phase;
-            record.unmade = false;
             let future = record.future.take().expect("it waits");
             (future, record.waker.clone())
         };
@@ -114,18 +113,24 @@ impl State {
             woken: Vec::new(),
         };
         // First what became ready before.
+        for coroutine in &mut self.coroutines {
+            coroutine.unmade = false;
+        }
         self.arrivals.sort_by_key(|arrival| arrival.order);
         self.arrivals.retain(|arrival| {
             if arrival.phase == phase && !run.queue.contains(&arrival.coroutine) {
+                if arrival.cause == Cause::Wake {
+                    run.woken.push(arrival.coroutine);
+                }
                 run.queue.push_back(arrival.coroutine);
             }
             arrival.phase != phase
         });
-        // Then those who wait. What is ready already stays so.
+        // Then those who wait. What is ready already stays so: a condition that
+        // nobody has asked since makes nobody due again.
         let mut due = Vec::new();
         for (at, wait) in self.waits.iter().enumerate() {
-            let again = matches!(wait.kind, Kind::Again(_));
-            if (!wait.ready || again) && law::is_due(wait, phase, &self.clocks) {
+            if !wait.ready && law::is_due(wait, phase, &self.clocks) {
                 due.push(at);
             }
         }

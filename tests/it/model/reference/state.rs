@@ -43,7 +43,7 @@ pub(super) struct Run {
     pub(super) queue: VecDeque<usize>,
     /// Joins whose coroutine has ended since the last poll, in order.
     pub(super) joins: Vec<u64>,
-    /// Who was woken in it by others, once for each time.
+    /// Who was queued in it for a wake, once for each time.
     pub(super) woken: Vec<usize>,
 }
 
@@ -80,6 +80,15 @@ pub(super) struct Arrival {
     pub(super) order: u64,
     pub(super) coroutine: usize,
     pub(super) phase: Phase,
+    pub(super) cause: Cause,
+}
+
+/// Why a coroutine is ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    Wake,
+    /// It was spawned, resumed from a pause, or what it joins has ended.
+    Other,
 }
 
 /// A wait that was polled.
@@ -163,9 +172,10 @@ impl State {
         self.run.as_ref().map(|run| run.phase)
     }
 
+    /// One whose destructor runs is not.
     pub(super) fn is_alive(&self, coroutine: usize) -> bool {
         let coroutine = &self.coroutines[coroutine];
-        coroutine.outcome.is_none() && !coroutine.unmade
+        coroutine.outcome.is_none() && !coroutine.unmade && !coroutine.going
     }
 
     pub(super) fn wait(&mut self, name: u64) -> Option<&mut Wait> {

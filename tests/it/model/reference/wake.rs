@@ -9,7 +9,7 @@ use std::thread::ThreadId;
 use framestep::Phase;
 
 use super::Core;
-use super::state::{Arrival, State};
+use super::state::{Arrival, Cause, State};
 
 /// Wakes from other threads, in the order in which they came.
 pub(super) type Inbox = Arc<Mutex<Vec<usize>>>;
@@ -94,9 +94,12 @@ impl Core {
 }
 
 impl State {
-    /// Takes over what came from other threads: it is for runs that have not
-    /// begun.
+    /// Takes over what came from other threads, between runs and when one
+    /// begins: it is for runs that have not begun.
     pub(super) fn take_over(&mut self, inbox: &Inbox) {
+        if self.run.is_some() {
+            return;
+        }
         let messages = {
             let mut inbox = inbox.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *inbox)
@@ -104,13 +107,13 @@ impl State {
         for coroutine in messages {
             if self.is_alive(coroutine) {
                 let phase = self.coroutines[coroutine].phase;
-                self.make_ready(coroutine, phase, true);
+                self.make_ready(coroutine, phase, Cause::Wake, true);
             }
         }
     }
 
     fn wake(&mut self, coroutine: usize, innermost: bool) {
-        if !self.is_alive(coroutine) || self.coroutines[coroutine].going {
+        if !self.is_alive(coroutine) {
             return;
         }
         let phase = self.coroutines[coroutine].phase;
@@ -126,16 +129,22 @@ impl State {
                 return;
             }
             // It goes on in the next run.
-            self.make_ready(coroutine, phase, true);
+            self.make_ready(coroutine, phase, Cause::Wake, true);
             return;
         }
-        self.make_ready(coroutine, phase, innermost);
+        self.make_ready(coroutine, phase, Cause::Wake, innermost);
     }
 
     /// Makes a coroutine ready in a phase: later in the run under way, if it is
     /// of that phase and not to be left to the next, else in the next one. One
     /// that is paused is ready once it is resumed.
-    pub(super) fn make_ready(&mut self, coroutine: usize, phase: Phase, next: bool) {
+    pub(super) fn make_ready(
+        &mut self,
+        coroutine: usize,
+        phase: Phase,
+        cause: Cause,
+        next: bool,
+    ) {
         if self.is_paused(coroutine) {
             self.remember(coroutine, phase);
             return;
@@ -146,12 +155,12 @@ impl State {
                     run.queue.push_back(coroutine);
                 }
             }
-            _ => self.arrive(coroutine, phase),
+            _ => self.arrive(coroutine, phase, cause),
         }
     }
 
     /// Makes a coroutine ready in the next run of a phase.
-    pub(super) fn arrive(&mut self, coroutine: usize, phase: Phase) {
+    pub(super) fn arrive(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
         let mut arrivals = self.arrivals.iter();
         if !arrivals.any(|arrival| arrival.coroutine == coroutine && arrival.phase == phase) {
             let order = self.number();
@@ -159,6 +168,7 @@ impl State {
                 order,
                 coroutine,
                 phase,
+                cause,
             });
         }
     }

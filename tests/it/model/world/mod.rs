@@ -38,6 +38,8 @@ struct World<S: System> {
     drives: Cell<usize>,
     /// How many closures have borrowed lent state.
     borrows: Cell<usize>,
+    /// The program sends scripts from elsewhere.
+    sends: bool,
     /// The program is over: what is dropped from now on is of no interest.
     over: Cell<bool>,
 }
@@ -72,6 +74,7 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
         begun: Cell::new(0),
         drives: Cell::new(0),
         borrows: Cell::new(0),
+        sends: (program.steps.iter()).any(|step| matches!(step, Step::Remote(..))),
         over: Cell::new(false),
     });
     let run = catch_unwind(AssertUnwindSafe(|| {
@@ -165,7 +168,8 @@ impl<S: System> World<S> {
             }
             Drive::Run(phase, lent) => system.run(nested, phase, lent)?,
         }
-        let alive = system.len();
+        // When what was sent from elsewhere becomes a coroutine is left open.
+        let alive = (!self.sends).then(|| system.len());
         self.log(seat, Who::Host(seat), What::Alive(alive));
         Ok(())
     }
