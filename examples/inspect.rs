@@ -63,7 +63,11 @@ fn main() {
     executor.start(wait_until(|| false)).named("gate");
     executor.start(wait_frames(30)).named("blink");
     executor
-        .start(async { while fixed_update().await.frame < 100 {} })
+        .start(async {
+            while time().frame < 100 {
+                fixed_update().await;
+            }
+        })
         .named("jump");
     let (_loader, level) = oneshot::channel::<()>();
     executor.start(timeout(10, level)).named("loading");

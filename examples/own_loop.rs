@@ -44,8 +44,9 @@ async fn referee(ball: Rc<Ball>) {
 /// Shows the height every tenth frame.
 async fn hud(ball: Rc<Ball>) {
     loop {
-        let frame = wait_frames(10).in_phase(HUD).await.frame;
-        println!("frame {frame}: the ball is at {:.2} m", ball.height.get());
+        wait_frames(10).in_phase(HUD).await;
+        let (frame, height) = (time().frame, ball.height.get());
+        println!("frame {frame}: the ball is at {height:.2} m");
     }
 }
 

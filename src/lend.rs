@@ -14,7 +14,8 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::{Executor, context};
+use crate::core::scope;
+use crate::executor::Executor;
 
 /// What one call of [`Executor::lend`] lends.
 struct Lent {
@@ -180,8 +181,8 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
 /// ```
 pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, WithError> {
     let type_name = type_name::<S>();
-    let level = context::level().ok_or(WithError::NotLent { type_name })?;
-    let core = level.core();
+    let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
+    let core = core.ok_or(WithError::NotLent { type_name })?;
     let mut lents = std::iter::successors(core.lent.get(), |lent| lent.get().outer);
     let lent = lents
         .find(|lent| lent.get().of == TypeId::of::<S>())

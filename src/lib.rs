@@ -77,19 +77,20 @@
 //!
 //! Awaited in frame N, a wait is due in
 //!
-//! | wait | due in | gives |
-//! |---|---|---|
-//! | [`next_frame()`] | the first Update with frame > N | the [`Time`] |
-//! | [`wait_frames(n)`](wait_frames) | the first Update with frame >= N + n; 0 counts as 1 | the [`Time`] |
-//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline | the overshoot |
-//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | every Update with frame > N, to ask, until it holds (no longer holds) | the [`Time`] |
-//! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await | the [`Time`] |
-//! | a [`Coroutine`], [`join(coroutine)`](join) | whichever run it ends in; at once if it has ended | what it returned |
+//! | wait | due in |
+//! |---|---|
+//! | [`next_frame()`] | the first Update with frame > N |
+//! | [`wait_frames(n)`](wait_frames) | the first Update with frame >= N + n; 0 counts as 1 |
+//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline |
+//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | every Update with frame > N, to ask, until it holds (no longer holds) |
+//! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await |
+//! | a [`Coroutine`], [`join(coroutine)`](join) | whichever run it ends in; at once if it has ended |
 //!
 //! [`in_phase`](WaitSeconds::in_phase) on one of the first four rows puts another
-//! phase in the place of Update. A length of time is a number of [`Seconds`] or
-//! a `Duration`. None of these but a join is ready at once, so a loop around one
-//! cannot hold a frame up.
+//! phase in the place of Update. A join returns what the coroutine returned, the
+//! others return `()`: [`time()`] has the clocks. A length of time is a number of
+//! [`Seconds`] or a `Duration`. None of these but a join is ready at once, so a
+//! loop around one cannot hold a frame up.
 //!
 //! On top of them: [`timeout`] and [`interval`], [`frames`] and [`animate`],
 //! [`join_all`] and [`race`] for coroutines, [`Signal`] for events, and [`Budget`]
@@ -309,66 +310,40 @@
 //!   [`slow_poll`](Builder::slow_poll).
 
 mod budget;
-mod clock;
-mod context;
+mod combine;
 mod core;
-mod error;
+mod coroutine;
 mod executor;
-mod hook;
-mod inbox;
 mod inspect;
-mod key;
 mod lend;
-#[cfg(all(test, framestep_loom))]
-mod models;
 mod owner;
-mod pending;
-mod phase;
-mod prefetch;
 pub mod prelude;
-mod queue;
-mod records;
-mod report;
-mod ring;
 mod scene;
 mod script;
-mod seconds;
-mod shared;
 mod signal;
-mod since;
-mod sync;
-mod task;
-mod thread;
-mod ticket;
 mod time;
-mod timers;
-mod unwind;
 mod wait;
-mod waiter;
-mod waker;
-mod wheel;
 
 pub use budget::{Budget, Checkpoint};
-pub use clock::Clock;
-pub use error::{JoinError, Outcome};
+#[doc(hidden)]
+pub use combine::expansion as __expansion;
+pub use combine::{JoinAll, Race, join_all, race};
+pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Outcome, join};
 pub use executor::{Builder, Executor, Handle, Remote};
-pub use inspect::{CoroutineInfo, Moment, Snapshot, State, TimerClock, TraceEvent, Traced, Wait};
-pub use key::CoroutineId;
+pub use inspect::{
+    CoroutineInfo, Moment, Report, Snapshot, State, TimerClock, TraceEvent, Traced, Wait,
+};
 pub use lend::{WithError, try_with, with};
 pub use owner::Owner;
-pub use phase::Phase;
-pub use report::Report;
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{current, delta_seconds, owner, spawn, spawn_in, start, stop, time};
-pub use seconds::Seconds;
 pub use signal::{Signal, Subscription, WaitSignal};
-pub use task::{Coroutine, Finished, join};
-pub use time::Time;
+pub use time::{Clock, Phase, Seconds, Time};
 pub use wait::{
-    Animate, Elapsed, Frames, InPhase, Interval, JoinAll, MissedTicks, NextFrame, Race, Tick,
-    Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitUntil, WaitWhile, animate,
-    end_of_frame, fixed_update, frames, in_phase, interval, join_all, next_frame, race, timeout,
-    wait_frames, wait_seconds, wait_seconds_realtime, wait_until, wait_while,
+    Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, Tick, Timeout, WaitFrames,
+    WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, animate, end_of_frame,
+    fixed_update, frames, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while,
 };
 
 /// Has the examples of the README tested.

@@ -3,22 +3,33 @@
 #![forbid(unsafe_code)]
 
 use std::future::Future;
+use std::rc::Rc;
 
-use crate::context::{self, LevelRef};
-use crate::phase::PhaseIndex;
-use crate::{Coroutine, CoroutineId, Owner, Phase, Time};
+use crate::core::{Core, scope};
+use crate::coroutine::{Coroutine, CoroutineId};
+use crate::owner::{Owner, OwnerIndex};
+use crate::time::{Phase, PhaseIndex, Time};
 
-/// The executor around the caller of `function`.
+/// The executor around the caller of `function`, and the owner of what the caller
+/// spawns.
 #[track_caller]
 #[inline]
-fn inside(function: &str) -> LevelRef {
-    match context::level() {
-        Some(level) => level,
-        None => panic!(
-            "`{function}` was called outside of an executor: call it in a coroutine or inside \
-             `Executor::enter`, or use the method of the same name of `Executor` or `Handle`"
-        ),
+fn inside(function: &str) -> (Rc<Core>, Option<OwnerIndex>) {
+    let inside =
+        scope::with(|scope| scope.map(|scope| (scope.core().rc(), scope.core().owner_in(scope))));
+    match inside {
+        Some(inside) => inside,
+        None => outside(function),
     }
+}
+
+#[cold]
+#[track_caller]
+fn outside(function: &str) -> ! {
+    panic!(
+        "`{function}` was called outside of an executor: call it in a coroutine or inside \
+         `Executor::enter`, or use the method of the same name of `Executor` or `Handle`"
+    )
 }
 
 /// Adds a coroutine to the executor that runs the caller, like
@@ -48,9 +59,8 @@ pub fn spawn<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let level = inside("spawn");
-    let core = level.core();
-    Coroutine::spawn(core.rc(), future, None, core.owner_in(&level))
+    let (core, owner) = inside("spawn");
+    Coroutine::spawn(core, future, None, owner)
 }
 
 /// Adds a coroutine to the executor that runs the caller, to be first polled in
@@ -65,10 +75,8 @@ pub fn spawn_in<F>(phase: Phase, future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let level = inside("spawn_in");
-    let core = level.core();
-    let phase = Some(PhaseIndex::new(phase));
-    Coroutine::spawn(core.rc(), future, phase, core.owner_in(&level))
+    let (core, owner) = inside("spawn_in");
+    Coroutine::spawn(core, future, Some(PhaseIndex::new(phase)), owner)
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once,
@@ -108,9 +116,8 @@ pub fn start<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let level = inside("start");
-    let core = level.core();
-    Coroutine::start(core.rc(), future, core.owner_in(&level))
+    let (core, owner) = inside("start");
+    Coroutine::start(core, future, owner)
 }
 
 /// A new [`Owner`] below the one of the coroutine that calls this.
@@ -145,9 +152,8 @@ where
 #[must_use = "dropping an owner stops what it owns"]
 #[track_caller]
 pub fn owner() -> Owner {
-    let level = inside("owner");
-    let core = level.core();
-    Owner::new(core.rc(), core.owner_in(&level))
+    let (core, owner) = inside("owner");
+    Owner::new(core, owner)
 }
 
 /// Stops a coroutine of the executor that runs the caller, like
@@ -174,8 +180,7 @@ pub fn owner() -> Owner {
 #[doc(alias = "StopCoroutine")]
 #[track_caller]
 pub fn stop(id: CoroutineId) -> bool {
-    let level = inside("stop");
-    let core = level.core();
+    let (core, _) = inside("stop");
     core.key_of(id).is_some_and(|key| core.stop(key))
 }
 
@@ -196,10 +201,13 @@ pub fn stop(id: CoroutineId) -> bool {
 /// ```
 #[track_caller]
 pub fn current() -> CoroutineId {
-    let level = inside("current");
-    match level.current.get() {
-        Some(task) => level.core().id_of(task),
-        None => panic!("`current` was called outside of a coroutine"),
+    let current = scope::with(|scope| {
+        scope.map(|scope| scope.current().map(|task| scope.core().id_of(task)))
+    });
+    match current {
+        Some(Some(id)) => id,
+        Some(None) => panic!("`current` was called outside of a coroutine"),
+        None => outside("current"),
     }
 }
 
@@ -226,7 +234,10 @@ pub fn current() -> CoroutineId {
 /// ```
 #[track_caller]
 pub fn time() -> Time {
-    inside("time").core().time()
+    match scope::with(|scope| scope.map(|scope| scope.core().time())) {
+        Some(time) => time,
+        None => outside("time"),
+    }
 }
 
 /// How far the coroutine's clock, as a rule the game clock, went in this frame,

@@ -21,7 +21,7 @@ pub(crate) async fn countdown(seconds: u32, mut wire_cut: UnboundedReceiver<()>)
                 say("bomb", "is defused");
                 return End::Cut;
             }
-            _ = wait_seconds(1) => {}
+            () = wait_seconds(1) => {}
         }
     }
     say("bomb", "goes off");

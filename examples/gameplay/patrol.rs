@@ -20,7 +20,8 @@ pub(crate) async fn walk(posts: Vec<f32>) {
 /// whatever the frame rate.
 async fn walk_to(x: &mut f32, post: f32) {
     loop {
-        let step = fixed_update().await.delta.as_secs_f32() * SPEED;
+        fixed_update().await;
+        let step = delta_seconds() * SPEED;
         let left = post - *x;
         if left.abs() <= step {
             *x = post;

@@ -6,7 +6,10 @@ use std::task::{Context, Poll, Waker};
 
 use futures::future::FusedFuture;
 
-use crate::{NextFrame, Phase, next_frame, unwind, wait};
+use crate::core::call;
+use crate::time::Phase;
+use crate::wait;
+use crate::wait::{NextFrame, next_frame};
 
 use super::Budget;
 
@@ -130,16 +133,14 @@ impl<'a> Checkpoint<'a> {
 
 /// A hostile waker takes nothing from those behind it.
 fn wake(waker: Waker) {
-    if let Err(payload) = unwind::catch(|| waker.wake()) {
-        unwind::dispose(payload);
-    }
+    call::quietly(|| waker.wake());
 }
 
 impl Future for Checkpoint<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let time = wait::polled("Budget::checkpoint()").core().time();
+        let time = wait::polled("Budget::checkpoint()", |scope| scope.core().time());
         let now = Now {
             frame: time.frame,
             phase: time.phase,

@@ -14,7 +14,7 @@ use std::task::Waker;
 
 use slab::Slab;
 
-use crate::Phase;
+use crate::time::Phase;
 
 pub(super) struct Ledger {
     total: u64,

@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::Seconds;
-use crate::seconds::Nanos;
+use crate::time::Nanos;
+use crate::time::Seconds;
 
 use ledger::Ledger;
 use meter::Meter;

@@ -1,38 +1,36 @@
 //! What a snapshot reads: every coroutine, and every list that leads to one.
 //!
-//! Nothing is changed by it. What a coroutine waits for is told by its task if it
-//! waits for a phase; by the wheels, the lists of joiners and the places of
-//! records, otherwise. Of a run that is under way, its lists tell who is still to
-//! come.
+//! Nothing is changed by it. Waits are found where they stand: in the queues, with
+//! those that count, in the wheels, in the rings of joins. A wait that is
+//! registered and stands nowhere is due in the run under way.
 
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::CoroutineId;
-use crate::clock::ClockRef;
-use crate::context;
+use crate::coroutine::{CoroutineId, TaskKey};
 use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait};
-use crate::key::TaskKey;
 use crate::owner::OwnerIndex;
-use crate::phase::PhaseIndex;
-use crate::task::{Flags, TaskRef};
-use crate::ticket::Ticket;
-use crate::timers::ClockIndex;
-use crate::waiter::{Waiter, Waiting};
+use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 use super::Core;
+use super::key::WaitKey;
 use super::phases::PhaseState;
+use super::scope;
+use super::task::{Flags, NO_JOINER, Task};
+use super::timer::Unit;
 
 /// A snapshot in the making.
 struct Draft<'a> {
     core: &'a Core,
     coroutines: Vec<CoroutineInfo>,
     /// Their tasks, in the same order.
-    tasks: Vec<TaskRef>,
+    tasks: Vec<Task<'a>>,
     /// Where each index is among those; `ABSENT` for one that is not alive.
     positions: Vec<u32>,
+    /// How many waits of each have been found.
+    found: Vec<u32>,
 }
 
 const ABSENT: u32 = u32::MAX;
@@ -42,41 +40,41 @@ impl Core {
         let mut draft = Draft::new(self);
         self.phases.each(|phase, state| {
             draft.read_queue(phase, state);
+            draft.read_counts(phase, state);
             draft.read_timers(phase, state);
-            draft.read_frames(phase, state);
-            for &(_, ticket) in state.returned.borrow().iter() {
-                draft.set_due(ticket, Some(phase));
-            }
         });
         draft.read_parked();
-        draft.read_joiners();
-        draft.read_run();
+        draft.read_joins();
+        draft.read_due();
+        self.starts.each(|key| draft.set_ready(key, None));
         self.inbox.each_woken(|key| draft.set_ready(key, None));
+        draft.read_polled();
         draft.finish()
     }
 
     /// What its task tells of a coroutine.
-    fn read_task(&self, task: TaskRef, owners: &mut OwnerLabels) -> CoroutineInfo {
+    fn read_task(&self, task: Task<'_>, owners: &mut OwnerLabels) -> CoroutineInfo {
         let owner = self.owner_of(task);
-        let primary = context::registered(task);
-        let wait = primary.is_queued().then(|| {
-            let (later_frame, asks) = (primary.is_frame_bound(), task.waits_for_condition());
-            wait_for_phase(primary.phase(), later_frame, asks)
-        });
         let origin = self.origin_of(task);
         let has_begun = origin.as_ref().is_none_or(|&(_, has_begun)| has_begun);
+        let paused = task.has(Flags::PAUSED);
+        let remembered = if paused {
+            self.remembered_wake(task)
+        } else {
+            None
+        };
         CoroutineInfo {
             id: self.id_of(task),
             name: self.name_of(task),
-            state: if task.has(Flags::PAUSED) {
+            state: if paused {
                 State::Paused
-            } else if task.has(Flags::QUEUED) || !has_begun {
+            } else if task.has(Flags::READY) || !has_begun {
                 State::Ready
             } else {
                 State::Waiting
             },
-            phase: task.last_phase().phase(),
-            wait,
+            phase: remembered.unwrap_or_else(|| task.phase()).phase(),
+            wait: None,
             more_waits: Vec::new(),
             owner: owner.map(|owner| owners.label(self, owner)),
             clock: owner.map_or(TimerClock::Game, |owner| {
@@ -89,35 +87,36 @@ impl Core {
     }
 
     /// What is noted of a watched task, and whether it has begun.
-    fn origin_of(&self, task: TaskRef) -> Option<(Origin, bool)> {
-        let tasks = self.tasks.borrow();
-        let watched = tasks.extra(task)?.watched.as_ref()?;
-        let origin = Origin {
-            since: watched.since,
-            place: watched.place,
-            parent: watched.parent.map(|key| CoroutineId::new(self.id, key)),
-        };
-        Some((origin, watched.has_begun))
+    fn origin_of(&self, task: Task<'_>) -> Option<(Origin, bool)> {
+        let watched = self.tasks.cold(task, |cold| {
+            cold.watched.as_ref().map(|watched| {
+                let origin = Origin {
+                    since: watched.since,
+                    place: watched.place,
+                    parent: watched.parent.map(|key| CoroutineId::new(self.id, key)),
+                };
+                (origin, watched.has_begun)
+            })
+        });
+        watched.flatten()
     }
 }
 
 impl<'a> Draft<'a> {
     /// All that are alive, with what their tasks tell.
     fn new(core: &'a Core) -> Self {
-        let (count, alive) = {
-            let tasks = core.tasks.borrow();
-            (tasks.len(), tasks.alive())
-        };
+        let (count, alive) = (core.tasks.len(), core.tasks.alive());
         let mut draft = Draft {
             core,
             coroutines: Vec::with_capacity(alive),
             tasks: Vec::with_capacity(alive),
             positions: vec![ABSENT; count as usize],
+            found: Vec::new(),
         };
         let mut owners = OwnerLabels::default();
         let mut position = 0;
         for index in 0..count {
-            let task = core.tasks.borrow().at(index);
+            let task = core.tasks.at(index);
             if task.is_alive() {
                 draft.positions[index as usize] = position;
                 position += 1;
@@ -125,25 +124,33 @@ impl<'a> Draft<'a> {
                 draft.coroutines.push(core.read_task(task, &mut owners));
             }
         }
+        draft.found = vec![0; draft.tasks.len()];
         draft
     }
 
-    fn coroutine(&mut self, task: TaskRef) -> Option<&mut CoroutineInfo> {
-        let position = *self.positions.get(task.key().index as usize)?;
-        self.coroutines.get_mut(position as usize)
+    fn position(&self, task: Task<'_>) -> Option<usize> {
+        let position = *self.positions.get(task.index() as usize)?;
+        (position != ABSENT).then_some(position as usize)
     }
 
-    fn add_wait(&mut self, task: TaskRef, wait: Wait) {
-        if let Some(coroutine) = self.coroutine(task) {
-            coroutine.add_wait(wait);
+    /// Notes a wait that was found where it stands.
+    fn add_wait(&mut self, task: Task<'_>, wait: Wait) {
+        if let Some(position) = self.position(task) {
+            self.found[position] += 1;
+            self.coroutines[position].add_wait(wait);
         }
     }
 
     /// The coroutine comes up in a run: of `phase`, or of that in which it was
     /// last polled.
     fn set_ready(&mut self, key: TaskKey, phase: Option<PhaseIndex>) {
-        let task = self.core.tasks.borrow().get(key);
-        if let Some(coroutine) = task.and_then(|task| self.coroutine(task)) {
+        let position = self
+            .core
+            .tasks
+            .get(key)
+            .and_then(|task| self.position(task));
+        if let Some(position) = position {
+            let coroutine = &mut self.coroutines[position];
             if coroutine.state == State::Waiting {
                 coroutine.state = State::Ready;
             }
@@ -153,73 +160,55 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The same, of the coroutine that a ticket stands for.
-    fn set_due(&mut self, ticket: Ticket, phase: Option<PhaseIndex>) {
-        if let Some(task) = self.core.task_of(ticket) {
-            self.set_ready(task.key(), phase);
-        }
-    }
-
-    /// Waiters that have records; and who is due in the run under way. What the
-    /// others wait for, their tasks tell.
     fn read_queue(&mut self, phase: PhaseIndex, state: &PhaseState) {
-        let queue = state.queue.borrow();
-        for &waiter in queue.left_in_run() {
-            match waiter.get() {
-                Waiting::Task(task) => self.read_due(phase, task),
-                Waiting::Record(index) => self.read_record(phase, index, true),
-            }
-        }
-        let records = queue.for_next_run().filter(|waiter| waiter.is_record());
-        for waiter in records {
-            if let Waiting::Record(index) = waiter.get() {
-                self.read_record(phase, index, false);
-            }
-        }
-    }
-
-    /// A place in the run under way.
-    fn read_due(&mut self, phase: PhaseIndex, task: TaskRef) {
-        let primary = context::registered(task);
-        let stands_here = primary.is_queued() && primary.phase() == phase;
-        let is_last_place = || {
-            // Of several places of a task, the last is the good one.
-            let queue = self.core.phases.get(phase).queue.borrow();
-            let place = Waiter::task(task);
-            !queue.for_next_run().any(|waiter| waiter == place)
-        };
-        if stands_here && (!task.has(Flags::GHOSTS) || is_last_place()) {
-            self.set_ready(task.key(), Some(phase));
+        let core = self.core;
+        for &key in state.queue.borrow().keys() {
+            let Some(task) = core.task_of(key) else {
+                continue;
+            };
+            let (frame_bound, asks) = if key.is_entry() {
+                let entries = core.entries.borrow();
+                (entries.is_frame_bound(key), entries.asks_condition(key))
+            } else {
+                (task.is_frame_bound(), task.asks_condition())
+            };
+            let phase = phase.phase();
+            let wait = if asks {
+                Wait::Condition { phase }
+            } else if frame_bound {
+                Wait::Frame { phase }
+            } else {
+                Wait::Run { phase }
+            };
+            self.add_wait(task, wait);
         }
     }
 
-    fn read_record(&mut self, phase: PhaseIndex, index: u32, due: bool) {
-        let records = self.core.records.borrow();
-        let Some(ticket) = records.ticket_at(index) else {
-            return;
-        };
-        let record = records.get(ticket);
-        let Some((key, record)) = record.and_then(|record| Some((record.task()?, record))) else {
-            return;
-        };
-        if due && records.is_due_in(ticket, self.core.clock.frame()) {
-            self.set_ready(key, Some(phase));
-        } else if records.due_frame(ticket).is_none() {
-            // Those that count frames stand in a wheel as well.
-            let task = self.core.tasks.borrow().get(key);
-            if let Some(task) = task {
-                let later_frame = records.is_frame_bound(ticket);
-                self.add_wait(task, wait_for_phase(phase, later_frame, record.asks()));
+    fn read_counts(&mut self, phase: PhaseIndex, state: &PhaseState) {
+        let core = self.core;
+        state.counts.borrow().each(|unit, due, key| {
+            if let Some(task) = core.task_of(key) {
+                let phase = phase.phase();
+                let wait = match unit {
+                    Unit::Frames => Wait::FrameCount {
+                        phase,
+                        left: due.saturating_sub(core.clock.frame()),
+                    },
+                    Unit::Runs => Wait::StepCount {
+                        phase,
+                        left: due.saturating_sub(state.runs.get()),
+                    },
+                };
+                self.add_wait(task, wait);
             }
-        }
+        });
     }
 
     fn read_timers(&mut self, phase: PhaseIndex, state: &PhaseState) {
         let timers = state.timers.borrow();
-        let mut read = |clock: ClockRef<'_>, deadline_ns, ticket| {
-            self.read_timer(phase, state, clock, deadline_ns, ticket);
-        };
-        timers.each(&mut read);
+        timers.each(&mut |clock, deadline_ns, key| {
+            self.read_timer(phase, state, clock, deadline_ns, key);
+        });
     }
 
     /// Timers that came up while their coroutines were paused.
@@ -228,12 +217,13 @@ impl<'a> Draft<'a> {
             if self.coroutines[position].state != State::Paused {
                 continue;
             }
-            for (phase, clock, due) in self.core.parked_timers(self.tasks[position]) {
-                let state = self.core.phases.get(phase);
+            for timer in self.core.parked_timers(self.tasks[position]) {
+                let state = self.core.phases.get(timer.phase);
                 let timers = state.timers.borrow();
-                timers.show_on(clock, due, &mut |clock, deadline_ns, ticket| {
-                    self.read_timer(phase, state, clock, deadline_ns, ticket);
-                });
+                let mut read = |clock: ClockRef<'_>| {
+                    self.read_timer(timer.phase, state, clock, timer.deadline_ns, timer.key);
+                };
+                timers.show(timer.clock, &mut read);
             }
         }
     }
@@ -244,9 +234,9 @@ impl<'a> Draft<'a> {
         state: &PhaseState,
         clock: ClockRef<'_>,
         deadline_ns: u64,
-        ticket: Ticket,
+        key: WaitKey,
     ) {
-        let Some(task) = self.core.task_of(ticket) else {
+        let Some(task) = self.core.task_of(key) else {
             return;
         };
         let measure = state.measure(clock.index());
@@ -254,7 +244,7 @@ impl<'a> Draft<'a> {
             ClockRef::Game if measure == ClockIndex::FIXED => self.core.clock.fixed_ns(),
             clock => self.core.reached_ns(clock),
         };
-        let (grown_ns, stopped_ns) = self.core.pause_of_timer(task, measure, ticket);
+        let (grown_ns, stopped_ns) = self.core.pause_of_timer(task, measure, key);
         let due_ns = deadline_ns.saturating_add(grown_ns);
         let left_ns = due_ns.saturating_sub(stopped_ns.unwrap_or(now_ns));
         let wait = Wait::Timer {
@@ -266,56 +256,56 @@ impl<'a> Draft<'a> {
         self.add_wait(task, wait);
     }
 
-    fn read_frames(&mut self, phase: PhaseIndex, state: &PhaseState) {
-        let (core, frame) = (self.core, self.core.clock.frame());
-        state.frames.borrow().for_each(|_, key| {
-            let ticket = Ticket::from_bits(key);
-            let due_frame = core.records.borrow().due_frame(ticket);
-            if let (Some(task), Some(due_frame)) = (core.task_of(ticket), due_frame) {
-                let wait = Wait::FrameCount {
-                    phase: phase.phase(),
-                    left: due_frame.saturating_sub(frame),
-                };
-                self.add_wait(task, wait);
+    fn read_joins(&mut self) {
+        let core = self.core;
+        for position in 0..self.tasks.len() {
+            let last = self.tasks[position].joiners.get();
+            if last == NO_JOINER {
+                continue;
             }
-        });
+            let id = self.coroutines[position].id;
+            let mut joiners = Vec::new();
+            let entries = core.entries.borrow();
+            entries.each_in_ring(last, |key| joiners.extend(entries.task(key)));
+            for task in joiners.into_iter().filter_map(|key| core.tasks.get(key)) {
+                self.add_wait(task, Wait::Join { id });
+            }
+        }
     }
 
-    fn read_joiners(&mut self) {
-        for position in 0..self.tasks.len() {
-            let joined = self.tasks[position];
-            let id = self.coroutines[position].id;
-            let tasks = self.core.tasks.borrow();
-            let more = tasks.extra(joined).map(|extra| &extra.joiners[..]);
-            let first = joined.joiner.get();
-            let joiners = [first]
-                .into_iter()
-                .chain(more.into_iter().flatten().copied());
-            for ticket in joiners.filter(|&ticket| ticket != Ticket::NONE) {
-                if let Some(task) = self.core.task_of(ticket) {
-                    self.add_wait(task, Wait::Join { id });
+    /// Waits that are registered and have not been found: they are due in the run
+    /// under way.
+    fn read_due(&mut self) {
+        let core = self.core;
+        let mut registered = vec![0; self.tasks.len()];
+        core.entries.borrow().each_task(|key| {
+            let position = core.tasks.get(key).and_then(|task| self.position(task));
+            if let Some(position) = position {
+                registered[position] += 1;
+            }
+        });
+        for (position, &task) in self.tasks.iter().enumerate() {
+            registered[position] += u32::from(task.is_registered());
+            if registered[position] > self.found[position] {
+                let coroutine = &mut self.coroutines[position];
+                if coroutine.state == State::Waiting {
+                    coroutine.state = State::Ready;
+                    if let Some(phase) = core.runs.phase() {
+                        coroutine.phase = phase.phase();
+                    }
                 }
             }
         }
     }
 
-    /// Those who come up in the run under way, from wherever it stands; and those
-    /// who have yet to begin.
-    fn read_run(&mut self) {
-        let core = self.core;
-        let run = core.run.get();
-        core.lists.each_left(|ticket| self.set_due(ticket, run));
-        for &ticket in core.ended.borrow().iter() {
-            self.set_due(ticket, run);
-        }
-        for &key in core.deferred_starts.borrow().iter() {
-            self.set_ready(key, None);
-        }
-        for task in context::polled_of(core) {
-            if let Some(coroutine) = self.coroutine(task) {
-                coroutine.state = State::Running;
+    /// Those that are being polled.
+    fn read_polled(&mut self) {
+        scope::each_current::<()>(self.core, |task| {
+            if let Some(position) = self.position(task) {
+                self.coroutines[position].state = State::Running;
             }
-        }
+            None
+        });
     }
 
     /// Adds what is told by there being nothing else.
@@ -332,17 +322,6 @@ impl<'a> Draft<'a> {
             }
         }
         Snapshot::new(self.core.game_time(), self.coroutines)
-    }
-}
-
-fn wait_for_phase(phase: PhaseIndex, later_frame: bool, asks: bool) -> Wait {
-    let phase = phase.phase();
-    if asks {
-        Wait::Condition { phase }
-    } else if later_frame {
-        Wait::Frame { phase }
-    } else {
-        Wait::Run { phase }
     }
 }
 

@@ -1,179 +1,121 @@
-//! What an executor, its handles and its coroutines share.
+//! What an executor, its handles and its coroutines share: the conductor.
 //!
-//! The rule of this module: no user code (poll, destructor, waker, closure)
-//! runs while one of the cells below is borrowed. That is what makes it safe to
-//! spawn, start, stop and drop from anywhere.
+//! [`Core`] holds the parts, each a type with an interface of its own, and the
+//! modules below have it move things between them. No part is borrowed while
+//! user code runs ([`call`]); across such a call one keeps a key.
 
-mod backlog;
-mod due;
-mod fire;
-mod ghosts;
+mod cell;
+mod end;
+mod entry;
 mod inspect;
-mod joiners;
-mod lifecycle;
-mod limits;
-mod lists;
-mod own_clock;
-mod ownership;
+mod own_time;
+mod owned;
 mod pause;
 mod phases;
+mod queue;
+mod ready;
 mod registration;
-mod resume;
+mod ring;
 mod run;
-mod spawn;
+mod start;
 mod wake;
 mod watch;
-mod woken;
+
+pub(crate) mod call;
+pub(crate) mod key;
+pub(crate) mod scope;
+pub(crate) mod task;
+pub(crate) mod timer;
+pub(crate) mod waker;
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::VecDeque;
-use std::ptr;
+use std::cell::{Cell, OnceCell};
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::clock::{Clock, ClockRef, ClockState, FrameClock};
-use crate::context;
-use crate::inbox::{Inbox, Message};
-use crate::inspect::Watch;
-use crate::key::TaskKey;
+use crate::coroutine::{CoroutineId, TaskKey};
+use crate::inspect::{Report, Reports, Watch};
 use crate::lend::LentRef;
 use crate::owner::Owners;
-use crate::phase::PhaseIndex;
-use crate::records::Records;
-use crate::report::{Report, Reports};
-use crate::ring::Ring;
-use crate::seconds::Nanos;
-use crate::shared::Shared;
-use crate::since::Since;
-use crate::sync::Arc;
-use crate::task::{TaskRef, TaskTable, Wakeup};
-use crate::ticket::Ticket;
-use crate::{CoroutineId, Phase, Time};
+use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Time};
 
-pub(crate) use lifecycle::take_output;
-use lists::RunLists;
-pub(crate) use own_clock::OwnTime;
-pub(crate) use phases::Phases;
+use cell::Guarded;
+use key::WaitKey;
+use task::{Task, Tasks};
+use waker::Inbox;
+use waker::sync::Arc;
+
 pub(crate) use registration::{Place, Registration};
-pub(crate) use spawn::refuse;
-pub(crate) use watch::poll_watched;
+pub(crate) use start::refuse;
+pub(crate) use timer::Unit;
 
 /// The state of one executor.
 pub(crate) struct Core {
+    /// Its number. No two executors of a program have the same.
     pub(crate) id: u32,
-    /// The next executor of the thread, see [`context`].
-    pub(crate) next: Cell<*const Core>,
     this: Weak<Core>,
-    /// What waits note that begin in this frame.
-    mark: Cell<Since>,
     pub(crate) clock: Rc<FrameClock>,
     /// The handle of the game clock, once somebody has asked for it.
     game_clock: OnceCell<Clock>,
-    /// See [`own_clock`].
-    own_clock: Shared<Option<Rc<ClockState>>>,
-    pub(crate) tasks: Shared<TaskTable>,
-    pub(crate) records: Shared<Records>,
-    pub(crate) phases: Phases,
-    pub(crate) owners: Shared<Owners>,
-    /// What is being gone through of an owner's, kept for its memory.
-    owned_tasks: RefCell<Vec<TaskKey>>,
-    /// The phase that is being run.
-    run: Cell<Option<PhaseIndex>>,
-    /// How many runs there have been, of all phases.
-    run_serial: Cell<u64>,
-    lists: RunLists,
-    /// Became ready during the run, for the same run.
-    soon: Shared<Ring<Wakeup>>,
-    /// Those who joined what ended since the last poll of the run returned.
-    ended: Shared<Vec<Ticket>>,
-    /// Started in a closure that something is lent to; or started, or to be
-    /// stopped, too deep down the stack; see [`lifecycle`].
-    deferred_starts: Shared<Vec<TaskKey>>,
-    deferred_stops: Shared<VecDeque<TaskKey>>,
-    stopping_deferred: Cell<bool>,
+    /// See [`own_time`].
+    own_clock: Guarded<Option<Rc<ClockState>>>,
+    pub(crate) tasks: Tasks,
+    entries: Guarded<entry::Entries>,
+    pub(crate) phases: phases::Phases,
+    ready: ready::Ready,
+    runs: run::Runs,
+    starts: start::Starts,
+    ends: end::Ends,
+    pub(crate) owners: Guarded<Owners>,
     /// How many coroutines there are that are paused, or have been.
     pauses: Cell<usize>,
-    /// How many places were given up because a coroutine was paused.
-    parked: Cell<u64>,
-    /// How many closures of the user's are under way in which starts wait.
-    starts_held: Cell<u32>,
     /// What the host lends, the innermost first.
     pub(crate) lent: Cell<Option<LentRef>>,
-    /// The coroutine that is due by itself while its wait's waker is called.
-    firing: Cell<Option<TaskKey>>,
-    /// How many more polls this run may owe to what happened during it.
-    budget: Cell<u64>,
-    /// The last run that was reported for having spent it.
-    runaway_in: Cell<u64>,
-    max_polls_per_run: u32,
     pub(crate) inbox: Arc<Inbox>,
-    messages: RefCell<Vec<Message>>,
-    taking_messages: Cell<bool>,
+    arrivals: wake::Arrivals,
     pub(crate) reports: Reports,
     pub(crate) watch: Watch,
     closed: Cell<bool>,
 }
 
-/// Executors are numbered, so that ids and wakers know their own.
+/// Executors are numbered from 1.
 static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 
 impl Core {
     pub(crate) fn new(clock: FrameClock, max_polls_per_run: u32, watch: Watch) -> Rc<Core> {
         let id = NEXT_EXECUTOR.fetch_add(1, Ordering::Relaxed);
-        // Odd, so that no two of 2^32 executors start at the same.
-        let first_stamp = id.wrapping_mul(0x9e37_79b9);
+        assert!(id != 0, "more than 2^32 executors were made");
         let core = Rc::new_cyclic(|this| Core {
             id,
-            next: Cell::new(ptr::null()),
             this: this.clone(),
-            mark: Cell::new(Since::mark(clock.frame(), id)),
             clock: Rc::new(clock),
             game_clock: OnceCell::new(),
-            own_clock: Shared::default(),
-            tasks: Shared::new(TaskTable::new(first_stamp)),
-            records: Shared::new(Records::new(first_stamp)),
-            phases: Phases::new(),
-            owners: Shared::default(),
-            owned_tasks: RefCell::default(),
-            run: Cell::new(None),
-            run_serial: Cell::new(0),
-            lists: RunLists::default(),
-            soon: Shared::default(),
-            ended: Shared::default(),
-            deferred_starts: Shared::default(),
-            deferred_stops: Shared::default(),
-            stopping_deferred: Cell::new(false),
+            own_clock: Guarded::default(),
+            tasks: Tasks::new(id),
+            entries: Guarded::default(),
+            phases: phases::Phases::new(),
+            ready: ready::Ready::default(),
+            runs: run::Runs::new(max_polls_per_run),
+            starts: start::Starts::default(),
+            ends: end::Ends::default(),
+            owners: Guarded::default(),
             pauses: Cell::new(0),
-            parked: Cell::new(0),
-            starts_held: Cell::new(0),
             lent: Cell::new(None),
-            firing: Cell::new(None),
-            budget: Cell::new(0),
-            runaway_in: Cell::new(0),
-            max_polls_per_run,
             inbox: Arc::new(Inbox::default()),
-            messages: RefCell::default(),
-            taking_messages: Cell::new(false),
+            arrivals: wake::Arrivals::default(),
             reports: Reports::default(),
             watch,
             closed: Cell::new(false),
         });
-        context::add(&core);
+        scope::know(&core);
         core
     }
 
     #[inline]
     pub(crate) fn rc(&self) -> Rc<Core> {
-        // A core is borrowed only through an `Rc` that somebody holds.
+        // A core is borrowed only through an `Rc` that its user holds.
         self.this.upgrade().expect("the core is in use")
-    }
-
-    /// What waits note that begin now.
-    #[inline]
-    pub(crate) fn mark(&self) -> Since {
-        self.mark.get()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -181,8 +123,8 @@ impl Core {
     }
 
     #[inline]
-    pub(crate) fn id_of(&self, task: TaskRef) -> CoroutineId {
-        CoroutineId::new(self.id, task.key())
+    pub(crate) fn id_of(&self, task: Task<'_>) -> CoroutineId {
+        CoroutineId::new(self.id, task.task_key())
     }
 
     pub(crate) fn key_of(&self, id: CoroutineId) -> Option<TaskKey> {
@@ -190,8 +132,17 @@ impl Core {
     }
 
     pub(crate) fn is_alive(&self, key: TaskKey) -> bool {
-        let task = self.tasks.borrow().get(key);
-        task.is_some_and(|task| task.is_alive())
+        self.tasks.get(key).is_some_and(|task| task.is_alive())
+    }
+
+    /// The task that a wait resumes, if that is registered.
+    fn task_of(&self, key: WaitKey) -> Option<Task<'_>> {
+        if key.is_entry() {
+            let task = self.entries.borrow().task(key)?;
+            self.tasks.get(task)
+        } else {
+            self.tasks.waiting(key)
+        }
     }
 
     /// The game clock.
@@ -204,7 +155,7 @@ impl Core {
         self.clock.time(self.running_phase())
     }
 
-    /// The time for whoever is being polled.
+    /// The time for the coroutine that is being polled.
     #[inline]
     pub(crate) fn time(&self) -> Time {
         self.clock.time_seen(self.running_phase())
@@ -212,27 +163,19 @@ impl Core {
 
     #[inline]
     fn running_phase(&self) -> Option<Phase> {
-        self.run.get().map(PhaseIndex::phase)
+        self.runs.phase().map(PhaseIndex::phase)
     }
 
-    /// What the task was named, else the name of its future's type.
-    pub(crate) fn name_of(&self, task: TaskRef) -> Cow<'static, str> {
-        let given = self.tasks.borrow().extra(task).and_then(|e| e.name.clone());
-        given.unwrap_or_else(|| {
-            // An `async fn door()` has the type `door::{{closure}}`.
-            let name = (task.vtable().type_name)();
-            Cow::Borrowed(name.strip_suffix("::{{closure}}").unwrap_or(name))
-        })
+    /// The given name of the task, else the name of its future's type.
+    pub(crate) fn name_of(&self, task: Task<'_>) -> Cow<'static, str> {
+        let given = self.tasks.cold(task, |cold| cold.name.clone()).flatten();
+        given.unwrap_or_else(|| Cow::Borrowed(self.tasks.type_name(task)))
     }
 
     pub(crate) fn begin_frame(&self, dt: Nanos) {
-        let (irregularity, frame, counted_ns) = {
-            let clock = &self.clock;
-            let before = clock.real_ns();
-            let irregularity = clock.begin_frame(dt);
-            self.mark.set(Since::mark(clock.frame(), self.id));
-            (irregularity, clock.frame(), clock.real_ns() - before)
-        };
+        let before = self.clock.real_ns();
+        let irregularity = self.clock.begin_frame(dt);
+        let (frame, counted_ns) = (self.clock.frame(), self.clock.real_ns() - before);
         self.phases
             .each(|_, state| state.queue.borrow_mut().begin_frame());
         if irregularity.invalid {
@@ -250,7 +193,7 @@ impl Core {
             self.reports.send(&Report::TimeDropped { frame, dropped });
         }
         // Of calls that nest without a start among them.
-        self.start_deferred_since(0);
+        self.start_put_off_since(0);
     }
 
     /// `false`: no step is due, or those that are were too many, and are dropped.
@@ -287,18 +230,65 @@ impl Core {
         }
     }
 
-    /// Whether a ticket's registration still stands.
-    pub(crate) fn is_live(&self, ticket: Ticket) -> bool {
-        if ticket.is_record() {
-            self.records.borrow().get(ticket).is_some()
+    /// Whether something is ready, waits for a phase, or counts.
+    pub(crate) fn has_ready(&self) -> bool {
+        if self.inbox.has_messages() {
+            return true;
+        }
+        let mut ready = false;
+        self.phases.each(|_, state| {
+            ready |= state.ready.borrow().iter().any(|key| {
+                self.tasks.at(key.index).has(task::Flags::READY) && self.ready.is_latest(*key)
+            }) || state.has_waits(|key| self.is_live(key));
+        });
+        ready
+    }
+
+    /// How much dt it takes until the earliest timer is due.
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
+        let mut next: Option<u64> = None;
+        self.phases.each(|phase, state| {
+            let mut timers = state.timers.borrow_mut();
+            let mut due_at = |clock: ClockRef<'_>, deadline_ns| {
+                let dt = self.dt_until(phase, clock, deadline_ns);
+                next = next.into_iter().chain(dt).min();
+            };
+            if self.has_pauses() {
+                // The first in a wheel need not be the first that is due.
+                timers.each(&mut |clock, deadline_ns, key| {
+                    if let Some(grown_ns) = self.growth_unless_paused(phase, clock.index(), key) {
+                        due_at(clock, deadline_ns.saturating_add(grown_ns));
+                    }
+                });
+            } else {
+                timers.each_earliest(|key| self.is_live(key), due_at);
+            }
+        });
+        next
+    }
+
+    /// How much dt it takes until a run of `phase` has `clock` at or past
+    /// `deadline_ns`. `None`: the clock stands still.
+    fn dt_until(&self, phase: PhaseIndex, clock: ClockRef<'_>, deadline_ns: u64) -> Option<u64> {
+        let clocks = &self.clock;
+        let fixed = phase == PhaseIndex::FIXED_UPDATE;
+        let dt = match clock {
+            ClockRef::Game if fixed => return clocks.dt_until_step_at(deadline_ns),
+            ClockRef::Game => clocks.dt_until_game_at(deadline_ns)?,
+            ClockRef::Realtime => clocks.dt_until_real_at(deadline_ns),
+            ClockRef::Child(clock) => clock.dt_until(deadline_ns)?,
+        };
+        if fixed {
+            // Without a step the phase is not run.
+            Some(dt.max(clocks.dt_until_step_at(0)?))
         } else {
-            self.tasks.borrow().is_current(ticket)
+            Some(dt)
         }
     }
 }
 
 impl Drop for Core {
     fn drop(&mut self) {
-        context::remove(self);
+        scope::forget(self.id);
     }
 }

@@ -1,192 +1,164 @@
-//! Pausing: what comes up for a paused coroutine is parked with it.
+//! Pausing: a flag that makes a run look twice, one wake that is remembered, and
+//! the time of timers that stands still.
 //!
-//! Pausing sets a flag that makes a run look twice, and takes note of the
-//! clocks. Nothing is taken out of queues and wheels: whoever comes up there
-//! while it is paused is left aside, and given back when it goes on.
+//! Nothing is taken out of queues and wheels when a coroutine is paused. A wait
+//! that is due meanwhile is served, and its coroutine owes one poll; a timer that
+//! comes up is put aside, and given back to its wheel for as long as the pause
+//! was.
 
 #![forbid(unsafe_code)]
 
 use std::mem::{replace, take};
 use std::rc::Rc;
 
-use crate::clock::ClockRef;
-use crate::context::{self, Level};
-use crate::key::TaskKey;
-use crate::phase::PhaseIndex;
-use crate::task::{Flags, Parked, Pause, Primary, Readings, TaskRef};
-use crate::ticket::Ticket;
-use crate::timers::{ClockIndex, Fate};
-use crate::wheel::Due;
+use crate::coroutine::TaskKey;
+use crate::owner::OwnerIndex;
+use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 use super::Core;
-use super::phases::ticket_of;
+use super::key::WaitKey;
+use super::scope::Scope;
+use super::task::{Flags, ParkedTimer, Pause, Readings, Task};
+use super::timer::Fate;
+use super::timer::wheel::Due;
 
 impl Core {
     /// Pauses or resumes one coroutine. `false`: it was so already, or has
     /// ended.
     pub(crate) fn set_paused(&self, key: TaskKey, paused: bool) -> bool {
-        let task = self.tasks.borrow().get(key);
+        let task = self.tasks.get(key);
         let Some(task) = task.filter(|task| task.is_alive()) else {
             return false;
         };
-        if self.is_paused_itself(task) == paused {
+        let is_own = |pause: &mut Pause| pause.own;
+        if self.read_pause(task, is_own).unwrap_or(false) == paused {
             return false;
         }
         self.with_pause(task, |pause| pause.own = paused);
-        self.update_pause(task, &self.readings());
+        let readings = self.readings(|add| self.read_clock_of(task, add));
+        self.update_pause(task, &readings);
         true
     }
 
-    fn is_paused_itself(&self, task: TaskRef) -> bool {
-        let tasks = self.tasks.borrow();
-        let pause = tasks.extra(task).and_then(|extra| extra.pause.as_ref());
-        pause.is_some_and(|pause| pause.own)
+    /// Pauses or resumes an owner, and with it all that it and those below it
+    /// own, in the order in which that was spawned. `false`: it was so already.
+    pub(crate) fn set_owner_paused(&self, owner: OwnerIndex, paused: bool) -> bool {
+        let mut tasks = Vec::new();
+        let changed = {
+            let mut owners = self.owners.borrow_mut();
+            owners.set_paused(owner, paused, &mut tasks)
+        };
+        let alive = |key: &TaskKey| self.tasks.get(*key);
+        let readings = self.readings(|add| {
+            let tasks = tasks.iter().filter_map(alive);
+            tasks.for_each(|task| self.read_clock_of(task, add));
+        });
+        for task in tasks.iter().filter_map(alive) {
+            if task.is_alive() {
+                self.update_pause(task, &readings);
+            }
+        }
+        changed
     }
 
     /// Sees to it that a task is paused if it, or an owner of it, is.
-    pub(super) fn update_pause(&self, task: TaskRef, readings: &Readings) {
+    fn update_pause(&self, task: Task<'_>, readings: &Readings) {
         let owner = self.owner_of(task);
         let held = owner.is_some_and(|owner| self.owners.borrow().is_held(owner));
-        let paused = held || self.is_paused_itself(task);
+        let own = self.read_pause(task, |pause| pause.own);
+        let paused = held || own.unwrap_or(false);
         if paused == task.has(Flags::PAUSED) {
             return;
         }
         if paused {
             task.set(Flags::PAUSED);
-            // In a poll that is under way it may yet begin one.
-            let may_have_timers = task.primary.get() == Primary::ELSEWHERE
-                || task.has(Flags::RECORDS)
-                || context::level_of(task).is_some();
-            if may_have_timers {
-                self.with_pause(task, |pause| pause.begin(readings));
-            }
+            self.with_pause(task, |pause| pause.begin(readings));
         } else {
             task.clear(Flags::PAUSED);
-            self.give_back_parked(task, readings);
+            self.unpause(task, readings);
         }
     }
 
-    fn give_back_parked(&self, task: TaskRef, readings: &Readings) {
-        let parked = {
-            let mut tasks = self.tasks.borrow_mut();
-            let extra = tasks.some_extra_mut(task);
-            let Some(pause) = extra.and_then(|extra| extra.pause.as_mut()) else {
-                return;
-            };
+    /// A task is not paused any more: its timers go on, and it is ready if it has
+    /// been woken.
+    fn unpause(&self, task: Task<'_>, readings: &Readings) {
+        let owed = self.read_pause(task, |pause| {
             pause.end(readings);
-            take(&mut pause.parked)
+            (take(&mut pause.parked), pause.wake.take())
+        });
+        let Some((parked, wake)) = owed else {
+            return;
         };
-        for item in parked {
-            match item {
-                Parked::Ready { order, phase } => {
-                    if task.has(Flags::QUEUED) {
-                        self.unqueue(task);
-                    }
-                    task.phase.set(phase);
-                    let wakeup = self.tasks.borrow().wakeup(task);
-                    self.list(task, phase, |arrivals| arrivals.give_back(order, wakeup));
-                }
-                Parked::Wait {
-                    order,
-                    phase,
-                    ticket,
-                } => {
-                    let mut returned = self.phases.get(phase).returned.borrow_mut();
-                    returned.push((order, ticket));
-                }
-                Parked::Timer {
-                    order,
-                    phase,
-                    clock,
-                    deadline_ns,
-                    ticket,
-                } => {
-                    if !self.is_live(ticket) {
-                        continue;
-                    }
-                    let grown_ns = self.take_growth(task, phase, clock, ticket);
-                    let due = Due {
-                        deadline_ns: deadline_ns.saturating_add(grown_ns),
-                        key: ticket.bits(),
-                    };
-                    let mut timers = self.phases.get(phase).timers.borrow_mut();
-                    timers.give_back(order, clock, due);
-                }
+        for timer in parked {
+            if !self.is_live(timer.key) {
+                continue;
             }
+            let grown_ns = self.take_growth(task, timer.phase, timer.clock, timer.key);
+            let due = Due {
+                deadline_ns: timer.deadline_ns.saturating_add(grown_ns),
+                key: timer.key.bits(),
+            };
+            let state = self.phases.get(timer.phase);
+            state.timers.borrow_mut().give_back(timer.clock, due);
+        }
+        if let Some(phase) = wake {
+            if !task.has(Flags::READY) {
+                task.set_phase(phase);
+            }
+            self.make_ready(task);
         }
     }
 
-    /// A paused coroutine would be polled in a run of `phase`.
+    /// A paused coroutine would be polled in a run of `phase`: the first such
+    /// wake is remembered.
     #[cold]
-    pub(super) fn park_ready(&self, task: TaskRef, phase: PhaseIndex) {
-        let order = self.next_parked();
-        if task.has(Flags::QUEUED) {
-            // It was joined before the turn of its entry came, which must not be
-            // taken for the one that it is given back.
-            self.unqueue(task);
-        }
+    pub(super) fn remember_wake(&self, task: Task<'_>, phase: PhaseIndex) {
         self.with_pause(task, |pause| {
-            let parked = &mut pause.parked;
-            if !parked.iter().any(|p| matches!(p, Parked::Ready { .. })) {
-                parked.push(Parked::Ready { order, phase });
-            }
+            pause.wake.get_or_insert(phase);
         });
     }
 
-    /// A wait of a paused coroutine is due in a run of `phase`.
-    #[cold]
-    pub(super) fn park_wait(&self, task: TaskRef, phase: PhaseIndex, ticket: Ticket) {
-        let order = self.next_parked();
-        self.with_pause(task, |pause| {
-            pause.parked.push(Parked::Wait {
-                order,
-                phase,
-                ticket,
-            });
-        });
+    fn with_pause<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> R {
+        self.tasks.cold_or_new(task, |cold| {
+            if cold.pause.is_none() {
+                self.pauses.set(self.pauses.get() + 1);
+            }
+            f(cold.pause.get_or_insert_default())
+        })
     }
 
-    fn next_parked(&self) -> u64 {
-        let order = self.parked.get();
-        self.parked.set(order + 1);
-        order
-    }
-
-    fn with_pause(&self, task: TaskRef, f: impl FnOnce(&mut Pause)) {
-        let mut tasks = self.tasks.borrow_mut();
-        let pause = &mut tasks.extra_mut(task).pause;
-        if pause.is_none() {
-            self.pauses.set(self.pauses.get() + 1);
-        }
-        f(pause.get_or_insert_default());
+    fn read_pause<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> Option<R> {
+        let read = self
+            .tasks
+            .cold(task, |cold| cold.pause.as_deref_mut().map(f));
+        read.flatten()
     }
 
     /// Whether some coroutine is paused, or has been.
+    #[inline(always)]
     pub(crate) fn has_pauses(&self) -> bool {
         self.pauses.get() > 0
     }
 
     /// What becomes of a timer that a wheel found due.
     pub(super) fn fate(&self, phase: PhaseIndex, clock: ClockIndex, due: &Due) -> Fate {
-        let ticket = ticket_of(due);
-        let Some(task) = self.task_of(ticket) else {
+        let key = WaitKey::from_bits(due.key);
+        let Some(task) = self.task_of(key) else {
             return Fate::Due;
         };
         if task.has(Flags::PAUSED) {
             let deadline_ns = due.deadline_ns;
-            let order = self.next_parked();
             self.with_pause(task, |pause| {
-                pause.parked.push(Parked::Timer {
-                    order,
+                pause.parked.push(ParkedTimer {
                     phase,
                     clock,
                     deadline_ns,
-                    ticket,
+                    key,
                 });
             });
             return Fate::Parked;
         }
-        match self.take_growth(task, phase, clock, ticket) {
+        match self.take_growth(task, phase, clock, key) {
             0 => Fate::Due,
             grown_ns => Fate::Later(due.deadline_ns.saturating_add(grown_ns)),
         }
@@ -198,16 +170,16 @@ impl Core {
         &self,
         phase: PhaseIndex,
         clock: ClockIndex,
-        ticket: Ticket,
+        key: WaitKey,
     ) -> Option<u64> {
-        if !self.is_live(ticket) {
+        if !self.is_live(key) {
             return None;
         }
-        let Some(task) = self.task_of(ticket) else {
+        let Some(task) = self.task_of(key) else {
             return Some(0);
         };
         let measure = self.phases.get(phase).measure(clock);
-        let (grown_ns, _) = self.pause_of_timer(task, measure, ticket);
+        let (grown_ns, _) = self.pause_of_timer(task, measure, key);
         (!task.has(Flags::PAUSED)).then_some(grown_ns)
     }
 
@@ -215,38 +187,37 @@ impl Core {
     /// this was last asked.
     fn take_growth(
         &self,
-        task: TaskRef,
+        task: Task<'_>,
         phase: PhaseIndex,
         clock: ClockIndex,
-        ticket: Ticket,
+        key: WaitKey,
     ) -> u64 {
-        let mut tasks = self.tasks.borrow_mut();
-        let extra = tasks.some_extra_mut(task);
-        let Some(pause) = extra.and_then(|extra| extra.pause.as_mut()) else {
-            return 0;
-        };
-        let total_ns = pause.total_ns(self.phases.get(phase).measure(clock));
-        let base_ns = if ticket.is_record() {
-            let mut records = self.records.borrow_mut();
-            records.replace_base_ns(ticket, total_ns)
-        } else {
-            Some(replace(&mut pause.base_ns, total_ns))
-        };
-        base_ns.map_or(0, |base_ns| total_ns.saturating_sub(base_ns))
+        let measure = self.phases.get(phase).measure(clock);
+        let taken = self.read_pause(task, |pause| {
+            let total_ns = pause.total_ns(measure);
+            let base_ns = if key.is_entry() {
+                let mut entries = self.entries.borrow_mut();
+                entries.replace_base_ns(key, total_ns)
+            } else {
+                Some(replace(&mut pause.base_ns, total_ns))
+            };
+            base_ns.map_or(0, |base_ns| total_ns.saturating_sub(base_ns))
+        });
+        taken.unwrap_or(0)
     }
 
-    /// A timer was registered in the poll of `level`, whose coroutine may be
+    /// A timer was registered in the poll of `scope`, whose coroutine may be
     /// paused or have been.
     #[cold]
     #[inline(never)]
     pub(super) fn note_timer(
         &self,
-        level: &Level,
+        scope: &Scope,
         phase: PhaseIndex,
         clock: ClockRef<'_>,
-        ticket: Ticket,
+        key: WaitKey,
     ) {
-        let Some(task) = level.current.get() else {
+        let Some(task) = scope.current() else {
             return;
         };
         if task.has(Flags::PAUSED) {
@@ -254,15 +225,15 @@ impl Core {
             let (index, now_ns) = (clock.index(), self.now_ns(clock));
             self.with_pause(task, |pause| pause.add_clock(index, now_ns));
         }
-        self.take_growth(task, phase, clock.index(), ticket);
+        self.take_growth(task, phase, clock.index(), key);
     }
 
-    /// For how long the coroutine that `level` polls has been paused, as
-    /// `clock` counts in runs of `phase`.
+    /// For how long the coroutine that `scope` polls has been paused, as `clock`
+    /// counts in runs of `phase`.
     #[inline(always)]
-    pub(crate) fn paused_ns(&self, level: &Level, phase: PhaseIndex, clock: ClockIndex) -> u64 {
+    pub(crate) fn paused_ns(&self, scope: &Scope, phase: PhaseIndex, clock: ClockIndex) -> u64 {
         if self.has_pauses() {
-            self.paused_in_all_ns(level.current.get(), phase, clock)
+            self.paused_in_all_ns(scope.current(), phase, clock)
         } else {
             0
         }
@@ -270,90 +241,92 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn paused_in_all_ns(&self, task: Option<TaskRef>, phase: PhaseIndex, clock: ClockIndex) -> u64 {
-        let tasks = self.tasks.borrow();
-        let extra = task.and_then(|task| tasks.extra(task));
-        let pause = extra.and_then(|extra| extra.pause.as_ref());
+    fn paused_in_all_ns(
+        &self,
+        task: Option<Task<'_>>,
+        phase: PhaseIndex,
+        clock: ClockIndex,
+    ) -> u64 {
         let measure = self.phases.get(phase).measure(clock);
-        pause.map_or(0, |pause| pause.total_ns(measure))
+        let total = task.and_then(|task| self.read_pause(task, |pause| pause.total_ns(measure)));
+        total.unwrap_or(0)
     }
 
     /// For how long the task of a timer was paused since that was registered, as
     /// `measure` counts; and what that read when the pause began that lasts.
     pub(super) fn pause_of_timer(
         &self,
-        task: TaskRef,
+        task: Task<'_>,
         measure: ClockIndex,
-        ticket: Ticket,
+        key: WaitKey,
     ) -> (u64, Option<u64>) {
-        let tasks = self.tasks.borrow();
-        let extra = tasks.extra(task).filter(|_| self.has_pauses());
-        let Some(pause) = extra.and_then(|extra| extra.pause.as_ref()) else {
-            return (0, None);
-        };
-        let base_ns = if ticket.is_record() {
-            let records = self.records.borrow();
-            records.base_ns(ticket)
-        } else {
-            pause.base_ns
-        };
-        let stopped_ns = pause.stopped_at(measure);
-        let grown_ns = pause.total_ns(measure).saturating_sub(base_ns);
+        let read = self.read_pause(task, |pause| {
+            let base_ns = if key.is_entry() {
+                self.entries.borrow().base_ns(key)
+            } else {
+                pause.base_ns
+            };
+            let grown_ns = pause.total_ns(measure).saturating_sub(base_ns);
+            (grown_ns, pause.stopped_at(measure))
+        });
+        let (grown_ns, stopped_ns) = read.unwrap_or((0, None));
         (grown_ns, stopped_ns.filter(|_| task.has(Flags::PAUSED)))
     }
 
-    /// The timers that are parked with a task.
-    pub(super) fn parked_timers(&self, task: TaskRef) -> Vec<(PhaseIndex, ClockIndex, Due)> {
-        let tasks = self.tasks.borrow();
-        let pause = tasks.extra(task).and_then(|extra| extra.pause.as_ref());
-        let parked = pause.into_iter().flat_map(|pause| &pause.parked);
-        let timers = parked.filter_map(|parked| match *parked {
-            Parked::Timer {
-                phase,
-                clock,
-                deadline_ns,
-                ticket,
-                ..
-            } => {
-                let key = ticket.bits();
-                Some((phase, clock, Due { deadline_ns, key }))
-            }
-            _ => None,
-        });
-        timers.collect()
+    /// The timers that are put aside with a task.
+    pub(super) fn parked_timers(&self, task: Task<'_>) -> Vec<ParkedTimer> {
+        let parked = self.read_pause(task, |pause| pause.parked.clone());
+        parked.unwrap_or_default()
     }
 
-    /// A timer of `phase` that stands under `ticket` is polled by `level`. If
+    /// The wake that a paused task remembers.
+    pub(super) fn remembered_wake(&self, task: Task<'_>) -> Option<PhaseIndex> {
+        self.read_pause(task, |pause| pause.wake).flatten()
+    }
+
+    /// A timer of `phase` that is registered under `key` is polled by `scope`. If
     /// another coroutine waited for it before: for how long that was paused.
     #[cold]
     #[inline(never)]
     pub(crate) fn paused_before_ns(
         &self,
-        level: &Level,
+        scope: &Scope,
         phase: PhaseIndex,
         clock: ClockIndex,
-        ticket: Ticket,
+        key: WaitKey,
     ) -> Option<u64> {
-        let before = self.task_of(ticket)?;
-        (level.current.get() != Some(before))
-            .then(|| self.paused_in_all_ns(Some(before), phase, clock))
+        let before = self.task_of(key)?;
+        (scope.current() != Some(before)).then(|| self.paused_in_all_ns(Some(before), phase, clock))
     }
 
-    /// What all clocks read that are waited on.
-    pub(super) fn readings(&self) -> Readings {
+    /// What all clocks read that are waited on, and those that `more` adds.
+    fn readings(&self, more: impl FnOnce(&mut dyn FnMut(ClockIndex, u64))) -> Readings {
         let mut readings = vec![
             (ClockIndex::GAME, self.reached_ns(ClockRef::Game)),
             (ClockIndex::FIXED, self.clock.fixed_ns()),
             (ClockIndex::REALTIME, self.reached_ns(ClockRef::Realtime)),
         ];
+        let mut add = |index, now_ns| {
+            if readings.iter().all(|&(of, _)| of != index) {
+                readings.push((index, now_ns));
+            }
+        };
         self.phases.each(|_, state| {
-            state.timers.borrow().each_child(|clock| {
-                let index = clock.index();
-                if readings.iter().all(|&(of, _)| of != index) {
-                    readings.push((index, clock.reading().now_ns));
-                }
-            });
+            let timers = state.timers.borrow();
+            timers.each_child(|clock| add(clock.index(), clock.reading().now_ns));
         });
+        more(&mut add);
         Rc::from(readings)
+    }
+
+    /// Adds the clock that a task itself counts on, whether it has timers or not.
+    fn read_clock_of(&self, task: Task<'_>, add: &mut dyn FnMut(ClockIndex, u64)) {
+        if task.has(Flags::CLOCK) {
+            if let Some(owner) = self.owner_of(task) {
+                if let Some(clock) = self.owners.borrow().clock(owner) {
+                    add(clock.index(), clock.reading().now_ns);
+                }
+            }
+        }
     }
 }

@@ -1,24 +1,24 @@
-//! What an executor keeps for each phase.
+//! What an executor keeps for each phase: its latest run, and what waits for the
+//! next.
 
 #![forbid(unsafe_code)]
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use crate::clock::{ClockRef, FrameClock};
-use crate::phase::PhaseIndex;
-use crate::queue::PhaseQueue;
-use crate::shared::Shared;
-use crate::ticket::Ticket;
-use crate::timers::{ClockIndex, Fate, PhaseTimers};
-use crate::wheel::{Due, Wheel};
+use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 
-use super::backlog::Backlog;
+use super::cell::Guarded;
+use super::key::WaitKey;
+use super::queue::Queue;
+use super::ready::ReadyKey;
+use super::timer::wheel::Due;
+use super::timer::{Counts, Fate, PhaseTimers};
 
-/// One phase: its latest run, and who waits for the next.
+/// One phase.
 pub(crate) struct PhaseState {
     /// How many runs of it have begun. A wait is ready once a run in which it
     /// is due has begun, so it compares with these four.
-    pub(crate) serial: Cell<u64>,
+    pub(crate) runs: Cell<u64>,
     /// The frame of the latest run.
     pub(crate) frame: Cell<u64>,
     /// The game clock in the latest run: fixed time for the fixed phase.
@@ -26,30 +26,27 @@ pub(crate) struct PhaseState {
     real_ns: Cell<u64>,
     /// Whether that was fixed time.
     in_fixed_step: Cell<bool>,
-    pub(crate) arrivals: Shared<Backlog>,
-    pub(crate) queue: Shared<PhaseQueue>,
-    pub(crate) timers: Shared<PhaseTimers>,
-    /// Waits that fell due while their coroutine was paused, which it is no
-    /// more, and in which order.
-    pub(crate) returned: Shared<Vec<(u64, Ticket)>>,
-    /// Waits over several frames, by the first frame in which they are due.
-    pub(crate) frames: Shared<Wheel>,
+    /// The tasks that are ready for the next run.
+    pub(crate) ready: Guarded<Vec<ReadyKey>>,
+    pub(crate) queue: Guarded<Queue>,
+    /// Waits for several frames or runs.
+    pub(crate) counts: Guarded<Counts>,
+    pub(crate) timers: Guarded<PhaseTimers>,
 }
 
 impl PhaseState {
     /// `fixed`: it is run in fixed steps.
     fn new(fixed: bool) -> Self {
         PhaseState {
-            serial: Cell::new(0),
+            runs: Cell::new(0),
             frame: Cell::new(0),
             game_ns: Cell::new(0),
             real_ns: Cell::new(0),
             in_fixed_step: Cell::new(fixed),
-            arrivals: Shared::default(),
-            queue: Shared::default(),
-            timers: Shared::default(),
-            returned: Shared::default(),
-            frames: Shared::new(Wheel::new()),
+            ready: Guarded::default(),
+            queue: Guarded::default(),
+            counts: Guarded::default(),
+            timers: Guarded::default(),
         }
     }
 
@@ -63,17 +60,9 @@ impl PhaseState {
         }
     }
 
-    /// The same, asked in that run.
-    #[inline]
-    pub(crate) fn reading_in_run(&self, clock: ClockRef<'_>) -> u64 {
-        match clock {
-            ClockRef::Child(clock) => clock.latest_ns(),
-            clock => self.reading(clock),
-        }
-    }
-
+    /// A run begins.
     pub(crate) fn begin_run(&self, clock: &FrameClock) {
-        self.serial.set(self.serial.get() + 1);
+        self.runs.set(self.runs.get() + 1);
         self.frame.set(clock.frame());
         self.game_ns.set(clock.game_ns());
         self.real_ns.set(clock.real_ns());
@@ -104,19 +93,12 @@ impl PhaseState {
         };
         timers.expire(self.frame.get(), now_ns, due, fate);
     }
-}
 
-/// A wheel sorts by ticks of two million units; frames are spread to one a tick.
-const FRAME_TICK_BITS: u32 = 21;
-
-/// A frame as the deadline of a wheel. `None`: no executor gets that far.
-pub(crate) fn frame_deadline(frame: u64) -> Option<u64> {
-    frame.checked_mul(1 << FRAME_TICK_BITS)
-}
-
-/// Reads what [`frame_deadline`] made due.
-pub(crate) fn ticket_of(due: &Due) -> Ticket {
-    Ticket::from_bits(due.key)
+    /// Whether nothing is ready, waits for a run, or counts.
+    pub(crate) fn has_waits(&self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
+        self.queue.borrow().keys().iter().any(|&key| is_live(key))
+            || self.counts.borrow_mut().is_waiting(is_live)
+    }
 }
 
 /// The phases of an executor: the named ones, and the custom ones that have
@@ -139,22 +121,17 @@ impl Phases {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, phase: PhaseIndex) -> &PhaseState {
-        match self.named(phase) {
+        match self.named.get(phase.as_usize()) {
             Some(state) => state,
             None => self.custom(phase),
         }
     }
 
-    /// The state of a phase that has a name.
-    #[inline]
-    pub(crate) fn named(&self, phase: PhaseIndex) -> Option<&PhaseState> {
-        self.named.get(phase.as_usize())
-    }
-
     /// A custom phase, made when it is first used.
     #[cold]
+    #[inline(never)]
     fn custom(&self, phase: PhaseIndex) -> &PhaseState {
         let custom = self
             .custom

@@ -2,17 +2,25 @@
 
 #![forbid(unsafe_code)]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::task::Waker;
 
-use crate::context;
-use crate::inbox::Message;
-use crate::phase::PhaseIndex;
-use crate::task::{Flags, Lifecycle, TaskRef};
-use crate::waker::OwnWaker;
+use crate::coroutine::TaskKey;
+use crate::time::PhaseIndex;
 
 use super::Core;
-use super::backlog::Backlog;
+use super::ready::{List, ReadyKey};
+use super::scope::{self, Scope};
+use super::task::{Flags, Task};
+use super::waker::{Message, OwnWaker};
+
+/// Messages of other threads on their way in.
+#[derive(Default)]
+pub(super) struct Arrivals {
+    /// Kept for its memory.
+    messages: RefCell<Vec<Message>>,
+    are_taken: Cell<bool>,
+}
 
 /// Messages are being taken, also if that is cut short by a panic.
 struct Taking<'a>(&'a Cell<bool>);
@@ -24,32 +32,37 @@ impl Drop for Taking<'_> {
 }
 
 impl Core {
-    /// A waker of the task was called on this thread, in the poll of `current`.
-    /// `true`: it is for the run under way. `false`: it is for `wake` to do.
+    /// A waker of the task was called on this thread, in `scope`. `true`: it is
+    /// ready in the run under way. `false`: it is for `wake` to do.
     #[inline(always)]
-    pub(crate) fn wake_soon(&self, task: TaskRef, current: TaskRef) -> bool {
-        let soon = self.run.get() == Some(task.phase.get())
-            && current != task
-            && task.lifecycle.get() == Lifecycle::Alive
-            && !task.has(Flags::QUEUED)
-            && self.firing.get().is_none();
-        let wakeup = self.tasks.borrow().wakeup(task);
-        let soon = soon && self.soon.borrow_mut().try_push(wakeup);
+    pub(crate) fn wake_soon(&self, key: TaskKey, scope: &Scope) -> bool {
+        let Some(task) = self.tasks.get(key) else {
+            return false;
+        };
+        let soon = self.runs.phase() == Some(task.phase())
+            && scope.is_polling_another(key)
+            && task.is_alive()
+            && !task.has(Flags::READY)
+            && !self.runs.is_firing();
         if soon {
-            task.set(Flags::QUEUED);
+            task.set(Flags::READY);
+            self.ready.push(key.index);
         }
         soon
     }
 
     /// A waker of the task was called on this thread.
     #[inline(never)]
-    pub(crate) fn wake(&self, task: TaskRef) {
-        // If it is firing, it is due by the very wait whose waker is called.
-        if !task.is_alive() || self.firing.get() == Some(task.key()) {
+    pub(crate) fn wake(&self, key: TaskKey) {
+        let Some(task) = self.tasks.get(key).filter(|task| task.is_alive()) else {
+            return;
+        };
+        if self.runs.is_firing_for(key) {
+            // It is due by the very wait whose waker is called.
             return;
         }
-        if self.run.get().is_some() {
-            self.queue_ready(task);
+        if self.runs.phase().is_some() {
+            self.make_ready(task);
         } else {
             // The host's waker may drop the executor.
             let core = self.rc();
@@ -58,82 +71,93 @@ impl Core {
         }
     }
 
-    /// Queues the task for the run under way, or for the next of the phase in
+    /// Makes a task ready: for the run under way, or for the next of the phase in
     /// which it was last polled.
-    pub(crate) fn make_ready(&self, task: TaskRef) {
-        if self.run.get().is_none() {
+    pub(super) fn make_ready(&self, task: Task<'_>) {
+        if self.runs.phase().is_none() {
             // What came from outside before this comes first.
             self.take_messages();
         }
         self.queue_ready(task);
     }
 
-    fn queue_ready(&self, task: TaskRef) {
-        let phase = task.last_phase();
+    fn queue_ready(&self, task: Task<'_>) {
+        let phase = task.phase();
         // One that wakes itself while it is polled goes on in the next run: it
         // cannot hold this one.
-        let soon = self.run.get() == Some(phase) && context::current_of(self) != Some(task);
-        if task.has(Flags::QUEUED) {
-            if !(soon && task.has(Flags::LATER)) {
+        let soon = self.runs.phase() == Some(phase) && !scope::is_innermost(self, task);
+        if task.has(Flags::READY) {
+            let later = || self.ready.is_for(task.index(), self.next_run(phase));
+            if !(soon && later()) {
                 return;
             }
-            self.unqueue(task);
         }
+        task.set(Flags::READY);
         if soon {
-            self.enlist_soon(task);
+            self.ready.push(task.index());
         } else {
-            self.enlist_in(task, phase);
+            self.enlist(task, phase);
         }
     }
 
-    /// Puts a task that is in no list of those to poll into the one of the run
-    /// under way.
+    /// Adds a task to the ready tasks of the run under way.
     #[inline]
-    pub(super) fn enlist_soon(&self, task: TaskRef) {
-        let wakeup = self.tasks.borrow().wakeup(task);
-        task.set(Flags::QUEUED);
-        self.soon.borrow_mut().push(wakeup);
+    pub(super) fn enlist_soon(&self, task: Task<'_>) {
+        task.set(Flags::READY);
+        self.ready.push(task.index());
     }
 
-    /// The same, for the next run of `phase`, its own.
+    /// Adds a task to the ready tasks of the next run of `phase`, which becomes the
+    /// phase of the task.
     #[inline]
-    pub(super) fn enlist_in(&self, task: TaskRef, phase: PhaseIndex) {
-        let wakeup = self.tasks.borrow().wakeup(task);
-        self.list(task, phase, |arrivals| arrivals.push(wakeup));
-    }
-
-    /// Notes that a task stands in a list for the next run of `phase`, its own, to
-    /// which `add` adds it.
-    #[inline]
-    pub(super) fn list(&self, task: TaskRef, phase: PhaseIndex, add: impl FnOnce(&mut Backlog)) {
-        debug_assert!(task.last_phase() == phase);
-        let later = self.run.get() == Some(phase);
-        let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
-        task.set(if later { Flags::LISTED } else { Flags::QUEUED });
-        if later {
-            arrivals.note_later();
+    pub(super) fn enlist(&self, task: Task<'_>, phase: PhaseIndex) {
+        if task.phase() != phase {
+            task.set_phase(phase);
         }
-        add(&mut arrivals);
+        task.set(Flags::READY);
+        let key = self
+            .ready
+            .key(task.index(), List::Next(self.next_run(phase)));
+        let state = self.phases.get(phase);
+        state.ready.borrow_mut().push(key);
+        self.sweep_ready(phase);
     }
 
-    /// The task's entry in a list of those to poll is void: it is being polled
-    /// already, or it has ended.
-    pub(crate) fn unqueue(&self, task: TaskRef) {
-        let phase = task.last_phase();
-        let in_backlog = task.has(Flags::LATER) || self.run.get() != Some(phase);
-        task.clear(Flags::LISTED);
-        self.tasks.borrow_mut().pass_wakeup(task);
-        if in_backlog {
-            let tasks = self.tasks.borrow();
-            let mut arrivals = self.phases.get(phase).arrivals.borrow_mut();
-            arrivals.note_stale(|wakeup| tasks.woken(wakeup).is_some());
+    /// The number of the next run of a phase.
+    fn next_run(&self, phase: PhaseIndex) -> u64 {
+        self.phases.get(phase).runs.get() + 1
+    }
+
+    /// Keeps the list of a phase that is never run from growing without bound.
+    #[inline]
+    fn sweep_ready(&self, phase: PhaseIndex) {
+        let state = self.phases.get(phase);
+        let len = state.ready.borrow().len();
+        // Only a list that outgrows the tasks there are can hold stale keys
+        // without end.
+        if len > 64 && len > 2 * self.tasks.len() as usize {
+            let is_ready = |key: &ReadyKey| {
+                self.tasks.at(key.index).has(Flags::READY) && self.ready.is_latest(*key)
+            };
+            state.ready.borrow_mut().retain(is_ready);
         }
+    }
+
+    /// Takes a ready task by its key, if that is the latest one.
+    #[inline(always)]
+    pub(super) fn take_ready(&self, key: ReadyKey) -> Option<Task<'_>> {
+        let task = self.tasks.at(key.index);
+        if !(task.has(Flags::READY) && self.ready.is_latest(key)) {
+            return None;
+        }
+        task.clear(Flags::READY);
+        Some(task)
     }
 
     /// Takes over what came from outside, in order of arrival.
     #[inline]
-    pub(crate) fn take_messages(&self) {
-        if self.inbox.has_messages() && !self.taking_messages.get() {
+    pub(super) fn take_messages(&self) {
+        if self.inbox.has_messages() && !self.arrivals.are_taken.get() {
             self.take_waiting_messages();
         }
     }
@@ -141,36 +165,34 @@ impl Core {
     #[cold]
     fn take_waiting_messages(&self) {
         // Once is enough: what arrives while they are looked at comes later, or
-        // threads that never rest would hold this up for ever.
-        self.taking_messages.set(true);
-        let taking = Taking(&self.taking_messages);
-        let mut messages = self.messages.take();
+        // threads that never rest would hold this up without end.
+        self.arrivals.are_taken.set(true);
+        let _taking = Taking(&self.arrivals.are_taken);
+        let mut messages = self.arrivals.messages.take();
         self.inbox.take(&mut messages);
         for message in messages.drain(..) {
             match message {
                 Message::Wake(wake) => {
                     wake.taken();
-                    let task = self.tasks.borrow().get(wake.key);
-                    if let Some(task) = task.filter(|task| task.is_alive()) {
+                    if let Some(task) = self.tasks.get(wake.key).filter(|task| task.is_alive()) {
                         self.queue_ready(task);
                     }
                 }
-                Message::Spawn(spawn) => spawn(self),
+                Message::Spawn(spawn) => spawn.into_inner()(self),
             }
         }
-        self.messages.replace(messages);
-        drop(taking);
+        self.arrivals.messages.replace(messages);
     }
 
     /// A waker of the task that may leave the executor.
     #[cold]
-    pub(crate) fn owned_waker(&self, task: TaskRef) -> Waker {
-        let mut tasks = self.tasks.borrow_mut();
-        let own = &mut tasks.extra_mut(task).waker;
-        let own = own.get_or_insert_with(|| {
-            task.set(Flags::OWN_WAKER);
-            OwnWaker::new(self, task)
-        });
-        own.to_waker()
+    pub(crate) fn owned_waker(&self, task: Task<'_>) -> Waker {
+        self.tasks.cold_or_new(task, |cold| {
+            let own = cold.waker.get_or_insert_with(|| {
+                task.set(Flags::OWN_WAKER);
+                OwnWaker::new(self.id, task.task_key(), self.inbox.clone())
+            });
+            own.to_waker()
+        })
     }
 }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use crate::clock::FrameClock;
 use crate::core::Core;
+use crate::executor::Executor;
 use crate::inspect::{Stopwatch, Watch};
-use crate::seconds::Nanos;
-use crate::{Executor, Seconds};
+use crate::time::FrameClock;
+use crate::time::Nanos;
+use crate::time::Seconds;
 
 const MILLISECOND_NS: u64 = 1_000_000;
 

@@ -8,9 +8,14 @@ use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::Core;
-use crate::key::TaskKey;
-use crate::phase::PhaseIndex;
-use crate::{Clock, Coroutine, CoroutineId, Executor, Owner, Phase, Snapshot, Time, context};
+use crate::core::{call, scope};
+use crate::coroutine::TaskKey;
+use crate::coroutine::{Coroutine, CoroutineId};
+use crate::executor::Executor;
+use crate::inspect::Snapshot;
+use crate::owner::Owner;
+use crate::time::PhaseIndex;
+use crate::time::{Clock, Phase, Time};
 
 /// Spawns, starts and stops coroutines from anywhere on the executor's thread:
 /// from a behaviour, from a callback, from inside a coroutine.
@@ -136,7 +141,7 @@ impl Handle {
     /// called.
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let core = self.core()?;
-        Some(context::enter(&core, None, |_| f()))
+        Some(scope::enter(&core, |_| call::out(f)))
     }
 
     /// Like [`Executor::snapshot`]: also from inside a coroutine, which is then

@@ -13,11 +13,12 @@ use std::task::Waker;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::phase::PhaseIndex;
-use crate::{
-    Clock, Coroutine, CoroutineId, Owner, Phase, Report, Seconds, Snapshot, Time, TraceEvent,
-    context,
-};
+use crate::core::{call, scope};
+use crate::coroutine::{Coroutine, CoroutineId};
+use crate::inspect::{Report, Snapshot, TraceEvent};
+use crate::owner::Owner;
+use crate::time::PhaseIndex;
+use crate::time::{Clock, Phase, Seconds, Time};
 
 pub use builder::Builder;
 pub use handle::Handle;
@@ -173,7 +174,9 @@ impl Executor {
     ///
     /// `dt` is the time since the last frame. See [`Seconds`] for how it is
     /// rounded and what becomes of a dt that is no length of time.
+    #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
+        self.core.assert_idle("run_frame");
         self.begin_frame(dt);
         self.run_phase(Phase::EarlyUpdate);
         while self.begin_fixed_step() {
@@ -190,7 +193,9 @@ impl Executor {
     /// [scale](Clock::set_scale). A dt of NaN or below zero counts as 0, an
     /// infinite one as the longest there is; both are
     /// [reported](Self::on_report).
+    #[track_caller]
     pub fn begin_frame(&mut self, dt: impl Seconds) {
+        self.core.assert_idle("begin_frame");
         self.core.begin_frame(dt.step_ns());
     }
 
@@ -205,7 +210,9 @@ impl Executor {
     /// room for, whatever the game clock's scale, and however many are left of
     /// frames before. Fixed time goes past those beyond without a run, which is
     /// [reported](Self::on_report).
+    #[track_caller]
     pub fn begin_fixed_step(&mut self) -> bool {
+        self.core.assert_idle("begin_fixed_step");
         self.core.begin_fixed_step()
     }
 
@@ -218,7 +225,9 @@ impl Executor {
     /// timers, clock by clock, by deadline and registration; then what becomes
     /// ready during the run. Whoever joined a coroutine resumes right after it
     /// has ended.
+    #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
+        self.core.assert_idle("run_phase");
         self.core.run_phase(PhaseIndex::new(phase));
     }
 
@@ -252,6 +261,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
+        self.core.assert_idle("run_until");
         let coroutine = self.start(future);
         while !coroutine.is_finished() {
             self.run_frame(dt);
@@ -271,7 +281,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(sum, 0.1).unwrap(), 3);
     /// ```
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
-        context::enter(&self.core, None, |_| f())
+        scope::enter(&self.core, |_| call::out(f))
     }
 
     /// A handle to spawn, start and stop with, from anywhere on this thread.
@@ -431,7 +441,7 @@ impl Executor {
 
     /// How many coroutines are alive.
     pub fn len(&self) -> usize {
-        self.core.tasks.borrow().alive()
+        self.core.tasks.alive()
     }
 
     /// Whether no coroutine is alive.

@@ -4,8 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 
-use crate::inbox::{Inbox, Message};
-use crate::sync::Arc;
+use crate::core::call::Foreign;
+use crate::core::waker::sync::Arc;
+use crate::core::waker::{Inbox, Message, RemoteSpawn};
 
 /// Spawns coroutines from any thread.
 ///
@@ -52,14 +53,16 @@ impl Remote {
         F: Future + 'static,
     {
         let place = Location::caller();
-        let spawn = Message::Spawn(Box::new(move |core| {
+        let spawn: RemoteSpawn = Box::new(move |core| {
             let script = async move {
                 make().await;
             };
             if core.accepts(None) {
-                core.spawn(script, None, None, place);
+                let task = core.spawn(script, None, None, place);
+                core.drop_coroutine(task);
             }
-        }));
+        });
+        let spawn = Message::Spawn(Foreign::new(spawn));
         // What comes back is dropped here: it never reached the executor.
         self.inbox.push(spawn).is_ok()
     }

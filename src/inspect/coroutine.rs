@@ -6,7 +6,8 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{CoroutineId, Phase};
+use crate::coroutine::CoroutineId;
+use crate::time::Phase;
 
 use super::wait::{TimerClock, Wait};
 

@@ -4,13 +4,15 @@
 //! queues, the wheels and the lists of joiners tell what everyone waits for. What
 //! they do not tell, where a coroutine comes from and when it began to wait, is
 //! noted for coroutines that are *watched*, and so are the events of a trace and
-//! the time that polls take. A task that is watched is polled through another
-//! table of functions, so that one that is not pays nothing.
+//! the time that polls take. A task that is watched has a flag that sends its polls
+//! the long way, so that one that is not pays nothing.
 
 #![forbid(unsafe_code)]
 
 mod coroutine;
 mod cycles;
+mod hook;
+mod report;
 mod snapshot;
 mod stopwatch;
 mod trace;
@@ -19,10 +21,12 @@ mod wait;
 mod watch;
 
 pub use coroutine::{CoroutineInfo, Moment, State};
+pub use report::Report;
 pub use snapshot::Snapshot;
 pub use trace::{TraceEvent, Traced};
 pub use wait::{TimerClock, Wait};
 
 pub(crate) use coroutine::Origin;
+pub(crate) use report::Reports;
 pub(crate) use stopwatch::{Lap, Stopwatch};
 pub(crate) use watch::{Watch, Watched};

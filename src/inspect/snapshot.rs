@@ -2,7 +2,8 @@
 
 use std::slice;
 
-use crate::{CoroutineId, Time};
+use crate::coroutine::CoroutineId;
+use crate::time::Time;
 
 use super::coroutine::{CoroutineInfo, State};
 use super::cycles;

@@ -5,8 +5,10 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 
-use crate::hook::Hook;
-use crate::{CoroutineId, Outcome, Phase};
+use crate::coroutine::{CoroutineId, Outcome};
+use crate::time::Phase;
+
+use super::hook::Hook;
 
 /// Something that happened to a coroutine, as told to
 /// [`Executor::on_trace`](crate::Executor::on_trace).

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{CoroutineId, Phase};
+use crate::coroutine::CoroutineId;
+use crate::time::Phase;
 
 /// One thing that a coroutine waits for, in a [`Snapshot`](crate::Snapshot).
 ///
@@ -33,6 +34,13 @@ pub enum Wait {
         /// In which it resumes.
         phase: Phase,
         /// How many frames have still to begin.
+        left: u64,
+    },
+    /// Several fixed steps.
+    StepCount {
+        /// In which it resumes.
+        phase: Phase,
+        /// How many steps have still to begin.
         left: u64,
     },
     /// A time.
@@ -88,6 +96,7 @@ impl Wait {
             | Wait::Run { phase }
             | Wait::Condition { phase }
             | Wait::FrameCount { phase, .. }
+            | Wait::StepCount { phase, .. }
             | Wait::Timer { phase, .. }
             | Wait::Wake { phase } => Some(phase),
             Wait::Join { .. } | Wait::Never => None,
@@ -112,6 +121,8 @@ impl fmt::Display for Wait {
             Wait::Condition { .. } => f.write_str("a condition")?,
             Wait::FrameCount { left: 1, .. } => f.write_str("1 frame")?,
             Wait::FrameCount { left, .. } => write!(f, "{left} frames")?,
+            Wait::StepCount { left: 1, .. } => f.write_str("1 step")?,
+            Wait::StepCount { left, .. } => write!(f, "{left} steps")?,
             Wait::Timer {
                 clock,
                 deadline,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::panic::Location;
 
-use crate::key::TaskKey;
+use crate::coroutine::TaskKey;
 
 use super::coroutine::Moment;
 use super::stopwatch::Stopwatch;

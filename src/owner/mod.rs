@@ -9,10 +9,11 @@ use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
-use crate::clock::ClockState;
 use crate::core::Core;
-use crate::phase::PhaseIndex;
-use crate::{Clock, Coroutine, Phase};
+use crate::coroutine::Coroutine;
+use crate::time::ClockState;
+use crate::time::PhaseIndex;
+use crate::time::{Clock, Phase};
 
 pub(crate) use table::{OwnerIndex, Owners};
 

@@ -11,8 +11,8 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::clock::ClockState;
-use crate::key::TaskKey;
+use crate::coroutine::TaskKey;
+use crate::time::ClockState;
 
 /// Index of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -388,7 +388,7 @@ impl Owners {
 #[cfg(test)]
 mod tests {
     use super::{OwnerIndex, Owners, index_of};
-    use crate::key::TaskKey;
+    use crate::coroutine::TaskKey;
 
     fn key(index: u32) -> TaskKey {
         TaskKey {

@@ -5,7 +5,8 @@
 use std::fmt;
 use std::future::Future;
 
-use crate::{Coroutine, Time};
+use crate::coroutine::Coroutine;
+use crate::time::Time;
 
 use super::behaviour::Behaviour;
 use super::handle::SceneHandle;

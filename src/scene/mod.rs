@@ -12,8 +12,10 @@ use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
+use crate::executor::Executor;
 use crate::executor::output_of;
-use crate::{Executor, Phase, Seconds, lend};
+use crate::lend;
+use crate::time::{Phase, Seconds};
 
 pub use behaviour::Behaviour;
 pub use context::SceneContext;

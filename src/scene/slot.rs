@@ -7,7 +7,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use crate::core::Core;
-use crate::{Owner, Report, WithError, context, unwind};
+use crate::core::call;
+use crate::core::scope;
+use crate::inspect::Report;
+use crate::lend::WithError;
+use crate::owner::Owner;
 
 use super::behaviour::Behaviour;
 use super::context::SceneContext;
@@ -129,8 +133,8 @@ impl<B: Behaviour> Slot<B> {
     /// begins afterwards, when a panic of it has been caught.
     fn guard(&self, name: &'static str, f: impl FnOnce()) {
         let core = self.owner.core();
-        let called = context::enter_owned(core, self.owner.index(), || {
-            core.hold_starts(|| unwind::catch(f))
+        let called = scope::enter_owned(core, self.owner.index(), || {
+            core.hold_starts(|| call::catch(f))
         });
         if let Err(payload) = called {
             self.panicked(name, payload);
@@ -140,8 +144,8 @@ impl<B: Behaviour> Slot<B> {
     #[cold]
     fn panicked(&self, callback: &'static str, payload: Box<dyn Any + Send>) {
         let core = self.owner.core();
-        let message = unwind::message(&*payload);
-        unwind::dispose(payload);
+        let message = call::message(&*payload);
+        call::dispose(payload);
         self.panicked.set(true);
         self.owner.set_active(false);
         core.reports.send(&Report::BehaviourPanicked {

@@ -7,7 +7,8 @@ use std::fmt;
 use std::future::Future;
 use std::rc::Weak;
 
-use crate::{Coroutine, WithError};
+use crate::coroutine::Coroutine;
+use crate::lend::WithError;
 
 use super::behaviour::Behaviour;
 use super::slot::{AnySlot, Slot};

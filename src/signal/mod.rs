@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use futures::stream::Stream;
 
-use crate::unwind;
+use crate::core::call;
 
 use journal::Journal;
 
@@ -217,9 +217,7 @@ impl<T> Shared<T> {
                 return;
             };
             // A hostile waker takes nothing from those behind it.
-            if let Err(payload) = unwind::catch(|| waker.wake()) {
-                unwind::dispose(payload);
-            }
+            call::quietly(|| waker.wake());
         }
     }
 }

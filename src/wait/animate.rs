@@ -4,14 +4,14 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures::future::FusedFuture;
 
-use crate::phase::PhaseIndex;
-use crate::{NextFrame, Phase, Seconds, next_frame};
+use crate::core::call;
+use crate::time::{Phase, PhaseIndex, Seconds};
 
 use super::length::Length;
+use super::phase_wait::PhaseWait;
 use super::{polled, polled_again};
 
 /// Calls `apply` with the share of `seconds` that has passed, frame by frame,
@@ -28,10 +28,6 @@ use super::{polled, polled_again};
 /// In [`Phase::Update`] of every frame, or in another phase with
 /// [`in_phase`](Animate::in_phase), once in each. It is ready in the first later
 /// frame at or past the deadline, like [`wait_seconds`](crate::wait_seconds).
-///
-/// # Output
-///
-/// The overshoot: how far past the deadline the clock stood.
 ///
 /// # Cancel safety
 ///
@@ -70,8 +66,8 @@ pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
     Animate {
         apply,
         length: Length::of(seconds),
-        wait: next_frame(),
-        phase: Phase::Update,
+        wait: PhaseWait::later(PhaseIndex::UPDATE),
+        phase: PhaseIndex::UPDATE,
         progress: Progress::New,
     }
 }
@@ -81,8 +77,8 @@ pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
 pub struct Animate<F> {
     apply: F,
     length: Length,
-    wait: NextFrame,
-    phase: Phase,
+    wait: PhaseWait,
+    phase: PhaseIndex,
     progress: Progress,
 }
 
@@ -114,11 +110,17 @@ fn share_of(elapsed_ns: u64, length_ns: u64) -> f32 {
 }
 
 impl<F> Animate<F> {
-    /// Calls in `phase`, once in every frame. [`Phase::FixedUpdate`] goes by the
-    /// time of the fixed steps.
+    /// Calls in `phase`, once in every frame; in [`Phase::FixedUpdate`], once in
+    /// every step, by the time of the steps.
+    ///
+    /// # Panics
+    ///
+    /// If it has begun.
+    #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.phase = phase;
-        self.wait = next_frame().in_phase(phase);
+        self.phase = PhaseIndex::new(phase);
+        self.wait.set_phase(self.phase);
+        self.wait = PhaseWait::later(self.phase);
         self
     }
 }
@@ -131,54 +133,52 @@ impl<F: FnMut(f32)> Animate<F> {
             length_ns,
             share: 0.0,
         };
-        (self.apply)(0.0);
+        call::out(|| (self.apply)(0.0));
     }
 
-    /// A frame has come. `Some`: the last one, with its overshoot.
-    fn step(&mut self) -> Option<Duration> {
+    /// Makes the call of one frame. Returns whether it was the last one.
+    fn step(&mut self) -> bool {
         let Progress::Running {
             began_ns,
             length_ns,
             share,
         } = &mut self.progress
         else {
-            return None;
+            return false;
         };
         let elapsed_ns = now_ns(self.phase).saturating_sub(*began_ns);
-        if let Some(overshoot_ns) = length_ns.and_then(|length| elapsed_ns.checked_sub(length)) {
+        if length_ns.is_some_and(|length_ns| elapsed_ns >= length_ns) {
             self.progress = Progress::Done;
-            (self.apply)(1.0);
-            return Some(Duration::from_nanos(overshoot_ns));
+            call::out(|| (self.apply)(1.0));
+            return true;
         }
         if let Some(length_ns) = *length_ns {
             *share = share.max(share_of(elapsed_ns, length_ns));
         }
         let share = *share;
-        (self.apply)(share);
-        None
+        call::out(|| (self.apply)(share));
+        false
     }
 }
 
-fn now_ns(phase: Phase) -> u64 {
-    let level = polled("animate()");
-    let phase = PhaseIndex::new(phase);
-    level.core().own_time(&level, phase).now_ns
+fn now_ns(phase: PhaseIndex) -> u64 {
+    polled("animate()", |scope| scope.core().own_time_ns(scope, phase))
 }
 
 impl<F: FnMut(f32)> Future for Animate<F> {
-    type Output = Duration;
+    type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Duration> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match self.progress {
             Progress::New => self.begin(),
             Progress::Running { .. } => {}
             Progress::Done => polled_again("animate()"),
         }
-        while Pin::new(&mut self.wait).poll(cx).is_ready() {
-            if let Some(overshoot) = self.step() {
-                return Poll::Ready(overshoot);
+        while self.wait.poll(cx, "animate()").is_ready() {
+            if self.step() {
+                return Poll::Ready(());
             }
-            self.wait = next_frame().in_phase(self.phase);
+            self.wait = PhaseWait::later(self.phase);
         }
         Poll::Pending
     }

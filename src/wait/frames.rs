@@ -1,4 +1,4 @@
-//! Waiting for a number of frames.
+//! Waiting for a number of frames, or of fixed steps.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,9 +6,8 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::{Place, Registration};
-use crate::phase::PhaseIndex;
-use crate::{Phase, Time};
+use crate::core::{Place, Registration, Unit};
+use crate::time::{Phase, PhaseIndex};
 
 use super::{polled, polled_again};
 
@@ -19,10 +18,6 @@ use super::{polled, polled_again};
 /// In the first run of [`Phase::Update`] at least `frames` frames after the one
 /// of the first poll, or of another phase with
 /// [`in_phase`](WaitFrames::in_phase).
-///
-/// # Output
-///
-/// The clocks as they read then.
 ///
 /// # Cancel safety
 ///
@@ -37,8 +32,8 @@ use super::{polled, polled_again};
 /// ```
 /// # use framestep::prelude::*;
 /// let mut executor = Executor::new();
-/// let frame = executor.run_until(async { wait_frames(3).await.frame }, 0.1);
-/// assert_eq!(frame, 3);
+/// executor.run_until(wait_frames(3), 0.1);
+/// assert_eq!(executor.time().frame, 3);
 /// ```
 ///
 /// # Source
@@ -47,8 +42,46 @@ use super::{polled, polled_again};
 #[doc(alias = "DelayFrame")]
 pub fn wait_frames(frames: u64) -> WaitFrames {
     WaitFrames {
-        registration: Registration::new(PhaseIndex::UPDATE, true),
-        frames: frames.max(1),
+        count: Count::new(Unit::Frames, PhaseIndex::UPDATE, frames),
+    }
+}
+
+/// Waits for `steps` fixed steps; 0 counts as 1.
+///
+/// A step is one run of [`Phase::FixedUpdate`]. What a script does between such
+/// waits depends on the steps alone, never on how they are dealt out to frames.
+///
+/// # Resumes
+///
+/// In the `steps`-th run of [`Phase::FixedUpdate`] that begins after the first
+/// poll. Of two steps and more, after the coroutines that wait for the next step,
+/// by the step in which they are due.
+///
+/// # Cancel safety
+///
+/// Dropping it forgets it; a new one counts from then on.
+///
+/// # Panics
+///
+/// If polled outside of an [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::builder().fixed_delta(0.25).max_delta(1).build();
+/// executor.run_until(wait_steps(3), 0.5);
+/// assert_eq!(executor.time().frame, 2); // two steps a frame
+/// assert_eq!(executor.time().fixed_elapsed.as_millis(), 1_000);
+/// ```
+///
+/// # Source
+///
+/// A loop around `WaitForFixedUpdate`, Unity scripting reference.
+#[doc(alias = "WaitForFixedUpdate")]
+pub fn wait_steps(steps: u64) -> WaitSteps {
+    WaitSteps {
+        count: Count::new(Unit::Runs, PhaseIndex::FIXED_UPDATE, steps),
     }
 }
 
@@ -56,50 +89,122 @@ pub fn wait_frames(frames: u64) -> WaitFrames {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitFrames {
+    count: Count,
+}
+
+/// The future of [`wait_steps`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitSteps {
+    count: Count,
+}
+
+/// Waits for a number of frames or runs.
+#[derive(Debug)]
+struct Count {
     registration: Registration,
-    /// How many to wait for; once it has begun, the first frame in which it is
-    /// due.
-    frames: u64,
+    unit: Unit,
+    count: u64,
+    /// Once it has begun: the number of the frame, or the run, in which it is due.
+    due: u64,
+}
+
+impl Count {
+    fn new(unit: Unit, phase: PhaseIndex, count: u64) -> Self {
+        Count {
+            registration: Registration::new(phase, unit == Unit::Frames),
+            unit,
+            count: count.max(1),
+            due: 0,
+        }
+    }
+
+    /// Where it is registered: a wait for one frame or run has nothing to count.
+    fn place(&self) -> Place {
+        match self.count {
+            1 => Place::Queue,
+            _ => Place::Counts(self.unit),
+        }
+    }
+
+    fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
+        polled(name, |scope| {
+            let core = scope.core();
+            let state = core.phases.get(self.registration.phase());
+            if self.registration.is_done() {
+                polled_again(name);
+            }
+            if self.registration.is_new() {
+                self.registration.begin(core);
+                let now = match self.unit {
+                    Unit::Frames => core.clock.frame(),
+                    Unit::Runs => state.runs.get(),
+                };
+                self.due = now.saturating_add(self.count);
+            } else if self.registration.is_due(core) {
+                let now = match self.unit {
+                    Unit::Frames => state.frame.get(),
+                    Unit::Runs => state.runs.get(),
+                };
+                if now >= self.due {
+                    self.registration.finish(core, self.place());
+                    return Poll::Ready(());
+                }
+            }
+            match self.place() {
+                Place::Counts(unit) => {
+                    self.registration.wait_for_count(scope, cx, unit, self.due);
+                }
+                _ => self.registration.wait_on_for_run(scope, cx),
+            }
+            Poll::Pending
+        })
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.registration.cancel(self.place());
+    }
 }
 
 impl WaitFrames {
     /// Resumes in `phase` of the frame.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.registration.set_phase(PhaseIndex::new(phase));
+        self.count.registration.set_phase(PhaseIndex::new(phase));
         self
     }
 }
 
 impl Future for WaitFrames {
-    type Output = Time;
+    type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        let level = polled("wait_frames()");
-        let core = level.core();
-        if self.registration.is_done() {
-            polled_again("wait_frames()");
-        }
-        if self.registration.is_new() {
-            self.registration.begin(&level);
-            self.frames = core.clock.frame().saturating_add(self.frames);
-        } else if core.frame_of_run(self.registration.phase()) >= self.frames {
-            self.registration.finish(Place::Frames);
-            return Poll::Ready(core.time());
-        }
-        let due_frame = self.frames;
-        self.registration.wait_for_frame(&level, cx, due_frame);
-        Poll::Pending
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.count.poll(cx, "wait_frames()")
     }
 }
 
 impl FusedFuture for WaitFrames {
     fn is_terminated(&self) -> bool {
-        self.registration.is_done()
+        self.count.registration.is_done()
     }
 }
 
-impl Drop for WaitFrames {
-    fn drop(&mut self) {
-        self.registration.cancel(Place::Frames);
+impl Future for WaitSteps {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.count.poll(cx, "wait_steps()")
+    }
+}
+
+impl FusedFuture for WaitSteps {
+    fn is_terminated(&self) -> bool {
+        self.count.registration.is_done()
     }
 }

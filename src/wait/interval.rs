@@ -7,12 +7,9 @@ use std::time::Duration;
 
 use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
 
-use crate::core::OwnTime;
-use crate::phase::PhaseIndex;
-use crate::seconds::Nanos;
-use crate::{InPhase, Phase, Seconds, WaitSeconds, in_phase, wait_seconds};
+use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
-use super::polled;
+use super::{WaitSeconds, polled, wait_seconds};
 
 /// Ticks once in every `period` seconds of the coroutine's clock, without drift.
 ///
@@ -161,19 +158,9 @@ enum State {
     /// The next tick is due at this time, and is not waited for.
     Due(u64),
     /// The next tick is due at this time, and is waited for.
-    Waiting(u64, Wait),
+    Waiting(u64, WaitSeconds),
     /// Beyond what the clock can reach.
     Never,
-}
-
-/// What the next tick is waited for with.
-#[derive(Debug)]
-enum Wait {
-    /// The tick is due in a later frame.
-    Time(WaitSeconds),
-    /// The tick is due by the end of this frame: in the next run, or, among the
-    /// steps of a frame, in one of the next.
-    Run(InPhase),
 }
 
 impl Interval {
@@ -221,57 +208,35 @@ impl Interval {
     }
 }
 
-impl Wait {
-    /// Waits for the clock to reach `due_ns` in a run of `phase`.
-    fn until(due_ns: u64, now: OwnTime, phase: Phase) -> Self {
-        if due_ns > now.reached_ns {
-            // Not in this frame, so that it may wait for a later one. The timer
-            // adds what is left to the same reading, which gives `due_ns` again.
-            let left = Duration::from_nanos(due_ns - now.now_ns);
-            Wait::Time(wait_seconds(left).in_phase(phase))
-        } else {
-            Wait::Run(in_phase(phase))
-        }
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match self {
-            Wait::Time(wait) => Pin::new(wait).poll(cx).map(drop),
-            Wait::Run(wait) => Pin::new(wait).poll(cx).map(drop),
-        }
-    }
-}
-
 impl Stream for Interval {
     type Item = Tick;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
-        let level = polled("interval()");
-        let now = level.core().own_time(&level, PhaseIndex::new(self.phase));
+        let phase = PhaseIndex::new(self.phase);
+        let now_ns = polled("interval()", |scope| scope.core().own_time_ns(scope, phase));
         let Some(period_ns) = self.period_ns else {
             return Poll::Pending;
         };
         loop {
             self.state = match &mut self.state {
                 State::New => {
-                    let due_ns = now.now_ns.checked_add(period_ns);
+                    let due_ns = now_ns.checked_add(period_ns);
                     due_ns.map_or(State::Never, State::Due)
                 }
                 State::Due(due_ns) => {
-                    State::Waiting(*due_ns, Wait::until(*due_ns, now, self.phase))
+                    // The timer adds what is left to the same reading, which gives
+                    // `due_ns` again.
+                    let left = Duration::from_nanos(due_ns.saturating_sub(now_ns));
+                    State::Waiting(*due_ns, wait_seconds(left).in_phase(self.phase))
                 }
                 State::Waiting(due_ns, wait) => {
                     let due_ns = *due_ns;
-                    if wait.poll(cx).is_pending() {
+                    if Pin::new(wait).poll(cx).is_pending() {
                         return Poll::Pending;
                     }
-                    if now.now_ns >= due_ns {
-                        let (next, tick) = self.after(due_ns, now.now_ns, period_ns);
-                        self.state = next;
-                        return Poll::Ready(Some(tick));
-                    }
-                    // One of the steps before the one in which it is due.
-                    State::Due(due_ns)
+                    let (next, tick) = self.after(due_ns, now_ns, period_ns);
+                    self.state = next;
+                    return Poll::Ready(Some(tick));
                 }
                 State::Never => return Poll::Pending,
             };

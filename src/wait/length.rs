@@ -2,8 +2,8 @@
 
 use std::panic::Location;
 
-use crate::Seconds;
-use crate::seconds::Nanos;
+use crate::time::Nanos;
+use crate::time::Seconds;
 
 /// What was given as a length, to be looked at in the awaiting coroutine.
 #[derive(Clone, Copy, Debug)]

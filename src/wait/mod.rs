@@ -10,38 +10,34 @@
 mod animate;
 mod frames;
 mod interval;
-mod join_all;
 mod length;
 mod next_frame;
 mod phase;
 mod phase_wait;
-mod race;
 mod seconds;
 mod stream;
 mod timeout;
 mod until;
 
 pub use animate::{Animate, animate};
-pub use frames::{WaitFrames, wait_frames};
+pub use frames::{WaitFrames, WaitSteps, wait_frames, wait_steps};
 pub use interval::{Interval, MissedTicks, Tick, interval};
-pub use join_all::{JoinAll, join_all};
 pub use next_frame::{NextFrame, next_frame};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
-pub use race::{Race, race};
 pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
 pub use stream::{Frames, frames};
 pub use timeout::{Elapsed, Timeout, timeout};
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 
-use crate::context::{self, LevelRef};
+use crate::core::scope::{self, Scope};
 
-/// The level that polls a wait.
+/// Calls `f` with the scope that polls a wait.
 #[inline]
-pub(crate) fn polled(wait: &'static str) -> LevelRef {
-    match context::level() {
-        Some(level) => level,
+pub(crate) fn polled<R>(wait: &'static str, f: impl FnOnce(&Scope) -> R) -> R {
+    scope::with(|scope| match scope {
+        Some(scope) => f(scope),
         None => polled_outside(wait),
-    }
+    })
 }
 
 #[cold]

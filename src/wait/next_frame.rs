@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::phase::PhaseIndex;
-use crate::{Phase, Time};
+use crate::time::{Phase, PhaseIndex};
 
 use super::phase_wait::PhaseWait;
 
@@ -19,10 +18,6 @@ use super::phase_wait::PhaseWait;
 /// the wait was first polled, or of another phase with
 /// [`in_phase`](NextFrame::in_phase). Coroutines that wait for the same phase
 /// resume in the order in which they began to.
-///
-/// # Output
-///
-/// The clocks as they read in the new frame.
 ///
 /// # Cancel safety
 ///
@@ -39,9 +34,10 @@ use super::phase_wait::PhaseWait;
 /// let mut executor = Executor::new();
 /// let frames = executor.run_until(
 ///     async {
-///         let first = next_frame().await.frame;
-///         let second = next_frame().await.frame;
-///         (first, second)
+///         next_frame().await;
+///         let first = time().frame;
+///         next_frame().await;
+///         (first, time().frame)
 ///     },
 ///     0.1,
 /// );
@@ -55,7 +51,7 @@ use super::phase_wait::PhaseWait;
 #[inline]
 pub fn next_frame() -> NextFrame {
     NextFrame {
-        wait: PhaseWait::new(PhaseIndex::UPDATE),
+        wait: PhaseWait::later_frame(PhaseIndex::UPDATE),
     }
 }
 
@@ -63,12 +59,17 @@ pub fn next_frame() -> NextFrame {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextFrame {
-    wait: PhaseWait<true>,
+    wait: PhaseWait,
 }
 
 impl NextFrame {
     /// Resumes in `phase` of the next frame.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
     #[inline]
+    #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.wait.set_phase(PhaseIndex::new(phase));
         self
@@ -76,11 +77,11 @@ impl NextFrame {
 }
 
 impl Future for NextFrame {
-    type Output = Time;
+    type Output = ();
 
     #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        self.wait.poll(cx)
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.wait.poll(cx, "next_frame()")
     }
 }
 

@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::phase::PhaseIndex;
-use crate::{Phase, Time};
+use crate::time::{Phase, PhaseIndex};
 
 use super::phase_wait::PhaseWait;
 
@@ -19,9 +18,8 @@ use super::phase_wait::PhaseWait;
 /// the next step of this frame if it has one, else the first step of a later
 /// frame. A loop of it goes round once for every fixed step.
 ///
-/// # Output
-///
-/// The clocks as they read in the step, [`Time::delta`] its length.
+/// Inside the step [`time`](crate::time) reads the time of the step, and its
+/// [`delta`](crate::Time::delta) is the step's length.
 ///
 /// # Cancel safety
 ///
@@ -62,10 +60,6 @@ pub fn fixed_update() -> InPhase {
 /// In the first run of [`Phase::EndOfFrame`] that begins after the first poll:
 /// this frame's, unless it is under way or over.
 ///
-/// # Output
-///
-/// The clocks as they read then.
-///
 /// # Cancel safety
 ///
 /// Dropping it forgets it; a new one waits for the next run from then on.
@@ -81,7 +75,8 @@ pub fn fixed_update() -> InPhase {
 /// let mut executor = Executor::new();
 /// let screenshot = executor.start(async {
 ///     next_frame().await;
-///     end_of_frame().await.frame
+///     end_of_frame().await;
+///     time().frame
 /// });
 /// assert_eq!(executor.run_until(screenshot, 0.1).unwrap(), 1);
 /// ```
@@ -103,10 +98,6 @@ pub fn end_of_frame() -> InPhase {
 /// or a later one. (To wait for a phase of the *next* frame, use
 /// [`next_frame().in_phase(phase)`](crate::NextFrame::in_phase).)
 ///
-/// # Output
-///
-/// The clocks as they read then.
-///
 /// # Cancel safety
 ///
 /// Dropping it forgets it; a new one waits for the next run from then on.
@@ -121,7 +112,10 @@ pub fn end_of_frame() -> InPhase {
 /// # use framestep::prelude::*;
 /// let mut executor = Executor::new();
 /// let phase = executor.run_until(
-///     async { in_phase(Phase::LateUpdate).await.phase },
+///     async {
+///         in_phase(Phase::LateUpdate).await;
+///         time().phase
+///     },
 ///     0.1,
 /// );
 /// assert_eq!(phase, Some(Phase::LateUpdate));
@@ -133,7 +127,7 @@ pub fn end_of_frame() -> InPhase {
 #[inline]
 pub fn in_phase(phase: Phase) -> InPhase {
     InPhase {
-        wait: PhaseWait::new(PhaseIndex::new(phase)),
+        wait: PhaseWait::next_run(PhaseIndex::new(phase)),
     }
 }
 
@@ -141,15 +135,15 @@ pub fn in_phase(phase: Phase) -> InPhase {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct InPhase {
-    wait: PhaseWait<false>,
+    wait: PhaseWait,
 }
 
 impl Future for InPhase {
-    type Output = Time;
+    type Output = ();
 
     #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
-        self.wait.poll(cx)
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.wait.poll(cx, "in_phase()")
     }
 }
 

@@ -1,38 +1,45 @@
-//! What `next_frame` and `in_phase` have in common: waiting for a run.
+//! What the waits for a run of a phase have in common.
 
 use std::task::{Context, Poll};
 
-use crate::Time;
-use crate::context::{self, LevelRef};
+use crate::core::scope;
 use crate::core::{Place, Registration};
-use crate::phase::PhaseIndex;
-use crate::records::Kind;
+use crate::time::PhaseIndex;
 
-use super::{polled, polled_again, polled_outside};
+use super::{polled_again, polled_outside};
 
-/// Waits for the next run of a phase; if `LATER_FRAME`, the next one of a later
-/// frame.
+/// Waits for the next run of a phase, or the next one of a later frame.
 #[derive(Debug)]
-pub(super) struct PhaseWait<const LATER_FRAME: bool> {
+pub(super) struct PhaseWait {
     registration: Registration,
 }
 
-impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
-    /// What it is called in messages.
-    const NAME: &'static str = if LATER_FRAME {
-        "next_frame()"
-    } else {
-        "in_phase()"
-    };
-
+impl PhaseWait {
+    /// Waits for the next run of `phase` in a later frame.
     #[inline]
-    pub(super) const fn new(phase: PhaseIndex) -> Self {
+    pub(super) const fn later_frame(phase: PhaseIndex) -> Self {
         PhaseWait {
-            registration: Registration::new(phase, LATER_FRAME),
+            registration: Registration::new(phase, true),
+        }
+    }
+
+    /// Waits for the next run of `phase`.
+    #[inline]
+    pub(super) const fn next_run(phase: PhaseIndex) -> Self {
+        PhaseWait {
+            registration: Registration::new(phase, false),
+        }
+    }
+
+    /// Waits for the next step in the fixed phase, for the next frame in others.
+    pub(super) fn later(phase: PhaseIndex) -> Self {
+        PhaseWait {
+            registration: Registration::new(phase, phase != PhaseIndex::FIXED_UPDATE),
         }
     }
 
     #[inline]
+    #[track_caller]
     pub(super) fn set_phase(&mut self, phase: PhaseIndex) {
         self.registration.set_phase(phase);
     }
@@ -42,67 +49,33 @@ impl<const LATER_FRAME: bool> PhaseWait<LATER_FRAME> {
         self.registration.is_done()
     }
 
-    // Always, so that a script that has no use for the time does not compute it.
+    /// Polls the wait, which is called `name` in messages.
     #[inline(always)]
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Time> {
-        let level = context::innermost();
-        // First what is known of a wait that has not begun: then nothing is left
-        // of it in its first poll.
-        if !self.registration.take_resumed(&level) {
-            if self.registration.is_new() {
-                if LATER_FRAME {
-                    self.registration.note_frame(&level);
-                } else {
-                    self.registration.begin_at_run(&polled(Self::NAME));
-                }
-                if !self.registration.wait_with_task(&level, cx) {
-                    self.wait_otherwise(level, cx);
-                }
+    pub(super) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
+        scope::with(|scope| {
+            let Some(scope) = scope else {
+                polled_outside(name)
+            };
+            let (registration, core) = (&mut self.registration, scope.core());
+            if registration.is_new() {
+                registration.begin(core);
+                registration.wait_for_run(scope, cx);
                 return Poll::Pending;
             }
-            if !self.registration.take_fired(level) && !self.poll_again(cx) {
-                return Poll::Pending;
+            if registration.is_done() {
+                polled_again(name);
             }
-        }
-        Poll::Ready(level.core().time())
-    }
-
-    /// Begins where the wait cannot register with its coroutine itself.
-    #[cold]
-    #[inline(never)]
-    fn wait_otherwise(&mut self, level: LevelRef, cx: &Context<'_>) {
-        if level.is_outside() {
-            polled_outside(Self::NAME);
-        }
-        let kind = Kind::queued(LATER_FRAME);
-        self.registration.wait_with_record(&level, cx, kind);
-    }
-
-    /// Polled for another reason than that its own ticket came up, and not fired.
-    /// `true`: it is ready.
-    #[cold]
-    #[inline(never)]
-    fn poll_again(&mut self, cx: &Context<'_>) -> bool {
-        let level = polled(Self::NAME);
-        if self.registration.is_done() {
-            polled_again(Self::NAME);
-        }
-        let (core, since) = (level.core(), self.registration.since());
-        let ready = if LATER_FRAME {
-            core.has_run_since(since)
-        } else {
-            since.is_before(core.runs_begun(since.phase()))
-        };
-        if ready {
-            self.registration.finish_in(&level, Place::Queue);
-        } else {
-            self.registration.wait_for_phase(&level, cx);
-        }
-        ready
+            if registration.is_due(core) {
+                registration.finish(core, Place::Queue);
+                return Poll::Ready(());
+            }
+            registration.wait_on_for_run(scope, cx);
+            Poll::Pending
+        })
     }
 }
 
-impl<const LATER_FRAME: bool> Drop for PhaseWait<LATER_FRAME> {
+impl Drop for PhaseWait {
     #[inline]
     fn drop(&mut self) {
         self.registration.cancel(Place::Queue);

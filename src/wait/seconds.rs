@@ -5,19 +5,15 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures::future::FusedFuture;
 
-use crate::clock::{AwaitedClock, Clock, ClockRef, ClockState};
-use crate::context::{self, Level};
+use crate::core::scope::{self, Scope};
 use crate::core::{Place, Registration};
-use crate::phase::PhaseIndex;
-use crate::seconds::Nanos;
-use crate::timers::ClockIndex;
-use crate::{Phase, Seconds};
+use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef, ClockState};
+use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
-use super::{polled, polled_again};
+use super::{polled_again, polled_outside};
 
 /// Waits until `seconds` of the coroutine's clock have passed: the game clock,
 /// or the one its owner is [bound to](crate::Executor::owner_on).
@@ -27,16 +23,14 @@ use super::{polled, polled_again};
 /// ever, and can be stopped. In a fixed step the clock reads the time of the
 /// step.
 ///
+/// How far past the deadline the clock stands on resuming is not paid back: a
+/// loop of waits drifts by it, an [`interval`](crate::interval) does not.
+///
 /// # Resumes
 ///
 /// In [`Phase::Update`] of the first later frame at or past the deadline, or in
 /// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines due in
 /// one run resume by deadline, then by order of registration.
-///
-/// # Output
-///
-/// The overshoot: how far past the deadline the clock stood. It is not paid
-/// back; a loop of waits drifts by it.
 ///
 /// # Cancel safety
 ///
@@ -85,10 +79,6 @@ impl Clock {
     /// in another phase with [`in_phase`](WaitSeconds::in_phase). Timers due in
     /// one run resume clock by clock: the game clock, realtime, then the others
     /// in the order in which they were made.
-    ///
-    /// # Output
-    ///
-    /// The overshoot: how far past the deadline the clock stood.
     ///
     /// # Cancel safety
     ///
@@ -173,7 +163,7 @@ struct Timer {
 }
 
 // Timers live in the futures of scripts, whose size counts.
-const _: () = assert!(size_of::<Timer>() <= 40);
+const _: () = assert!(size_of::<Timer>() <= 48);
 
 /// A length until the first poll, a point in time from then on.
 #[derive(Clone, Copy, Debug)]
@@ -229,144 +219,129 @@ impl Timer {
         }
     }
 
-    // Always, so that a script that has no use for the overshoot does not
-    // compute it.
-    #[inline(always)]
-    fn poll(&mut self, cx: &Context<'_>) -> Poll<Duration> {
-        let level = context::innermost();
-        let resumed = self.registration.take_resumed(&level);
-        match self.deadline {
-            Deadline::At(index, _) | Deadline::Before(index, _) if resumed => {
-                let phase = self.registration.phase();
-                let run = level.core().phases.get(phase);
-                let now_ns = run.reading_in_run(clock_ref(self.clock.as_ref(), index));
-                let paused_ns = level.core().paused_ns(&level, phase, index);
-                let due_ns = self.deadline.due_ns(paused_ns);
-                Poll::Ready(Duration::from_nanos(now_ns.saturating_sub(due_ns)))
+    #[inline]
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
+        scope::with(|scope| {
+            let Some(scope) = scope else {
+                polled_outside("wait_seconds()")
+            };
+            match self.deadline {
+                Deadline::At(ClockIndex::GAME, due_ns) if !scope.core().has_pauses() => {
+                    self.poll_again(scope, cx, ClockIndex::GAME, due_ns)
+                }
+                Deadline::At(index, _) | Deadline::Before(index, _) => {
+                    self.poll_own_time(scope, cx, index)
+                }
+                Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
+                    self.begin(scope, cx, ClockRef::Game, length_ns);
+                    Poll::Pending
+                }
+                _ => self.begin_elsewhere(scope, cx),
             }
-            _ => match self.poll_not_resumed(cx) {
-                Some(overshoot_ns) => Poll::Ready(Duration::from_nanos(overshoot_ns)),
-                None => Poll::Pending,
-            },
-        }
-    }
-
-    /// Polled for the first time, or for another reason than that its own
-    /// ticket came up. Gives the overshoot if it is ready.
-    #[inline(never)]
-    fn poll_not_resumed(&mut self, cx: &Context<'_>) -> Option<u64> {
-        let level = context::innermost();
-        if let Deadline::In(ClockIndex::OWN, length_ns) = self.deadline {
-            let deadline = &mut self.deadline;
-            let note = |due_ns| *deadline = Deadline::At(ClockIndex::GAME, due_ns);
-            let registration = &mut self.registration;
-            if registration.begin_on_game_clock(&level, cx, length_ns, note) {
-                return None;
-            }
-        }
-        self.poll_unusual(cx)
-    }
-
-    /// The same, if it does not begin in the usual way.
-    #[cold]
-    #[inline(never)]
-    fn poll_unusual(&mut self, cx: &Context<'_>) -> Option<u64> {
-        let level = polled("wait_seconds()");
-        match self.deadline {
-            Deadline::In(ClockIndex::OWN, length_ns) => match level.core().own_clock() {
-                None => self.begin(&level, cx, ClockRef::Game, length_ns),
-                Some(clock) => self.begin_on(&level, cx, &clock, length_ns),
-            },
-            Deadline::In(index, length_ns) => self.begin_elsewhere(&level, cx, index, length_ns),
-            Deadline::At(index, _) | Deadline::Before(index, _) => {
-                return self.poll_again(&level, cx, index);
-            }
-            Deadline::Never => {}
-            Deadline::Invalid(location) => not_a_number(location),
-        }
-        None
+        })
     }
 
     #[inline(always)]
-    fn begin(&mut self, level: &Level, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
-        self.registration.begin(level);
-        let now_ns = level.core().now_ns(clock);
-        let Some(deadline_ns) = now_ns.checked_add(length_ns) else {
+    fn begin(&mut self, scope: &Scope, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
+        let core = scope.core();
+        self.registration.begin(core);
+        let Some(deadline_ns) = core.now_ns(clock).checked_add(length_ns) else {
             self.deadline = Deadline::Never;
             return;
         };
         let phase = self.registration.phase();
-        let paused_ns = level.core().paused_ns(level, phase, clock.index());
+        let paused_ns = core.paused_ns(scope, phase, clock.index());
         self.deadline = Deadline::at(clock.index(), deadline_ns, paused_ns);
         self.registration
-            .wait_for_time(level, cx, clock, deadline_ns);
+            .wait_for_time(scope, cx, clock, deadline_ns);
+    }
+
+    /// Begins on another clock than the game clock, if it begins at all.
+    #[cold]
+    #[inline(never)]
+    fn begin_elsewhere(&mut self, scope: &Scope, cx: &Context<'_>) -> Poll<()> {
+        let core = scope.core();
+        match self.deadline {
+            Deadline::In(ClockIndex::OWN, length_ns) => match core.own_clock() {
+                None => self.begin(scope, cx, ClockRef::Game, length_ns),
+                Some(clock) => self.begin_on(scope, cx, &clock, length_ns),
+            },
+            Deadline::In(index, length_ns) => {
+                let clock = self.clock.take();
+                let is_of_another = |clock: &AwaitedClock| !clock.state().is_of(&core.clock);
+                if clock.as_ref().is_some_and(is_of_another) {
+                    clock_of_another_executor();
+                }
+                self.begin(scope, cx, clock_ref(clock.as_ref(), index), length_ns);
+                self.clock = clock;
+            }
+            Deadline::At(..) | Deadline::Before(..) | Deadline::Never => {}
+            Deadline::Invalid(location) => not_a_number(location),
+        }
+        Poll::Pending
     }
 
     /// Begins on the clock of its coroutine.
-    #[cold]
     fn begin_on(
         &mut self,
-        level: &Level,
+        scope: &Scope,
         cx: &Context<'_>,
         clock: &Rc<ClockState>,
         length_ns: u64,
     ) {
         self.clock = Some(AwaitedClock::new(clock));
-        self.begin(level, cx, ClockRef::Child(clock), length_ns);
+        self.begin(scope, cx, ClockRef::Child(clock), length_ns);
     }
 
-    /// Begins on the clock that it was made for.
+    /// Polled again, where its coroutine may have been paused.
+    #[cold]
     #[inline(never)]
-    fn begin_elsewhere(
+    fn poll_own_time(&mut self, scope: &Scope, cx: &Context<'_>, index: ClockIndex) -> Poll<()> {
+        let core = scope.core();
+        if core.has_pauses() {
+            self.take_over(scope, index);
+        }
+        let paused_ns = core.paused_ns(scope, self.registration.phase(), index);
+        let due_ns = self.deadline.due_ns(paused_ns);
+        self.poll_again(scope, cx, index, due_ns)
+    }
+
+    #[inline(always)]
+    fn poll_again(
         &mut self,
-        level: &Level,
+        scope: &Scope,
         cx: &Context<'_>,
         index: ClockIndex,
-        length_ns: u64,
-    ) {
-        if let Some(clock) = &self.clock {
-            if !clock.state().is_of(&level.core().clock) {
-                clock_of_another_executor();
-            }
-        }
-        let clock = self.clock.take();
-        self.begin(level, cx, clock_ref(clock.as_ref(), index), length_ns);
-        self.clock = clock;
-    }
-
-    #[cold]
-    fn poll_again(&mut self, level: &Level, cx: &Context<'_>, index: ClockIndex) -> Option<u64> {
+        due_ns: u64,
+    ) -> Poll<()> {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
-        let core = level.core();
-        let since = self.registration.since();
-        if core.has_pauses() {
-            self.take_over(level, index);
-        }
+        let (core, place) = (scope.core(), Place::Timer(index));
         let clock = clock_ref(self.clock.as_ref(), index);
-        let paused_ns = core.paused_ns(level, since.phase(), index);
-        let due_ns = self.deadline.due_ns(paused_ns);
-        let now_ns = core.phases.get(since.phase()).reading(clock);
-        if now_ns >= due_ns && core.has_run_since(since) {
-            self.registration.finish(Place::Timer(index));
-            return Some(now_ns - due_ns);
+        if self.registration.is_due(core) {
+            let state = core.phases.get(self.registration.phase());
+            if state.reading(clock) >= due_ns {
+                self.registration.finish(core, place);
+                return Poll::Ready(());
+            }
         }
-        self.registration.wait_for_time(level, cx, clock, due_ns);
-        None
+        if !self.registration.renew(scope, cx, place) {
+            self.registration.wait_for_time(scope, cx, clock, due_ns);
+        }
+        Poll::Pending
     }
 
     /// Goes over to the time of the coroutine that polls it, if that is another
     /// one than before.
     #[inline(never)]
-    fn take_over(&mut self, level: &Level, index: ClockIndex) {
-        let (core, phase) = (level.core(), self.registration.phase());
-        let ticket = self.registration.ticket();
-        let before_ns = ticket.and_then(|t| core.paused_before_ns(level, phase, index, t));
-        if let Some(before_ns) = before_ns {
+    fn take_over(&mut self, scope: &Scope, index: ClockIndex) {
+        let (core, phase) = (scope.core(), self.registration.phase());
+        let key = self.registration.key();
+        if let Some(before_ns) = core.paused_before_ns(scope, phase, index, key) {
             self.cancel();
             let due_ns = self.deadline.due_ns(before_ns);
-            let paused_ns = core.paused_ns(level, phase, index);
+            let paused_ns = core.paused_ns(scope, phase, index);
             self.deadline = Deadline::at(index, due_ns, paused_ns);
         }
     }
@@ -419,19 +394,24 @@ macro_rules! timer_future {
         impl $name {
             /// Resumes in `phase`. On the game clock, [`Phase::FixedUpdate`]
             /// compares the deadline with the time of the fixed steps.
+            ///
+            /// # Panics
+            ///
+            /// If the wait has begun.
             #[inline]
+            #[track_caller]
             pub fn in_phase(mut self, phase: Phase) -> Self {
                 let phase = PhaseIndex::new(phase);
-                self.timer.registration.set_phase(phase);
+                self.timer.registration.set_stepped_phase(phase);
                 self
             }
         }
 
         impl Future for $name {
-            type Output = Duration;
+            type Output = ();
 
             #[inline(always)]
-            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Duration> {
+            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
                 self.timer.poll(cx)
             }
         }

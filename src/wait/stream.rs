@@ -6,7 +6,9 @@ use std::task::{Context, Poll, ready};
 
 use futures::stream::{FusedStream, Stream};
 
-use crate::{NextFrame, Phase, Time, next_frame};
+use crate::time::{Phase, Time};
+
+use super::{NextFrame, next_frame, polled};
 
 /// The frames to come, as a [`Stream`]: for the combinators of streams, or for
 /// a loop that `select!`s.
@@ -79,9 +81,9 @@ impl Stream for Frames {
     type Item = Time;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Time>> {
-        let time = ready!(Pin::new(&mut self.wait).poll(cx));
+        ready!(Pin::new(&mut self.wait).poll(cx));
         self.wait = next_frame().in_phase(self.phase);
-        Poll::Ready(Some(time))
+        Poll::Ready(Some(polled("frames()", |scope| scope.core().time())))
     }
 }
 

@@ -9,10 +9,10 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use pin_project::pin_project;
 
-use crate::{Phase, Seconds, WaitSeconds, wait_seconds};
+use crate::time::{Phase, Seconds};
 
 use super::length::Length;
-use super::polled_again;
+use super::{WaitSeconds, polled_again, wait_seconds};
 
 /// Waits for `future`, but for no longer than `seconds` of the
 /// coroutine's clock.
@@ -90,6 +90,11 @@ pub struct Timeout<F> {
 impl<F> Timeout<F> {
     /// Looks at the time in `phase`. [`Phase::FixedUpdate`] compares the
     /// deadline with the time of the fixed steps.
+    ///
+    /// # Panics
+    ///
+    /// If it has begun.
+    #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.timer = self.timer.in_phase(phase);
         self
@@ -112,7 +117,7 @@ impl<F: Future> Future for Timeout<F> {
         let result = match this.future.poll(cx) {
             Poll::Ready(output) => Ok(output),
             Poll::Pending => match Pin::new(this.timer).poll(cx) {
-                Poll::Ready(_) => Err(Elapsed(())),
+                Poll::Ready(()) => Err(Elapsed(())),
                 Poll::Pending => return Poll::Pending,
             },
         };

@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::call;
 use crate::core::{Place, Registration};
-use crate::phase::PhaseIndex;
-use crate::{Phase, Time};
+use crate::time::{Phase, PhaseIndex};
 
 use super::{polled, polled_again};
 
@@ -21,10 +21,6 @@ use super::{polled, polled_again};
 /// [`in_phase`](WaitUntil::in_phase). The condition is asked once in each run
 /// of that phase, from the frame after the first poll on, until it holds. A
 /// coroutine that waits like this is awake: it costs a poll in each of them.
-///
-/// # Output
-///
-/// The clocks as they read when the condition held.
 ///
 /// # Cancel safety
 ///
@@ -43,14 +39,15 @@ use super::{polled, polled_again};
 /// let mut executor = Executor::new();
 /// let health = Rc::new(Cell::new(2));
 /// let boss = health.clone();
-/// let dead = executor.start(async move { wait_until(move || boss.get() == 0).await.frame });
+/// let dead = executor.start(wait_until(move || boss.get() == 0));
 /// executor.start(async move {
 ///     while health.get() > 0 {
 ///         next_frame().await;
 ///         health.set(health.get() - 1);
 ///     }
 /// });
-/// assert_eq!(executor.run_until(dead, 0.1).unwrap(), 3);
+/// executor.run_until(dead, 0.1).unwrap();
+/// assert_eq!(executor.time().frame, 3);
 /// ```
 ///
 /// # Source
@@ -73,18 +70,12 @@ pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
 /// # use framestep::prelude::*;
 /// let mut executor = Executor::new();
 /// let mut left = 3;
-/// let frame = executor.run_until(
-///     async move {
-///         wait_while(move || {
-///             left -= 1;
-///             left > 0
-///         })
-///         .await
-///         .frame
-///     },
-///     0.1,
-/// );
-/// assert_eq!(frame, 3);
+/// let all_gone = wait_while(move || {
+///     left -= 1;
+///     left > 0
+/// });
+/// executor.run_until(all_gone, 0.1);
+/// assert_eq!(executor.time().frame, 3);
 /// ```
 ///
 /// # Source
@@ -114,8 +105,6 @@ struct Condition<P> {
     ask: P,
     name: &'static str,
     registration: Registration,
-    /// The run of the phase in which it was last asked.
-    asked_in: u64,
 }
 
 impl<P: FnMut() -> bool> Condition<P> {
@@ -124,39 +113,35 @@ impl<P: FnMut() -> bool> Condition<P> {
             ask,
             name,
             registration: Registration::new(PhaseIndex::UPDATE, true),
-            asked_in: 0,
         }
     }
 
-    fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<Time> {
-        let level = polled(self.name);
-        let core = level.core();
-        if self.registration.is_done() {
-            polled_again(self.name);
-        }
-        if self.registration.is_new() {
-            self.registration.begin(&level);
-        } else if core.has_run_since(self.registration.since()) {
-            let run = core.runs_begun(self.registration.phase());
-            if self.asked_in != run {
-                self.asked_in = run;
-                // If it does not hold it is waited for anew, behind the others.
-                self.registration.let_go(&level, Place::Queue);
-                if (self.ask)() == awaited {
-                    self.registration.finish(Place::Queue);
-                    return Poll::Ready(core.time());
-                }
+    fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<()> {
+        polled(self.name, |scope| {
+            let core = scope.core();
+            if self.registration.is_done() {
+                polled_again(self.name);
             }
-        }
-        self.registration.wait_for_phase(&level, cx);
-        self.registration.note_condition(&level);
-        Poll::Pending
+            if self.registration.is_new() {
+                self.registration.begin(core);
+                self.registration.wait_for_run(scope, cx);
+            } else if self.registration.is_due(core) {
+                if call::out(&mut self.ask) == awaited {
+                    self.registration.finish(core, Place::Queue);
+                    return Poll::Ready(());
+                }
+                self.registration.wait_again_for_run(scope, cx);
+            } else {
+                self.registration.wait_on_for_run(scope, cx);
+            }
+            self.registration.note_condition(core);
+            Poll::Pending
+        })
     }
 }
 
 impl<P> Drop for Condition<P> {
     fn drop(&mut self) {
-        self.registration.forget_condition();
         self.registration.cancel(Place::Queue);
     }
 }
@@ -165,17 +150,22 @@ macro_rules! condition_future {
     ($name:ident, $awaited:literal) => {
         impl<P> $name<P> {
             /// Asks in the runs of `phase`.
+            ///
+            /// # Panics
+            ///
+            /// If the wait has begun.
+            #[track_caller]
             pub fn in_phase(mut self, phase: Phase) -> Self {
                 let phase = PhaseIndex::new(phase);
-                self.condition.registration.set_phase(phase);
+                self.condition.registration.set_stepped_phase(phase);
                 self
             }
         }
 
         impl<P: FnMut() -> bool> Future for $name<P> {
-            type Output = Time;
+            type Output = ();
 
-            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Time> {
+            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
                 self.condition.poll(cx, $awaited)
             }
         }

@@ -17,8 +17,8 @@ const RARE: Phase = Phase::Custom(7);
 async fn fickle(times: u32) {
     for _ in 0..times {
         select_biased! {
-            _ = in_phase(RARE).fuse() => return,
-            _ = next_frame().fuse() => {}
+            () = in_phase(RARE).fuse() => return,
+            () = next_frame().fuse() => {}
         }
     }
     in_phase(RARE).await;
@@ -165,8 +165,8 @@ fn dropping_the_last_wait_of_many_may_drop_the_executor() {
         let waits = begin_waits(&executor, count);
         drop(executor.start(async {
             select_biased! {
-                _ = in_phase(RARE).fuse() => unreachable!("nobody runs it"),
-                _ = next_frame().fuse() => std::panic::resume_unwind(Box::new(DropsTheExecutor)),
+                () = in_phase(RARE).fuse() => unreachable!("nobody runs it"),
+                () = next_frame().fuse() => std::panic::resume_unwind(Box::new(DropsTheExecutor)),
             }
         }));
         executor.run_frame(0.25);

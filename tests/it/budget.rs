@@ -250,7 +250,7 @@ fn a_checkpoint_may_be_dropped() {
             mark.hit();
             let mut checkpoint = other.checkpoint_cost(100);
             select_biased! {
-                _ = next_frame().in_phase(Phase::EarlyUpdate) => assert!(!checkpoint.is_terminated()),
+                () = next_frame().in_phase(Phase::EarlyUpdate) => assert!(!checkpoint.is_terminated()),
                 () = checkpoint => unreachable!(),
             }
         }

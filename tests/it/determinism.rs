@@ -68,11 +68,10 @@ fn script(
                 4 => {
                     in_phase(random.phase()).await;
                 }
-                5 => drop(
-                    wait_seconds(random.seconds())
-                        .in_phase(random.phase())
-                        .await,
-                ),
+                5 => {
+                    let wait = wait_seconds(random.seconds());
+                    wait.in_phase(random.phase()).await;
+                }
                 6 => {
                     let frame = time().frame + random.below(4);
                     wait_until(move || time().frame >= frame).await;
@@ -118,8 +117,8 @@ fn script(
                         message = std::pin::pin!(futures::FutureExt::fuse(world.mail.recv())) => {
                             world.log.say(format_args!("{name} received {message:?}"));
                         }
-                        _ = wait_seconds(seconds) => world.log.say(format_args!("{name} timed out")),
-                        _ = wait_frames(frames) => world.log.say(format_args!("{name} gave up")),
+                        () = wait_seconds(seconds) => world.log.say(format_args!("{name} timed out")),
+                        () = wait_frames(frames) => world.log.say(format_args!("{name} gave up")),
                     }
                 }
                 13 if step > 6 => {

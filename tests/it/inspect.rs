@@ -152,7 +152,7 @@ fn a_condition_is_told_from_the_waits_before_and_after_it() {
             wait_until(move || time().frame == frame).await;
             next_frame().await;
             select_biased! {
-                _ = wait_until(|| false) => {}
+                () = wait_until(|| false) => {}
                 () = std::future::ready(()).fuse() => {}
             }
             next_frame().await;

@@ -264,7 +264,7 @@ fn a_tick_that_is_dropped_is_not_lost() {
         loop {
             select_biased! {
                 _ = ticks.tick() => mark.hit(),
-                _ = next_frame() => {}
+                () = next_frame() => {}
             }
         }
     });

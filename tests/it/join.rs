@@ -439,7 +439,7 @@ fn a_join_that_is_polled_in_vain_goes_on_waiting() {
         loop {
             futures::select_biased! {
                 result = child => break result.unwrap(),
-                _ = next_frame() => mark.hit(),
+                () = next_frame() => mark.hit(),
             }
         }
         assert_eq!(time().frame, 3);

@@ -180,12 +180,12 @@ fn waiters_that_began_in_different_phases_resume_in_the_order_in_which_they_bega
             in_phase(phase).await;
             let name = format!("{phase:?} {kind}");
             begun.note(&name);
-            let _ = match kind {
+            match kind {
                 0 => next_frame().await,
                 1 => wait_frames(1).await,
                 2 => wait_until(|| true).await,
                 _ => wait_while(|| false).await,
-            };
+            }
             resumed.note(&name);
         });
     };
@@ -472,7 +472,7 @@ fn who_is_due_as_a_joiner_is_not_polled_again_at_a_later_place() {
     says(&executor, &log, "waiter", next_frame());
     let say = log.clone();
     executor.start(counted(polls.clone(), async move {
-        let (result, _, _) = futures::join!(child, wait_seconds(0.25), next_frame());
+        let (result, (), ()) = futures::join!(child, wait_seconds(0.25), next_frame());
         result.unwrap();
         say.say("joiner");
     }));
@@ -493,7 +493,7 @@ fn a_waiter_that_was_polled_earlier_in_the_run_has_given_up_its_place() {
         loop {
             select_biased! {
                 message = receiver.next().fuse() => say.say(message.unwrap()),
-                _ = next_frame() => say.say("frame"),
+                () = next_frame() => say.say("frame"),
             }
         }
     }));

@@ -217,7 +217,7 @@ fn it_works_in_select_and_a_dropped_wait_is_forgotten() {
         loop {
             select_biased! {
                 value = events.wait() => return (frames, value),
-                _ = next_frame() => frames += 1,
+                () = next_frame() => frames += 1,
             }
         }
     });

@@ -38,9 +38,9 @@ async fn citizen(town: Rc<Town>, at: usize) {
     loop {
         match stays {
             // Few, since they are polled in every frame.
-            0 => drop(next_frame().await),
-            1 => drop(wait_until(|| town.resumed.get() % 8 == 0).await),
-            2..=99 => drop(wait_frames(100 + town.below(2_000)).await),
+            0 => next_frame().await,
+            1 => wait_until(|| town.resumed.get() % 8 == 0).await,
+            2..=99 => wait_frames(100 + town.below(2_000)).await,
             100..=199 => {
                 let _ = timeout(town.seconds(), town.bell.wait()).await;
             }
@@ -69,11 +69,10 @@ async fn citizen(town: Rc<Town>, at: usize) {
                 });
                 let _ = timeout(town.seconds(), sleeps).await;
             }
-            500..=549 => drop(
-                wait_seconds(town.seconds())
-                    .in_phase(Phase::FixedUpdate)
-                    .await,
-            ),
+            500..=549 => {
+                let wait = wait_seconds(town.seconds());
+                wait.in_phase(Phase::FixedUpdate).await;
+            }
             550..=599 => {
                 let mut ticks = interval(town.seconds());
                 ticks.tick().await;
@@ -83,8 +82,8 @@ async fn citizen(town: Rc<Town>, at: usize) {
                 wait_seconds(town.seconds()).await;
                 resume_unwind(Box::new("on purpose"));
             }
-            601..=699 => drop(wait_seconds_realtime(town.seconds()).await),
-            _ => drop(wait_seconds(town.seconds()).await),
+            601..=699 => wait_seconds_realtime(town.seconds()).await,
+            _ => wait_seconds(town.seconds()).await,
         }
         town.resumed.set(town.resumed.get() + 1);
         stays = town.below(1_000);

@@ -199,8 +199,8 @@ fn a_dropped_timer_does_not_allocate() {
         executor.start(async {
             loop {
                 futures::select_biased! {
-                    _ = wait_seconds(10) => (),
-                    _ = next_frame() => (),
+                    () = wait_seconds(10) => (),
+                    () = next_frame() => (),
                 }
             }
         });
@@ -230,6 +230,69 @@ fn waits_made_of_others_do_not_allocate() {
         });
     }
     assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
+fn select_and_join_do_not_allocate() {
+    let mut executor = unclamped();
+    for _ in 0..20 {
+        executor.start(async {
+            let mut long = wait_seconds(1e6);
+            loop {
+                let child = start(wait_frames(3).map(drop));
+                child.stop_on_drop();
+                select! {
+                    _ = &mut long => unreachable!(),
+                    _ = child => unreachable!(),
+                    _ = wait_seconds(10) => unreachable!(),
+                    _ = async { next_frame().await } => (),
+                }
+                let (_, joined) = join!(
+                    async { wait_seconds(0.5).await },
+                    start(next_frame().map(drop))
+                );
+                joined.unwrap();
+            }
+        });
+    }
+    assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+#[test]
+fn join_all_and_race_allocate_once_for_the_futures_and_once_for_the_outputs() {
+    fn allocations(script: impl AsyncFn() + 'static) -> u64 {
+        let mut executor = unclamped();
+        executor.start(async move {
+            loop {
+                script().await;
+                next_frame().await;
+            }
+        });
+        steady_allocations(&mut executor, 0.25)
+    }
+    fn numbers() -> impl Iterator<Item = impl Future<Output = u64>> {
+        (0..64).map(std::future::ready)
+    }
+    fn waits() -> impl Iterator<Item = impl Future<Output = u64>> {
+        (0..64).map(|i| next_frame().map(move |_| i))
+    }
+    assert_eq!(
+        allocations(async || assert_eq!(join_all(numbers()).await.len(), 64)),
+        2 * 1_000
+    );
+    assert_eq!(
+        allocations(async || assert_eq!(race(numbers()).await, (0, 0))),
+        1_000
+    );
+    // A round takes two frames.
+    assert_eq!(
+        allocations(async || assert_eq!(join_all(waits()).await.len(), 64)),
+        1_000
+    );
+    assert_eq!(
+        allocations(async || assert_eq!(race(waits()).await, (0, 0))),
+        500
+    );
 }
 
 #[test]

@@ -427,7 +427,7 @@ fn stop_on_drop_stops_a_branch_that_lost() {
             slow.stop_on_drop();
             futures::select! {
                 _ = slow => unreachable!(),
-                _ = next_frame() => (),
+                () = next_frame() => (),
             }
         }
         say.say("goes on");

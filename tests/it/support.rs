@@ -11,6 +11,8 @@ use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 use framestep::prelude::*;
 use framestep::{Executor, JoinError};
 
+use crate::timeline::Log;
+
 /// A small generator: the same seed gives the same numbers everywhere.
 #[derive(Clone)]
 pub(crate) struct Random(u64);
@@ -79,6 +81,25 @@ pub(crate) async fn swallow<F: Future>(future: F) -> F::Output {
 /// Polls `future` once with the waker of the caller.
 pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     poll_fn(|cx| Poll::Ready(Pin::new(&mut *future).poll(cx))).await
+}
+
+/// A future that notes each poll, is ready at the `polls`th, and notes its drop.
+pub(crate) fn noted(
+    log: &Log,
+    name: &'static str,
+    polls: u32,
+) -> impl Future<Output = &'static str> + use<> {
+    let (log, guard, mut left) = (log.clone(), log.on_drop(format!("drop {name}")), polls);
+    poll_fn(move |cx| {
+        let _ = &guard;
+        log.note(name);
+        left -= 1;
+        if left == 0 {
+            return Poll::Ready(name);
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
 }
 
 /// Never ready, never woken.

@@ -114,7 +114,7 @@ fn in_phase_looks_at_the_time_there() {
     }
     timeline.row("before", |mark| async move {
         // Due earlier in the same frame than the time is looked at.
-        let update = timeout(0.5, next_frame().then(|_| next_frame()));
+        let update = timeout(0.5, next_frame().then(|()| next_frame()));
         assert!(update.in_phase(Phase::LateUpdate).await.is_ok());
         mark.hit();
     });
@@ -171,7 +171,7 @@ fn a_future_passed_by_reference_goes_on_afterwards() {
     let log = Log::new();
     let say = log.clone();
     executor.start(async move {
-        let mut walk = start(wait_seconds(1).map(|_| "there"));
+        let mut walk = start(wait_seconds(1).map(|()| "there"));
         assert!(timeout(0.5, &mut walk).await.is_err());
         say.say("impatient");
         say.say(walk.await.unwrap());

@@ -97,15 +97,15 @@ impl World {
         let frames = self.random(3) + 1;
         let (mut wait, due): (Pin<Box<dyn Future<Output = ()>>>, _) = match self.random(3) {
             0 => (
-                Box::pin(next_frame().in_phase(phase).map(|_| ())),
+                Box::pin(next_frame().in_phase(phase).map(|()| ())),
                 Due::Frame(frame + 1),
             ),
             1 => (
-                Box::pin(wait_frames(frames).in_phase(phase).map(|_| ())),
+                Box::pin(wait_frames(frames).in_phase(phase).map(|()| ())),
                 Due::Frame(frame + frames),
             ),
             _ => (
-                Box::pin(in_phase(phase).map(|_| ())),
+                Box::pin(in_phase(phase).map(|()| ())),
                 Due::Run(self.runs[at].get().1 + 1),
             ),
         };

@@ -75,9 +75,9 @@ pub(crate) fn any(world: &Rc<World>, clocked: bool, depth: u32) -> LocalBoxFutur
             let wait = wait_until(move || asking.flags[flag].get()).in_phase(phase);
             later(&after, 1, wait)
         }
-        8 => in_a_run_of(&world, Phase::FixedUpdate, fixed_update().map(drop)),
-        9 => in_a_run_of(&world, Phase::EndOfFrame, end_of_frame().map(drop)),
-        10 => in_a_run_of(&world, phase, in_phase(phase).map(drop)),
+        8 => in_a_run_of(&world, Phase::FixedUpdate, fixed_update()),
+        9 => in_a_run_of(&world, Phase::EndOfFrame, end_of_frame()),
+        10 => in_a_run_of(&world, phase, in_phase(phase)),
         // Waiting for one's own end is a panic, as it should be.
         11 => match world.take(&world.coroutines) {
             Some(coroutine) if coroutine.id() != current() => coroutine.map(drop).boxed_local(),

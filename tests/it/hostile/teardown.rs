@@ -118,11 +118,11 @@ fn populate(executor: &mut Executor, drops: &Arc<AtomicUsize>, wakers: &Wakers) 
             })
             .await;
             match at % 6 {
-                0 => drop(next_frame().await),
-                1 => drop(wait_seconds(100).await),
-                2 => drop(wait_until(|| false).await),
+                0 => next_frame().await,
+                1 => wait_seconds(100).await,
+                2 => wait_until(|| false).await,
                 3 => drop(start(forever()).await),
-                4 => drop(in_phase(Phase::Custom(1)).await),
+                4 => in_phase(Phase::Custom(1)).await,
                 _ => {}
             }
             forever().await;

@@ -97,7 +97,7 @@ fn a_wait_stays_ready_until_somebody_looks_at_it() {
         assert!(poll_once(&mut frame).await.is_ready());
         assert!(poll_once(&mut frames).await.is_ready());
         assert_eq!(
-            poll_once(&mut seconds).await.map(|_| ()),
+            poll_once(&mut seconds).await.map(|()| ()),
             Poll::Ready(()),
             "its deadline has passed"
         );

@@ -292,7 +292,7 @@ const CALLBACKS: [Inject; 32] = [
                     boom()
                 }),
             ];
-            for result in join_all::<()>(children).await {
+            for result in join_all::<Coroutine<()>>(children).await {
                 assert!(result.unwrap_err().is_panic());
             }
         }));

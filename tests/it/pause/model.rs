@@ -61,8 +61,8 @@ struct Program {
     frames: Vec<u64>,
 }
 
-/// Resumed: which script, in which frame, with which overshoot.
-type Trace = Vec<(usize, u64, u64)>;
+/// Resumed: which script, in which frame.
+type Trace = Vec<(usize, u64)>;
 
 fn units(n: u64) -> Duration {
     Duration::from_nanos(n * UNIT_NS)
@@ -102,14 +102,13 @@ fn actual(program: &Program) -> Trace {
                         .in_phase(Phase::FixedUpdate)
                         .boxed_local(),
                 };
-                let over = if of.wrapped {
+                if of.wrapped {
                     let mut one: FuturesUnordered<_> = [wait].into_iter().collect();
-                    one.next().await.unwrap()
+                    one.next().await.unwrap();
                 } else {
-                    wait.await
-                };
-                let over = u64::try_from(over.as_nanos()).unwrap();
-                trace.borrow_mut().push((index, time().frame, over));
+                    wait.await;
+                }
+                trace.borrow_mut().push((index, time().frame));
             }
         };
         match script.owner {
@@ -207,7 +206,7 @@ fn expected(program: &Program) -> Trace {
                 each_awake!(|model, script, index| {
                     let due = model.now_ns >= model.deadline_ns && frame > model.began;
                     if matches!(script.on, $phase) && due {
-                        trace.push((index, frame, model.now_ns - model.deadline_ns));
+                        trace.push((index, frame));
                         model.next += 1;
                         model.began = frame;
                         if let Some(length) = script.lengths.get(model.next) {

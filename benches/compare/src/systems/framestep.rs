@@ -131,13 +131,13 @@ impl World for Inspected {
 fn waiting(index: usize) -> LocalBoxFuture<'static, ()> {
     let seconds = Duration::from_millis(index as u64 + 1);
     match index % 8 {
-        0 => next_frame().map(|_| ()).boxed_local(),
-        1 => fixed_update().map(|_| ()).boxed_local(),
-        2 => wait_until(|| false).map(|_| ()).boxed_local(),
-        3 => wait_frames(index as u64 + 1).map(|_| ()).boxed_local(),
+        0 => next_frame().boxed_local(),
+        1 => fixed_update().boxed_local(),
+        2 => wait_until(|| false).boxed_local(),
+        3 => wait_frames(index as u64 + 1).boxed_local(),
         4 => async { Signal::<()>::new().wait().await }.boxed_local(),
         5 => timeout(seconds, pending::<()>()).map(|_| ()).boxed_local(),
-        _ => wait_seconds(seconds).map(|_| ()).boxed_local(),
+        _ => wait_seconds(seconds).boxed_local(),
     }
 }
 

@@ -1,0 +1,13 @@
+//! Combinators: several futures as one, polled in order with the waker of the
+//! coroutine, so that the waits inside register directly.
+
+mod branch;
+pub mod expansion;
+mod join;
+mod join_all;
+mod pinned;
+mod race;
+mod select;
+
+pub use join_all::{JoinAll, join_all};
+pub use race::{Race, race};

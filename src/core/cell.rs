@@ -1,0 +1,102 @@
+//! A cell for the executor's state, borrowed by this crate's own code alone.
+//!
+//! Every borrow is checked, in all builds. Builds with debug assertions also
+//! count the borrows of the thread, so that [`call`](super::call) can tell that
+//! none is left when user code is called.
+
+#![forbid(unsafe_code)]
+
+use std::cell::{Ref, RefCell, RefMut};
+#[cfg(debug_assertions)]
+use std::ops::{Deref, DerefMut};
+
+/// State that no user code may get between.
+#[derive(Debug, Default)]
+pub(crate) struct Guarded<T>(RefCell<T>);
+
+#[cfg(not(debug_assertions))]
+pub(crate) type Borrowed<B> = B;
+
+impl<T> Guarded<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Guarded(RefCell::new(value))
+    }
+
+    #[inline]
+    pub(crate) fn borrow(&self) -> Borrowed<Ref<'_, T>> {
+        counted(self.0.borrow())
+    }
+
+    #[inline]
+    pub(crate) fn borrow_mut(&self) -> Borrowed<RefMut<'_, T>> {
+        counted(self.0.borrow_mut())
+    }
+}
+
+impl<T> Guarded<T> {
+    /// Puts another content in its place; returns the earlier one.
+    pub(crate) fn replace(&self, value: T) -> T {
+        self.0.replace(value)
+    }
+}
+
+impl<T: Default> Guarded<T> {
+    /// Takes the content out, to work on it while user code runs.
+    pub(crate) fn take(&self) -> T {
+        self.0.take()
+    }
+}
+
+#[cfg(not(debug_assertions))]
+#[inline]
+fn counted<B>(borrow: B) -> Borrowed<B> {
+    borrow
+}
+
+/// A borrow that counts for as long as it lasts.
+#[cfg(debug_assertions)]
+pub(crate) struct Borrowed<B>(B);
+
+#[cfg(debug_assertions)]
+fn counted<B>(borrow: B) -> Borrowed<B> {
+    BORROWS.set(BORROWS.get() + 1);
+    Borrowed(borrow)
+}
+
+#[cfg(debug_assertions)]
+thread_local! {
+    static BORROWS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+/// Whether this thread borrows something of an executor's. Only builds with
+/// debug assertions know; in others the answer is no.
+#[inline]
+pub(crate) fn is_borrowed() -> bool {
+    #[cfg(debug_assertions)]
+    return BORROWS.get() > 0;
+    #[cfg(not(debug_assertions))]
+    false
+}
+
+#[cfg(debug_assertions)]
+impl<B> Drop for Borrowed<B> {
+    fn drop(&mut self) {
+        BORROWS.set(BORROWS.get() - 1);
+    }
+}
+
+#[cfg(debug_assertions)]
+impl<B: Deref> Deref for Borrowed<B> {
+    type Target = B::Target;
+
+    fn deref(&self) -> &B::Target {
+        &self.0
+    }
+}
+
+#[cfg(debug_assertions)]
+impl<B: DerefMut> DerefMut for Borrowed<B> {
+    fn deref_mut(&mut self) -> &mut B::Target {
+        &mut self.0
+    }
+}

@@ -1,0 +1,310 @@
+//! From a stop to the end of a coroutine, and of its executor.
+//!
+//! Stopping runs user code in the middle of user code: a destructor may stop
+//! another coroutine. Down to [`MAX_DEPTH`] such stops nest. Deeper ones go onto
+//! a list, which the outermost of them works off before it returns, and so does
+//! the executor when it ends. What stands on the list is not polled any more.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::mem;
+
+use crate::coroutine::{JoinError, Outcome, TaskKey};
+
+use super::Core;
+use super::call::{self, Foreign, Payload};
+use super::cell::Guarded;
+use super::scope;
+use super::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle};
+
+/// How deep starts, and stops in one executor, nest before they are put off.
+pub(super) const MAX_DEPTH: u32 = 100;
+
+/// Ends that are under way, and those that are put off.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    depth: Cell<u32>,
+    put_off: Guarded<VecDeque<PutOff>>,
+}
+
+#[derive(Debug)]
+enum PutOff {
+    /// A task that was stopped, and whose future is to be dropped.
+    Stop(TaskKey),
+    /// A task whose output is to be dropped, with the last handle.
+    Output(Reference),
+}
+
+/// One more end on the stack, also if it unwinds.
+struct Deeper<'a>(&'a Core);
+
+impl<'a> Deeper<'a> {
+    fn new(core: &'a Core) -> Self {
+        core.ends.depth.set(core.ends.depth.get() + 1);
+        Deeper(core)
+    }
+}
+
+impl Drop for Deeper<'_> {
+    fn drop(&mut self) {
+        let ends = &self.0.ends;
+        if ends.depth.get() == 1 && !ends.put_off.borrow().is_empty() {
+            self.0.work_off_ends();
+        }
+        ends.depth.set(ends.depth.get() - 1);
+    }
+}
+
+impl Core {
+    /// Stops a coroutine. `false`: there is none to stop.
+    pub(crate) fn stop(&self, key: TaskKey) -> bool {
+        let Some(task) = self.tasks.get(key) else {
+            return false;
+        };
+        if let Some(stopped) = self.tasks.stop(task) {
+            return stopped;
+        }
+        if self.ends.depth.get() >= MAX_DEPTH {
+            self.tasks.condemn(task);
+            let mut put_off = self.ends.put_off.borrow_mut();
+            put_off.push_back(PutOff::Stop(key));
+        } else {
+            self.end(task, None);
+        }
+        true
+    }
+
+    /// Drops the future of a task that did not return, and ends the task.
+    #[cold]
+    pub(super) fn end(&self, task: Task<'_>, payload: Option<Payload>) {
+        let starts = self.starts_put_off();
+        {
+            let _deeper = Deeper::new(self);
+            let dropped = {
+                let _shown = self.show_clock_of(task);
+                scope::enter_task(self, task, |_| self.tasks.drop_future(task))
+            };
+            let payload = match (dropped, payload) {
+                (None, payload) => {
+                    // Something else has ended it.
+                    drop(payload.map(Foreign::new));
+                    return;
+                }
+                (Some(Ok(())), payload) => payload,
+                (Some(Err(payload)), None) => Some(payload),
+                (Some(Err(second)), Some(first)) => {
+                    call::dispose(second);
+                    Some(first)
+                }
+            };
+            self.tasks.end(task, payload.is_some());
+            if let Some(payload) = payload {
+                let payload = Foreign::new(payload);
+                self.tasks
+                    .cold_or_new(task, |cold| cold.panic = Some(payload));
+            }
+            self.settle(task);
+        }
+        self.tell_trace();
+        self.start_put_off_since(starts);
+    }
+
+    /// Works off the ends that found the stack too deep, each once.
+    #[cold]
+    fn work_off_ends(&self) {
+        while let Some(next) = { self.ends.put_off.borrow_mut().pop_front() } {
+            match next {
+                PutOff::Stop(key) => {
+                    if let Some(task) = self.tasks.get(key) {
+                        self.end(task, None);
+                    }
+                }
+                PutOff::Output(reference) => {
+                    let dropped = self.drop_unread_output(reference);
+                    dropped.map_or_else(call::dispose, |()| ());
+                }
+            }
+        }
+    }
+
+    /// The task has returned, and its output stands in the future's place.
+    #[inline]
+    pub(super) fn finish(&self, task: Task<'_>) {
+        if task.has(Flags::SPECIAL) || task.has_cold() || task.member().is_some() {
+            self.settle(task);
+            return;
+        }
+        if task.is_registered() {
+            task.deregister();
+        }
+        if task.joiners.get() != NO_JOINER {
+            self.complete(task);
+            self.wake_joiners();
+        }
+        if !task.has(Flags::HANDLE) {
+            self.let_go(task);
+        }
+    }
+
+    /// The future is gone: the joiners are next, and what no handle needs goes.
+    #[inline(never)]
+    fn settle(&self, task: Task<'_>) {
+        if task.is_registered() {
+            // Its wait has gone elsewhere, or was leaked.
+            task.deregister();
+        }
+        task.clear(Flags::READY);
+        self.complete(task);
+        if let Some(member) = task.take_member() {
+            self.owners.borrow_mut().remove_member(member);
+        }
+        if task.has(Flags::WATCHED) {
+            self.note_ended(task);
+        }
+        let waker = self.tasks.cold(task, |cold| {
+            if cold.pause.take().is_some() {
+                self.pauses.set(self.pauses.get() - 1);
+            }
+            cold.waker.take()
+        });
+        task.clear(Flags::OWN_WAKER);
+        drop(waker);
+        if !task.has(Flags::HANDLE) {
+            self.let_go(task);
+        }
+        self.wake_joiners();
+    }
+
+    /// An ended task has no handle that wants its result.
+    #[inline]
+    fn let_go(&self, task: Task<'_>) {
+        if self.tasks.has_output_to_drop(task) {
+            self.drop_unwanted_output(task);
+        }
+        if task.is_in(State::Panicked) {
+            self.dispose_of_panic(task);
+        }
+        self.release(task);
+    }
+
+    #[inline(never)]
+    fn drop_unwanted_output(&self, task: Task<'_>) {
+        let _shown = self.show_clock_of(task);
+        let dropped = scope::enter_task(self, task, |_| self.tasks.drop_output(task));
+        dropped.map_or_else(call::dispose, |()| ());
+    }
+
+    #[cold]
+    fn dispose_of_panic(&self, task: Task<'_>) {
+        let payload = self.tasks.cold(task, |cold| cold.panic.take());
+        drop(payload);
+    }
+
+    /// Gives the block of an ended task back, if nothing needs it any more.
+    #[inline]
+    fn release(&self, task: Task<'_>) {
+        let cold = self.tasks.release(task);
+        drop(cold);
+    }
+
+    /// The `Coroutine<T>` of a task is dropped, and with it the interest in the
+    /// output.
+    #[inline]
+    pub(crate) fn drop_coroutine<T>(&self, handle: TaskHandle<T>) {
+        let task = self.tasks.of(handle.reference());
+        if mem::needs_drop::<T>() && self.tasks.has_output_to_drop(task) {
+            self.drop_coroutine_with_output(handle);
+        } else {
+            let task = self.tasks.drop_handle(handle);
+            if task.has_ended() {
+                self.release_ended(task);
+            }
+        }
+    }
+
+    // Out of line, so that a handle that is dropped at once is taken apart in place.
+    #[inline(never)]
+    fn release_ended(&self, task: Task<'_>) {
+        self.let_go(task);
+    }
+
+    #[inline(never)]
+    fn drop_coroutine_with_output<T>(&self, handle: TaskHandle<T>) {
+        let reference = self.tasks.disown(handle);
+        if self.ends.depth.get() >= MAX_DEPTH {
+            let mut put_off = self.ends.put_off.borrow_mut();
+            put_off.push_back(PutOff::Output(reference));
+            return;
+        }
+        match self.drop_unread_output(reference) {
+            // The handle was dropped, and with it the output: that panics.
+            Err(payload) if !std::thread::panicking() => std::panic::resume_unwind(payload),
+            Err(payload) => call::dispose(payload),
+            Ok(()) => {}
+        }
+    }
+
+    fn drop_unread_output(&self, reference: Reference) -> Result<(), Payload> {
+        let _deeper = Deeper::new(self);
+        let task = self.tasks.of(&reference);
+        let dropped = {
+            let _shown = self.show_clock_of(task);
+            scope::enter_task(self, task, |_| self.tasks.drop_output(task))
+        };
+        self.drop_reference(reference);
+        dropped
+    }
+
+    /// One handle less needs the block of the task.
+    pub(crate) fn drop_reference(&self, reference: Reference) {
+        let task = self.tasks.drop_reference(reference);
+        self.release(task);
+    }
+
+    /// The result of a task that has ended; `None` if it has not, or the result
+    /// has been taken.
+    #[inline]
+    pub(crate) fn take_result<T>(&self, handle: &TaskHandle<T>) -> (Result<T, JoinError>, Outcome) {
+        match self.tasks.take_output(handle) {
+            Some(output) => (Ok(output), Outcome::Finished),
+            None => {
+                let task = self.tasks.of(handle.reference());
+                (Err(self.join_error(task)), self.tasks.outcome(task))
+            }
+        }
+    }
+
+    /// Why an ended task has no output.
+    #[cold]
+    fn join_error(&self, task: Task<'_>) -> JoinError {
+        let (id, name) = (self.id_of(task), self.name_of(task));
+        match self.tasks.cold(task, |cold| cold.panic.take()).flatten() {
+            Some(payload) => JoinError::panicked(id, name, payload.into_inner()),
+            None => JoinError::stopped(id, name),
+        }
+    }
+
+    /// Ends everything: the executor is being dropped.
+    pub(crate) fn close(&self) {
+        self.closed.set(true);
+        // What was on its way is dropped, on this thread and outside the lock.
+        drop(self.inbox.close());
+        {
+            let _deeper = Deeper::new(self);
+            // Nothing is added any more, so this comes to an end.
+            let mut indices = 0..self.tasks.len();
+            while let Some(task) = indices.next().map(|index| self.tasks.at(index)) {
+                if self.tasks.stop(task).is_none() {
+                    self.end(task, None);
+                }
+            }
+            // All of them, however deep this is in other ends.
+            self.work_off_ends();
+        }
+        // They may keep what keeps this.
+        self.reports.hook.close();
+        self.watch.trace.hook.close();
+    }
+}

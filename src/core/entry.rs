@@ -1,0 +1,376 @@
+//! Wait entries: waits that cannot register with their task itself.
+//!
+//! A task has room for one wait. The second branch of a `join!`, whatever is
+//! polled with another waker than the task's own, and every join stand in an
+//! entry instead, which knows the task that polled the wait and the waker to
+//! call besides.
+
+#![forbid(unsafe_code)]
+
+use std::task::Waker;
+
+use crate::coroutine::TaskKey;
+
+use super::call::Foreign;
+use super::key::WaitKey;
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// A wait with an entry of its own.
+#[derive(Debug)]
+struct Entry {
+    /// The waker that the wait was polled with, unless it is the task's own.
+    waker: Option<Foreign<Waker>>,
+    /// The task that polled the wait.
+    task: TaskKey,
+    /// Odd while the entry is in use.
+    stamp: u32,
+    /// It waits for a later frame.
+    frame_bound: bool,
+    /// It waits for a condition.
+    asks: bool,
+    /// Of a join: the index of the task that it joins, and its neighbours in the
+    /// ring of those that do. In a vacant entry, `next` is the next vacant one.
+    joins: u32,
+    previous: u32,
+    next: u32,
+}
+
+/// What an entry was made of.
+#[derive(Debug)]
+pub(crate) struct Removed {
+    pub(crate) task: TaskKey,
+    pub(crate) waker: Option<Foreign<Waker>>,
+}
+
+/// All wait entries of an executor.
+#[derive(Debug)]
+pub(crate) struct Entries {
+    slots: Vec<Entry>,
+    vacant: u32,
+    /// How many have a waker to call.
+    foreign: usize,
+    /// By index, of timers whose coroutines have been paused: for how long they
+    /// had been when the timer was registered.
+    bases_ns: Vec<u64>,
+}
+
+impl Default for Entries {
+    fn default() -> Self {
+        Entries {
+            slots: Vec::new(),
+            vacant: NONE,
+            foreign: 0,
+            bases_ns: Vec::new(),
+        }
+    }
+}
+
+impl Entries {
+    /// Makes an entry for a wait that `task` polls.
+    #[inline]
+    pub(crate) fn insert(
+        &mut self,
+        task: TaskKey,
+        waker: Option<Foreign<Waker>>,
+        frame_bound: bool,
+    ) -> WaitKey {
+        self.foreign += usize::from(waker.is_some());
+        let index = self.vacant;
+        let Some(entry) = self.slots.get_mut(index as usize) else {
+            return self.grow(task, waker, frame_bound);
+        };
+        self.vacant = entry.next;
+        entry.stamp = entry.stamp.wrapping_add(1);
+        entry.waker = waker;
+        entry.task = task;
+        entry.frame_bound = frame_bound;
+        WaitKey::of_entry(index, entry.stamp)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, task: TaskKey, waker: Option<Foreign<Waker>>, frame_bound: bool) -> WaitKey {
+        let index = self.slots.len();
+        assert!(index < WaitKey::MAX_INDEX, "more than 2^31 waits at once");
+        self.slots.push(Entry {
+            waker,
+            task,
+            stamp: 1,
+            frame_bound,
+            asks: false,
+            joins: NONE,
+            previous: NONE,
+            next: NONE,
+        });
+        WaitKey::of_entry(u32::try_from(index).expect("below 2^31"), 1)
+    }
+
+    #[inline]
+    fn get(&self, key: WaitKey) -> Option<&Entry> {
+        let entry = self.slots.get(key.index() as usize)?;
+        (entry.stamp == key.stamp()).then_some(entry)
+    }
+
+    #[inline]
+    fn get_mut(&mut self, key: WaitKey) -> Option<&mut Entry> {
+        let entry = self.slots.get_mut(key.index() as usize)?;
+        (entry.stamp == key.stamp()).then_some(entry)
+    }
+
+    /// Whether the wait is still registered.
+    #[inline]
+    pub(crate) fn is_live(&self, key: WaitKey) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The task that polls the wait, if it is registered.
+    #[inline]
+    pub(crate) fn task(&self, key: WaitKey) -> Option<TaskKey> {
+        self.get(key).map(|entry| entry.task)
+    }
+
+    /// Whether the wait is registered for a later frame than that in which it
+    /// began.
+    pub(crate) fn is_frame_bound(&self, key: WaitKey) -> bool {
+        self.get(key).is_some_and(|entry| entry.frame_bound)
+    }
+
+    /// Whether the wait is registered with this task, and with no waker.
+    #[inline]
+    pub(crate) fn is_of(&self, key: WaitKey, task: TaskKey) -> bool {
+        self.get(key)
+            .is_some_and(|entry| entry.task == task && entry.waker.is_none())
+    }
+
+    /// Notes that the wait asks a condition.
+    pub(crate) fn note_condition(&mut self, key: WaitKey) {
+        if let Some(entry) = self.get_mut(key) {
+            entry.asks = true;
+        }
+    }
+
+    pub(crate) fn asks_condition(&self, key: WaitKey) -> bool {
+        self.get(key).is_some_and(|entry| entry.asks)
+    }
+
+    /// Changes the task that is resumed and the waker that is called. Returns the
+    /// earlier waker; `None`: the wait is not registered.
+    pub(crate) fn renew(
+        &mut self,
+        key: WaitKey,
+        task: TaskKey,
+        waker: Option<Foreign<Waker>>,
+    ) -> Result<Option<Foreign<Waker>>, Option<Foreign<Waker>>> {
+        let more = usize::from(waker.is_some());
+        let Some(entry) = self.get_mut(key) else {
+            return Err(waker);
+        };
+        entry.task = task;
+        let previous = std::mem::replace(&mut entry.waker, waker);
+        self.foreign = self.foreign + more - usize::from(previous.is_some());
+        Ok(previous)
+    }
+
+    /// Whether some wait has a waker to call.
+    #[inline]
+    pub(crate) fn has_foreign(&self) -> bool {
+        self.foreign > 0
+    }
+
+    /// Takes the waker of a wait that is due, to call it.
+    pub(crate) fn take_waker(&mut self, key: WaitKey) -> Option<(TaskKey, Foreign<Waker>)> {
+        let entry = self.get_mut(key)?;
+        let task = entry.task;
+        let waker = entry.waker.take()?;
+        self.foreign -= 1;
+        Some((task, waker))
+    }
+
+    /// Removes the entry of a wait that has been served or dropped. One that joins
+    /// must have left its ring.
+    #[inline]
+    pub(crate) fn remove(&mut self, key: WaitKey) -> Option<Removed> {
+        let vacant = self.vacant;
+        let entry = self.get_mut(key)?;
+        let removed = Removed {
+            task: entry.task,
+            waker: entry.waker.take(),
+        };
+        entry.stamp = entry.stamp.wrapping_add(1);
+        entry.asks = false;
+        debug_assert!(entry.joins == NONE, "it has left its ring");
+        entry.next = vacant;
+        self.vacant = key.index();
+        self.foreign -= usize::from(removed.waker.is_some());
+        if let Some(base_ns) = self.bases_ns.get_mut(key.index() as usize) {
+            *base_ns = 0;
+        }
+        Some(removed)
+    }
+
+    /// Adds a wait to the ring of those that join the task of index `joins`, of
+    /// which `last` is the latest; returns the new latest.
+    pub(crate) fn join(&mut self, key: WaitKey, joins: u32, last: u32) -> u32 {
+        let index = key.index();
+        let (previous, next) = match self.slots.get_mut(last as usize) {
+            Some(latest) => {
+                let first = latest.next;
+                latest.next = index;
+                self.slots[first as usize].previous = index;
+                (last, first)
+            }
+            None => (index, index),
+        };
+        let entry = &mut self.slots[index as usize];
+        entry.joins = joins;
+        entry.previous = previous;
+        entry.next = next;
+        index
+    }
+
+    /// Takes a wait out of its ring, of which `last` is the latest; returns the
+    /// new latest. The wait joins nothing any more.
+    pub(crate) fn leave(&mut self, key: WaitKey, last: u32) -> u32 {
+        let index = key.index();
+        let entry = &mut self.slots[index as usize];
+        let (previous, next) = (entry.previous, entry.next);
+        entry.joins = NONE;
+        self.slots[previous as usize].next = next;
+        self.slots[next as usize].previous = previous;
+        if previous == index {
+            NONE
+        } else if last == index {
+            previous
+        } else {
+            last
+        }
+    }
+
+    /// The task that a wait joins, by index.
+    pub(crate) fn joins(&self, key: WaitKey) -> Option<u32> {
+        let entry = self.get(key)?;
+        Some(entry.joins).filter(|&joins| joins != NONE)
+    }
+
+    /// Shows a ring of joins to `f`, the earliest first.
+    pub(crate) fn each_in_ring(&self, last: u32, mut f: impl FnMut(WaitKey)) {
+        let mut at = match self.slots.get(last as usize) {
+            Some(latest) => latest.next,
+            None => return,
+        };
+        loop {
+            let entry = &self.slots[at as usize];
+            f(WaitKey::of_entry(at, entry.stamp));
+            if at == last {
+                return;
+            }
+            at = entry.next;
+        }
+    }
+
+    /// The task that the latest of a ring joins has ended: moves the ring to
+    /// `ended`, the earliest first, and takes it apart.
+    pub(crate) fn take_ring(&mut self, last: u32, ended: &mut Vec<WaitKey>) {
+        let from = ended.len();
+        self.each_in_ring(last, |key| ended.push(key));
+        for key in &ended[from..] {
+            self.slots[key.index() as usize].joins = NONE;
+        }
+    }
+
+    /// Shows the task of each wait that is registered to `f`.
+    pub(crate) fn each_task(&self, f: impl FnMut(TaskKey)) {
+        let used = self.slots.iter().filter(|entry| entry.stamp % 2 == 1);
+        used.map(|entry| entry.task).for_each(f);
+    }
+
+    /// For how long the coroutine of a timer had been paused when that was
+    /// registered.
+    pub(crate) fn base_ns(&self, key: WaitKey) -> u64 {
+        match self.get(key) {
+            Some(_) => *self.bases_ns.get(key.index() as usize).unwrap_or(&0),
+            None => 0,
+        }
+    }
+
+    /// Notes how long the coroutine of a timer had been paused; returns what was
+    /// noted before.
+    pub(crate) fn replace_base_ns(&mut self, key: WaitKey, base_ns: u64) -> Option<u64> {
+        self.get(key)?;
+        let index = key.index() as usize;
+        if self.bases_ns.len() <= index {
+            self.bases_ns.resize(index + 1, 0);
+        }
+        Some(std::mem::replace(&mut self.bases_ns[index], base_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::{Entries, NONE};
+    use crate::core::call::Foreign;
+    use crate::coroutine::TaskKey;
+
+    fn foreign() -> Option<Foreign<Waker>> {
+        Some(Foreign::new(Waker::noop().clone()))
+    }
+
+    #[test]
+    fn an_entry_that_is_used_again_has_another_key_and_nothing_of_the_one_before() {
+        let mut entries = Entries::default();
+        let first = entries.insert(TaskKey::NOBODY, foreign(), true);
+        entries.note_condition(first);
+        assert_eq!(entries.replace_base_ns(first, 5), Some(0));
+        assert!(entries.has_foreign() && entries.is_frame_bound(first));
+        assert!(entries.remove(first).is_some_and(|e| e.waker.is_some()));
+        assert!(!entries.has_foreign());
+
+        let second = entries.insert(TaskKey::NOBODY, None, false);
+        assert_eq!(second.index(), first.index());
+        assert!(entries.is_live(second) && !entries.is_live(first));
+        assert!(!entries.asks_condition(second) && !entries.is_frame_bound(second));
+        assert_eq!(entries.base_ns(second), 0);
+        assert!(entries.remove(first).is_none());
+        assert!(entries.renew(first, TaskKey::NOBODY, foreign()).is_err());
+        assert!(!entries.has_foreign());
+    }
+
+    #[test]
+    fn a_ring_of_joins_is_left_from_anywhere_and_keeps_its_order() {
+        for leaving in 0..3 {
+            let mut entries = Entries::default();
+            let keys = [0, 1, 2].map(|_| entries.insert(TaskKey::NOBODY, None, false));
+            let mut last = NONE;
+            for key in keys {
+                last = entries.join(key, 9, last);
+            }
+            last = entries.leave(keys[leaving], last);
+            assert_eq!(entries.joins(keys[leaving]), None);
+            let late = entries.insert(TaskKey::NOBODY, None, false);
+            last = entries.join(late, 9, last);
+            let mut expected: Vec<_> = keys.to_vec();
+            expected.remove(leaving);
+            expected.push(late);
+            let mut ended = Vec::new();
+            entries.take_ring(last, &mut ended);
+            assert_eq!(ended, expected);
+            assert!(ended.iter().all(|&key| entries.joins(key).is_none()));
+        }
+    }
+
+    #[test]
+    fn the_last_to_leave_a_ring_leaves_none() {
+        let mut entries = Entries::default();
+        let key = entries.insert(TaskKey::NOBODY, None, false);
+        let last = entries.join(key, 3, NONE);
+        assert_eq!(last, key.index());
+        assert_eq!(entries.leave(key, last), NONE);
+        let mut ended = Vec::new();
+        entries.take_ring(NONE, &mut ended);
+        assert!(ended.is_empty());
+    }
+}

@@ -1,0 +1,99 @@
+//! The name of one wait's registration, in one word.
+
+#![forbid(unsafe_code)]
+
+/// Names a wait that is registered: with a task itself, or in an
+/// [entry](super::entry).
+///
+/// ```text
+/// 63      32 31     30          0
+/// [ stamp ] [entry] [ index     ]
+/// ```
+///
+/// Queues, wheels and lists of joiners hold keys. When the wait has been served
+/// or dropped, its task or entry takes another stamp, and whatever still holds
+/// the key skips it. A stamp comes again after 2^31 waits of one task, more than
+/// any key outlives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WaitKey(u64);
+
+const STAMP: u64 = 1 << 32;
+const ENTRY: u64 = 1 << 31;
+const INDEX: u64 = ENTRY - 1;
+
+impl WaitKey {
+    /// Of no wait.
+    pub(crate) const NONE: WaitKey = WaitKey(INDEX);
+    /// How many tasks or entries there may be at once.
+    pub(crate) const MAX_INDEX: usize = INDEX as usize;
+
+    /// The key of a task with which nothing has been registered yet.
+    pub(crate) const fn of_task(index: u32) -> Self {
+        WaitKey(index as u64)
+    }
+
+    pub(crate) const fn of_entry(index: u32, stamp: u32) -> Self {
+        WaitKey((stamp as u64) << 32 | ENTRY | index as u64)
+    }
+
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        WaitKey(bits)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_entry(self) -> bool {
+        self.0 & ENTRY != 0
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "an index has 31 bits")]
+    pub(crate) const fn index(self) -> u32 {
+        (self.0 & INDEX) as u32
+    }
+
+    #[inline(always)]
+    pub(crate) const fn stamp(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// Whether a task with this key has a wait registered.
+    #[inline(always)]
+    pub(crate) const fn is_registered(self) -> bool {
+        self.0 & STAMP != 0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn next(self) -> Self {
+        WaitKey(self.0.wrapping_add(STAMP))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WaitKey;
+
+    #[test]
+    fn a_key_keeps_what_it_is_made_of() {
+        for index in [0, 7, (1 << 31) - 2] {
+            let task = WaitKey::of_task(index);
+            assert!(!task.is_entry() && !task.is_registered());
+            assert_eq!((task.index(), task.next().index()), (index, index));
+            assert!(task.next().is_registered() && !task.next().next().is_registered());
+            let entry = WaitKey::of_entry(index, u32::MAX);
+            assert!(entry.is_entry());
+            assert_eq!((entry.index(), entry.stamp()), (index, u32::MAX));
+            assert_eq!(WaitKey::from_bits(entry.bits()), entry);
+        }
+    }
+
+    #[test]
+    fn a_stamp_wraps_and_leaves_the_index_alone() {
+        let last = WaitKey::from_bits(u64::from(u32::MAX) << 32 | 5);
+        assert_eq!(last.next(), WaitKey::of_task(5));
+    }
+}

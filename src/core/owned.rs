@@ -1,0 +1,60 @@
+//! Coroutines and their owners.
+
+#![forbid(unsafe_code)]
+
+use crate::owner::OwnerIndex;
+
+use super::Core;
+use super::scope::Scope;
+use super::task::{Flags, Task};
+
+impl Core {
+    /// Makes a new task a member of its owner.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn adopt(&self, task: Task<'_>, owner: OwnerIndex) {
+        let mut owners = self.owners.borrow_mut();
+        task.set_member(owners.add_member(owner, task.task_key()));
+        if owners.is_held(owner) {
+            task.set(Flags::PAUSED);
+        }
+        if owners.clock(owner).is_some() {
+            task.set(Flags::CLOCK);
+        }
+    }
+
+    /// The owner of a task, which may be gone.
+    #[inline]
+    pub(crate) fn owner_of(&self, task: Task<'_>) -> Option<OwnerIndex> {
+        let member = task.member()?;
+        Some(self.owners.borrow().owner_of(member))
+    }
+
+    /// The owner of what is spawned in `scope`: that of the coroutine being
+    /// polled, or of the callback.
+    #[inline]
+    pub(crate) fn owner_in(&self, scope: &Scope) -> Option<OwnerIndex> {
+        match scope.current() {
+            Some(task) => self.owner_of(task),
+            None => scope.owner(),
+        }
+    }
+
+    /// Stops all coroutines that an owner and those below it have now.
+    pub(crate) fn stop_owned(&self, owner: OwnerIndex) {
+        let mut tasks = Vec::new();
+        self.owners.borrow().tasks(owner, &mut tasks);
+        for task in tasks {
+            self.stop(task);
+        }
+    }
+
+    /// Removes an owner, and stops all it owns.
+    pub(crate) fn remove_owner(&self, owner: OwnerIndex) {
+        let mut tasks = Vec::new();
+        self.owners.borrow_mut().remove(owner, &mut tasks);
+        for task in tasks {
+            self.stop(task);
+        }
+    }
+}

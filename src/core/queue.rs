@@ -1,0 +1,137 @@
+//! The waiters of one phase, in the order in which they began to wait.
+
+#![forbid(unsafe_code)]
+
+use std::mem;
+
+use super::key::WaitKey;
+
+/// Waits for the next run of a phase. A run takes those that are due, whose
+/// coroutines queue up anew if they wait again.
+///
+/// ```text
+/// [ a b c | d e ]
+///          ^ line: d and e have begun to wait in this frame
+/// ```
+///
+/// What waits for a later *frame* is due in a run only if it stands before the
+/// line. A wait that is dropped leaves its key behind, which nothing answers to
+/// any more.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    waiting: Vec<WaitKey>,
+    line: usize,
+    /// How many keys may be stale.
+    stale: usize,
+}
+
+/// So many stale keys are not worth a sweep.
+const FEW: usize = 64;
+
+impl Queue {
+    #[inline(always)]
+    pub(crate) fn push(&mut self, key: WaitKey) {
+        self.waiting.push(key);
+    }
+
+    /// A frame begins: whatever waits has begun to in an earlier one.
+    pub(crate) fn begin_frame(&mut self) {
+        self.line = self.waiting.len();
+    }
+
+    /// Moves the waits that are due in a run that begins now to `due`, which is
+    /// empty. `is_later` is asked about those that have begun in this frame.
+    pub(crate) fn take_due(
+        &mut self,
+        due: &mut Vec<WaitKey>,
+        mut is_later: impl FnMut(WaitKey) -> bool,
+    ) {
+        debug_assert!(due.is_empty());
+        mem::swap(&mut self.waiting, due);
+        self.stale = 0;
+        let line = mem::take(&mut self.line);
+        if line < due.len() {
+            let mut kept = line;
+            for at in line..due.len() {
+                let key = due[at];
+                if is_later(key) {
+                    self.waiting.push(key);
+                } else {
+                    due[kept] = key;
+                    kept += 1;
+                }
+            }
+            due.truncate(kept);
+        }
+    }
+
+    /// A wait was dropped. Sweeps the keys of such waits before they are many.
+    pub(crate) fn note_stale(&mut self, mut is_live: impl FnMut(WaitKey) -> bool) {
+        self.stale += 1;
+        if self.stale > FEW && self.stale * 2 > self.waiting.len() {
+            let (mut at, mut before_line) = (0, 0);
+            let line = self.line;
+            self.waiting.retain(|&key| {
+                let live = is_live(key);
+                before_line += usize::from(live && at < line);
+                at += 1;
+                live
+            });
+            self.line = before_line;
+            self.stale = 0;
+        }
+    }
+
+    /// The keys of those that wait, stale ones among them.
+    pub(crate) fn keys(&self) -> &[WaitKey] {
+        &self.waiting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FEW, Queue};
+    use crate::core::key::WaitKey;
+
+    fn key(index: u32) -> WaitKey {
+        WaitKey::of_task(index)
+    }
+
+    fn take(queue: &mut Queue, later: &[u32]) -> Vec<u32> {
+        let mut due = Vec::new();
+        queue.take_due(&mut due, |key| later.contains(&key.index()));
+        due.iter().map(|key| key.index()).collect()
+    }
+
+    #[test]
+    fn what_waits_for_a_later_frame_is_due_from_the_next_frame_on() {
+        let mut queue = Queue::default();
+        (0..2).for_each(|index| queue.push(key(index)));
+        queue.begin_frame();
+        (2..5).for_each(|index| queue.push(key(index)));
+        // 0 began in an earlier frame, and is due whatever it waits for.
+        assert_eq!(take(&mut queue, &[0, 3]), [0, 1, 2, 4]);
+        assert_eq!(take(&mut queue, &[0, 3]), []);
+        queue.begin_frame();
+        assert_eq!(take(&mut queue, &[0, 3]), [3]);
+    }
+
+    #[test]
+    fn a_sweep_keeps_the_line_where_it_was() {
+        let mut queue = Queue::default();
+        let many = u32::try_from(FEW).unwrap() + 20;
+        (0..many).for_each(|index| queue.push(key(index)));
+        queue.begin_frame();
+        (many..many + 10).for_each(|index| queue.push(key(index)));
+        // All but every tenth of the earlier ones go.
+        let is_live = |key: WaitKey| key.index() % 10 == 0 || key.index() >= many;
+        for _ in 0..=FEW {
+            queue.note_stale(is_live);
+        }
+        assert_eq!(queue.keys().len(), 9 + 10);
+        let later: Vec<u32> = (0..many + 5).collect();
+        let due = take(&mut queue, &later);
+        assert_eq!(due[..9], [0, 10, 20, 30, 40, 50, 60, 70, 80]);
+        assert_eq!(due[9..], [89, 90, 91, 92, 93].map(|n| n + many - 84)[..]);
+    }
+}

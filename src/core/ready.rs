@@ -1,0 +1,133 @@
+//! Tasks that are ready: spawned, woken, resumed from a pause, or put off.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+
+use super::cell::Guarded;
+use super::ring::Ring;
+
+/// A task's place in a list of ready tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadyKey {
+    pub(crate) index: u32,
+    stamp: u32,
+}
+
+/// Which list a task stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    /// That of the run under way.
+    Run,
+    /// That of its phase, for the run of this number.
+    Next(u64),
+}
+
+/// The ready tasks of an executor: a list for the run under way, and, with the
+/// phases, one for the next run of each. A task stands in one of them at most,
+/// and only its latest key counts.
+#[derive(Debug, Default)]
+pub(crate) struct Ready {
+    /// By index of the task: the stamp of its latest key.
+    ///
+    /// ```text
+    /// 31          2 1               0
+    /// [ count     ] [odd run number] [run under way]
+    /// ```
+    stamps: Guarded<Vec<Cell<u32>>>,
+    run: Guarded<Ring<ReadyKey>>,
+}
+
+const IN_RUN: u32 = 1;
+const ODD: u32 = 1 << 1;
+const COUNT: u32 = 1 << 2;
+
+impl List {
+    fn bits(self) -> u32 {
+        match self {
+            List::Run => IN_RUN,
+            List::Next(run) if run % 2 == 1 => ODD,
+            List::Next(_) => 0,
+        }
+    }
+}
+
+impl Ready {
+    /// A new key for a task that is about to stand in `list`.
+    #[inline]
+    pub(crate) fn key(&self, index: u32, list: List) -> ReadyKey {
+        let at = index as usize;
+        if self.stamps.borrow().len() <= at {
+            self.grow(at);
+        }
+        let stamps = self.stamps.borrow();
+        let stamp = (stamps[at].get() | (COUNT - 1)).wrapping_add(1) | list.bits();
+        stamps[at].set(stamp);
+        ReadyKey { index, stamp }
+    }
+
+    #[cold]
+    fn grow(&self, at: usize) {
+        let mut stamps = self.stamps.borrow_mut();
+        let more = (at + 1 - stamps.len()).max(stamps.len() / 4);
+        stamps.reserve_exact(more);
+        let len = stamps.len() + more;
+        stamps.resize_with(len, Cell::default);
+    }
+
+    /// Whether this is the latest key of its task.
+    #[inline]
+    pub(crate) fn is_latest(&self, key: ReadyKey) -> bool {
+        self.stamps.borrow()[key.index as usize].get() == key.stamp
+    }
+
+    /// Whether a ready task stands in the list of its phase for the run of number
+    /// `run`, and not in one that is worked through before.
+    pub(crate) fn is_for(&self, index: u32, run: u64) -> bool {
+        let stamp = self.stamps.borrow()[index as usize].get();
+        stamp & (IN_RUN | ODD) == List::Next(run).bits()
+    }
+
+    /// Adds a task to the list of the run under way.
+    #[inline]
+    pub(crate) fn push(&self, index: u32) {
+        let key = self.key(index, List::Run);
+        self.run.borrow_mut().push(key);
+    }
+
+    /// Takes the first key from the list of the run under way.
+    #[inline]
+    pub(crate) fn pop(&self) -> Option<ReadyKey> {
+        self.run.borrow_mut().pop()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{List, Ready};
+
+    #[test]
+    fn only_the_latest_key_of_a_task_counts() {
+        let ready = Ready::default();
+        let first = ready.key(7, List::Next(4));
+        let other = ready.key(3, List::Next(4));
+        assert!(ready.is_latest(first) && ready.is_latest(other));
+        let second = ready.key(7, List::Next(4));
+        assert!(ready.is_latest(second) && !ready.is_latest(first));
+        ready.push(7);
+        assert!(!ready.is_latest(second));
+        assert!(ready.pop().is_some_and(|key| ready.is_latest(key)));
+        assert_eq!(ready.pop(), None);
+    }
+
+    #[test]
+    fn a_list_is_told_from_that_of_the_run_before_it() {
+        let ready = Ready::default();
+        ready.key(0, List::Next(4));
+        assert!(ready.is_for(0, 4) && !ready.is_for(0, 5));
+        ready.key(0, List::Next(5));
+        assert!(ready.is_for(0, 5) && !ready.is_for(0, 4));
+        ready.push(0);
+        assert!(!ready.is_for(0, 4) && !ready.is_for(0, 5));
+    }
+}

@@ -1,0 +1,142 @@
+//! The joiners of what has ended go on right after it, depth first.
+
+#![forbid(unsafe_code)]
+
+use std::task::Context;
+
+use crate::core::Core;
+use crate::core::cell::Guarded;
+use crate::core::key::WaitKey;
+use crate::core::scope::Scope;
+use crate::core::task::{NO_JOINER, Task};
+
+use super::Run;
+
+/// The joins of coroutines that have ended.
+#[derive(Debug, Default)]
+pub(in crate::core) struct Completions {
+    /// Of those that ended since the last poll of the run returned, in order.
+    ended: Guarded<Vec<WaitKey>>,
+    /// The others, the next one last.
+    front: Guarded<Vec<WaitKey>>,
+}
+
+impl Completions {
+    #[inline(always)]
+    fn has_ended(&self) -> bool {
+        !self.ended.borrow().is_empty()
+    }
+
+    /// A run ends that has not come to all of them: their coroutines are ready for
+    /// the next run.
+    pub(super) fn put_off(&self, core: &Core) {
+        while let Some(key) = self.next(core) {
+            if let Some(task) = core.take_wait(key) {
+                core.make_ready(task);
+            }
+        }
+    }
+
+    fn next(&self, core: &Core) -> Option<WaitKey> {
+        if self.has_ended() {
+            self.take_ended(core);
+        }
+        self.front.borrow_mut().pop()
+    }
+
+    /// Moves the joins of what ended to the front, the first one uppermost, and
+    /// calls their wakers.
+    fn take_ended(&self, core: &Core) {
+        let from = self.front.borrow().len();
+        let mut ended = self.ended.take();
+        self.front.borrow_mut().extend(ended.iter().rev());
+        if core.entries.borrow().has_foreign() {
+            ended.iter().for_each(|&key| core.fire(key));
+        }
+        debug_assert!(self.front.borrow().len() >= from);
+        ended.clear();
+        let mut more = self.ended.borrow_mut();
+        // What has ended while wakers were called comes next.
+        std::mem::swap(&mut *more, &mut ended);
+        more.append(&mut ended);
+    }
+}
+
+impl Run<'_> {
+    /// Polls the joiners of what ended in the last poll, and those of what ends
+    /// in their polls.
+    #[inline(always)]
+    pub(super) fn poll_joiners<'s>(&self, scope: &'s Scope, cx: &mut Context<'s>) {
+        if self.core.runs.completions.has_ended() {
+            self.poll_waiting_joiners(scope, cx);
+        }
+    }
+
+    #[inline(never)]
+    fn poll_waiting_joiners<'s>(&self, scope: &'s Scope, cx: &mut Context<'s>) {
+        let core = self.core;
+        while let Some(key) = {
+            scope.clear_current();
+            core.runs.completions.next(core)
+        } {
+            let Some(task) = core.take_wait(key) else {
+                continue;
+            };
+            if core.spend() {
+                self.resume_unwoken(scope, task, cx);
+            } else {
+                core.postpone_joiner(task);
+            }
+        }
+    }
+}
+
+impl Core {
+    /// Adds a join to the ring of those of its target.
+    pub(in crate::core) fn join(&self, target: Task<'_>, key: WaitKey) {
+        let last = target.joiners.get();
+        let last = self.entries.borrow_mut().join(key, target.index(), last);
+        target.joiners.set(last);
+    }
+
+    /// Takes a join out of its ring, if it stands in one.
+    pub(in crate::core) fn leave_ring(&self, key: WaitKey) {
+        let mut entries = self.entries.borrow_mut();
+        if let Some(target) = entries.joins(key) {
+            let target = self.tasks.at(target);
+            target.joiners.set(entries.leave(key, target.joiners.get()));
+        }
+    }
+
+    /// A task has ended: its joiners are next.
+    #[inline]
+    pub(in crate::core) fn complete(&self, task: Task<'_>) {
+        let last = task.joiners.replace(NO_JOINER);
+        if last != NO_JOINER {
+            let mut ended = self.runs.completions.ended.borrow_mut();
+            self.entries.borrow_mut().take_ring(last, &mut ended);
+        }
+    }
+
+    /// Outside of a run, the joiners of what ended are woken like by any other
+    /// event from outside.
+    pub(in crate::core) fn wake_joiners(&self) {
+        if self.runs.phase().is_none() && self.runs.completions.has_ended() {
+            self.wake_waiting_joiners();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_waiting_joiners(&self) {
+        while self.runs.completions.has_ended() {
+            let ended = self.runs.completions.ended.take();
+            for key in ended {
+                self.fire(key);
+                if let Some(task) = self.take_wait(key) {
+                    self.make_ready(task);
+                }
+            }
+        }
+    }
+}

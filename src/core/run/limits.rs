@@ -1,0 +1,107 @@
+//! Limits on the polls of a run.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+
+use crate::core::Core;
+use crate::core::task::{Flags, Task};
+use crate::inspect::Report;
+use crate::time::PhaseIndex;
+
+/// How many more polls of what happens during it a run may take.
+#[derive(Debug)]
+pub(in crate::core) struct Limits {
+    left: Cell<u64>,
+    /// Whether the run has been reported for having none left.
+    reported: Cell<bool>,
+    max_polls_per_run: u32,
+}
+
+/// Polls that a run may take for spawns, starts and joins during it, per poll that
+/// one coroutine may take for wakes, on top of one for every coroutine there is.
+const FACTOR: u64 = 100;
+
+impl Limits {
+    pub(super) fn new(max_polls_per_run: u32) -> Self {
+        Limits {
+            left: Cell::new(0),
+            reported: Cell::new(false),
+            max_polls_per_run,
+        }
+    }
+
+    /// How often one coroutine may be polled in a run for wakes.
+    pub(super) fn polls_per_task(&self) -> u32 {
+        self.max_polls_per_run
+    }
+
+    pub(super) fn begin_run(&self, alive: usize) {
+        self.left.set(self.for_coroutines(alive));
+        self.reported.set(false);
+    }
+
+    fn for_coroutines(&self, alive: usize) -> u64 {
+        let extra = FACTOR * u64::from(self.max_polls_per_run);
+        (alive as u64).saturating_add(extra)
+    }
+}
+
+impl Core {
+    /// How many starts that were put off may follow one another.
+    pub(in crate::core) fn most_starts(&self) -> u64 {
+        self.runs.limits.for_coroutines(self.tasks.alive())
+    }
+
+    /// Takes one poll from what the run has left. `false`: there is none.
+    #[inline]
+    pub(super) fn spend(&self) -> bool {
+        let left = self.runs.limits.left.get();
+        self.runs.limits.left.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// Leaves a task that was woken more often in this run than one may be to the
+    /// next run.
+    #[cold]
+    pub(super) fn put_off_greedy(&self, task: Task<'_>, phase: PhaseIndex, wakes: u32) {
+        let most = self.runs.limits.max_polls_per_run;
+        self.enlist(task, phase);
+        // Once in a run.
+        if wakes == most + 1 {
+            self.reports.send(&Report::Greedy {
+                id: self.id_of(task),
+                name: self.name_of(task),
+                frame: self.clock.frame(),
+                phase: phase.phase(),
+                polls: most,
+            });
+        }
+    }
+
+    /// Leaves a task that is ready to the next run.
+    #[cold]
+    pub(super) fn postpone(&self, task: Task<'_>, phase: PhaseIndex) {
+        self.enlist(task, phase);
+        self.report_runaway();
+    }
+
+    #[cold]
+    pub(super) fn postpone_joiner(&self, task: Task<'_>) {
+        if !task.has(Flags::READY) {
+            self.enlist(task, task.phase());
+        }
+        self.report_runaway();
+    }
+
+    /// Coroutines keep starting, spawning or joining one another.
+    #[cold]
+    pub(in crate::core) fn report_runaway(&self) {
+        if !self.runs.limits.reported.replace(true) {
+            self.reports.send(&Report::Runaway {
+                frame: self.clock.frame(),
+                phase: self.runs.phase().unwrap_or(PhaseIndex::UPDATE).phase(),
+            });
+        }
+    }
+}

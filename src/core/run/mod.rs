@@ -1,0 +1,328 @@
+//! One run of a phase: which coroutines are polled, in which order.
+//!
+//! ```text
+//! 1  ready     spawned, woken or resumed from a pause before the run, by arrival
+//! 2  waiters   of the phase, in the order in which they began to wait
+//! 3  counts    by frame or run, then registration
+//! 4  timers    clock by clock, by deadline, then registration
+//! 5  ready     what becomes ready during the run, in order
+//! ```
+//!
+//! After every poll come the joiners of what ended in it. A [`Run`] holds the
+//! lists of one run, and its place in each, so that it goes on behind a coroutine
+//! that panicked; it ends like a lock, also when something else unwinds.
+
+#![forbid(unsafe_code)]
+
+mod fire;
+mod joiners;
+mod limits;
+mod resume;
+
+use std::cell::Cell;
+use std::task::Context;
+
+use crate::coroutine::TaskKey;
+use crate::time::PhaseIndex;
+
+use super::Core;
+use super::call::{self, Payload};
+use super::cell::Guarded;
+use super::key::WaitKey;
+use super::ready::ReadyKey;
+use super::scope::{self, Scope};
+use super::task::Flags;
+use super::timer::wheel::Due;
+
+pub(super) use joiners::Completions;
+pub(super) use limits::Limits;
+
+/// How far ahead of its poll a task is fetched into the cache.
+const PREFETCH_AHEAD: usize = 8;
+
+/// How many waiters make fetching ahead worth its instructions: a few make do
+/// with the caches.
+const PREFETCH_FROM: usize = 16 << 10;
+
+/// What an executor knows of its runs.
+pub(super) struct Runs {
+    /// The phase of the run under way.
+    phase: Cell<Option<PhaseIndex>>,
+    /// How many runs there have been, of all phases.
+    serial: Cell<u64>,
+    /// How many polls of `start` are under way.
+    starts: Cell<u32>,
+    /// The lists of the latest run, kept for their memory.
+    lists: Guarded<Lists>,
+    pub(super) completions: Completions,
+    limits: Limits,
+    /// The coroutine that is due by itself while the waker of its wait is called.
+    firing: Cell<Option<TaskKey>>,
+}
+
+impl Runs {
+    pub(super) fn new(max_polls_per_run: u32) -> Self {
+        Runs {
+            phase: Cell::new(None),
+            serial: Cell::new(0),
+            starts: Cell::new(0),
+            lists: Guarded::default(),
+            completions: Completions::default(),
+            limits: Limits::new(max_polls_per_run),
+            firing: Cell::new(None),
+        }
+    }
+
+    /// The phase of the run under way.
+    #[inline(always)]
+    pub(super) fn phase(&self) -> Option<PhaseIndex> {
+        self.phase.get()
+    }
+
+    /// The coroutine is due by the very wait whose waker is being called.
+    pub(super) fn is_firing_for(&self, key: TaskKey) -> bool {
+        self.firing.get() == Some(key)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_firing(&self) -> bool {
+        self.firing.get().is_some()
+    }
+
+    /// Notes that a coroutine is polled outside of a run for the length of `f`.
+    #[inline]
+    pub(super) fn count_start<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct Leave<'a>(&'a Cell<u32>);
+        impl Drop for Leave<'_> {
+            #[inline]
+            fn drop(&mut self) {
+                self.0.set(self.0.get() - 1);
+            }
+        }
+        self.starts.set(self.starts.get() + 1);
+        let _leave = Leave(&self.starts);
+        f()
+    }
+}
+
+/// What a run works through.
+#[derive(Debug, Default)]
+struct Lists {
+    ready: Vec<ReadyKey>,
+    waiters: Vec<WaitKey>,
+    counts: Vec<WaitKey>,
+    timers: Vec<Due>,
+}
+
+/// The run under way.
+struct Run<'a> {
+    core: &'a Core,
+    phase: PhaseIndex,
+    lists: Lists,
+    next_ready: usize,
+    next_waiter: usize,
+    next_count: usize,
+    next_timer: usize,
+}
+
+impl Core {
+    /// Panics at the caller's line if a run is under way, or a coroutine is being
+    /// polled: one run at a time.
+    #[track_caller]
+    pub(crate) fn assert_idle(&self, call: &str) {
+        let cause = match self.runs.phase.get() {
+            Some(phase) => format!("its {} run is under way", phase.phase()),
+            None if self.runs.starts.get() > 0 => "one of its coroutines is being polled".into(),
+            None => return,
+        };
+        panic!(
+            "`{call}` was called on an executor while {cause}: \
+             call it from the host's loop, outside of the executor's own runs"
+        );
+    }
+
+    /// Runs `phase`: polls whatever is due in it.
+    pub(crate) fn run_phase(&self, phase: PhaseIndex) {
+        let mut run = Run::begin(self, phase);
+        if !run.is_idle() {
+            run.poll_all();
+        }
+        drop(run);
+        self.tell_trace();
+    }
+}
+
+impl<'a> Run<'a> {
+    fn begin(core: &'a Core, phase: PhaseIndex) -> Self {
+        core.inbox.acknowledge();
+        core.take_messages();
+        let state = core.phases.get(phase);
+        let runs = &core.runs;
+        let mut run = Run {
+            core,
+            phase,
+            lists: runs.lists.take(),
+            next_ready: 0,
+            next_waiter: 0,
+            next_count: 0,
+            next_timer: 0,
+        };
+        runs.serial.set(runs.serial.get() + 1);
+        runs.phase.set(Some(phase));
+        runs.limits.begin_run(core.tasks.alive());
+        core.clock.enter_phase(phase.phase());
+        state.begin_run(&core.clock);
+        std::mem::swap(&mut *state.ready.borrow_mut(), &mut run.lists.ready);
+        let is_later = |key| core.is_later_frame(key);
+        state
+            .queue
+            .borrow_mut()
+            .take_due(&mut run.lists.waiters, is_later);
+        {
+            let (frame, runs) = (core.clock.frame(), state.runs.get());
+            let mut counts = state.counts.borrow_mut();
+            counts.expire(frame, runs, &mut run.lists.counts);
+        }
+        let fate = |clock, due: &Due| core.fate(phase, clock, due);
+        let fate = core.has_pauses().then_some(fate);
+        state.expire_timers(&mut run.lists.timers, fate);
+        run
+    }
+
+    /// Whether there is nothing to poll in the run that has begun: so it is with
+    /// most phases of most frames.
+    fn is_idle(&self) -> bool {
+        let lists = &self.lists;
+        lists.ready.is_empty()
+            && lists.waiters.is_empty()
+            && lists.counts.is_empty()
+            && lists.timers.is_empty()
+    }
+
+    /// Polls whatever is due, and goes on behind coroutines that panic.
+    #[inline(never)]
+    fn poll_all(&mut self) {
+        let core = self.core;
+        scope::enter(core, |scope| {
+            core.fire_due(&self.lists);
+            while let Err(payload) = call::catch(|| self.poll_due(scope)) {
+                core.end_panicked(scope, payload);
+            }
+        });
+    }
+
+    /// Polls all that is due, from wherever the run stands.
+    fn poll_due(&mut self, scope: &Scope) {
+        let mut cx = scope.context();
+        self.poll_joiners(scope, &mut cx);
+        while let Some(&key) = self.lists.ready.get(self.next_ready) {
+            self.next_ready += 1;
+            self.resume_ready(scope, key, &mut cx);
+            self.poll_joiners(scope, &mut cx);
+        }
+        if self.lists.waiters.len() > PREFETCH_FROM {
+            self.poll_waiters::<true>(scope, &mut cx);
+        } else {
+            self.poll_waiters::<false>(scope, &mut cx);
+        }
+        while let Some(&key) = self.lists.counts.get(self.next_count) {
+            self.next_count += 1;
+            self.resume_wait(scope, key, &mut cx);
+            self.poll_joiners(scope, &mut cx);
+        }
+        self.poll_timers(scope, &mut cx);
+        while let Some(key) = self.core.ready.pop() {
+            self.resume_ready_in_run(scope, key, &mut cx);
+            self.poll_joiners(scope, &mut cx);
+        }
+        scope.clear_current();
+    }
+
+    /// The hot loop: coroutines that waited for the phase, and mostly wait for
+    /// it again. A function of its own, so that what it needs stays in registers.
+    #[inline(never)]
+    fn poll_waiters<'s, const PREFETCH: bool>(&mut self, scope: &'s Scope, cx: &mut Context<'s>) {
+        while let Some(&key) = self.lists.waiters.get(self.next_waiter) {
+            self.next_waiter += 1;
+            if PREFETCH {
+                let ahead = self.next_waiter + PREFETCH_AHEAD;
+                if let Some(ahead) = self.lists.waiters.get(ahead).filter(|key| !key.is_entry()) {
+                    self.core.tasks.prefetch(ahead.index());
+                }
+            }
+            self.resume_wait(scope, key, cx);
+            self.poll_joiners(scope, cx);
+        }
+    }
+
+    fn poll_timers<'s>(&mut self, scope: &'s Scope, cx: &mut Context<'s>) {
+        while let Some(due) = self.lists.timers.get(self.next_timer) {
+            let key = WaitKey::from_bits(due.key);
+            self.next_timer += 1;
+            if let Some(ahead) = self.lists.timers.get(self.next_timer + PREFETCH_AHEAD) {
+                let ahead = WaitKey::from_bits(ahead.key);
+                if !ahead.is_entry() {
+                    self.core.tasks.prefetch(ahead.index());
+                }
+            }
+            self.resume_wait(scope, key, cx);
+            self.poll_joiners(scope, cx);
+        }
+    }
+}
+
+/// Nothing that is due is lost, also if something unwinds that is no coroutine:
+/// what the run has not come to is ready for the next one.
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        let core = self.core;
+        core.runs.phase.set(None);
+        let lists = &mut self.lists;
+        let waits = lists.waiters.drain(..).skip(self.next_waiter);
+        let counts = lists.counts.drain(..).skip(self.next_count);
+        let timers = lists.timers.drain(..).skip(self.next_timer);
+        let timers = timers.map(|due| WaitKey::from_bits(due.key));
+        for key in waits.chain(counts).chain(timers) {
+            if let Some(task) = core.take_wait(key) {
+                core.enlist(task, self.phase);
+            }
+        }
+        for key in lists.ready.drain(..).skip(self.next_ready) {
+            if let Some(task) = core.take_ready(key) {
+                core.enlist(task, self.phase);
+            }
+        }
+        while let Some(key) = core.ready.pop() {
+            if let Some(task) = core.take_ready(key) {
+                core.enlist(task, self.phase);
+            }
+        }
+        core.runs.completions.put_off(core);
+        core.runs.lists.replace(std::mem::take(lists));
+    }
+}
+
+impl Core {
+    /// Whether a wait that began in this frame is due in a later one.
+    fn is_later_frame(&self, key: WaitKey) -> bool {
+        if key.is_entry() {
+            self.entries.borrow().is_frame_bound(key)
+        } else {
+            self.tasks
+                .waiting(key)
+                .is_some_and(|task| task.is_frame_bound())
+        }
+    }
+
+    /// Ends the coroutine that panicked in the poll of `scope`.
+    #[cold]
+    fn end_panicked(&self, scope: &Scope, payload: Payload) {
+        let Some(task) = scope.current() else {
+            // Not a coroutine: the host is to see what is wrong here.
+            std::panic::resume_unwind(payload);
+        };
+        scope.clear_current();
+        task.clear(Flags::READY);
+        self.end(task, Some(payload));
+    }
+}

@@ -1,0 +1,233 @@
+//! Resuming one coroutine, for whatever reason its turn has come.
+//!
+//! A plain one takes the short way. One that was woken, has a waker of its own,
+//! entries or another clock, is watched or paused, is looked at twice.
+
+#![forbid(unsafe_code)]
+
+use std::task::Context;
+
+use crate::core::Core;
+use crate::core::key::WaitKey;
+use crate::core::ready::ReadyKey;
+use crate::core::scope::Scope;
+use crate::core::task::{Flags, Polled, Task};
+use crate::core::waker::OwnWaker;
+use crate::time::PhaseIndex;
+
+use super::Run;
+
+impl Run<'_> {
+    /// Resumes the coroutine of a wait that is due in the run, unless the key is
+    /// stale.
+    #[inline(always)]
+    pub(super) fn resume_wait<'s>(&self, scope: &'s Scope, key: WaitKey, cx: &mut Context<'s>) {
+        if key.is_entry() {
+            self.resume_entry(scope, key);
+            return;
+        }
+        let Some(task) = self.core.tasks.waiting(key) else {
+            return;
+        };
+        task.deregister();
+        if task.has(Flags::SPECIAL) {
+            self.resume_once(scope, task);
+        } else {
+            self.poll_plain(scope, task, cx);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn resume_entry(&self, scope: &Scope, key: WaitKey) {
+        let removed = self.core.entries.borrow_mut().remove(key);
+        let task = removed.as_ref().and_then(|e| self.core.tasks.get(e.task));
+        if let Some(task) = task.filter(|task| task.is_alive()) {
+            self.resume_once(scope, task);
+        }
+        drop(removed);
+    }
+
+    /// Resumes a coroutine for a wait that is due in the run: once for all of its
+    /// waits.
+    #[cold]
+    #[inline(never)]
+    fn resume_once(&self, scope: &Scope, task: Task<'_>) {
+        let serial = self.core.runs.serial.get();
+        let polled_in = self.core.tasks.cold(task, |cold| cold.polled_in);
+        if polled_in != Some(serial) {
+            self.core.resume_special(scope, task, self.phase);
+        }
+    }
+
+    /// Polls a task that has nothing special about it.
+    #[inline(always)]
+    fn poll_plain<'s>(&self, scope: &'s Scope, task: Task<'_>, cx: &mut Context<'s>) {
+        let core = self.core;
+        scope.set_current(task);
+        let polled = core.tasks.poll(task, self.phase, cx);
+        if polled != Polled::Pending {
+            scope.clear_current();
+            core.after_poll(task, polled);
+        }
+        if !scope.lends(cx) {
+            // The future has put another context in its place.
+            *cx = scope.context();
+        }
+    }
+
+    /// Resumes a task that became ready before the run.
+    #[inline(always)]
+    pub(super) fn resume_ready<'s>(&self, scope: &'s Scope, key: ReadyKey, cx: &mut Context<'s>) {
+        let Some(task) = self.core.take_ready(key) else {
+            return;
+        };
+        if task.has(Flags::OWN_WAKER) {
+            self.resume_woken(scope, task);
+        } else {
+            self.resume_unwoken(scope, task, cx);
+        }
+    }
+
+    /// Resumes a task that became ready during the run.
+    #[inline(always)]
+    pub(super) fn resume_ready_in_run<'s>(
+        &self,
+        scope: &'s Scope,
+        key: ReadyKey,
+        cx: &mut Context<'s>,
+    ) {
+        let core = self.core;
+        let Some(task) = core.take_ready(key) else {
+            return;
+        };
+        if task.has(Flags::OWN_WAKER) {
+            // Those that are woken have a limit of their own.
+            self.resume_woken(scope, task);
+        } else if core.spend() {
+            self.resume_unwoken(scope, task, cx);
+        } else {
+            core.postpone(task, self.phase);
+        }
+    }
+
+    /// Resumes a task that is new, woke itself, or joined what was stopped from
+    /// outside: no coroutine has a waker of it, so none can wake it without end.
+    #[inline(always)]
+    pub(super) fn resume_unwoken<'s>(
+        &self,
+        scope: &'s Scope,
+        task: Task<'_>,
+        cx: &mut Context<'s>,
+    ) {
+        if task.has(Flags::SPECIAL) || task.is_registered() {
+            self.core.resume_special(scope, task, self.phase);
+        } else {
+            self.poll_plain(scope, task, cx);
+        }
+    }
+
+    /// Resumes a task that has a waker of its own, and may have been woken through
+    /// it.
+    #[inline(always)]
+    fn resume_woken(&self, scope: &Scope, task: Task<'_>) {
+        let core = self.core;
+        if task.has(Flags::PAUSED) {
+            core.remember_wake(task, self.phase);
+            return;
+        }
+        let (serial, most) = (core.runs.serial.get(), core.runs.limits.polls_per_task());
+        let wakes = core.tasks.cold(task, |cold| cold.count_wake(serial));
+        let wakes = wakes.unwrap_or(0);
+        if wakes > most {
+            core.put_off_greedy(task, self.phase, wakes);
+        } else {
+            core.resume_special(scope, task, self.phase);
+        }
+    }
+}
+
+impl Core {
+    /// Polls a coroutine in a run of `phase`, whatever is special about it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn resume_special(&self, scope: &Scope, task: Task<'_>, phase: PhaseIndex) {
+        if task.has(Flags::PAUSED) {
+            self.remember_wake(task, phase);
+            return;
+        }
+        // Whatever else it is ready for, this poll is for that, too.
+        task.clear(Flags::READY);
+        if task.has(Flags::ENTRIES) || task.is_registered() {
+            task.set(Flags::ENTRIES);
+            let serial = self.runs.serial.get();
+            self.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
+        }
+        scope.set_current(task);
+        let polled = self.poll_with_extras(scope, task, phase);
+        scope.clear_current();
+        self.after_poll(task, polled);
+    }
+
+    /// Polls a task with its own waker and on its own clock, under watch.
+    pub(in crate::core) fn poll_with_extras(
+        &self,
+        scope: &Scope,
+        task: Task<'_>,
+        phase: PhaseIndex,
+    ) -> Polled {
+        let poll = || {
+            if task.has(Flags::CLOCK) || self.clock.has_view() || task.has(Flags::WATCHED) {
+                self.poll_watched(scope, task, phase)
+            } else {
+                self.tasks.poll(task, phase, &mut scope.context())
+            }
+        };
+        if !task.has(Flags::OWN_WAKER) {
+            return poll();
+        }
+        // The task's own, so that `will_wake` holds.
+        let own = self
+            .tasks
+            .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
+        match own.flatten() {
+            Some(own) => scope.with_waker(&own, poll),
+            None => poll(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_watched(&self, scope: &Scope, task: Task<'_>, phase: PhaseIndex) -> Polled {
+        let _shown = self.show_clock_of(task);
+        let mut cx = scope.context();
+        if task.has(Flags::WATCHED) {
+            self.watched(task, || self.tasks.poll(task, phase, &mut cx))
+        } else {
+            self.tasks.poll(task, phase, &mut cx)
+        }
+    }
+
+    /// What is left to do after a poll that did not end in waiting.
+    #[inline(never)]
+    pub(in crate::core) fn after_poll(&self, task: Task<'_>, polled: Polled) {
+        match polled {
+            Polled::Returned => self.finish(task),
+            Polled::Stopped => self.end(task, None),
+            Polled::Pending | Polled::Refused => {}
+        }
+    }
+
+    /// Takes the wait of a key out, if it is registered: its task, if that lives.
+    pub(in crate::core) fn take_wait(&self, key: WaitKey) -> Option<Task<'_>> {
+        let task = if key.is_entry() {
+            let removed = self.entries.borrow_mut().remove(key);
+            self.tasks.get(removed?.task)?
+        } else {
+            let task = self.tasks.waiting(key)?;
+            task.deregister();
+            task
+        };
+        task.is_alive().then_some(task)
+    }
+}

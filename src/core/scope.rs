@@ -1,0 +1,295 @@
+//! Where user code finds the executor that is running it.
+//!
+//! Whenever an executor calls user code it installs a [`Scope`] in a
+//! thread-local: which executor, and which coroutine. Scopes nest: a coroutine
+//! that starts another, or steps another executor, adds one. This is the one
+//! knot of the crate: through it waits and free functions reach the executor
+//! from inside a poll.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::rc::{Rc, Weak};
+use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+
+use crate::coroutine::TaskKey;
+use crate::owner::OwnerIndex;
+
+use super::Core;
+use super::task::Task;
+use super::waker;
+use super::waker::sync::thread_local;
+
+thread_local! {
+    static INNERMOST: Cell<*const Scope> = const { Cell::new(ptr::null()) };
+}
+
+std::thread_local! {
+    /// The executors of this thread, by number.
+    static EXECUTORS: RefCell<HashMap<u32, Weak<Core>>> = RefCell::default();
+}
+
+/// One call from an executor into user code.
+pub(crate) struct Scope {
+    core: *const Core,
+    /// The coroutine that is being polled or dropped. Read on other threads
+    /// during a poll, in which it does not change.
+    current: Cell<TaskKey>,
+    /// The waker in the `Context` of the poll under way, by address.
+    waker: Cell<*const Waker>,
+    /// Whose callback this is, if it is one of a behaviour.
+    owner: Option<OwnerIndex>,
+    outer: *const Scope,
+    depth: u32,
+}
+
+impl Scope {
+    #[inline(always)]
+    pub(crate) fn core(&self) -> &Core {
+        // SAFETY: `enter` borrows the core for longer than the scope lives.
+        unsafe { &*self.core }
+    }
+
+    /// The coroutine that is being polled or dropped.
+    #[inline(always)]
+    pub(crate) fn current(&self) -> Option<Task<'_>> {
+        let key = self.current.get();
+        (key != TaskKey::NOBODY).then(|| self.core().tasks.at(key.index))
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_current(&self, task: Task<'_>) {
+        self.current.set(task.task_key());
+    }
+
+    #[inline(always)]
+    pub(crate) fn clear_current(&self) {
+        self.current.set(TaskKey::NOBODY);
+    }
+
+    /// Whether a coroutine is being polled or dropped here, and not this one.
+    #[inline(always)]
+    pub(crate) fn is_polling_another(&self, key: TaskKey) -> bool {
+        let current = self.current.get();
+        current != TaskKey::NOBODY && current != key
+    }
+
+    /// Whose callback this is, if it is one of a behaviour.
+    pub(crate) fn owner(&self) -> Option<OwnerIndex> {
+        self.owner
+    }
+
+    /// What to poll with: the waker that this scope lends.
+    #[inline(always)]
+    pub(crate) fn context(&self) -> Context<'_> {
+        // SAFETY: the waker is this scope's own, which lives as long, or one for
+        // which `with_waker` holds a borrow.
+        Context::from_waker(unsafe { &*self.waker.get() })
+    }
+
+    /// Whether `cx` carries the waker that this scope lends. By address: a
+    /// wrapper's waker, even one that wakes this coroutine, may have to be called
+    /// as well.
+    #[inline(always)]
+    pub(crate) fn lends(&self, cx: &Context<'_>) -> bool {
+        ptr::eq(cx.waker(), self.waker.get())
+    }
+
+    /// The coroutine being polled, if `cx` carries its own waker.
+    #[inline(always)]
+    pub(crate) fn own_task(&self, cx: &Context<'_>) -> Option<Task<'_>> {
+        if self.lends(cx) { self.current() } else { None }
+    }
+
+    /// Lends the coroutine's own waker for the length of `f`.
+    #[inline]
+    pub(crate) fn with_waker<R>(&self, own: &Waker, f: impl FnOnce() -> R) -> R {
+        struct Restore<'a>(&'a Scope, *const Waker);
+        impl Drop for Restore<'_> {
+            #[inline]
+            fn drop(&mut self) {
+                self.0.waker.set(self.1);
+            }
+        }
+        let _restore = Restore(self, self.waker.replace(own));
+        f()
+    }
+
+    /// A waker of the current coroutine that may leave the executor.
+    ///
+    /// Also called on other threads, which may hold the lent waker for as long as
+    /// the poll lasts (a scoped thread does).
+    fn owned_waker(&self) -> Waker {
+        if self.is_on_this_thread() {
+            match self.current() {
+                Some(task) => self.core().owned_waker(task),
+                None => Waker::noop().clone(),
+            }
+        } else {
+            self.outside_waker()
+        }
+    }
+
+    /// Wakes the coroutine that is being polled.
+    fn wake_current(&self) {
+        if self.is_on_this_thread() {
+            if let Some(task) = self.current() {
+                self.core().wake(task.task_key());
+            }
+        } else {
+            self.outside_waker().wake();
+        }
+    }
+
+    /// On another thread, nothing is read but what does not change while a
+    /// coroutine is being polled: the scope, its task's key, the inbox.
+    #[cold]
+    fn outside_waker(&self) -> Waker {
+        match self.current.get() {
+            TaskKey::NOBODY => Waker::noop().clone(),
+            key => waker::outside(self.core().inbox.clone(), key),
+        }
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        each(|scope| ptr::eq(scope, self).then_some(())).is_some()
+    }
+}
+
+static LENT: RawWakerVTable = RawWakerVTable::new(clone_lent, wake_lent, wake_lent, |_| ());
+
+unsafe fn clone_lent(scope: *const ()) -> RawWaker {
+    // SAFETY: the waker is borrowed by its caller, and the scope outlives it.
+    let scope = unsafe { &*scope.cast::<Scope>() };
+    let waker = ManuallyDrop::new(scope.owned_waker());
+    RawWaker::new(waker.data(), waker.vtable())
+}
+
+unsafe fn wake_lent(scope: *const ()) {
+    // SAFETY: as in `clone_lent`.
+    let scope = unsafe { &*scope.cast::<Scope>() };
+    scope.wake_current();
+}
+
+/// Installs a scope for the length of `f`.
+#[inline]
+pub(crate) fn enter<R>(core: &Core, f: impl FnOnce(&Scope) -> R) -> R {
+    enter_as(core, TaskKey::NOBODY, None, f)
+}
+
+/// Installs a scope in which `task` is polled or dropped.
+#[inline]
+pub(crate) fn enter_task<R>(core: &Core, task: Task<'_>, f: impl FnOnce(&Scope) -> R) -> R {
+    enter_as(core, task.task_key(), None, f)
+}
+
+/// Installs a scope in which what is spawned belongs to `owner`.
+pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerIndex, f: impl FnOnce() -> R) -> R {
+    enter_as(core, TaskKey::NOBODY, Some(owner), |_| f())
+}
+
+#[inline]
+fn enter_as<R>(
+    core: &Core,
+    current: TaskKey,
+    owner: Option<OwnerIndex>,
+    f: impl FnOnce(&Scope) -> R,
+) -> R {
+    /// Takes the scope out of the thread-local again, also when unwinding.
+    struct Leave(*const Scope);
+    impl Drop for Leave {
+        #[inline]
+        fn drop(&mut self) {
+            INNERMOST.set(self.0);
+        }
+    }
+    let outer = INNERMOST.get();
+    // SAFETY: what is installed is alive until it is taken out.
+    let depth = unsafe { outer.as_ref() }.map_or(1, |outer| outer.depth + 1);
+    let scope = Scope {
+        core,
+        current: Cell::new(current),
+        waker: Cell::new(ptr::null()),
+        owner,
+        outer,
+        depth,
+    };
+    let data = (&raw const scope).cast();
+    // SAFETY: the functions of the table uphold the contract of `RawWaker` while
+    // the scope is there. It stays where it is, and outlives this waker, which is
+    // never handed out by value.
+    let waker = ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, &LENT)) });
+    scope.waker.set(&raw const *waker);
+    let _leave = Leave(outer);
+    INNERMOST.set(&raw const scope);
+    f(&scope)
+}
+
+/// Calls `f` with the innermost scope, if the caller runs inside an executor.
+#[inline(always)]
+pub(crate) fn with<R>(f: impl FnOnce(Option<&Scope>) -> R) -> R {
+    // SAFETY: what is installed is alive until it is taken out, and that happens
+    // further up the stack than `f`.
+    f(unsafe { INNERMOST.get().as_ref() })
+}
+
+/// How many scopes this thread is in.
+#[inline]
+pub(crate) fn depth() -> u32 {
+    with(|scope| scope.map_or(0, |scope| scope.depth))
+}
+
+/// Shows the scopes of this thread to `f`, from the innermost outwards, until it
+/// returns something.
+fn each<R>(mut f: impl FnMut(&Scope) -> Option<R>) -> Option<R> {
+    let mut at = INNERMOST.get();
+    // SAFETY: what is installed is alive, and so is what is around it.
+    while let Some(scope) = unsafe { at.as_ref() } {
+        if let Some(found) = f(scope) {
+            return Some(found);
+        }
+        at = scope.outer;
+    }
+    None
+}
+
+/// Shows the coroutines of `core` that are being polled or dropped to `f`, from
+/// the innermost outwards, until it returns something.
+pub(crate) fn each_current<R>(core: &Core, mut f: impl FnMut(Task<'_>) -> Option<R>) -> Option<R> {
+    each(|scope| {
+        let task = scope.current().filter(|_| ptr::eq(scope.core, core))?;
+        f(task)
+    })
+}
+
+/// Whether the innermost coroutine of `core` that is being polled is this one.
+pub(crate) fn is_innermost(core: &Core, task: Task<'_>) -> bool {
+    each_current(core, |innermost| Some(innermost == task)).unwrap_or(false)
+}
+
+/// Calls `f` with the executor of that number, if it is one of this thread.
+#[inline]
+pub(crate) fn with_executor<R>(id: u32, f: impl FnOnce(&Core) -> R) -> Option<R> {
+    with(|scope| match scope {
+        Some(scope) if scope.core().id == id => Some(f(scope.core())),
+        _ => find(id).map(|core| f(&core)),
+    })
+}
+
+#[cold]
+fn find(id: u32) -> Option<Rc<Core>> {
+    let found = EXECUTORS.try_with(|executors| executors.borrow().get(&id).and_then(Weak::upgrade));
+    found.ok().flatten()
+}
+
+/// Makes an executor known to [`with_executor`], until [`forget`].
+pub(crate) fn know(core: &Rc<Core>) {
+    EXECUTORS.with(|executors| executors.borrow_mut().insert(core.id, Rc::downgrade(core)));
+}
+
+/// Takes an executor out again that is being dropped.
+pub(crate) fn forget(id: u32) {
+    let forgotten = EXECUTORS.try_with(|executors| executors.borrow_mut().remove(&id));
+    drop(forgotten);
+}

@@ -1,0 +1,351 @@
+//! The part of a task that is the same for all futures.
+//!
+//! ```text
+//!         insert         poll
+//! Vacant ───────► Idle ─────────► Polling ── stop ──► PollingStopped
+//!   ▲              │ ▲  Pending     │ │                    │ Pending, panic
+//!   │              │ └──────────────┘ │ Ready, panic       │ (Ready: it finished)
+//!   │         stop ▼                  │                    │
+//!   │          Condemned              │                    │
+//!   │              ▼                  ▼                    │
+//!   │           Dropping ◄─────────────────────────────────┘
+//!   │              ▼
+//!   │            Finished, Stopped, Panicked ── take ─► Taken
+//!   └── last reference ◄─────────────────────────────────┘
+//! ```
+//!
+//! Beside it, and independent of it: flags, references, what is registered.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+
+use crate::core::key::WaitKey;
+use crate::coroutine::{Outcome, TaskKey};
+use crate::time::PhaseIndex;
+
+use super::stage::VTable;
+
+/// Where a task is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum State {
+    /// The block is free.
+    Vacant,
+    /// The future is there, and may be polled.
+    Idle,
+    /// The future is being polled.
+    Polling,
+    /// The same, and it is dropped when it next waits.
+    PollingStopped,
+    /// It was stopped, and is dropped as soon as the stack allows. From here on
+    /// it does not count as alive.
+    Condemned,
+    /// The future has returned and is being dropped, before its output takes its
+    /// place.
+    Returning,
+    /// The future is being dropped.
+    Dropping,
+    /// It ended with its output, which is there.
+    Finished,
+    /// It finished, and the output has been taken or dropped.
+    Taken,
+    /// It ended without an output.
+    Stopped,
+    Panicked,
+}
+
+/// What makes a task more than a plain waiter, so that a run has to look.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// It stands in a list of ready tasks.
+    pub(crate) const READY: Flags = Flags(1);
+    /// It has a waker of its own, which its polls use.
+    pub(crate) const OWN_WAKER: Flags = Flags(1 << 1);
+    /// Waits of it stand in entries.
+    pub(crate) const ENTRIES: Flags = Flags(1 << 2);
+    /// It is paused, or an owner above it is.
+    pub(crate) const PAUSED: Flags = Flags(1 << 3);
+    /// It counts on another clock than the game clock.
+    pub(crate) const CLOCK: Flags = Flags(1 << 4);
+    /// Its polls are noted for those who inspect it.
+    pub(crate) const WATCHED: Flags = Flags(1 << 5);
+    /// All that a poll has to look at.
+    pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
+    /// Its `Coroutine` handle exists, and wants the output.
+    pub(crate) const HANDLE: Flags = Flags(1 << 7);
+}
+
+/// In [`Header::cold`]: nothing but the header.
+pub(super) const NO_COLD: u32 = u32::MAX;
+/// In [`Header::member`]: no owner.
+const NO_OWNER: u32 = u32::MAX;
+/// Ends the list of entries that join a task.
+pub(crate) const NO_JOINER: u32 = u32::MAX;
+
+/// The head of a task's block: 40 bytes, with all that a run touches of a plain
+/// waiter.
+pub(crate) struct Header {
+    pub(super) vtable: &'static VTable,
+    /// The key of the wait that is, or will be, registered with the task itself.
+    /// Its stamp is odd while one is.
+    key: Cell<WaitKey>,
+    /// Which occupant of its block it is.
+    pub(super) generation: u32,
+    /// Where its cold data stands; in a vacant block, the next vacant one.
+    pub(super) cold: Cell<u32>,
+    /// Its place among the members of its owner.
+    member: Cell<u32>,
+    /// The last of the entries that join the task, which form a ring.
+    pub(crate) joiners: Cell<u32>,
+    /// The phase in which it was last polled, above its state.
+    status: Cell<u16>,
+    /// Of the wait registered with the task itself: whether it is due in a later
+    /// frame, and whether it asks a condition.
+    registered: Cell<u8>,
+    /// How many handles need the block.
+    references: Cell<u16>,
+    flags: Cell<Flags>,
+}
+
+const _: () = assert!(size_of::<Header>() == 40);
+
+const STATE_BITS: u32 = 4;
+const STATE: u16 = (1 << STATE_BITS) - 1;
+/// In `registered`: the wait is due in a later frame.
+const FRAME_BOUND: u8 = 1;
+/// In `registered`: the wait is one for a condition.
+const ASKS: u8 = 1 << 1;
+
+impl Header {
+    /// The head of a new task, with one reference, that of its handle.
+    #[inline]
+    pub(super) fn new(
+        vtable: &'static VTable,
+        key: WaitKey,
+        generation: u32,
+        phase: PhaseIndex,
+    ) -> Self {
+        Header {
+            vtable,
+            key: Cell::new(key),
+            generation,
+            cold: Cell::new(NO_COLD),
+            member: Cell::new(NO_OWNER),
+            joiners: Cell::new(NO_JOINER),
+            status: Cell::new(status(phase, State::Idle)),
+            registered: Cell::new(0),
+            references: Cell::new(1),
+            flags: Cell::new(Flags::HANDLE),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn index(&self) -> u32 {
+        self.key.get().index()
+    }
+
+    #[inline]
+    pub(crate) fn task_key(&self) -> TaskKey {
+        TaskKey {
+            index: self.index(),
+            generation: self.generation,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn state(&self) -> State {
+        const STATES: [State; 16] = [
+            State::Vacant,
+            State::Idle,
+            State::Polling,
+            State::PollingStopped,
+            State::Condemned,
+            State::Returning,
+            State::Dropping,
+            State::Finished,
+            State::Taken,
+            State::Stopped,
+            State::Panicked,
+            State::Vacant,
+            State::Vacant,
+            State::Vacant,
+            State::Vacant,
+            State::Vacant,
+        ];
+        STATES[usize::from(self.status.get() & STATE)]
+    }
+
+    #[inline(always)]
+    pub(super) fn set_state(&self, state: State) {
+        self.status.set(self.status.get() & !STATE | state as u16);
+    }
+
+    /// Whether it is in this state.
+    #[inline(always)]
+    pub(crate) fn is_in(&self, state: State) -> bool {
+        self.status.get() & STATE == state as u16
+    }
+
+    /// Begins a poll in a run of `phase`.
+    #[inline(always)]
+    pub(super) fn begin_poll(&self, phase: PhaseIndex) {
+        self.status.set(status(phase, State::Polling));
+    }
+
+    /// Ends a poll that was begun in a run of `phase`. `false`: the task was
+    /// stopped meanwhile.
+    #[inline(always)]
+    pub(super) fn end_poll(&self, phase: PhaseIndex) -> bool {
+        let undisturbed = self.status.get() == status(phase, State::Polling);
+        if undisturbed {
+            self.status.set(status(phase, State::Idle));
+        }
+        undisturbed
+    }
+
+    /// The phase of the run in which it was last polled.
+    #[inline]
+    pub(crate) fn phase(&self) -> PhaseIndex {
+        PhaseIndex::from_bits(self.status.get() >> STATE_BITS)
+    }
+
+    pub(crate) fn set_phase(&self, phase: PhaseIndex) {
+        self.status.set(status(phase, self.state()));
+    }
+
+    /// Whether it has not ended, and nothing has stopped it for good.
+    #[inline]
+    pub(crate) fn is_alive(&self) -> bool {
+        matches!(
+            self.state(),
+            State::Idle | State::Polling | State::PollingStopped | State::Returning
+        )
+    }
+
+    /// Whether it has ended, in whatever way.
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state() >= State::Finished
+    }
+
+    /// How it ended, if it has.
+    #[inline]
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        match self.state() {
+            State::Finished | State::Taken => Some(Outcome::Finished),
+            State::Stopped => Some(Outcome::Stopped),
+            State::Panicked => Some(Outcome::Panicked),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn has(&self, flags: Flags) -> bool {
+        self.flags.get().0 & flags.0 != 0
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, flags: Flags) {
+        self.flags.set(Flags(self.flags.get().0 | flags.0));
+    }
+
+    #[inline]
+    pub(crate) fn clear(&self, flags: Flags) {
+        self.flags.set(Flags(self.flags.get().0 & !flags.0));
+    }
+
+    /// The key of the wait registered with the task itself, or of the next one.
+    #[inline(always)]
+    pub(crate) fn wait_key(&self) -> WaitKey {
+        self.key.get()
+    }
+
+    /// Whether a wait is registered with the task itself.
+    #[inline(always)]
+    pub(crate) fn is_registered(&self) -> bool {
+        self.key.get().is_registered()
+    }
+
+    /// Registers a wait; returns its key.
+    #[inline(always)]
+    pub(crate) fn register(&self, frame_bound: bool) -> WaitKey {
+        debug_assert!(!self.is_registered());
+        let key = self.key.get().next();
+        self.key.set(key);
+        self.registered.set(u8::from(frame_bound) * FRAME_BOUND);
+        key
+    }
+
+    /// The registration has served, or is taken back.
+    #[inline(always)]
+    pub(crate) fn deregister(&self) {
+        debug_assert!(self.is_registered());
+        self.key.set(self.key.get().next());
+    }
+
+    /// Whether the wait registered with the task itself is due in a later frame
+    /// than that in which it began.
+    #[inline]
+    pub(crate) fn is_frame_bound(&self) -> bool {
+        self.registered.get() & FRAME_BOUND != 0
+    }
+
+    /// Notes that the wait registered with the task itself asks a condition.
+    pub(crate) fn note_condition(&self) {
+        self.registered.set(self.registered.get() | ASKS);
+    }
+
+    pub(crate) fn asks_condition(&self) -> bool {
+        self.registered.get() & ASKS != 0
+    }
+
+    /// Its place among the members of its owner.
+    #[inline]
+    pub(crate) fn member(&self) -> Option<u32> {
+        Some(self.member.get()).filter(|&member| member != NO_OWNER)
+    }
+
+    pub(crate) fn set_member(&self, member: u32) {
+        self.member.set(member);
+    }
+
+    /// It leaves its owner.
+    pub(crate) fn take_member(&self) -> Option<u32> {
+        Some(self.member.replace(NO_OWNER)).filter(|&member| member != NO_OWNER)
+    }
+
+    /// Whether it has cold data.
+    #[inline]
+    pub(crate) fn has_cold(&self) -> bool {
+        self.cold.get() != NO_COLD
+    }
+
+    /// Another handle needs the block.
+    pub(super) fn add_reference(&self) {
+        // So many are never counted down again: the block then stays until the
+        // executor is gone.
+        self.references.set(self.references.get().saturating_add(1));
+    }
+
+    /// One handle less needs the block.
+    #[inline]
+    pub(super) fn remove_reference(&self) {
+        let references = self.references.get();
+        if references != u16::MAX {
+            self.references.set(references - 1);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_referenced(&self) -> bool {
+        self.references.get() > 0
+    }
+}
+
+#[inline(always)]
+const fn status(phase: PhaseIndex, state: State) -> u16 {
+    phase.bits() << STATE_BITS | state as u16
+}

@@ -1,0 +1,526 @@
+//! The one door to futures and their outputs: insert, poll, drop, take.
+//!
+//! [`Tasks`] owns the blocks that futures live in. Its interface is safe: it
+//! keeps the state of each task and refuses what the state forbids. Only what is
+//! idle is polled; only what is idle, or returns from its poll, is dropped; what
+//! is gone is not touched; an output is taken by the handle it was made for.
+//! Whoever is outside has keys, handles, and [`Task`]s that live no longer than
+//! a borrow of the table.
+
+mod cold;
+mod header;
+mod pause;
+mod pool;
+mod stage;
+
+use std::alloc::Layout;
+use std::cell::{Cell, UnsafeCell};
+use std::collections::HashMap;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::{self, ManuallyDrop};
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::task::Context;
+
+use slab::Slab;
+
+use crate::coroutine::{Outcome, TaskKey};
+use crate::time::PhaseIndex;
+
+use super::call::{self, Payload};
+use super::cell::Guarded;
+use super::key::WaitKey;
+
+pub(crate) use cold::Cold;
+pub(crate) use header::{Flags, Header, NO_JOINER, State};
+pub(crate) use pause::{ParkedTimer, Pause, Readings};
+
+use header::NO_COLD;
+use pool::{Class, Pool};
+use stage::VTable;
+
+/// A task, for as long as its table is borrowed. The block may get another
+/// occupant, which the generation tells.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'t> {
+    block: NonNull<Header>,
+    table: PhantomData<&'t Tasks>,
+}
+
+impl Deref for Task<'_> {
+    type Target = Header;
+
+    #[inline(always)]
+    fn deref(&self) -> &Header {
+        // SAFETY: a block is initialised when a `Task` of it is made, and stays
+        // where it is for as long as the table, which outlives this. Its header
+        // is replaced only in `insert`, while no reference to it is alive: those
+        // last no longer than a statement of this crate that calls no user code
+        // but a poll or a destructor, during which the block is not vacant.
+        unsafe { self.block.as_ref() }
+    }
+}
+
+impl PartialEq for Task<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.block == other.block
+    }
+}
+
+/// Keeps a block from being used for another task. Made by the table, and given
+/// back to it.
+#[derive(Debug)]
+pub(crate) struct Reference {
+    executor: u32,
+    key: TaskKey,
+}
+
+/// A [`Reference`] to a task whose future has the output `T`.
+#[derive(Debug)]
+pub(crate) struct TaskHandle<T> {
+    reference: Reference,
+    output: PhantomData<fn() -> T>,
+}
+
+impl<T> TaskHandle<T> {
+    pub(crate) fn key(&self) -> TaskKey {
+        self.reference.key
+    }
+
+    pub(crate) fn reference(&self) -> &Reference {
+        &self.reference
+    }
+}
+
+/// What came of a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Polled {
+    /// It waits.
+    Pending,
+    /// It has returned, and its output is there.
+    Returned,
+    /// It was stopped during the poll, and is to be dropped.
+    Stopped,
+    /// It could not be polled: it is being polled, or it has ended.
+    Refused,
+}
+
+/// All tasks of an executor.
+pub(crate) struct Tasks {
+    executor: u32,
+    /// The block of each index. Borrowed for no longer than it takes to read or
+    /// push one.
+    blocks: UnsafeCell<Vec<NonNull<Header>>>,
+    store: Guarded<Store>,
+    colds: Guarded<Slab<Cold>>,
+    alive: Cell<usize>,
+    /// How many futures are not alive any more and not dropped yet.
+    dropping: Cell<usize>,
+}
+
+/// Where blocks come from, and those that are vacant.
+struct Store {
+    /// The first vacant block of each class; the next one stands in its header.
+    vacant: Box<[u32; Class::COUNT]>,
+    /// The same for layouts too strictly aligned for a class.
+    special: HashMap<Layout, u32>,
+    pool: Pool,
+}
+
+/// Ends the list of vacant blocks.
+const NONE_VACANT: u32 = u32::MAX;
+
+impl Tasks {
+    pub(crate) fn new(executor: u32) -> Self {
+        Tasks {
+            executor,
+            blocks: UnsafeCell::default(),
+            store: Guarded::new(Store {
+                vacant: Box::new([NONE_VACANT; Class::COUNT]),
+                special: HashMap::new(),
+                pool: Pool::default(),
+            }),
+            colds: Guarded::default(),
+            alive: Cell::new(0),
+            dropping: Cell::new(0),
+        }
+    }
+
+    /// Stores a future as an idle task, whose last phase is `phase`.
+    #[inline]
+    pub(crate) fn insert<F: Future + 'static>(
+        &self,
+        future: ManuallyDrop<F>,
+        phase: PhaseIndex,
+    ) -> (Task<'_>, TaskHandle<F::Output>) {
+        let vtable = VTable::of::<F>();
+        let (block, key, generation) = {
+            let mut store = self.store.borrow_mut();
+            let vacant = store.vacant_list(vtable.class);
+            if *vacant == NONE_VACANT {
+                self.carve(&mut store, vtable)
+            } else {
+                let task = self.at(*vacant);
+                *vacant = task.cold.get();
+                let generation = task.generation.wrapping_add(1).max(1);
+                (task.block, task.wait_key(), generation)
+            }
+        };
+        let header = Header::new(vtable, key, generation, phase);
+        // SAFETY: the block was carved for this class, and it is vacant: nothing
+        // in it has to be dropped, and no reference to its header is alive.
+        unsafe { stage::write(block, header, future) };
+        self.alive.set(self.alive.get() + 1);
+        let task = Task {
+            block,
+            table: PhantomData,
+        };
+        let reference = Reference {
+            executor: self.executor,
+            key: TaskKey {
+                index: key.index(),
+                generation,
+            },
+        };
+        let handle = TaskHandle {
+            reference,
+            output: PhantomData,
+        };
+        (task, handle)
+    }
+
+    /// A new block, and the key and generation of its first occupant.
+    #[cold]
+    fn carve(&self, store: &mut Store, vtable: &VTable) -> (NonNull<Header>, WaitKey, u32) {
+        // SAFETY: nothing in this block uses `blocks` otherwise.
+        let blocks = unsafe { &mut *self.blocks.get() };
+        let index = blocks.len();
+        assert!(
+            index < WaitKey::MAX_INDEX,
+            "more than 2^31 coroutines at once"
+        );
+        let block = store.pool.carve(vtable.class).cast::<Header>();
+        blocks.push(block);
+        let index = u32::try_from(index).expect("below 2^31");
+        (block, WaitKey::of_task(index), 1)
+    }
+
+    /// The task of an index that this table has given out.
+    #[inline(always)]
+    pub(crate) fn at(&self, index: u32) -> Task<'_> {
+        // SAFETY: the vector is borrowed for this expression alone.
+        let block = unsafe { (&*self.blocks.get())[index as usize] };
+        Task {
+            block,
+            table: PhantomData,
+        }
+    }
+
+    /// The task of a key, unless the block has another occupant by now.
+    #[inline]
+    pub(crate) fn get(&self, key: TaskKey) -> Option<Task<'_>> {
+        if key.index >= self.len() {
+            return None;
+        }
+        let task = self.at(key.index);
+        (task.generation == key.generation && !task.is_in(State::Vacant)).then_some(task)
+    }
+
+    /// The task that a reference keeps.
+    #[inline]
+    pub(crate) fn of(&self, reference: &Reference) -> Task<'_> {
+        assert!(
+            reference.executor == self.executor,
+            "a task of another executor"
+        );
+        self.at(reference.key.index)
+    }
+
+    /// The task of a key that is registered with it, if the wait still stands.
+    #[inline]
+    pub(crate) fn waiting(&self, key: WaitKey) -> Option<Task<'_>> {
+        debug_assert!(!key.is_entry());
+        let task = self.at(key.index());
+        (task.wait_key() == key).then_some(task)
+    }
+
+    /// How many indices have been given out.
+    pub(crate) fn len(&self) -> u32 {
+        // SAFETY: the vector is borrowed for this expression alone.
+        let len = unsafe { (*self.blocks.get()).len() };
+        u32::try_from(len).expect("below 2^31")
+    }
+
+    /// How many tasks are alive.
+    #[inline]
+    pub(crate) fn alive(&self) -> usize {
+        self.alive.get()
+    }
+
+    /// Polls a task in a run of `phase`, if it is idle. If that unwinds, the task
+    /// is idle again, or has nothing left to drop, and is for the caller to end.
+    #[inline(always)]
+    pub(crate) fn poll(&self, task: Task<'_>, phase: PhaseIndex, cx: &mut Context<'_>) -> Polled {
+        if !task.is_in(State::Idle) {
+            return Polled::Refused;
+        }
+        task.begin_poll(phase);
+        let unwinds = Unwinds(task);
+        // SAFETY: the task was idle, so its future is there, and its state has
+        // kept everybody else from it since.
+        let returned = call::out(|| unsafe { (task.vtable.poll)(task.block, cx) });
+        mem::forget(unwinds);
+        if returned {
+            task.set_state(State::Finished);
+            self.alive.set(self.alive.get() - 1);
+            Polled::Returned
+        } else if task.end_poll(phase) {
+            Polled::Pending
+        } else {
+            task.set_state(State::Idle);
+            Polled::Stopped
+        }
+    }
+
+    /// Stops a task. `None`: it is idle, and the caller is to drop it, or to
+    /// [condemn](Tasks::condemn) it.
+    #[inline]
+    pub(crate) fn stop(&self, task: Task<'_>) -> Option<bool> {
+        match task.state() {
+            State::Idle => None,
+            State::Polling => {
+                task.set_state(State::PollingStopped);
+                Some(true)
+            }
+            State::PollingStopped | State::Returning => Some(true),
+            _ => Some(false),
+        }
+    }
+
+    /// Marks an idle task that is to be dropped later: nothing polls it any more.
+    pub(crate) fn condemn(&self, task: Task<'_>) {
+        if task.is_in(State::Idle) {
+            task.set_state(State::Condemned);
+            self.alive.set(self.alive.get() - 1);
+            self.dropping.set(self.dropping.get() + 1);
+        }
+    }
+
+    /// Drops the future of a task that is idle, condemned, or unwound from its
+    /// poll. Returns what the destructor panicked with; `None`: there was nothing
+    /// to drop.
+    pub(crate) fn drop_future(&self, task: Task<'_>) -> Option<Result<(), Payload>> {
+        match task.state() {
+            State::Idle | State::Returning => {
+                self.alive.set(self.alive.get() - 1);
+                self.dropping.set(self.dropping.get() + 1);
+            }
+            State::Condemned => {}
+            _ => return None,
+        }
+        let is_there = !task.is_in(State::Returning);
+        task.set_state(State::Dropping);
+        let dropped = if is_there {
+            // SAFETY: the state says that the future is there and not being
+            // polled; from now on it says that it is being dropped.
+            call::catch(|| unsafe { (task.vtable.drop_future)(task.block) })
+        } else {
+            Ok(())
+        };
+        self.dropping.set(self.dropping.get() - 1);
+        Some(dropped)
+    }
+
+    /// Notes how a task ended whose future was dropped.
+    pub(crate) fn end(&self, task: Task<'_>, panicked: bool) {
+        if task.is_in(State::Dropping) {
+            task.set_state(if panicked {
+                State::Panicked
+            } else {
+                State::Stopped
+            });
+        }
+    }
+
+    /// Moves the output of a task out, if it is there.
+    #[inline]
+    pub(crate) fn take_output<T>(&self, handle: &TaskHandle<T>) -> Option<T> {
+        let task = self.of(&handle.reference);
+        if !task.is_in(State::Finished) {
+            return None;
+        }
+        task.set_state(State::Taken);
+        let output = task.block.cast::<u8>();
+        // SAFETY: the state said that the output is there, and says now that it is
+        // not. Its table says where it stands. The handle was made with the task,
+        // and keeps the block from being used for another, so `T` is its type.
+        Some(unsafe { output.add(task.vtable.output_at).cast::<T>().read() })
+    }
+
+    /// Drops the output of a task, if it is there.
+    pub(crate) fn drop_output(&self, task: Task<'_>) -> Result<(), Payload> {
+        if !task.is_in(State::Finished) {
+            return Ok(());
+        }
+        task.set_state(State::Taken);
+        if !task.vtable.output_needs_drop {
+            return Ok(());
+        }
+        // What is dropped may hold the last handle.
+        task.add_reference();
+        // SAFETY: the state said that the output is there, and says now that it is
+        // not.
+        let dropped = call::catch(|| unsafe { (task.vtable.drop_output)(task.block) });
+        task.remove_reference();
+        dropped
+    }
+
+    /// Whether an output that nobody takes has to be dropped.
+    #[inline]
+    pub(crate) fn has_output_to_drop(&self, task: Task<'_>) -> bool {
+        task.vtable.output_needs_drop && task.is_in(State::Finished)
+    }
+
+    pub(crate) fn add_reference(&self, reference: &Reference) -> Reference {
+        self.of(reference).add_reference();
+        Reference {
+            executor: self.executor,
+            key: reference.key,
+        }
+    }
+
+    /// Gives a handle back. The caller is to [release](Tasks::release) the block.
+    #[inline]
+    pub(crate) fn drop_reference(&self, reference: Reference) -> Task<'_> {
+        let task = self.of(&reference);
+        task.remove_reference();
+        task
+    }
+
+    /// The same for the handle that wanted the output.
+    #[inline]
+    pub(crate) fn drop_handle<T>(&self, handle: TaskHandle<T>) -> Task<'_> {
+        let task = self.drop_reference(handle.reference);
+        task.clear(Flags::HANDLE);
+        task
+    }
+
+    /// The handle that wanted the output becomes a mere reference.
+    pub(crate) fn disown<T>(&self, handle: TaskHandle<T>) -> Reference {
+        self.of(&handle.reference).clear(Flags::HANDLE);
+        handle.reference
+    }
+
+    /// Makes the block of a task that has ended vacant, if nothing needs it any
+    /// more. Returns what is left for the caller to drop.
+    #[inline]
+    pub(crate) fn release(&self, task: Task<'_>) -> Option<Cold> {
+        if !task.has_ended() || task.is_referenced() || self.has_output_to_drop(task) {
+            return None;
+        }
+        debug_assert!(task.member().is_none() && task.joiners.get() == NO_JOINER);
+        let cold = self.remove_cold(task);
+        if task.is_registered() {
+            // Of a wait that has gone elsewhere, or was leaked.
+            task.deregister();
+        }
+        let mut store = self.store.borrow_mut();
+        let vacant = store.vacant_list(task.vtable.class);
+        task.set_state(State::Vacant);
+        task.cold.set(*vacant);
+        *vacant = task.index();
+        cold
+    }
+
+    fn remove_cold(&self, task: Task<'_>) -> Option<Cold> {
+        if !task.has_cold() {
+            return None;
+        }
+        let index = task.cold.replace(NO_COLD);
+        Some(self.colds.borrow_mut().remove(index as usize))
+    }
+
+    /// Calls `f` with the cold data of a task, if it has any.
+    #[inline]
+    pub(crate) fn cold<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Cold) -> R) -> Option<R> {
+        if !task.has_cold() {
+            return None;
+        }
+        self.colds
+            .borrow_mut()
+            .get_mut(task.cold.get() as usize)
+            .map(f)
+    }
+
+    /// Calls `f` with the cold data of a task, which is made if it has none.
+    pub(crate) fn cold_or_new<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Cold) -> R) -> R {
+        let mut colds = self.colds.borrow_mut();
+        if !task.has_cold() {
+            let index = colds.insert(Cold::default());
+            task.cold
+                .set(u32::try_from(index).expect("no more than tasks"));
+        }
+        f(&mut colds[task.cold.get() as usize])
+    }
+
+    /// The name of the type of a task's future.
+    pub(crate) fn type_name(&self, task: Task<'_>) -> &'static str {
+        // An `async fn door()` has the type `door::{{closure}}`.
+        let name = (task.vtable.type_name)();
+        name.strip_suffix("::{{closure}}").unwrap_or(name)
+    }
+
+    /// Has the head of a task fetched into the cache, and its future if that is
+    /// small.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, index: u32) {
+        // SAFETY: the vector is borrowed for this expression alone.
+        if let Some(block) = unsafe { (&*self.blocks.get()).get(index as usize) } {
+            pool::prefetch(*block);
+        }
+    }
+
+    /// How a task whose future has returned, or was dropped, ended.
+    pub(crate) fn outcome(&self, task: Task<'_>) -> Outcome {
+        task.outcome().unwrap_or(Outcome::Stopped)
+    }
+}
+
+/// A poll unwinds: the task is idle again, unless its future is gone.
+struct Unwinds<'t>(Task<'t>);
+
+impl Drop for Unwinds<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_in(State::Returning) {
+            self.0.set_state(State::Idle);
+        }
+    }
+}
+
+impl Store {
+    #[inline]
+    fn vacant_list(&mut self, class: Class) -> &mut u32 {
+        match class {
+            Class::Numbered(number) => &mut self.vacant[usize::from(number)],
+            Class::Special(layout) => self.special_list(layout),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn special_list(&mut self, layout: Layout) -> &mut u32 {
+        self.special.entry(layout).or_insert(NONE_VACANT)
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        if self.alive.get() + self.dropping.get() > 0 {
+            // Futures are pinned: their memory must not be used again before they
+            // have been dropped. An executor ends them all before it lets go of
+            // its table, so this is for what is not known here.
+            mem::forget(mem::take(&mut self.store.borrow_mut().pool));
+        }
+    }
+}

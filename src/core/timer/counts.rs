@@ -1,0 +1,112 @@
+//! Waits that count frames or runs of a phase, from two of them on.
+
+#![forbid(unsafe_code)]
+
+use crate::core::key::WaitKey;
+
+use super::wheel::{Due, Wheel};
+
+/// Waits by the first frame, or the first run of their phase, in which they are
+/// due.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    frames: Wheel,
+    runs: Wheel,
+    due: Vec<Due>,
+}
+
+/// What a wait counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Frames,
+    Runs,
+}
+
+/// A wheel sorts by ticks of two million units; counts are spread to one a tick.
+const TICK_BITS: u32 = 21;
+
+/// A count as the deadline of a wheel. `None`: no executor gets that far.
+fn deadline(count: u64) -> Option<u64> {
+    count.checked_mul(1 << TICK_BITS)
+}
+
+impl Counts {
+    fn wheel(&mut self, unit: Unit) -> &mut Wheel {
+        match unit {
+            Unit::Frames => &mut self.frames,
+            Unit::Runs => &mut self.runs,
+        }
+    }
+
+    /// Adds a wait that is due from the frame, or the run, of this number on.
+    pub(crate) fn insert(&mut self, unit: Unit, due: u64, key: WaitKey) {
+        if let Some(deadline) = deadline(due) {
+            self.wheel(unit).insert(deadline, key.bits());
+        }
+    }
+
+    /// Moves the waits that are due to `due`: those that count frames, then those
+    /// that count runs, each by the number, then in the order of registration.
+    pub(crate) fn expire(&mut self, frame: u64, run: u64, due: &mut Vec<WaitKey>) {
+        for (wheel, now) in [(&mut self.frames, frame), (&mut self.runs, run)] {
+            if let Some(now) = deadline(now).filter(|_| !wheel.is_empty()) {
+                wheel.expire(now, &mut self.due);
+            }
+        }
+        due.extend(self.due.drain(..).map(|due| WaitKey::from_bits(due.key)));
+    }
+
+    /// A wait was dropped.
+    pub(crate) fn note_stale(&mut self, unit: Unit, is_live: impl Fn(WaitKey) -> bool) {
+        self.wheel(unit)
+            .note_dead(|key| is_live(WaitKey::from_bits(key)));
+    }
+
+    /// Whether a wait is still there.
+    pub(crate) fn is_waiting(&mut self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
+        let mut is_live = |key| is_live(WaitKey::from_bits(key));
+        self.frames.earliest(&mut is_live).is_some() || self.runs.earliest(is_live).is_some()
+    }
+
+    /// Shows every wait to `f`: what it counts, the number from which on it is
+    /// due, and its key, which may be stale.
+    pub(crate) fn each(&self, mut f: impl FnMut(Unit, u64, WaitKey)) {
+        for (unit, wheel) in [(Unit::Frames, &self.frames), (Unit::Runs, &self.runs)] {
+            wheel.for_each(|deadline, key| f(unit, deadline >> TICK_BITS, WaitKey::from_bits(key)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, Unit};
+    use crate::core::key::WaitKey;
+
+    #[test]
+    fn counts_come_up_by_number_then_by_registration_frames_first() {
+        let mut counts = Counts::default();
+        let adds = [
+            (Unit::Runs, 4, 0),
+            (Unit::Frames, 5, 1),
+            (Unit::Frames, 4, 2),
+            (Unit::Frames, 5, 3),
+        ];
+        for (unit, due, index) in adds {
+            counts.insert(unit, due, WaitKey::of_task(index));
+        }
+        let mut due = Vec::new();
+        counts.expire(3, 3, &mut due);
+        assert!(due.is_empty() && counts.is_waiting(|_| true));
+        counts.expire(5, 4, &mut due);
+        let due: Vec<u32> = due.iter().map(|key| key.index()).collect();
+        assert_eq!(due, [2, 1, 3, 0]);
+        assert!(!counts.is_waiting(|_| true));
+    }
+
+    #[test]
+    fn a_count_that_no_executor_reaches_is_not_waited_for() {
+        let mut counts = Counts::default();
+        counts.insert(Unit::Frames, u64::MAX, WaitKey::of_task(0));
+        assert!(!counts.is_waiting(|_| true));
+    }
+}

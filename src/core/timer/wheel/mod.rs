@@ -1,0 +1,325 @@
+//! The timer wheel: integer deadlines go in, keys come out when due.
+//!
+//! It knows no futures, floats or phases. Ground rules:
+//!
+//! - A tick is a power of two of nanoseconds, and a slot holds a range of
+//!   ticks, but an entry keeps its exact deadline and the slot of the current
+//!   tick is compared entry by entry: nothing fires early, and what is due
+//!   at `now` fires at `now`.
+//! - The cursor is a tick at or before the last `now`, and never goes back. How
+//!   far ahead of it a deadline is names the level, so **of two entries with
+//!   one deadline the later never waits on a higher level**. When they meet in
+//!   a slot, the one that came down was inserted first: each slot has two lists,
+//!   of what came down and of what was inserted, each first in first out. What
+//!   comes out of a slot is sorted stably by deadline; no entry stores a sequence
+//!   number.
+//! - A slot of a higher level is spread over the lower ones (cascades) when the
+//!   cursor reaches its first tick; of several with that tick, the highest comes
+//!   first. Deadlines that have already passed wait in the cursor's own slot.
+//! - Nothing fires before `next_event_ns`, which makes a call that has nothing
+//!   to do a comparison, however many timers there are. The cursor jumps from
+//!   one occupied slot to the next, by bitmap, never tick by tick.
+//! - Cancelling does not touch the wheel: the owner forgets the key and
+//!   reports the death. See [`sweep`] for how dead entries leave.
+
+#![forbid(unsafe_code)]
+
+mod chunk;
+mod level;
+mod order;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+use chunk::{List, NIL, Pool};
+use level::{LEVELS, Lane, Levels, Place, begins_higher, start_of, tick_of};
+use order::Order;
+use sweep::Sweeper;
+
+/// A timer that has fallen due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Due {
+    /// When it was to fire, in nanoseconds of its clock.
+    pub(crate) deadline_ns: u64,
+    /// The key it was inserted with.
+    pub(crate) key: u64,
+}
+
+impl Due {
+    /// What stands where no timer does.
+    const NEVER: Due = Due {
+        deadline_ns: u64::MAX,
+        key: 0,
+    };
+}
+
+/// A hierarchical timer wheel over the whole range of `u64` nanoseconds.
+///
+/// A key may be stored any number of times. Whether it lives is for the owner
+/// to say; a key that has died must stay dead while it is stored.
+#[derive(Debug)]
+pub(crate) struct Wheel {
+    /// No deadline in the wheel is earlier; at most the start of a slot.
+    next_event_ns: u64,
+    /// Where the wheel stands, as a tick.
+    cursor: u64,
+    /// The time of the last expiry.
+    now_ns: u64,
+    len: usize,
+    levels: Levels,
+    pool: Pool,
+    sweeper: Sweeper,
+    order: Order,
+    /// If known, an entry that no live one precedes. It may be dead itself.
+    earliest: Option<Due>,
+}
+
+impl Wheel {
+    /// A wheel at time 0. Allocates nothing until the first insert.
+    pub(crate) fn new() -> Self {
+        Self {
+            next_event_ns: u64::MAX,
+            cursor: 0,
+            now_ns: 0,
+            len: 0,
+            levels: Levels::new(),
+            pool: Pool::new(),
+            sweeper: Sweeper::new(),
+            order: Order::new(),
+            earliest: None,
+        }
+    }
+
+    /// Whether nothing is stored, not even a dead entry.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Entries stored, dead ones included.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Stores `key` until `deadline_ns`. A deadline that has already passed
+    /// is due at the next expiry.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, deadline_ns: u64, key: u64) {
+        let entry = Due { deadline_ns, key };
+        if self.len == 0 {
+            // The cursor stands still while nothing happens; catching up
+            // saves the cascades from where it was left.
+            self.cursor = self.cursor.max(tick_of(self.now_ns));
+            self.earliest = Some(entry);
+        } else if self
+            .earliest
+            .is_some_and(|earliest| deadline_ns < earliest.deadline_ns)
+        {
+            self.earliest = Some(entry);
+        }
+        self.len += 1;
+        self.next_event_ns = self.next_event_ns.min(deadline_ns);
+        self.place(entry, Lane::Inserted);
+    }
+
+    /// Appends to `due` everything with a deadline at or before `now_ns`, by
+    /// deadline, then by insertion.
+    ///
+    /// `now_ns` may decrease, as the game clock does in a phase that the host
+    /// runs inside of fixed steps and outside of them. Nothing that is due is
+    /// lost then, and nothing fires before its deadline.
+    pub(crate) fn expire(&mut self, now_ns: u64, due: &mut Vec<Due>) {
+        self.now_ns = now_ns;
+        if now_ns >= self.next_event_ns {
+            self.turn(now_ns, due);
+        }
+    }
+
+    /// Takes note that one of the inserted keys has died while it was stored.
+    ///
+    /// Looks at four entries on average and a few dozen at most, wherever the
+    /// sweep stands, and drops the dead ones among them. So the dead hardly
+    /// ever outnumber the living, as they were when the sweep's last turn
+    /// began, by more than a chunk or two; a fifth of them is usual.
+    pub(crate) fn note_dead(&mut self, is_live: impl FnMut(u64) -> bool) {
+        self.len -= self.sweeper.pay(&mut self.levels, &mut self.pool, is_live);
+    }
+
+    /// The earliest deadline of a live entry, exactly.
+    ///
+    /// Remembered until that entry fires or dies; then the first occupied slots
+    /// are searched.
+    pub(crate) fn earliest(&mut self, mut is_live: impl FnMut(u64) -> bool) -> Option<u64> {
+        self.earliest = self.earliest.filter(|entry| is_live(entry.key));
+        if self.earliest.is_none() {
+            for level in 0..LEVELS {
+                self.search(level, &mut is_live);
+            }
+        }
+        self.earliest.map(|entry| entry.deadline_ns)
+    }
+
+    /// Looks on a level for a live entry before what is known as the earliest.
+    fn search(&mut self, level: usize, is_live: &mut impl FnMut(u64) -> bool) {
+        while let Some((place, tick)) = self.levels.first_of(level, self.cursor) {
+            let earliest = self.earliest;
+            if earliest.is_some_and(|earliest| earliest.deadline_ns <= start_of(tick)) {
+                return;
+            }
+            if let Some(found) = self.earliest_in(place, &mut *is_live) {
+                let earlier = |&earliest: &Due| earliest.deadline_ns <= found.deadline_ns;
+                self.earliest = Some(earliest.filter(earlier).unwrap_or(found));
+                return;
+            }
+            // All dead: drop them now rather than search them again.
+            for mut list in self.take(place) {
+                while let Some(entries) = self.pool.pop_chunk(&mut list) {
+                    self.len -= entries.len();
+                }
+            }
+        }
+    }
+
+    /// Shows every stored deadline and key to `f`, in no particular order,
+    /// dead entries included.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
+        let chunks = self.levels.lists().flat_map(|list| self.pool.chunks(list));
+        for entry in chunks.flatten() {
+            f(entry.deadline_ns, entry.key);
+        }
+    }
+
+    /// Stores an entry where it belongs as seen from the cursor.
+    #[inline(always)]
+    fn place(&mut self, entry: Due, lane: Lane) {
+        let tick = tick_of(entry.deadline_ns).max(self.cursor);
+        let place = Place::of(tick, self.cursor);
+        let list = self.levels.occupy(place, lane);
+        let placed = list.is_some_and(|list| self.pool.push(list, entry));
+        if !placed {
+            self.place_in_new_chunk(place, lane, entry);
+        }
+    }
+
+    /// The same, where there is no room. The last thing that `place` does, which
+    /// so gets by without a stack frame.
+    #[cold]
+    #[inline(never)]
+    fn place_in_new_chunk(&mut self, place: Place, lane: Lane, entry: Due) {
+        let list = self.levels.list_or_new(place, lane);
+        self.pool.push_in_new_chunk(list, entry);
+    }
+
+    /// Empties a slot and returns what was in it, by lane.
+    fn take(&mut self, place: Place) -> [List; 2] {
+        self.sweeper.slot_taken(place);
+        self.levels.take(place)
+    }
+
+    /// Moves the cursor to `now_ns`, slot by occupied slot.
+    #[inline(never)]
+    fn turn(&mut self, now_ns: u64, due: &mut Vec<Due>) {
+        let before = due.len();
+        let target = tick_of(now_ns).max(self.cursor);
+        self.next_event_ns = loop {
+            let Some(tick) = self.levels.first_tick(self.cursor) else {
+                break u64::MAX;
+            };
+            if tick > target {
+                break start_of(tick);
+            }
+            if begins_higher(tick) {
+                self.cascade(tick);
+            }
+            self.cursor = tick;
+            let from = due.len();
+            let left = if tick < target {
+                self.drain(due);
+                None
+            } else {
+                self.drain_exactly(now_ns, due)
+            };
+            self.order.sort(&mut due[from..]);
+            if let Some(next_ns) = left {
+                break next_ns;
+            }
+        };
+        self.cursor = target;
+        self.len -= due.len() - before;
+        self.earliest = self.earliest.filter(|entry| entry.deadline_ns > now_ns);
+    }
+
+    /// Moves the cursor to a tick before which nothing waits, and spreads the
+    /// slots of higher levels that begin there over the levels below.
+    #[inline(never)]
+    fn cascade(&mut self, tick: u64) {
+        // All are taken before the cursor moves: seen from there, they would be
+        // the last of their level.
+        let lists: [[List; 2]; LEVELS] = std::array::from_fn(|level| {
+            let first = self.levels.first_of(level, self.cursor);
+            let begins = first.filter(|&(place, start)| place.level > 0 && start == tick);
+            begins.map_or([List::EMPTY; 2], |(place, _)| self.take(place))
+        });
+        self.cursor = tick;
+        for mut list in lists.into_iter().rev().flatten() {
+            while !list.is_empty() {
+                for number in self.pool.first(list) {
+                    self.place(self.pool.entry(number), Lane::Cascaded);
+                }
+                self.pool.unlink(&mut list, NIL);
+            }
+        }
+    }
+
+    /// Moves the cursor's slot to `due`.
+    fn drain(&mut self, due: &mut Vec<Due>) {
+        for mut list in self.take(Place::of(self.cursor, self.cursor)) {
+            while let Some(entries) = self.pool.pop_chunk(&mut list) {
+                due.extend_from_slice(entries);
+            }
+        }
+    }
+
+    /// Moves what is due at `now_ns` from the cursor's slot to `due`. Returns
+    /// the earliest deadline that stays.
+    fn drain_exactly(&mut self, now_ns: u64, due: &mut Vec<Due>) -> Option<u64> {
+        let mut left: Option<u64> = None;
+        for mut list in self.take(Place::of(self.cursor, self.cursor)) {
+            while !list.is_empty() {
+                for number in self.pool.first(list) {
+                    let entry = self.pool.entry(number);
+                    if entry.deadline_ns <= now_ns {
+                        due.push(entry);
+                    } else {
+                        left = Some(left.map_or(entry.deadline_ns, |ns| ns.min(entry.deadline_ns)));
+                        self.place(entry, Lane::Cascaded);
+                    }
+                }
+                self.pool.unlink(&mut list, NIL);
+            }
+        }
+        left
+    }
+
+    /// The live entry of a slot that falls due first.
+    fn earliest_in(&self, place: Place, mut is_live: impl FnMut(u64) -> bool) -> Option<Due> {
+        let mut earliest: Option<Due> = None;
+        let lists = Lane::BOTH.map(|lane| self.levels.list(place, lane));
+        let chunks = lists.into_iter().flat_map(|list| self.pool.chunks(list));
+        for entry in chunks.flatten() {
+            // Liveness is asked last: it costs the owner a look-up.
+            if earliest.is_none_or(|found| entry.deadline_ns < found.deadline_ns)
+                && is_live(entry.key)
+            {
+                earliest = Some(*entry);
+            }
+        }
+        earliest
+    }
+}
+
+impl Default for Wheel {
+    fn default() -> Self {
+        Self::new()
+    }
+}

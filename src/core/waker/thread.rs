@@ -1,0 +1,39 @@
+//! Which thread this is, in a number that no other thread ever has.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[cfg(all(test, framestep_loom))]
+use super::sync::LocalCell;
+use super::sync::thread_local;
+
+/// The number of no thread.
+pub(crate) const NONE: u64 = u64::MAX;
+
+/// Of a thread that has not been asked for its number.
+const NEW: u64 = 0;
+
+thread_local! {
+    static HERE: Cell<u64> = const { Cell::new(NEW) };
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// The number of this thread.
+pub(crate) fn here() -> u64 {
+    let here = HERE.get();
+    if here != NEW {
+        return here;
+    }
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    HERE.set(next);
+    next
+}
+
+/// Whether a number, that of a thread or of none, is this thread's.
+#[inline]
+pub(crate) fn is_here(number: u64) -> bool {
+    HERE.get() == number
+}

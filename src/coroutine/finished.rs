@@ -1,0 +1,130 @@
+//! Waiting for an end without taking the result.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::core::task::Reference;
+use crate::core::{Core, Place, Registration};
+use crate::time::PhaseIndex;
+
+use super::error::Outcome;
+
+/// A wait for the end of a coroutine, by [`Coroutine::finished`].
+///
+/// It may be cloned, kept and awaited by any number of coroutines, also after
+/// the coroutine has ended and its handle is gone.
+///
+/// # Resumes
+///
+/// Like a join, see [`Coroutine`]; several in the order in which they began to
+/// wait.
+///
+/// # Output
+///
+/// How the coroutine ended.
+///
+/// # Cancel safety
+///
+/// Nothing is lost by dropping it; a clone waits for the same end.
+///
+/// [`Coroutine`]: crate::Coroutine
+/// [`Coroutine::finished`]: crate::Coroutine::finished
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Finished {
+    target: Target,
+    registration: Registration,
+    done: bool,
+}
+
+enum Target {
+    Stored(Rc<Core>, Reference),
+    /// What became of it is known, and it is stored no more.
+    Known(Outcome),
+}
+
+impl Finished {
+    pub(crate) fn of(core: Rc<Core>, task: &Reference) -> Self {
+        let task = core.tasks.add_reference(task);
+        Self::new(Target::Stored(core, task))
+    }
+
+    pub(crate) fn known(outcome: Outcome) -> Self {
+        Self::new(Target::Known(outcome))
+    }
+
+    fn new(target: Target) -> Self {
+        Finished {
+            target,
+            registration: Registration::new(PhaseIndex::UPDATE, false),
+            done: false,
+        }
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        match &self.target {
+            Target::Stored(core, task) => core.tasks.of(task).outcome(),
+            Target::Known(outcome) => Some(*outcome),
+        }
+    }
+}
+
+impl Future for Finished {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let this = &mut *self;
+        if let Target::Stored(core, task) = &this.target {
+            if this.outcome().is_none() {
+                this.registration.wait_for_end(core, cx, task);
+            }
+        }
+        // The waker was cloned, which is user code: it may have ended it.
+        let Some(outcome) = this.outcome() else {
+            return Poll::Pending;
+        };
+        this.registration.cancel(Place::Joins);
+        this.done = true;
+        Poll::Ready(outcome)
+    }
+}
+
+impl FusedFuture for Finished {
+    fn is_terminated(&self) -> bool {
+        self.done
+    }
+}
+
+impl Clone for Finished {
+    fn clone(&self) -> Self {
+        match &self.target {
+            Target::Stored(core, task) => Finished::of(core.clone(), task),
+            Target::Known(outcome) => Finished::known(*outcome),
+        }
+    }
+}
+
+impl Drop for Finished {
+    fn drop(&mut self) {
+        self.registration.cancel(Place::Joins);
+        let target = mem::replace(&mut self.target, Target::Known(Outcome::Stopped));
+        if let Target::Stored(core, task) = target {
+            core.drop_reference(task);
+        }
+    }
+}
+
+impl fmt::Debug for Finished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finished")
+            .field("outcome", &self.outcome())
+            .finish_non_exhaustive()
+    }
+}

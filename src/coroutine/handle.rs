@@ -1,0 +1,388 @@
+//! The handle of one coroutine.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::panic::Location;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::core::task::{Flags, TaskHandle};
+use crate::core::{self, Core, Place, Registration};
+use crate::owner::OwnerIndex;
+use crate::time::PhaseIndex;
+
+use super::error::{JoinError, Outcome};
+use super::finished::Finished;
+use super::id::CoroutineId;
+
+/// A coroutine that has been spawned or started.
+///
+/// Awaiting it waits for its end, like `yield return StartCoroutine(..)`, and
+/// gives what it returned. Dropping it lets the coroutine go on by itself.
+///
+/// # Resumes
+///
+/// As soon as the coroutine has ended: in the same frame and the same phase,
+/// before everything that is queued. At once, without a wait, if it had ended
+/// before. If it is stopped by the host, outside of a run: in the next run of
+/// the phase in which the awaiting coroutine was last polled.
+///
+/// # Output
+///
+/// What the coroutine returned, or a [`JoinError`] if it was stopped or
+/// panicked. A join never hangs for that.
+///
+/// # Cancel safety
+///
+/// `(&mut coroutine).await` in a `select!` may be dropped and tried again; the
+/// result is not lost.
+///
+/// # Panics
+///
+/// If a coroutine awaits itself, directly. (Behind a combinator it waits for
+/// ever, and can be stopped; so do two that await each other.)
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// async fn walk_to(x: u32) -> u32 {
+///     wait_seconds(1).await;
+///     x
+/// }
+///
+/// let mut executor = Executor::new();
+/// let x = executor.run_until(
+///     async {
+///         let walk = start(walk_to(3));
+///         // something else meanwhile
+///         next_frame().await;
+///         walk.await.unwrap()
+///     },
+///     0.25,
+/// );
+/// assert_eq!(x, 3);
+/// ```
+///
+/// A host takes the result of a coroutine that has ended with
+/// [`now_or_never`](futures::FutureExt::now_or_never):
+///
+/// ```
+/// # use framestep::prelude::*;
+/// use futures::FutureExt;
+///
+/// let mut executor = Executor::new();
+/// let answer = executor.spawn(async { 42 });
+/// executor.run_frame(0.1);
+/// assert_eq!(answer.now_or_never().unwrap().unwrap(), 42);
+/// ```
+///
+/// # Source
+///
+/// `Coroutine`, Unity scripting reference; `JoinHandle` of tokio. That any
+/// number may wait for one coroutine, and that a join of a stopped one ends,
+/// is not so in Unity.
+pub struct Coroutine<T> {
+    state: State<T>,
+    registration: Registration,
+    stop_on_drop: Cell<bool>,
+}
+
+enum State<T> {
+    /// It may go on, or has left its result.
+    Stored(Rc<Core>, TaskHandle<T>),
+    /// No executor took it.
+    Refused,
+    /// The result has been given.
+    Done(CoroutineId, Outcome),
+}
+
+impl<T> Coroutine<T> {
+    #[track_caller]
+    pub(crate) fn spawn<F>(
+        core: Rc<Core>,
+        future: F,
+        phase: Option<PhaseIndex>,
+        owner: Option<OwnerIndex>,
+    ) -> Self
+    where
+        F: Future<Output = T> + 'static,
+    {
+        if !core.accepts(owner) {
+            return Self::refused(future);
+        }
+        let task = core.spawn(future, phase, owner, Location::caller());
+        Self::new(State::Stored(core, task))
+    }
+
+    #[track_caller]
+    pub(crate) fn start<F>(core: Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
+    where
+        F: Future<Output = T> + 'static,
+    {
+        if !core.accepts(owner) {
+            return Self::refused(future);
+        }
+        let task = core.start(future, owner, Location::caller());
+        Self::new(State::Stored(core, task))
+    }
+
+    /// The handle of a coroutine that no executor took: stopped from the start.
+    pub(crate) fn refused<F>(future: F) -> Self {
+        core::refuse(future);
+        Self::new(State::Refused)
+    }
+
+    #[inline]
+    fn new(state: State<T>) -> Self {
+        Coroutine {
+            state,
+            registration: Registration::new(PhaseIndex::UPDATE, false),
+            stop_on_drop: Cell::new(false),
+        }
+    }
+
+    /// A plain name for the coroutine, good for [`stop`](crate::stop) and as a
+    /// key. It stays valid, and keeps its meaning, when the handle is gone.
+    pub fn id(&self) -> CoroutineId {
+        match &self.state {
+            State::Stored(core, task) => CoroutineId::new(core.id, task.key()),
+            State::Refused => CoroutineId::NEVER,
+            State::Done(id, _) => *id,
+        }
+    }
+
+    /// Stops the coroutine: drops its future, destructors and all, before this
+    /// returns. One that is being polled goes on until it next waits.
+    ///
+    /// `false` if it has ended already.
+    #[doc(alias = "StopCoroutine")]
+    pub fn stop(&self) -> bool {
+        match &self.state {
+            State::Stored(core, task) => core.stop(task.key()),
+            _ => false,
+        }
+    }
+
+    /// Pauses the coroutine: it does not resume, and its timers stand still, as
+    /// in [`Owner::pause`](crate::Owner::pause). `false`: it was paused itself
+    /// already, or has ended.
+    ///
+    /// Whoever joins it waits for as long as that takes. What it has started
+    /// itself goes on: pause an [`Owner`](crate::Owner) to pause them all.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let fuse = executor.start(async { wait_seconds(1).await });
+    /// executor.run_frame(0.25);
+    /// fuse.pause();
+    /// (0..100).for_each(|_| executor.run_frame(0.25));
+    /// fuse.resume();
+    /// executor.run_until(fuse, 0.25);
+    /// assert_eq!(executor.time().frame, 104);
+    /// ```
+    pub fn pause(&self) -> bool {
+        self.set_paused(true)
+    }
+
+    /// Ends a [`pause`](Coroutine::pause). `false`: it was not paused itself, or
+    /// has ended. While an owner of it is paused, so is the coroutine.
+    pub fn resume(&self) -> bool {
+        self.set_paused(false)
+    }
+
+    fn set_paused(&self, paused: bool) -> bool {
+        match &self.state {
+            State::Stored(core, task) => core.set_paused(task.key(), paused),
+            _ => false,
+        }
+    }
+
+    /// Whether it is paused, itself or by an owner.
+    pub fn is_paused(&self) -> bool {
+        match &self.state {
+            State::Stored(core, task) => {
+                let task = core.tasks.of(task.reference());
+                task.is_alive() && task.has(Flags::PAUSED)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the coroutine has ended, in whatever way.
+    pub fn is_finished(&self) -> bool {
+        match &self.state {
+            State::Stored(core, task) => core.tasks.of(task.reference()).has_ended(),
+            _ => true,
+        }
+    }
+
+    /// Names the coroutine for reports. Without a name, it goes by that of its
+    /// future's type, which for an `async fn` is the path of the function.
+    pub fn named(&self, name: impl Into<Cow<'static, str>>) -> &Self {
+        if let State::Stored(core, task) = &self.state {
+            let (task, name) = (core.tasks.of(task.reference()), name.into());
+            core.tasks.cold_or_new(task, |cold| cold.name = Some(name));
+        }
+        self
+    }
+
+    /// From now on, dropping the handle stops the coroutine instead of
+    /// detaching it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let executor = Executor::new();
+    /// let alarm = executor.start(async { wait_seconds(60).await });
+    /// alarm.stop_on_drop();
+    /// drop(alarm);
+    /// assert!(executor.is_empty());
+    /// ```
+    pub fn stop_on_drop(&self) -> &Self {
+        self.stop_on_drop.set(true);
+        self
+    }
+
+    /// A wait for the coroutine's end that leaves the result alone: any number
+    /// of coroutines may await clones of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep::Outcome;
+    ///
+    /// let mut executor = Executor::new();
+    /// let gate = executor.start(async { wait_seconds(1).await });
+    /// for _ in 0..3 {
+    ///     let opened = gate.finished();
+    ///     executor.start(async move { assert_eq!(opened.await, Outcome::Finished) });
+    /// }
+    /// executor.run_until(gate, 0.5).unwrap();
+    /// assert!(executor.is_empty());
+    /// ```
+    pub fn finished(&self) -> Finished {
+        match &self.state {
+            State::Stored(core, task) => Finished::of(Rc::clone(core), task.reference()),
+            State::Refused => Finished::known(Outcome::Stopped),
+            State::Done(_, outcome) => Finished::known(*outcome),
+        }
+    }
+
+    /// The result of a coroutine that has ended.
+    pub(crate) fn take_result(mut self) -> Result<T, JoinError> {
+        self.take()
+    }
+
+    #[inline]
+    fn take(&mut self) -> Result<T, JoinError> {
+        let State::Stored(core, task) = &self.state else {
+            return Err(self.refusal());
+        };
+        let (result, outcome) = core.take_result(task);
+        let done = State::Done(CoroutineId::new(core.id, task.key()), outcome);
+        if let State::Stored(core, task) = mem::replace(&mut self.state, done) {
+            core.drop_coroutine(task);
+        }
+        result
+    }
+
+    #[cold]
+    fn refusal(&mut self) -> JoinError {
+        self.state = State::Done(self.id(), Outcome::Stopped);
+        JoinError::stopped(self.id(), "never started".into())
+    }
+}
+
+impl<T> Future for Coroutine<T> {
+    type Output = Result<T, JoinError>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        assert!(
+            !self.is_terminated(),
+            "a coroutine was awaited again after it had given its result"
+        );
+        let this = &mut *self;
+        if let State::Stored(core, task) = &this.state {
+            let target = task.reference();
+            if !core.tasks.of(target).has_ended() {
+                this.registration.wait_for_end(core, cx, target);
+                // The waker was cloned, which is user code: it may have ended it.
+                if !core.tasks.of(target).has_ended() {
+                    return Poll::Pending;
+                }
+            }
+            this.registration.finish(core, Place::Joins);
+        }
+        Poll::Ready(this.take())
+    }
+}
+
+impl<T> FusedFuture for Coroutine<T> {
+    #[inline]
+    fn is_terminated(&self) -> bool {
+        matches!(self.state, State::Done(..))
+    }
+}
+
+impl<T> Unpin for Coroutine<T> {}
+
+impl<T> Drop for Coroutine<T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.registration.cancel(Place::Joins);
+        if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
+            if self.stop_on_drop.get() {
+                core.stop(task.key());
+            }
+            core.drop_coroutine(task);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Coroutine<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coroutine")
+            .field("id", &self.id())
+            .field("finished", &self.is_finished())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Waits for the end of a coroutine: the same as awaiting its handle.
+///
+/// See [`Coroutine`] for when it resumes and what it gives.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// let mut executor = Executor::new();
+/// let sum = executor.run_until(
+///     async {
+///         let first = spawn(async { 1 });
+///         let second = spawn(async { 2 });
+///         join(first).await.unwrap() + join(second).await.unwrap()
+///     },
+///     0.1,
+/// );
+/// assert_eq!(sum, 3);
+/// ```
+pub fn join<T>(coroutine: Coroutine<T>) -> Coroutine<T> {
+    coroutine
+}

@@ -1,0 +1,75 @@
+//! Names for coroutines: small copies that notice when what they name is gone.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+/// Where a coroutine is stored, and which of the slot's occupants it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct TaskKey {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl TaskKey {
+    /// Of no task: generations count from 1.
+    pub(crate) const NOBODY: TaskKey = TaskKey {
+        index: 0,
+        generation: 0,
+    };
+}
+
+/// Identifies one coroutine of one executor.
+///
+/// An id is a plain value: it keeps nothing alive, and nothing else gets the
+/// same one (until a slot has had four billion occupants). Once its coroutine has ended, or on another executor,
+/// [`stop`](crate::stop) and its kin answer `false`.
+///
+/// It prints as slot and generation: `12v3` is the third occupant of slot 12.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// let executor = Executor::new();
+/// let id = executor.spawn(async {}).id();
+/// assert_eq!(id.to_string(), "0v1");
+/// assert!(executor.stop(id));
+/// assert!(!executor.stop(id));
+/// assert_eq!(executor.spawn(async {}).id().to_string(), "0v2");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CoroutineId {
+    executor: u32,
+    key: TaskKey,
+}
+
+impl CoroutineId {
+    /// Of a coroutine that no executor took. Executors count from 1.
+    pub(crate) const NEVER: CoroutineId = CoroutineId {
+        executor: 0,
+        key: TaskKey::NOBODY,
+    };
+
+    pub(crate) const fn new(executor: u32, key: TaskKey) -> Self {
+        CoroutineId { executor, key }
+    }
+
+    /// The key, if this id was given out by `executor`.
+    pub(crate) fn key_in(self, executor: u32) -> Option<TaskKey> {
+        (self.executor == executor).then_some(self.key)
+    }
+}
+
+impl fmt::Display for CoroutineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}v{}", self.key.index, self.key.generation))
+    }
+}
+
+impl fmt::Debug for CoroutineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CoroutineId({self})")
+    }
+}

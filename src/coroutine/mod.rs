@@ -1,0 +1,13 @@
+//! Coroutines as their users see them: the handle, the name, how one ended.
+
+mod error;
+mod finished;
+mod handle;
+mod id;
+
+pub use error::{JoinError, Outcome};
+pub use finished::Finished;
+pub use handle::{Coroutine, join};
+pub use id::CoroutineId;
+
+pub(crate) use id::TaskKey;

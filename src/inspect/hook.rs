@@ -1,0 +1,75 @@
+//! A closure of the host's that is told of events.
+
+#![forbid(unsafe_code)]
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+
+use crate::core::call;
+
+type Closure<E> = Box<dyn FnMut(&E)>;
+
+/// A place for such a closure.
+pub(crate) struct Hook<E> {
+    closure: RefCell<Option<Closure<E>>>,
+    is_set: Cell<bool>,
+}
+
+impl<E> Hook<E> {
+    pub(crate) fn set(&self, closure: Closure<E>) {
+        self.is_set.set(true);
+        let previous = self.closure.replace(Some(closure));
+        drop(previous);
+    }
+
+    /// Whether there has ever been a closure.
+    pub(crate) fn is_set(&self) -> bool {
+        self.is_set.get()
+    }
+
+    /// Whether the closure is there, and not at work.
+    pub(crate) fn is_listening(&self) -> bool {
+        self.closure.borrow().is_some()
+    }
+
+    /// Drops the closure: the executor is gone.
+    pub(crate) fn close(&self) {
+        let closure = self.closure.take();
+        call::quietly(|| drop(closure));
+    }
+
+    /// Calls the closure, which is user code: nothing may be borrowed. What it
+    /// causes meanwhile, it is not told. `false`: there is none, or it is at work.
+    #[cold]
+    pub(crate) fn call(&self, event: &E) -> bool {
+        // Taken out for the call, so that it may set another.
+        let closure = self.closure.take();
+        let Some(mut closure) = closure else {
+            return false;
+        };
+        call::quietly(|| closure(event));
+        let mut place = self.closure.borrow_mut();
+        if place.is_none() {
+            *place = Some(closure);
+        } else {
+            drop(place);
+            call::quietly(|| drop(closure));
+        }
+        true
+    }
+}
+
+impl<E> Default for Hook<E> {
+    fn default() -> Self {
+        Hook {
+            closure: RefCell::new(None),
+            is_set: Cell::new(false),
+        }
+    }
+}
+
+impl<E> fmt::Debug for Hook<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Hook").field(&self.is_set()).finish()
+    }
+}

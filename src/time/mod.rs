@@ -1,0 +1,16 @@
+//! Time: phases, lengths of time, clocks. Arithmetic on whole nanoseconds that knows
+//! nothing of coroutines.
+
+mod clock;
+mod phase;
+mod reading;
+mod seconds;
+
+pub use clock::Clock;
+pub use phase::Phase;
+pub use reading::Time;
+pub use seconds::Seconds;
+
+pub(crate) use clock::{AwaitedClock, ClockIndex, ClockRef, ClockState, FrameClock, View};
+pub(crate) use phase::PhaseIndex;
+pub(crate) use seconds::Nanos;

@@ -1,0 +1,139 @@
+//! The phases of a frame, and their dense numbering inside the executor.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+/// A point of the frame at which coroutines resume.
+///
+/// [`Executor::run_frame`](crate::Executor::run_frame) runs the five named
+/// phases in the order in which they are listed here, `FixedUpdate` once for
+/// every fixed step. Custom phases are run by the host, wherever it likes, with
+/// [`Executor::run_phase`](crate::Executor::run_phase).
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// const PHYSICS: Phase = Phase::Custom(0);
+///
+/// let mut executor = Executor::new();
+/// let coroutine = executor.start(async {
+///     in_phase(PHYSICS).await;
+///     time().phase
+/// });
+/// executor.begin_frame(0.5);
+/// executor.run_phase(Phase::Update);
+/// assert!(!coroutine.is_finished());
+/// executor.run_phase(PHYSICS);
+/// assert!(coroutine.is_finished());
+/// ```
+///
+/// # Source
+///
+/// Order of execution for event functions, Unity manual. Unity resumes
+/// `WaitForEndOfFrame` and `WaitForFixedUpdate` in phases of their own; early
+/// update, late update and custom phases follow `PlayerLoopTiming` of UniTask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// Before the fixed steps of the frame.
+    EarlyUpdate,
+    /// After the host's own fixed update, once for every fixed step.
+    FixedUpdate,
+    /// After the host's own update. Where waits resume unless they say otherwise.
+    Update,
+    /// After the host's own late update.
+    LateUpdate,
+    /// The last phase of the frame, after rendering.
+    EndOfFrame,
+    /// A phase of the host's own.
+    Custom(u8),
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Phase::Custom(number) => f.pad(&format!("Custom({number})")),
+            Phase::EarlyUpdate => f.pad("EarlyUpdate"),
+            Phase::FixedUpdate => f.pad("FixedUpdate"),
+            Phase::Update => f.pad("Update"),
+            Phase::LateUpdate => f.pad("LateUpdate"),
+            Phase::EndOfFrame => f.pad("EndOfFrame"),
+        }
+    }
+}
+
+/// A [`Phase`] as an index: the five named ones first, then the custom ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PhaseIndex(u16);
+
+impl PhaseIndex {
+    pub(crate) const FIXED_UPDATE: PhaseIndex = PhaseIndex::new(Phase::FixedUpdate);
+    pub(crate) const UPDATE: PhaseIndex = PhaseIndex::new(Phase::Update);
+    /// How many phases every executor has from the start.
+    pub(crate) const NAMED: usize = 5;
+    /// All bits a phase index can have set.
+    pub(crate) const MASK: u16 = 0x1ff;
+
+    pub(crate) const fn new(phase: Phase) -> Self {
+        PhaseIndex(match phase {
+            Phase::EarlyUpdate => 0,
+            Phase::FixedUpdate => 1,
+            Phase::Update => 2,
+            Phase::LateUpdate => 3,
+            Phase::EndOfFrame => 4,
+            Phase::Custom(number) => 5 + number as u16,
+        })
+    }
+
+    pub(crate) const fn from_bits(bits: u16) -> Self {
+        PhaseIndex(bits & Self::MASK)
+    }
+
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) const fn as_usize(self) -> usize {
+        self.0 as usize
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "an index is made of a phase, whose number has eight bits"
+    )]
+    pub(crate) const fn phase(self) -> Phase {
+        match self.0 {
+            0 => Phase::EarlyUpdate,
+            1 => Phase::FixedUpdate,
+            2 => Phase::Update,
+            3 => Phase::LateUpdate,
+            4 => Phase::EndOfFrame,
+            custom => Phase::Custom((custom - 5) as u8),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Phase, PhaseIndex};
+
+    #[test]
+    fn an_index_reads_back_as_its_phase() {
+        let named = [
+            Phase::EarlyUpdate,
+            Phase::FixedUpdate,
+            Phase::Update,
+            Phase::LateUpdate,
+            Phase::EndOfFrame,
+        ];
+        for phase in named.into_iter().chain((0..=255).map(Phase::Custom)) {
+            let index = PhaseIndex::new(phase);
+            assert_eq!(index.phase(), phase);
+            assert_eq!(PhaseIndex::from_bits(index.bits()), index);
+        }
+        assert!(PhaseIndex::new(Phase::Custom(255)).bits() <= PhaseIndex::MASK);
+    }
+}

@@ -1,0 +1,57 @@
+//! What a coroutine can read off the clocks.
+
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use crate::time::Phase;
+
+/// A reading of the executor's clocks.
+///
+/// Given by [`time`](crate::time()), [`Executor::time`](crate::Executor::time)
+/// and by the waits that resume once a frame. All clocks stand still between
+/// two calls of [`Executor::begin_frame`](crate::Executor::begin_frame), except
+/// that inside a fixed step `elapsed` and `delta` are those of the step.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// let mut executor = Executor::new();
+/// executor.run_frame(0.25);
+/// let time = executor.time();
+/// assert_eq!(time.frame, 1);
+/// assert_eq!(time.elapsed.as_secs_f32(), 0.25);
+/// assert_eq!(time.fixed_elapsed.as_millis(), 240); // twelve steps of 20 ms
+/// ```
+///
+/// # Source
+///
+/// `Time.frameCount`, `deltaTime`, `time`, `unscaledTime`, `fixedTime`, Unity
+/// scripting reference. As there, `time` and `deltaTime` are the fixed ones
+/// inside a fixed step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Time {
+    /// How many frames have begun. 0 is everything before the first.
+    pub frame: u64,
+    /// How far the game clock went in this frame, scaled; inside a fixed step,
+    /// the length of the step.
+    pub delta: Duration,
+    /// The game clock; inside a fixed step, the time of the step.
+    pub elapsed: Duration,
+    /// The dt of this frame as the host gave it, neither scaled nor clamped.
+    pub unscaled_delta: Duration,
+    /// The sum of all dt that the host gave: what "realtime" means here.
+    pub unscaled_elapsed: Duration,
+    /// The length of a fixed step.
+    pub fixed_delta: Duration,
+    /// The end of the latest fixed step.
+    pub fixed_elapsed: Duration,
+    /// How fast the game clock goes in this frame: 0 while it is paused. See
+    /// [`Clock::set_scale`](crate::Clock::set_scale).
+    pub scale: f64,
+    /// The phase whose run is under way, if one is.
+    pub phase: Option<Phase>,
+}
