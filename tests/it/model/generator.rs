@@ -167,6 +167,10 @@ impl Random {
                 Mode::MuffledUnordered,
                 Mode::JoinAll,
                 Mode::SelectAll,
+                Mode::OwnJoinAll,
+                Mode::OwnRace,
+                Mode::OwnJoin,
+                Mode::OwnSelect,
             ]);
         }
         let mode = self.pick(&modes);

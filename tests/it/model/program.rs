@@ -180,6 +180,14 @@ pub(super) enum Mode {
     JoinAll,
     /// `futures::future::select_all`, until none is left.
     SelectAll,
+    /// `framestep::join_all`.
+    OwnJoinAll,
+    /// `framestep::race`.
+    OwnRace,
+    /// `framestep::join!`, two by two.
+    OwnJoin,
+    /// `framestep::select!`, one within the other.
+    OwnSelect,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Handle, Outcome, WithError};
 use futures::FutureExt;
 
-use super::program::{How, Length, Settings, Wait};
+use super::program::{How, Length, Mode, Settings, Wait};
 use super::system::{Calls, Refused, Script, System, Waiting};
 use super::trace::{Got, Lent};
 
@@ -65,11 +65,35 @@ macro_rules! in_phase_of {
     };
 }
 
-/// Waits until so many runs of the fixed phase have begun.
-async fn wait_steps(n: u64) {
-    for _ in 0..n.max(1) {
-        let _ = fixed_update().await;
+/// The first two with `join!`, and then the others.
+async fn joined(waits: Vec<Waiting>) -> Got {
+    let mut waits = waits.into_iter();
+    let mut all = Vec::new();
+    while let Some(one) = waits.next() {
+        match waits.next() {
+            Some(other) => all.extend(<[Got; 2]>::from(framestep::join!(one, other))),
+            None => all.push(one.await),
+        }
     }
+    Got::All(all)
+}
+
+/// Pairs of `select!`, one within the other.
+async fn selected(waits: Vec<Waiting>) -> Got {
+    let mut waits = waits.into_iter().enumerate().rev();
+    let (at, last) = waits.next().expect("there is one");
+    let mut all = last.map(move |got| (at, got)).boxed_local();
+    for (at, wait) in waits {
+        all = async move {
+            framestep::select! {
+                got = wait => (at, got),
+                rest = all => rest,
+            }
+        }
+        .boxed_local();
+    }
+    let (at, got) = all.await;
+    Got::One(at, Box::new(got))
 }
 
 async fn ticks(length: Length, count: usize, phase: Phase) -> Got {
@@ -246,7 +270,7 @@ impl System for Real {
             Wait::Frames(frames, phase) => in_phase_of!(wait_frames(frames), phase)
                 .map(|_| Got::Done)
                 .boxed_local(),
-            Wait::Steps(steps) => wait_steps(steps).map(|()| Got::Done).boxed_local(),
+            Wait::Steps(steps) => wait_steps(steps).map(|_| Got::Done).boxed_local(),
             Wait::Seconds(length, phase) => {
                 let wait = with_length!(length, wait_seconds);
                 in_phase_of!(wait, phase).map(|_| Got::Done).boxed_local()
@@ -284,6 +308,18 @@ impl System for Real {
             | Wait::Loose(_)
             | Wait::Timeout(..)
             | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
+        }
+    }
+
+    fn group(mode: Mode, waits: Vec<Waiting>) -> Waiting {
+        match mode {
+            Mode::OwnJoinAll => framestep::join_all(waits).map(Got::All).boxed_local(),
+            Mode::OwnRace => framestep::race(waits)
+                .map(|(at, got)| Got::One(at, Box::new(got)))
+                .boxed_local(),
+            Mode::OwnJoin => joined(waits).boxed_local(),
+            Mode::OwnSelect => selected(waits).boxed_local(),
+            _ => unreachable!("not a group of the crate's own"),
         }
     }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use framestep::Phase;
 use futures::future::LocalBoxFuture;
 
-use super::program::{How, Length, Settings, Wait};
+use super::program::{How, Length, Mode, Settings, Wait};
 use super::trace::{Got, Lent};
 
 pub(super) type Script = LocalBoxFuture<'static, usize>;
@@ -67,7 +67,9 @@ pub(super) trait System: Sized + 'static {
 
     /// A wait of the executor's own, on `clock` if it names one.
     fn wait(&self, wait: &Wait, clock: Option<&Self::Clock>, calls: Calls) -> Waiting;
-    /// The same with a limit of time.
+    /// Several waits as one, with what the crate has for that.
+    fn group(mode: Mode, waits: Vec<Waiting>) -> Waiting;
+    /// A wait with a limit of time.
     fn timeout(&self, length: Length, phase: Phase, waiting: Waiting) -> Waiting;
 
     fn owner(

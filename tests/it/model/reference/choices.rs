@@ -1,11 +1,5 @@
 //! Answers where the contract leaves two open.
 
-/// A fixed step begins with `begin_fixed_step`, as a frame does with
-/// `begin_frame`: a wait for the next step that a host's own fixed update starts
-/// is not due in the run of the very step. If false, every run of the fixed
-/// phase is a step.
-pub(super) const STEPS_BEGIN_LIKE_FRAMES: bool = true;
-
 /// What becomes of a coroutine that was ready when it was paused.
 pub(super) const PAUSED: Paused = Paused::KeepsItsPlace;
 

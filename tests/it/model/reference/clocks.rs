@@ -14,8 +14,6 @@ const MOST: u64 = 500_000_000;
 
 pub(super) struct Clocks {
     pub(super) frame: u64,
-    /// How many fixed steps have begun.
-    pub(super) step: u64,
     pub(super) fixed: u64,
     steps_of_frame: u64,
     /// A fixed step is under way.
@@ -39,7 +37,6 @@ impl Clocks {
     pub(super) fn new(settings: &Settings) -> Self {
         Clocks {
             frame: 0,
-            step: 0,
             fixed: 0,
             steps_of_frame: 0,
             in_step: false,
@@ -90,7 +87,6 @@ impl Clocks {
         }
         self.steps_of_frame += 1;
         self.fixed += STEP;
-        self.step += 1;
         true
     }
 

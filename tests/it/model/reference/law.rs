@@ -2,7 +2,6 @@
 
 use framestep::Phase;
 
-use super::choices::STEPS_BEGIN_LIKE_FRAMES;
 use super::clocks::Clocks;
 use super::state::{Kind, Timer, Wait};
 
@@ -23,12 +22,10 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
     }
 }
 
-/// "Frame > N", and on fixed steps the same of steps.
+/// "Frame > N", and on fixed steps the same of steps. Every run of the fixed
+/// phase is one, so one that begins is later.
 fn is_later(wait: &Wait, clocks: &Clocks) -> bool {
-    if wait.phase != Phase::FixedUpdate {
-        return clocks.frame > wait.frame;
-    }
-    !STEPS_BEGIN_LIKE_FRAMES || clocks.step > wait.step
+    wait.phase == Phase::FixedUpdate || clocks.frame > wait.frame
 }
 
 fn is_reached(timer: &Timer, phase: Phase, clocks: &Clocks) -> bool {

@@ -19,9 +19,10 @@ use std::rc::{Rc, Weak};
 use framestep::{Outcome, Phase};
 use futures::FutureExt;
 
-use super::program::{How, Length, Settings, Wait};
+use super::program::{How, Length, Mode, Settings, Wait};
 use super::system::{self, Calls, Refused, Script, System};
 use super::trace::{Got, Lent};
+use super::world::groups;
 use clocks::{Clocks, GAME, REAL};
 use state::State;
 use wait::{Plan, Waiting};
@@ -245,6 +246,16 @@ impl System for Reference {
             | Wait::Loose(_)
             | Wait::Timeout(..)
             | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
+        }
+    }
+
+    /// All that are left are looked at in order, each time.
+    fn group(mode: Mode, waits: Vec<system::Waiting>) -> system::Waiting {
+        match mode {
+            Mode::OwnJoinAll => groups::all(waits).boxed_local(),
+            Mode::OwnRace | Mode::OwnSelect => groups::first(waits).boxed_local(),
+            Mode::OwnJoin => tools::two_by_two(waits).boxed_local(),
+            _ => unreachable!("not a group of the crate's own"),
         }
     }
 

@@ -100,10 +100,9 @@ pub(super) struct Wait {
     pub(super) waker: Option<Waker>,
     pub(super) kind: Kind,
     pub(super) phase: Phase,
-    /// When it began: the place in the order, the frame, the step.
+    /// When it began: its place in the order, and the frame.
     pub(super) order: u64,
     pub(super) frame: u64,
-    pub(super) step: u64,
     /// A run in which it is due has begun, or what it joins has ended. A
     /// condition may be asked, once.
     pub(super) ready: bool,

@@ -13,6 +13,7 @@ use super::wait::{Plan, Waiting};
 use crate::model::program::Length;
 use crate::model::system;
 use crate::model::trace::Got;
+use crate::model::world::groups;
 
 /// The future is asked first.
 pub(super) fn timeout(
@@ -29,6 +30,19 @@ pub(super) fn timeout(
         limit.poll(cx, |_| true).map(|()| Got::Elapsed)
     })
     .boxed_local()
+}
+
+/// Waits for two, then for the next two.
+pub(super) async fn two_by_two(waits: Vec<system::Waiting>) -> Got {
+    let mut waits = waits.into_iter();
+    let mut all = Vec::new();
+    while let Some(one) = waits.next() {
+        match groups::all(std::iter::once(one).chain(waits.next()).collect()).await {
+            Got::All(both) => all.extend(both),
+            _ => unreachable!("it gives all"),
+        }
+    }
+    Got::All(all)
 }
 
 /// A condition is asked when it is due.

@@ -123,7 +123,6 @@ impl Core {
             phase,
             order: name,
             frame: state.clocks.frame,
-            step: state.clocks.step,
             ready: false,
         };
         state.waits.push(wait);
@@ -169,7 +168,7 @@ impl Core {
         let coroutine = self.polling();
         let own = self.is_own_waker(coroutine, cx);
         let mut state = self.state.borrow_mut();
-        let (frame, step, order) = (state.clocks.frame, state.clocks.step, state.number());
+        let (frame, order) = (state.clocks.frame, state.number());
         let wait = state.wait(name).expect("it has begun");
         wait.coroutine = coroutine;
         wait.waker = (!own).then(|| cx.waker().clone());
@@ -180,9 +179,8 @@ impl Core {
             wait.ready = false;
             wait.order = order;
             if animation.is_some() {
-                // Once in a frame, on fixed steps once in a step.
+                // Once in a frame.
                 wait.frame = frame;
-                wait.step = step;
             }
         }
         true

@@ -8,12 +8,16 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
 use crate::model::program::Mode;
-use crate::model::system::Waiting;
+use crate::model::system::{System, Waiting};
 use crate::model::trace::Got;
 use crate::support::swallow;
 
 /// `item` is told of each that is over, where that can be known.
-pub(super) fn group(mode: Mode, waits: Vec<Waiting>, item: impl Fn(&Got) + 'static) -> Waiting {
+pub(super) fn group<S: System>(
+    mode: Mode,
+    waits: Vec<Waiting>,
+    item: impl Fn(&Got) + 'static,
+) -> Waiting {
     match mode {
         Mode::All => all(waits).boxed_local(),
         Mode::Muffled => swallow(all(waits)).boxed_local(),
@@ -22,11 +26,14 @@ pub(super) fn group(mode: Mode, waits: Vec<Waiting>, item: impl Fn(&Got) + 'stat
         Mode::MuffledUnordered => swallow(unordered(waits, item)).boxed_local(),
         Mode::JoinAll => join_all(waits).map(Got::All).boxed_local(),
         Mode::SelectAll => one_by_one(waits, item).boxed_local(),
+        Mode::OwnJoinAll | Mode::OwnRace | Mode::OwnJoin | Mode::OwnSelect => {
+            S::group(mode, waits)
+        }
     }
 }
 
 /// Waits for all, and looks at those that are left in order.
-async fn all(waits: Vec<Waiting>) -> Got {
+pub(in crate::model) async fn all(waits: Vec<Waiting>) -> Got {
     let mut waits: Vec<(Option<Waiting>, Got)> = waits
         .into_iter()
         .map(|wait| (Some(wait), Got::Nothing))
@@ -47,7 +54,7 @@ async fn all(waits: Vec<Waiting>) -> Got {
 }
 
 /// Waits for one; of several that are ready, the first.
-async fn first(mut waits: Vec<Waiting>) -> Got {
+pub(in crate::model) async fn first(mut waits: Vec<Waiting>) -> Got {
     poll_fn(move |cx| {
         for (at, wait) in waits.iter_mut().enumerate() {
             if let Poll::Ready(got) = wait.as_mut().poll(cx) {

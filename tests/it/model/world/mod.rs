@@ -2,7 +2,7 @@
 
 mod acts;
 mod bell;
-mod groups;
+pub(super) mod groups;
 mod script;
 mod waits;
 

@@ -47,7 +47,7 @@ impl<S: System> World<S> {
             Wait::Group(mode, waits) => {
                 let waits = waits.iter().map(|wait| self.wait(me, wait)).collect();
                 let (world, seat, who) = (self.clone(), me.seat, me.who());
-                return groups::group(*mode, waits, move |got| {
+                return groups::group::<S>(*mode, waits, move |got| {
                     world.log(seat, who, What::Item(got.clone()));
                 });
             }
