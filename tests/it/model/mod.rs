@@ -4,7 +4,8 @@
 //! `FRAMESTEP_MODEL_OPERATIONS=1000000` runs programs until that many polls,
 //! resumes and calls have been compared; `FRAMESTEP_MODEL_SEED=7` begins at
 //! another seed, and without the former runs that one alone.
-//! `FRAMESTEP_MODEL_WITHOUT=pauses,moves` leaves some features of programs out.
+//! `FRAMESTEP_MODEL_WITHOUT=pauses,moves` leaves some features of programs out,
+//! and `FRAMESTEP_MODEL_DIFFERENCES=5` goes on until five programs differ.
 
 mod features;
 mod generator;
@@ -56,24 +57,24 @@ struct Sum {
     operations: u64,
 }
 
-/// Compares one program.
-fn compare(seed: u64, without: &[String], sum: &mut Sum) {
+/// Compares one program, and tells how both differ.
+fn compare(seed: u64, without: &[String], sum: &mut Sum) -> Result<(), String> {
     let program = generator::program(seed, without);
     let (expected, actual) = traces(&program);
+    sum.programs += 1;
+    sum.operations += expected.len() as u64;
     if expected == actual {
-        sum.programs += 1;
-        sum.operations += expected.len() as u64;
-        return;
+        return Ok(());
     }
     let smaller = shrink::minimised(program, |program| {
         let (expected, actual) = traces(program);
         expected != actual
     });
     let (expected, actual) = traces(&smaller);
-    panic!(
+    Err(format!(
         "framestep and the reference differ: FRAMESTEP_MODEL_SEED={seed}\n{smaller}\n{}",
         side_by_side(&expected, &actual)
-    );
+    ))
 }
 
 /// Both traces around the first difference.
@@ -87,7 +88,7 @@ fn side_by_side(expected: &[Event], actual: &[Event]) -> String {
         event.map_or_else(String::new, ToString::to_string)
     };
     let mut text = format!("  {:60} | framestep\n", "reference");
-    for at in same.saturating_sub(12)..(same + 6).min(expected.len().max(actual.len())) {
+    for at in same.saturating_sub(14)..(same + 6).min(expected.len().max(actual.len())) {
         let (left, right) = (line(expected, at), line(actual, at));
         let mark = if left == right { ' ' } else { '!' };
         let _ = writeln!(text, "{mark} {left:60} | {right}");
@@ -122,11 +123,19 @@ fn random_programs_do_what_the_contract_says() {
         }));
     }
     let operations = operations.unwrap_or(u64::MAX);
+    let most = variable("FRAMESTEP_MODEL_DIFFERENCES").unwrap_or(1);
+    let most = usize::try_from(most).expect("it is small");
     let first = seed.unwrap_or(0);
     let mut sum = Sum::default();
+    let mut differences = Vec::new();
     while sum.programs < programs && sum.operations < operations {
-        compare(first + sum.programs, &without, &mut sum);
+        let difference = compare(first + sum.programs, &without, &mut sum);
+        differences.extend(difference.err());
+        if differences.len() >= most {
+            break;
+        }
     }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
     println!(
         "{} operations of {} programs from seed {first} on",
         sum.operations, sum.programs
