@@ -70,5 +70,29 @@ fn all_of_many(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, children_that_end_at_once, chains, all_of_many);
+/// `join_all/waits/<waits>`: one coroutine waits for many waits of its own.
+fn all_of_many_waits(c: &mut Criterion) {
+    let mut group = c.benchmark_group("join_all");
+    let size: u64 = 64;
+    let mut executor = Executor::new();
+    executor.spawn(async move {
+        loop {
+            join_all((0..size).map(|_| next_frame())).await;
+        }
+    });
+    executor.run_frame(DT);
+    group.throughput(Throughput::Elements(size));
+    group.bench_function(BenchmarkId::new("waits", size), |b| {
+        b.iter(|| executor.run_frame(DT));
+    });
+    group.finish();
+}
+
+criterion_group!(
+    benches,
+    children_that_end_at_once,
+    chains,
+    all_of_many,
+    all_of_many_waits
+);
 criterion_main!(benches);

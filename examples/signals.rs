@@ -1,7 +1,7 @@
 //! `Signal`: hits, a health bar that counts all of them, and an alarm that wakes every guard.
 
 use framestep::prelude::*;
-use futures::{StreamExt, select_biased};
+use futures::StreamExt;
 
 fn say(text: &str) {
     println!("frame {:2}: {text}", time().frame);
@@ -41,9 +41,10 @@ async fn referee(died: Signal<&'static str>, alarm: Signal<()>) {
     let mut alarms = alarm.subscribe();
     let mut deaths = died.subscribe();
     loop {
-        select_biased! {
-            who = deaths.select_next_some() => return say(&format!("{who} is dead")),
-            () = alarms.select_next_some() => say("there is an alarm"),
+        select! {
+            Some(who) = deaths.next() => return say(&format!("{who} is dead")),
+            Some(()) = alarms.next() => say("there is an alarm"),
+            else => return,
         }
     }
 }

@@ -81,10 +81,11 @@
 //! |---|---|
 //! | [`next_frame()`] | the first Update with frame > N |
 //! | [`wait_frames(n)`](wait_frames) | the first Update with frame >= N + n; 0 counts as 1 |
+//! | [`wait_steps(n)`](wait_steps) | the `n`-th run of FixedUpdate that begins after the await; 0 counts as 1 |
 //! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline |
 //! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | every Update with frame > N, to ask, until it holds (no longer holds) |
 //! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await |
-//! | a [`Coroutine`], [`join(coroutine)`](join) | whichever run it ends in; at once if it has ended |
+//! | a [`Coroutine`], [`join(coroutine)`](join()) | whichever run it ends in; at once if it has ended |
 //!
 //! [`in_phase`](WaitSeconds::in_phase) on one of the first four rows puts another
 //! phase in the place of Update. A join returns what the coroutine returned, the
@@ -93,8 +94,9 @@
 //! loop around one cannot hold a frame up.
 //!
 //! On top of them: [`timeout`] and [`interval`], [`frames`] and [`animate`],
-//! [`join_all`] and [`race`] for coroutines, [`Signal`] for events, and [`Budget`]
-//! for long jobs that are cut into frames.
+//! [`select!`] and [`join!`], [`race`] and [`join_all`] for several futures at
+//! once, [`Signal`] for events, and [`Budget`] for long jobs that are cut into
+//! frames.
 //!
 //! # Scripts within scripts
 //!
@@ -203,12 +205,11 @@
 //! #     }
 //! # }
 //! use futures::channel::oneshot;
-//! use futures::select_biased;
 //!
-//! /// Opens when the lever is pulled. After three seconds nobody will.
-//! async fn gate(door: Door, mut lever: oneshot::Receiver<()>) {
-//!     select_biased! {
-//!         pulled = lever => if pulled.is_ok() { open(door).await },
+//! /// Opens if the lever is pulled within three seconds.
+//! async fn gate(door: Door, lever: oneshot::Receiver<()>) {
+//!     select! {
+//!         Ok(()) = lever => open(door).await,
 //!         _ = wait_seconds(3) => println!("the gate stays shut"),
 //!     }
 //! }
@@ -223,8 +224,10 @@
 //! assert_eq!(executor.time().frame, 3); // woken in 1, open in 3
 //! ```
 //!
-//! `select_biased!` rather than `select!`: when several branches are ready, the
-//! latter tosses a coin, and a replay would go another way.
+//! [`select!`] waits for the first of several futures. When two are ready in one
+//! poll, the upper branch wins, so that a replay takes the same branch. The
+//! macros of `futures` and tokio work as well, but their `select!` picks a branch
+//! at random.
 //!
 //! # Whose it is, and what it may touch
 //!

@@ -1,8 +1,8 @@
 //! A countdown that races against an event.
 
 use framestep::prelude::*;
+use futures::StreamExt;
 use futures::channel::mpsc::UnboundedReceiver;
-use futures::{StreamExt, select_biased};
 
 use crate::stage::say;
 
@@ -14,10 +14,9 @@ pub(crate) enum End {
 pub(crate) async fn countdown(seconds: u32, mut wire_cut: UnboundedReceiver<()>) -> End {
     for left in (1..=seconds).rev() {
         say("bomb", &format!("{left} ..."));
-        // The plain `select!` tosses a coin when both are ready. This one goes by
-        // the order of the lines, so that every replay ends the same way.
-        select_biased! {
-            () = wire_cut.select_next_some() => {
+        // When both are ready in one poll, the upper branch wins, in every replay.
+        select! {
+            Some(()) = wire_cut.next() => {
                 say("bomb", "is defused");
                 return End::Cut;
             }

@@ -5,7 +5,7 @@
 /// Waits until all of the futures are ready, and returns their outputs as a
 /// tuple.
 ///
-/// `join!(a, b, c)` takes up to 64 futures, or whatever else implements
+/// `join!(a, b, c)` takes up to 64 futures, or other values that implement
 /// [`IntoFuture`]; [`join_all`](crate::join_all) takes any number of futures of
 /// one type. It runs them concurrently inside the coroutine that awaits it,
 /// without an allocation. The futures may borrow local variables, and need
@@ -81,14 +81,13 @@ macro_rules! __join {
         )
     };
     (@name {$(($future:ident $expression:expr))+} {$($last_first:ident)+}) => {{
-        // All expressions are evaluated before the first future is converted or
-        // polled. `let` extends the life of what an expression borrows.
+        // `let` extends the life of what an expression borrows.
         $( let $future = $expression; )+
-        $( let $future = ::core::future::IntoFuture::into_future($future); )+
-        // In reverse, because local variables are dropped in reverse.
-        $( let mut $last_first = ::core::pin::pin!(
-            $crate::__expansion::Branch::Pending($last_first)
-        ); )+
+        // In reverse, because local variables are dropped in reverse. Each `let`
+        // moves the future; one more is measurable.
+        $( let mut $last_first = ::core::pin::pin!($crate::__expansion::Branch::Pending(
+            ::core::future::IntoFuture::into_future($last_first)
+        )); )+
         let outputs = ::core::future::poll_fn(move |cx| {
             let mut all_ready = true;
             $( all_ready &= $future.as_mut().poll_ready(cx); )+

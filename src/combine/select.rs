@@ -16,8 +16,8 @@
 /// The shape is that of `tokio::select!`. There may be up to 64 branches; the
 /// comma after a handler in braces may be left out, and `else` is optional and
 /// comes last. The futures may borrow local variables, and need neither `pin!`
-/// nor `fuse()`: coroutine handles, the crate's waits, `async` blocks, and
-/// whatever else implements [`IntoFuture`]. It allocates nothing. Use it
+/// nor `fuse()`: coroutine handles, waits, `async` blocks, and any other type that
+/// implements [`IntoFuture`]. It allocates nothing. Use it
 /// wherever `.await` is allowed.
 ///
 /// What happens, in order:
@@ -161,9 +161,11 @@ macro_rules! __select {
         let mut output = {
             // `let` extends the life of what an expression borrows.
             $( let $future = $expression; )+
-            $( let $future = ::core::future::IntoFuture::into_future($future); )+
-            // In reverse, because local variables are dropped in reverse.
-            $( let mut $last_first = ::core::pin::pin!($last_first); )+
+            // In reverse, because local variables are dropped in reverse. Each
+            // `let` moves the future; one more is measurable.
+            $( let mut $last_first = ::core::pin::pin!(
+                ::core::future::IntoFuture::into_future($last_first)
+            ); )+
             let output = ::core::future::poll_fn(move |cx| {
                 let mut is_pending = false;
                 $(

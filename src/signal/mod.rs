@@ -76,15 +76,16 @@ pub use subscription::Subscription;
 ///
 /// ```
 /// # use framestep::prelude::*;
-/// use futures::{StreamExt, select_biased};
+/// use futures::StreamExt;
 ///
 /// async fn door(opened: Signal<()>, shut: Signal<()>) -> u32 {
-///     let (mut opened, mut shut) = (opened.subscribe().fuse(), shut.subscribe().fuse());
+///     let (mut opened, mut shut) = (opened.subscribe(), shut.subscribe());
 ///     let mut count = 0;
 ///     loop {
-///         select_biased! {
-///             () = opened.select_next_some() => count += 1,
-///             () = shut.select_next_some() => return count,
+///         select! {
+///             Some(()) = opened.next() => count += 1,
+///             Some(()) = shut.next() => return count,
+///             else => return count,
 ///         }
 ///         wait_seconds(1).await; // it squeaks
 ///     }

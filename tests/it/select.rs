@@ -608,7 +608,7 @@ fn names_of_the_caller_and_of_the_macro_do_not_meet() {
 }
 
 #[test]
-fn whatever_becomes_a_future_is_a_branch() {
+fn any_into_future_is_a_branch() {
     struct Later(u64);
     impl IntoFuture for Later {
         type Output = u64;
