@@ -1,5 +1,9 @@
 //! Answers where the contract leaves two open.
 
+/// A wake by the destructor of a coroutine is one by that coroutine, and not by
+/// the one in whose poll the destructor runs.
+pub(super) const DESTRUCTORS_WAKE_AS_THEIR_COROUTINE: bool = true;
+
 /// What becomes of a coroutine that was ready when it was paused.
 pub(super) const PAUSED: Paused = Paused::KeepsItsPlace;
 

@@ -4,8 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep::Outcome;
 
-use super::Core;
+use super::choices::DESTRUCTORS_WAKE_AS_THEIR_COROUTINE;
 use super::state::{Cause, Kind};
+use super::{Core, wake};
 use crate::model::system::Script;
 
 /// How deep stops nest.
@@ -63,7 +64,13 @@ impl Core {
             state.coroutines[coroutine].going = true;
             state.scopes.push(coroutine);
         }
+        if DESTRUCTORS_WAKE_AS_THEIR_COROUTINE {
+            wake::enter_poll(self.number(), coroutine);
+        }
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
+        if DESTRUCTORS_WAKE_AS_THEIR_COROUTINE {
+            wake::leave_poll();
+        }
         self.state.borrow_mut().scopes.pop();
         let outcome = match dropped {
             Ok(()) => Outcome::Stopped,

@@ -86,8 +86,10 @@ pub(super) struct Arrival {
 /// Why a coroutine is ready.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
+    /// Another coroutine, the host or a thread has woken it.
     Wake,
-    /// It was spawned, resumed from a pause, or what it joins has ended.
+    /// It was spawned, resumed from a pause, has woken itself, or what it joins
+    /// has ended.
     Other,
 }
 

@@ -132,7 +132,12 @@ impl State {
             self.make_ready(coroutine, phase, Cause::Wake, true);
             return;
         }
-        self.make_ready(coroutine, phase, Cause::Wake, innermost);
+        let cause = if innermost {
+            Cause::Other
+        } else {
+            Cause::Wake
+        };
+        self.make_ready(coroutine, phase, cause, innermost);
     }
 
     /// Makes a coroutine ready in a phase: later in the run under way, if it is
