@@ -389,6 +389,7 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
         unlimited: random.chance(50),
         polls: on.limits.then(|| 1 + u32::from(random.chance(50))),
         any_order: on.moves,
+        apart: on.pauses,
         ..Settings::default()
     };
     let mut program = Program {

@@ -24,6 +24,8 @@ pub(super) struct Settings {
     pub(super) polls: Option<u32>,
     /// Waits move between coroutines, so that the order within a run is open.
     pub(super) any_order: bool,
+    /// No two timers are of one length.
+    pub(super) apart: bool,
 }
 
 impl Default for Settings {
@@ -34,6 +36,7 @@ impl Default for Settings {
             most: 30,
             polls: None,
             any_order: false,
+            apart: false,
         }
     }
 }

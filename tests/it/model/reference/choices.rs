@@ -4,18 +4,15 @@
 /// the one in whose poll the destructor runs.
 pub(super) const DESTRUCTORS_WAKE_AS_THEIR_COROUTINE: bool = true;
 
-/// What becomes of a coroutine that was ready when it was paused.
-pub(super) const PAUSED: Paused = Paused::KeepsItsPlace;
+/// A timer whose deadline was reached before the pause is due in the runs during
+/// the pause, like any wait. If not, it is due in the first run after it.
+pub(super) const TIMERS_FALL_DUE_IN_PAUSES: bool = false;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Paused {
-    /// It keeps its place, for the case that it is resumed before that has come;
-    /// if it is not, it is remembered then. What becomes due when it is paused
-    /// already is remembered, and has the place of the resume.
-    KeepsItsPlace,
-    /// The same, but a wait that becomes due in a run keeps its place in it even
-    /// if the coroutine was paused before: only wakes are remembered at once.
-    WaitsKeepTheirPlace,
-    /// It is remembered at once, and has the place of the resume.
-    LosesItsPlace,
-}
+/// A condition makes a paused coroutine due like any wait, and that is remembered,
+/// though nobody asks. If not, it is asked from the first run after the pause on.
+pub(super) const CONDITIONS_FALL_DUE_IN_PAUSES: bool = true;
+
+/// A coroutine that is paused when its place comes is remembered then; if it is
+/// resumed before, nothing has happened. If not so, what makes it due while it is
+/// paused is remembered at once, and has its place where it is resumed.
+pub(super) const PLACES_OUTLAST_PAUSES: bool = true;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep::Outcome;
 
-use super::choices::DESTRUCTORS_WAKE_AS_THEIR_COROUTINE;
+use super::choices::{DESTRUCTORS_WAKE_AS_THEIR_COROUTINE, PLACES_OUTLAST_PAUSES};
 use super::state::{Cause, Kind};
 use super::{Core, wake};
 use crate::model::system::Script;
@@ -98,12 +98,10 @@ impl Core {
                     continue;
                 };
                 let phase = state.coroutines[joiner].phase;
-                if state.is_paused(joiner) {
-                    state.remember(joiner, phase);
-                } else if let Some(run) = &mut state.run {
-                    run.joins.push(name);
-                } else {
-                    state.arrive(joiner, phase, Cause::Other);
+                let remember = state.is_paused(joiner) && !PLACES_OUTLAST_PAUSES;
+                match &mut state.run {
+                    Some(run) if !remember => run.joins.push(name),
+                    _ => state.make_ready(joiner, phase, Cause::Other, false),
                 }
             }
             wakers

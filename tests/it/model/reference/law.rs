@@ -2,6 +2,7 @@
 
 use framestep::Phase;
 
+use super::choices::TIMERS_FALL_DUE_IN_PAUSES;
 use super::clocks::Clocks;
 use super::state::{Kind, Timer, Wait};
 
@@ -30,6 +31,9 @@ fn is_later(wait: &Wait, clocks: &Clocks) -> bool {
 
 fn is_reached(timer: &Timer, phase: Phase, clocks: &Clocks) -> bool {
     let now = clocks.read(timer.clock, Some(phase));
+    if timer.paused_at.is_some() && !TIMERS_FALL_DUE_IN_PAUSES {
+        return false;
+    }
     let now = timer.paused_at.unwrap_or(now);
     timer.deadline.is_some_and(|deadline| now >= deadline)
 }

@@ -3,7 +3,6 @@
 use framestep::Phase;
 
 use super::Core;
-use super::choices::{PAUSED, Paused};
 use super::state::{Cause, State};
 
 impl Core {
@@ -62,21 +61,6 @@ impl State {
                 self.stand_still(at);
             }
         }
-        if PAUSED == Paused::LosesItsPlace {
-            let run = self.run.as_ref();
-            let queued = run.filter(|run| run.queue.contains(&coroutine));
-            let arrivals = &self.arrivals;
-            let arrived = arrivals
-                .iter()
-                .find(|arrival| arrival.coroutine == coroutine);
-            let first = queued
-                .map(|run| run.phase)
-                .or(arrived.map(|arrival| arrival.phase));
-            if let Some(phase) = first {
-                self.forget_readiness(coroutine);
-                self.remember(coroutine, phase);
-            }
-        }
     }
 
     /// A timer of a paused coroutine has what its clock reads now as its time.
@@ -109,8 +93,11 @@ impl State {
         }
     }
 
-    /// One wake is remembered: the first.
+    /// One wake is remembered: the first, also if that came before the pause.
     pub(super) fn remember(&mut self, coroutine: usize, phase: Phase) {
-        self.coroutines[coroutine].remembered.get_or_insert(phase);
+        let mut arrivals = self.arrivals.iter();
+        if !arrivals.any(|arrival| arrival.coroutine == coroutine) {
+            self.coroutines[coroutine].remembered.get_or_insert(phase);
+        }
     }
 }

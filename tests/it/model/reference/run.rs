@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 
 use framestep::{Outcome, Phase};
 
-use super::choices::{PAUSED, Paused};
+use super::choices::PLACES_OUTLAST_PAUSES;
 use super::law;
-use super::state::{Cause, Kind, Run, State};
+use super::state::{Cause, Kind, Place, Run, State};
 use super::{Core, wake};
 use crate::model::system::Refused;
 
@@ -45,12 +45,11 @@ impl Core {
         state.joiners_go_first();
         loop {
             let run = state.run.as_mut().expect("it is under way");
-            let phase = run.phase;
-            let coroutine = run.queue.pop_front()?;
-            if state.is_paused(coroutine) {
-                state.remember(coroutine, phase);
+            let place = run.queue.pop_front()?;
+            if state.is_paused(place.coroutine) {
+                state.remember(place.coroutine, place.phase);
             } else {
-                return Some(coroutine);
+                return Some(place.coroutine);
             }
         }
     }
@@ -118,11 +117,11 @@ impl State {
         }
         self.arrivals.sort_by_key(|arrival| arrival.order);
         self.arrivals.retain(|arrival| {
-            if arrival.phase == phase && !run.queue.contains(&arrival.coroutine) {
+            if arrival.phase == phase && run.queue(arrival.coroutine, phase) {
+                // It counts for the limit of polls.
                 if arrival.cause == Cause::Wake {
                     run.woken.push(arrival.coroutine);
                 }
-                run.queue.push_back(arrival.coroutine);
             }
             arrival.phase != phase
         });
@@ -143,10 +142,10 @@ impl State {
             let Some(coroutine) = wait.coroutine else {
                 continue;
             };
-            if self.is_paused(coroutine) && PAUSED != Paused::WaitsKeepTheirPlace {
+            if self.is_paused(coroutine) && !PLACES_OUTLAST_PAUSES {
                 self.remember(coroutine, phase);
-            } else if !run.queue.contains(&coroutine) {
-                run.queue.push_back(coroutine);
+            } else {
+                run.queue(coroutine, phase);
             }
         }
         self.run = Some(run);
@@ -166,8 +165,9 @@ impl State {
         }
         let run = self.run.as_mut().expect("it is under way");
         for coroutine in joiners.into_iter().rev() {
-            run.queue.retain(|&one| one != coroutine);
-            run.queue.push_front(coroutine);
+            let phase = self.coroutines[coroutine].phase;
+            run.drop_place(coroutine);
+            run.queue.push_front(Place { coroutine, phase });
         }
     }
 }

@@ -40,11 +40,17 @@ pub(super) struct State {
 pub(super) struct Run {
     pub(super) phase: Phase,
     /// Who is polled in it, in order.
-    pub(super) queue: VecDeque<usize>,
+    pub(super) queue: VecDeque<Place>,
     /// Joins whose coroutine has ended since the last poll, in order.
     pub(super) joins: Vec<u64>,
     /// Who was queued in it for a wake, once for each time.
     pub(super) woken: Vec<usize>,
+}
+
+pub(super) struct Place {
+    pub(super) coroutine: usize,
+    /// Where it is remembered, if it is paused when its turn comes.
+    pub(super) phase: Phase,
 }
 
 pub(super) struct Coroutine {
@@ -133,6 +139,25 @@ pub(super) struct Timer {
     pub(super) deadline: Option<u64>,
     /// What its clock read when it was paused.
     pub(super) paused_at: Option<u64>,
+}
+
+impl Run {
+    /// Gives a coroutine the last place, unless it has one.
+    pub(super) fn queue(&mut self, coroutine: usize, phase: Phase) -> bool {
+        let new = !self.has(coroutine);
+        if new {
+            self.queue.push_back(Place { coroutine, phase });
+        }
+        new
+    }
+
+    pub(super) fn has(&self, coroutine: usize) -> bool {
+        self.queue.iter().any(|place| place.coroutine == coroutine)
+    }
+
+    pub(super) fn drop_place(&mut self, coroutine: usize) {
+        self.queue.retain(|place| place.coroutine != coroutine);
+    }
 }
 
 impl State {

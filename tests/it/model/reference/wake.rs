@@ -9,6 +9,7 @@ use std::thread::ThreadId;
 use framestep::Phase;
 
 use super::Core;
+use super::choices::PLACES_OUTLAST_PAUSES;
 use super::state::{Arrival, Cause, State};
 
 /// Wakes from other threads, in the order in which they came.
@@ -117,27 +118,25 @@ impl State {
             return;
         }
         let phase = self.coroutines[coroutine].phase;
-        if self.phase() == Some(phase) && !innermost && !self.is_paused(coroutine) {
-            let limit = self.limit;
-            let run = self.run.as_mut().expect("it has a phase");
-            let before = run.woken.iter().filter(|&&one| one == coroutine).count();
-            if before < limit {
-                if !run.queue.contains(&coroutine) {
-                    run.woken.push(coroutine);
-                    run.queue.push_back(coroutine);
-                }
+        let limit = self.limit;
+        let mut next = innermost;
+        if let Some(run) = &mut self.run {
+            if run.has(coroutine) {
+                // It is polled in this run as it is.
                 return;
             }
-            // It goes on in the next run.
-            self.make_ready(coroutine, phase, Cause::Wake, true);
-            return;
+            if run.phase == phase && !innermost {
+                let before = run.woken.iter().filter(|&&one| one == coroutine);
+                next = before.count() >= limit;
+                run.woken.push(coroutine);
+            }
         }
         let cause = if innermost {
             Cause::Other
         } else {
             Cause::Wake
         };
-        self.make_ready(coroutine, phase, cause, innermost);
+        self.make_ready(coroutine, phase, cause, next);
     }
 
     /// Makes a coroutine ready in a phase: later in the run under way, if it is
@@ -151,14 +150,16 @@ impl State {
         next: bool,
     ) {
         if self.is_paused(coroutine) {
-            self.remember(coroutine, phase);
-            return;
+            let ready = self.coroutines[coroutine].remembered.is_some()
+                || (self.arrivals.iter()).any(|arrival| arrival.coroutine == coroutine);
+            if ready || !PLACES_OUTLAST_PAUSES {
+                self.remember(coroutine, phase);
+                return;
+            }
         }
         match &mut self.run {
             Some(run) if run.phase == phase && !next => {
-                if !run.queue.contains(&coroutine) {
-                    run.queue.push_back(coroutine);
-                }
+                run.queue(coroutine, phase);
             }
             _ => self.arrive(coroutine, phase, cause),
         }
@@ -184,7 +185,7 @@ impl State {
         self.arrivals
             .retain(|arrival| arrival.coroutine != coroutine);
         if let Some(run) = &mut self.run {
-            run.queue.retain(|&one| one != coroutine);
+            run.drop_place(coroutine);
         }
     }
 }

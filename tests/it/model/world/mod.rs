@@ -38,6 +38,8 @@ struct World<S: System> {
     drives: Cell<usize>,
     /// How many closures have borrowed lent state.
     borrows: Cell<usize>,
+    /// How many lengths of time were made different.
+    lengths: Cell<u64>,
     /// The program sends scripts from elsewhere.
     sends: bool,
     /// The program is over: what is dropped from now on is of no interest.
@@ -74,6 +76,7 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
         begun: Cell::new(0),
         drives: Cell::new(0),
         borrows: Cell::new(0),
+        lengths: Cell::new(0),
         sends: (program.steps.iter()).any(|step| matches!(step, Step::Remote(..))),
         over: Cell::new(false),
     });

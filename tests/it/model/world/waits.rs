@@ -7,7 +7,7 @@ use futures::FutureExt;
 use super::World;
 use super::script::Me;
 use super::{bell, groups};
-use crate::model::program::Wait;
+use crate::model::program::{Length, Wait};
 use crate::model::system::{Calls, System, Waiting};
 use crate::model::trace::{Got, What};
 
@@ -42,7 +42,8 @@ impl<S: System> World<S> {
             }
             Wait::Timeout(length, phase, wait) => {
                 let wait = self.wait(me, wait);
-                return self.seats[me.seat].system.timeout(*length, *phase, wait);
+                let length = self.apart(*length);
+                return self.seats[me.seat].system.timeout(length, *phase, wait);
             }
             Wait::Group(mode, waits) => {
                 let waits = waits.iter().map(|wait| self.wait(me, wait)).collect();
@@ -56,9 +57,28 @@ impl<S: System> World<S> {
             _ => {}
         }
         let calls = self.calls(me, flag);
-        self.seats[me.seat]
-            .system
-            .wait(wait, clock.as_ref(), calls)
+        let mut wait = wait.clone();
+        if let Wait::Seconds(length, _)
+        | Wait::Realtime(length, _)
+        | Wait::OnClock(_, length, _)
+        | Wait::Animate(length, _)
+        | Wait::Interval(length, ..) = &mut wait
+        {
+            *length = self.apart(*length);
+        }
+        let system = &self.seats[me.seat].system;
+        system.wait(&wait, clock.as_ref(), calls)
+    }
+
+    /// A length that is not that of another timer.
+    fn apart(&self, length: Length) -> Length {
+        match length {
+            Length::Nanos(ns) if self.program.settings.apart => {
+                self.lengths.set(self.lengths.get() + 1);
+                Length::Nanos(ns + self.lengths.get())
+            }
+            length => length,
+        }
     }
 
     fn calls(self: &Rc<Self>, me: &Me<S>, flag: usize) -> Calls {
