@@ -83,7 +83,7 @@ impl Random {
 
     fn length(&mut self) -> Length {
         match self.below(60) {
-            0 if self.on.odd => Length::NotANumber,
+            0 if self.on.odd && self.on.panics => Length::NotANumber,
             1..=2 if self.on.odd => Length::Infinite,
             3..=4 if self.on.odd => Length::Negative,
             5..=8 => Length::Nanos(1),
@@ -373,7 +373,9 @@ impl Random {
 /// The program of a seed, without what is left out.
 pub(super) fn program(seed: u64, without: &[String]) -> Program {
     let mut random = support::Random::new(seed);
-    let on = Features::choose(without, |percent| random.below(100) < percent as u64);
+    let mut on = Features::choose(without, |percent| random.below(100) < percent as u64);
+    // A wait of one executor is not for coroutines of another.
+    on.moves &= !on.twins;
     let mut random = Random { random, on };
     let mut steps = Vec::new();
     for _ in 0..2 + random.below(3) {
@@ -389,6 +391,7 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
         unlimited: random.chance(50),
         polls: on.limits.then(|| 1 + u32::from(random.chance(50))),
         any_order: on.moves,
+        itself: on.panics,
         apart: on.pauses,
         ..Settings::default()
     };

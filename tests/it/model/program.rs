@@ -13,6 +13,7 @@ pub(super) struct Program {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(super) struct Settings {
     /// How many executors there are: one or two.
     pub(super) executors: usize,
@@ -24,6 +25,8 @@ pub(super) struct Settings {
     pub(super) polls: Option<u32>,
     /// Waits move between coroutines, so that the order within a run is open.
     pub(super) any_order: bool,
+    /// Coroutines may await themselves, which panics.
+    pub(super) itself: bool,
     /// No two timers are of one length.
     pub(super) apart: bool,
 }
@@ -36,6 +39,7 @@ impl Default for Settings {
             most: 30,
             polls: None,
             any_order: false,
+            itself: false,
             apart: false,
         }
     }

@@ -94,7 +94,8 @@ impl Core {
                 wait.ready = true;
                 wakers.extend(wait.waker.clone());
                 let name = wait.name;
-                let Some(joiner) = wait.coroutine else {
+                let joiner = wait.coroutine;
+                let Some(joiner) = joiner.filter(|&one| state.is_alive(one)) else {
                     continue;
                 };
                 let phase = state.coroutines[joiner].phase;

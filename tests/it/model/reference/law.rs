@@ -16,7 +16,6 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
         Kind::Frames(frames) => clocks.frame >= wait.frame + frames,
         Kind::Steps(steps, begun) => begun >= steps,
         Kind::Timer(timer) => is_later(wait, clocks) && is_reached(timer, phase, clocks),
-        Kind::Tick(timer) => is_reached(timer, phase, clocks),
         Kind::Again(_) => is_later(wait, clocks),
         Kind::InPhase => true,
         Kind::Join(_) => false,
@@ -49,7 +48,7 @@ pub(super) fn place(wait: &Wait) -> impl Ord + use<> {
         Kind::Frames(frames) => (1, 0, wait.frame + frames, order),
         Kind::Steps(..) => (1, 1, 0, order),
         // Timers, clock by clock.
-        Kind::Timer(timer) | Kind::Tick(timer) => {
+        Kind::Timer(timer) => {
             (2, timer.clock as u64, timer.deadline.unwrap_or(0), order)
         }
     }

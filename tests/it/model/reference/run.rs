@@ -139,7 +139,7 @@ impl State {
             let wait = &mut self.waits[at];
             wait.ready = true;
             wakers.extend(wait.waker.clone());
-            let Some(coroutine) = wait.coroutine else {
+            let Some(coroutine) = wait.coroutine.filter(|&one| self.is_alive(one)) else {
                 continue;
             };
             if self.is_paused(coroutine) && !PLACES_OUTLAST_PAUSES {
@@ -161,6 +161,7 @@ impl State {
             // One that has been dropped meanwhile, or looked at, makes nobody due.
             let wait = self.wait(name);
             let coroutine = wait.and_then(|wait| wait.coroutine);
+            let coroutine = coroutine.filter(|&one| self.is_alive(one));
             joiners.extend(coroutine.filter(|one| !joiners.contains(one)));
         }
         let run = self.run.as_mut().expect("it is under way");

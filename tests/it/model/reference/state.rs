@@ -123,8 +123,6 @@ pub(super) enum Kind {
     /// At least one, and how many runs have begun since.
     Steps(u64, u64),
     Timer(Timer),
-    /// The same, but due also in the frame in which it began.
-    Tick(Timer),
     /// Conditions and animations: to be looked at in every frame.
     Again(Option<Timer>),
     InPhase,
@@ -217,14 +215,14 @@ impl State {
 impl Wait {
     pub(super) fn timer(&self) -> Option<&Timer> {
         match &self.kind {
-            Kind::Timer(timer) | Kind::Tick(timer) | Kind::Again(Some(timer)) => Some(timer),
+            Kind::Timer(timer) | Kind::Again(Some(timer)) => Some(timer),
             _ => None,
         }
     }
 
     pub(super) fn timer_mut(&mut self) -> Option<&mut Timer> {
         match &mut self.kind {
-            Kind::Timer(timer) | Kind::Tick(timer) | Kind::Again(Some(timer)) => Some(timer),
+            Kind::Timer(timer) | Kind::Again(Some(timer)) => Some(timer),
             _ => None,
         }
     }

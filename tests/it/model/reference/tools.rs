@@ -64,6 +64,7 @@ pub(super) fn animate(
     let mut wait = Waiting::new(core, phase, Plan::Animate(length));
     let core = Rc::downgrade(core);
     let mut begun = false;
+    let mut last = 0.0;
     poll_fn(move |cx| {
         if !std::mem::replace(&mut begun, true) {
             let pending = wait.poll(cx, |_| true);
@@ -71,8 +72,10 @@ pub(super) fn animate(
             return pending.map(|()| Got::Done);
         }
         let timer = core.upgrade().and_then(|core| wait.timer(&core));
-        let share = timer.map_or(0.0, |(timer, now)| share(timer, now, length));
+        // Custom phases inside of fixed steps read an earlier time.
+        let share = timer.map_or(0.0, |(timer, now)| share(timer, now, length).max(last));
         wait.poll(cx, |_| {
+            last = share;
             apply(share);
             share >= 1.0
         })
@@ -98,28 +101,30 @@ fn share(timer: Timer, now: u64, length: Length) -> f32 {
     }
 }
 
-/// Ticks that come late do not move the others; each has a run of its own.
-pub(super) async fn interval(
-    core: Rc<Core>,
-    phase: Phase,
-    period: u64,
-    count: usize,
-) -> Got {
+/// Ticks that come late do not move the others. Each is a wait of its own, for the
+/// time that is left: one that is late already has reached its deadline, like a
+/// wait for no time.
+pub(super) async fn interval(core: Rc<Core>, phase: Phase, period: u64, count: usize) -> Got {
     let mut all = Vec::new();
-    let mut timer = core.timer(None, Length::Nanos(period));
+    let first = core.timer(None, Length::Nanos(period));
+    let mut due = first.deadline.expect("it is finite");
     for _ in 0..count {
+        let now = core.timer(None, Length::Nanos(0));
+        let begun = now.deadline.expect("it is finite").max(due);
+        let timer = Timer {
+            deadline: Some(begun),
+            ..now
+        };
         let mut wait = Waiting::new(&core, phase, Plan::Tick(timer));
         let tick = poll_fn(|cx| {
             let found = wait.timer(&core);
             wait.poll(cx, |_| true).map(|()| found)
         });
         let (found, now) = tick.await.expect("it has a timer");
-        let deadline = found.deadline.expect("it has one");
-        all.push(Got::Tick(0, now - deadline));
-        timer = Timer {
-            deadline: deadline.checked_add(period),
-            ..found
-        };
+        // Pauses put all ticks off.
+        due += found.deadline.expect("it is finite") - begun;
+        all.push(Got::Tick(0, now.saturating_sub(due)));
+        due += period;
     }
     Got::All(all)
 }

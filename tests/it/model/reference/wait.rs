@@ -76,7 +76,11 @@ impl Waiting {
         let mut state = core.state.borrow_mut();
         let wait = state.wait(self.name?)?;
         let timer = *wait.timer()?;
-        let now = state.clocks.of_timers(timer.clock, self.phase);
+        let phase = match self.phase {
+            Phase::FixedUpdate => Some(Phase::FixedUpdate),
+            _ => state.phase(),
+        };
+        let now = state.clocks.read(timer.clock, phase);
         Some((timer, now))
     }
 }
@@ -100,7 +104,7 @@ impl Core {
             Plan::Steps(steps) => Kind::Steps(steps.max(1), 0),
             Plan::Condition => Kind::Again(None),
             Plan::InPhase => Kind::InPhase,
-            Plan::Tick(timer) => Kind::Tick(timer),
+            Plan::Tick(timer) => Kind::Timer(timer),
             Plan::Seconds(clock, length) => Kind::Timer(self.timer(clock, length)),
             Plan::Animate(length) => Kind::Again(Some(self.timer(None, length))),
             Plan::Join(of) => {

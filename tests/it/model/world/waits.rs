@@ -20,6 +20,7 @@ impl<S: System> World<S> {
         let mut clock = None;
         let mut flag = 0;
         match wait {
+            Wait::Join(at) | Wait::Finished(at) if self.is_itself(me, *at) => return nothing(),
             Wait::Join(at) => return self.take_handle(*at).map_or_else(nothing, S::join),
             Wait::Finished(at) => {
                 let coroutines = self.coroutines.borrow();
@@ -68,6 +69,13 @@ impl<S: System> World<S> {
         }
         let system = &self.seats[me.seat].system;
         system.wait(&wait, clock.as_ref(), calls)
+    }
+
+    /// Whether a coroutine would await itself, where programs do not.
+    fn is_itself(&self, me: &Me<S>, at: usize) -> bool {
+        let coroutines = self.coroutines.borrow();
+        let entry = coroutines.get(at % coroutines.len().max(1));
+        !self.program.settings.itself && entry.is_some_and(|entry| entry.who == me.number)
     }
 
     /// A length that is not that of another timer.
