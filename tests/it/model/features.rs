@@ -4,7 +4,6 @@
 macro_rules! features {
     ($($(#[$doc:meta])* $name:ident: $percent:literal,)*) => {
         #[derive(Clone, Copy, Debug, Default)]
-        #[expect(clippy::struct_excessive_bools, reason = "they are flags")]
         pub(super) struct Features {
             $($(#[$doc])* pub(super) $name: bool,)*
         }
@@ -33,6 +32,7 @@ features! {
     crowds: 4,
     /// Waits of the fixed phase that count time or steps.
     fixed: 40,
+    timers: 85,
     /// Waits for several frames or steps.
     counts: 30,
     clocks: 30,

@@ -112,49 +112,57 @@ impl Random {
         let on = self.on;
         let if_on = |on: bool, weight: usize| if on { weight } else { 0 };
         let inner = if_on(depth < 2, 1);
-        self.weigh(depth, &[
-            (4, |r, _| Wait::NextFrame(r.phase())),
-            (2, |r, _| {
-                let most = if r.on.counts { 4 } else { 2 };
-                Wait::Frames(r.below(most) as u64, r.phase())
-            }),
-            (if_on(on.fixed || on.counts, 2), |r, _| {
-                let most = if r.on.counts { 5 } else { 2 };
-                Wait::Steps(r.below(most) as u64)
-            }),
-            (4, |r, _| Wait::Seconds(r.length(), r.timed_phase())),
-            (1, |r, _| Wait::Realtime(r.length(), r.timed_phase())),
-            (if_on(on.clocks, 3), |r, _| {
-                Wait::OnClock(r.below(4), r.length(), r.timed_phase())
-            }),
-            (if_on(on.conditions, 2), |r, _| {
-                Wait::Until(r.below(3), r.chance(70), r.timed_phase())
-            }),
-            (if_on(on.conditions, 2), |r, _| {
-                Wait::While(r.below(3), r.chance(30), r.timed_phase())
-            }),
-            (2, |r, _| Wait::InPhase(r.phase())),
-            (1, |_, _| Wait::FixedUpdate),
-            (1, |_, _| Wait::EndOfFrame),
-            (if_on(on.joins, 4), |r, _| Wait::Join(r.below(40))),
-            (if_on(on.joins, 2), |r, _| Wait::Finished(r.below(40))),
-            (if_on(on.bells, 5), |r, _| Wait::Bell(r.below(3))),
-            (if_on(on.yields, 3), |_, _| Wait::Yield),
-            (if_on(on.animations, 2), |r, _| {
-                Wait::Animate(r.period(), r.timed_phase())
-            }),
-            (if_on(on.intervals, 2), |r, _| {
-                Wait::Interval(r.period(), 1 + r.below(4), r.timed_phase())
-            }),
-            (if_on(on.timeouts, 3 * inner), |r, _| {
-                let wait = Box::new(r.wait(2));
-                Wait::Timeout(r.period(), r.timed_phase(), wait)
-            }),
-            (if_on(on.moves, 4), |r, _| Wait::Loose(r.below(40))),
-            (if_on(depth == 0, 4) + if_on(on.groups, 6 * inner), |r, depth| {
-                r.group(depth)
-            }),
-        ])
+        self.weigh(
+            depth,
+            &[
+                (4, |r, _| Wait::NextFrame(r.phase())),
+                (2, |r, _| {
+                    let most = if r.on.counts { 4 } else { 2 };
+                    Wait::Frames(r.below(most) as u64, r.phase())
+                }),
+                (if_on(on.fixed || on.counts, 2), |r, _| {
+                    let most = if r.on.counts { 5 } else { 2 };
+                    Wait::Steps(r.below(most) as u64)
+                }),
+                (if_on(on.timers, 4), |r, _| {
+                    Wait::Seconds(r.length(), r.timed_phase())
+                }),
+                (if_on(on.timers, 1), |r, _| {
+                    Wait::Realtime(r.length(), r.timed_phase())
+                }),
+                (if_on(on.clocks && on.timers, 3), |r, _| {
+                    Wait::OnClock(r.below(4), r.length(), r.timed_phase())
+                }),
+                (if_on(on.conditions, 2), |r, _| {
+                    Wait::Until(r.below(3), r.chance(70), r.timed_phase())
+                }),
+                (if_on(on.conditions, 2), |r, _| {
+                    Wait::While(r.below(3), r.chance(30), r.timed_phase())
+                }),
+                (2, |r, _| Wait::InPhase(r.phase())),
+                (1, |_, _| Wait::FixedUpdate),
+                (1, |_, _| Wait::EndOfFrame),
+                (if_on(on.joins, 4), |r, _| Wait::Join(r.below(40))),
+                (if_on(on.joins, 2), |r, _| Wait::Finished(r.below(40))),
+                (if_on(on.bells, 5), |r, _| Wait::Bell(r.below(3))),
+                (if_on(on.yields, 3), |_, _| Wait::Yield),
+                (if_on(on.animations, 2), |r, _| {
+                    Wait::Animate(r.period(), r.timed_phase())
+                }),
+                (if_on(on.intervals, 2), |r, _| {
+                    Wait::Interval(r.period(), 1 + r.below(4), r.timed_phase())
+                }),
+                (if_on(on.timeouts, 3 * inner), |r, _| {
+                    let wait = Box::new(r.wait(2));
+                    Wait::Timeout(r.period(), r.timed_phase(), wait)
+                }),
+                (if_on(on.moves, 4), |r, _| Wait::Loose(r.below(40))),
+                (
+                    if_on(depth == 0, 4) + if_on(on.groups, 6 * inner),
+                    |r, depth| r.group(depth),
+                ),
+            ],
+        )
     }
 
     fn group(&mut self, depth: usize) -> Wait {
@@ -244,28 +252,35 @@ impl Random {
     fn act(&mut self, depth: usize) -> Act {
         let on = self.on;
         let if_on = |on: bool, weight: usize| if on { weight } else { 0 };
-        self.weigh(depth, &[
-            (8, |r, _| r.begin()),
-            (if_on(on.stops, 4), |r, _| Act::Stop(r.below(40))),
-            (if_on(on.stops, 1), |_, _| Act::StopSelf),
-            (if_on(on.pauses, 4), |r, _| Act::Pause(r.below(40))),
-            (if_on(on.pauses, 1), |_, _| Act::PauseSelf),
-            (if_on(on.pauses, 5), |r, _| Act::Resume(r.below(40))),
-            (if_on(on.pauses, 1), |_, _| Act::ResumeSelf),
-            (if_on(on.stops, 1), |r, _| Act::StopOnDrop(r.below(40))),
-            (1, |r, _| Act::DropHandle(r.below(40))),
-            (if_on(on.conditions, 4), |r, _| Act::Flag(r.below(3), r.chance(60))),
-            (if_on(on.bells, 5), |r, _| Act::Ring(r.below(3))),
-            (if_on(on.threads, 3), |r, _| Act::RingElsewhere(r.below(3))),
-            (if_on(on.owners, 6), |r, _| Act::Owner(r.owner_act())),
-            (if_on(on.clocks, 3), |r, _| Act::Clock(r.clock_act())),
-            (if_on(on.lends && depth < 2, 4), |r, depth| {
-                Act::With(r.some(3, |r| r.act(depth + 1)))
-            }),
-            (1, |r, _| Act::Look(r.below(40))),
-            (if_on(on.drives, 4), |r, _| Act::Drive(r.below(2), r.drive())),
-            (if_on(on.panics, 1), |_, _| Act::Panic),
-        ])
+        self.weigh(
+            depth,
+            &[
+                (8, |r, _| r.begin()),
+                (if_on(on.stops, 4), |r, _| Act::Stop(r.below(40))),
+                (if_on(on.stops, 1), |_, _| Act::StopSelf),
+                (if_on(on.pauses, 4), |r, _| Act::Pause(r.below(40))),
+                (if_on(on.pauses, 1), |_, _| Act::PauseSelf),
+                (if_on(on.pauses, 5), |r, _| Act::Resume(r.below(40))),
+                (if_on(on.pauses, 1), |_, _| Act::ResumeSelf),
+                (if_on(on.stops, 1), |r, _| Act::StopOnDrop(r.below(40))),
+                (1, |r, _| Act::DropHandle(r.below(40))),
+                (if_on(on.conditions, 4), |r, _| {
+                    Act::Flag(r.below(3), r.chance(60))
+                }),
+                (if_on(on.bells, 5), |r, _| Act::Ring(r.below(3))),
+                (if_on(on.threads, 3), |r, _| Act::RingElsewhere(r.below(3))),
+                (if_on(on.owners, 6), |r, _| Act::Owner(r.owner_act())),
+                (if_on(on.clocks, 3), |r, _| Act::Clock(r.clock_act())),
+                (if_on(on.lends && depth < 2, 4), |r, depth| {
+                    Act::With(r.some(3, |r| r.act(depth + 1)))
+                }),
+                (1, |r, _| Act::Look(r.below(40))),
+                (if_on(on.drives, 4), |r, _| {
+                    Act::Drive(r.below(2), r.drive())
+                }),
+                (if_on(on.panics, 1), |_, _| Act::Panic),
+            ],
+        )
     }
 
     fn op(&mut self) -> Op {
@@ -360,7 +375,10 @@ impl Random {
         program.settings.most += count;
         program.scripts.push(Script {
             turns: 1,
-            body: vec![Op::Await(Wait::Seconds(Length::Nanos(10 * EIGHTH), Phase::Update))],
+            body: vec![Op::Await(Wait::Seconds(
+                Length::Nanos(10 * EIGHTH),
+                Phase::Update,
+            ))],
             on_drop: vec![Act::StopNext],
         });
         let last = program.scripts.len() - 1;
@@ -376,6 +394,8 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
     let mut on = Features::choose(without, |percent| random.below(100) < percent as u64);
     // A wait of one executor is not for coroutines of another.
     on.moves &= !on.twins;
+    // Destructors that start something deep inside of others have no one answer.
+    on.destructors &= !on.deep;
     let mut random = Random { random, on };
     let mut steps = Vec::new();
     for _ in 0..2 + random.below(3) {

@@ -50,31 +50,84 @@ fn without_order(mut events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-/// What was compared.
-#[derive(Default)]
-struct Sum {
+/// What is to be compared.
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    /// The first seed, and how far the next one is.
+    first: u64,
+    stride: u64,
     programs: u64,
     operations: u64,
+    /// How many differences are enough.
+    most: usize,
+    /// Features that programs do without.
+    without: &'a [String],
 }
 
-/// Compares one program, and tells how both differ.
-fn compare(seed: u64, without: &[String], sum: &mut Sum) -> Result<(), String> {
-    let program = generator::program(seed, without);
-    let (expected, actual) = traces(&program);
-    sum.programs += 1;
-    sum.operations += expected.len() as u64;
-    if expected == actual {
-        return Ok(());
+/// What was compared.
+#[derive(Default)]
+struct Found {
+    programs: u64,
+    operations: u64,
+    differences: Vec<String>,
+}
+
+impl Search<'_> {
+    fn run(self) -> Found {
+        let mut found = Found::default();
+        while found.programs < self.programs && found.operations < self.operations {
+            let seed = self.first + found.programs * self.stride;
+            self.compare(seed, &mut found);
+            if found.differences.len() >= self.most {
+                break;
+            }
+        }
+        found
     }
-    let smaller = shrink::minimised(program, |program| {
-        let (expected, actual) = traces(program);
-        expected != actual
-    });
-    let (expected, actual) = traces(&smaller);
-    Err(format!(
-        "framestep and the reference differ: FRAMESTEP_MODEL_SEED={seed}\n{smaller}\n{}",
-        side_by_side(&expected, &actual)
-    ))
+
+    /// The same on all cores, with seeds of their own.
+    fn run_on_all_cores(self) -> Found {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+        let search = |core: u64| Search {
+            first: self.first + core,
+            stride: cores,
+            operations: self.operations.div_ceil(cores),
+            ..self
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..cores)
+                .map(|core| scope.spawn(move || search(core).run()))
+                .collect();
+            let mut all = Found::default();
+            for thread in threads {
+                let found = thread.join().expect("it catches what programs panic with");
+                all.programs += found.programs;
+                all.operations += found.operations;
+                all.differences.extend(found.differences);
+            }
+            all
+        })
+    }
+
+    /// Compares one program.
+    fn compare(self, seed: u64, found: &mut Found) {
+        let program = generator::program(seed, self.without);
+        let (expected, actual) = traces(&program);
+        found.programs += 1;
+        found.operations += expected.len() as u64;
+        if expected == actual {
+            return;
+        }
+        let smaller = shrink::minimised(program, |program| {
+            let (expected, actual) = traces(program);
+            expected != actual
+        });
+        let (expected, actual) = traces(&smaller);
+        found.differences.push(format!(
+            "framestep and the reference differ: FRAMESTEP_MODEL_SEED={seed}\n{smaller}\n{}",
+            side_by_side(&expected, &actual)
+        ));
+    }
 }
 
 /// Both traces around the first difference.
@@ -88,7 +141,7 @@ fn side_by_side(expected: &[Event], actual: &[Event]) -> String {
         event.map_or_else(String::new, ToString::to_string)
     };
     let mut text = format!("  {:60} | framestep\n", "reference");
-    for at in same.saturating_sub(40)..(same + 6).min(expected.len().max(actual.len())) {
+    for at in same.saturating_sub(16)..(same + 6).min(expected.len().max(actual.len())) {
         let (left, right) = (line(expected, at), line(actual, at));
         let mark = if left == right { ' ' } else { '!' };
         let _ = writeln!(text, "{mark} {left:60} | {right}");
@@ -106,38 +159,34 @@ fn variable(name: &str) -> Option<u64> {
 fn random_programs_do_what_the_contract_says() {
     let seed = variable("FRAMESTEP_MODEL_SEED");
     let operations = variable("FRAMESTEP_MODEL_OPERATIONS");
+    let most = variable("FRAMESTEP_MODEL_DIFFERENCES").unwrap_or(1);
     let without = std::env::var("FRAMESTEP_MODEL_WITHOUT").unwrap_or_default();
     let without: Vec<String> = without.split(',').map(str::to_owned).collect();
-    let programs = match (operations, seed) {
-        (Some(_), _) => u64::MAX,
-        (None, Some(_)) => 1,
-        (None, None) => PROGRAMS,
+    let search = Search {
+        first: seed.unwrap_or(0),
+        stride: 1,
+        programs: match (operations, seed) {
+            (Some(_), _) => u64::MAX,
+            (None, Some(_)) => 1,
+            (None, None) => PROGRAMS,
+        },
+        operations: operations.unwrap_or(u64::MAX),
+        most: usize::try_from(most).expect("it is small"),
+        without: &without,
     };
-    if operations.is_some() {
+    let found = if operations.is_some() {
         // Many programs panic on purpose, and nothing else runs beside them.
-        let hook = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if info.location().is_some_and(|place| place.file() == file!()) {
-                hook(info);
-            }
-        }));
-    }
-    let operations = operations.unwrap_or(u64::MAX);
-    let most = variable("FRAMESTEP_MODEL_DIFFERENCES").unwrap_or(1);
-    let most = usize::try_from(most).expect("it is small");
-    let first = seed.unwrap_or(0);
-    let mut sum = Sum::default();
-    let mut differences = Vec::new();
-    while sum.programs < programs && sum.operations < operations {
-        let difference = compare(first + sum.programs, &without, &mut sum);
-        differences.extend(difference.err());
-        if differences.len() >= most {
-            break;
-        }
-    }
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
+        std::panic::set_hook(Box::new(|_| ()));
+        let found = search.run_on_all_cores();
+        drop(std::panic::take_hook());
+        found
+    } else {
+        search.run()
+    };
     println!(
-        "{} operations of {} programs from seed {first} on",
-        sum.operations, sum.programs
+        "{} operations of {} programs from seed {} on",
+        found.operations, found.programs, search.first
     );
+    let differences = found.differences;
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

@@ -265,42 +265,42 @@ impl System for Real {
         let Calls { ask, apply } = calls;
         match *wait {
             Wait::NextFrame(phase) => in_phase_of!(next_frame(), phase)
-                .map(|_| Got::Done)
+                .map(|()| Got::Done)
                 .boxed_local(),
             Wait::Frames(frames, phase) => in_phase_of!(wait_frames(frames), phase)
-                .map(|_| Got::Done)
+                .map(|()| Got::Done)
                 .boxed_local(),
-            Wait::Steps(steps) => wait_steps(steps).map(|_| Got::Done).boxed_local(),
+            Wait::Steps(steps) => wait_steps(steps).map(|()| Got::Done).boxed_local(),
             Wait::Seconds(length, phase) => {
                 let wait = with_length!(length, wait_seconds);
-                in_phase_of!(wait, phase).map(|_| Got::Done).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Realtime(length, phase) => {
                 let wait = with_length!(length, wait_seconds_realtime);
-                in_phase_of!(wait, phase).map(|_| Got::Done).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::OnClock(_, length, phase) => {
                 let clock = clock.expect("it names a clock");
                 let wait = with_length!(length, |length| clock.wait_seconds(length));
-                in_phase_of!(wait, phase).map(|_| Got::Done).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Until(_, value, phase) => {
                 let wait = wait_until(move || ask() == value);
-                in_phase_of!(wait, phase).map(|_| Got::Done).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::While(_, value, phase) => {
                 let wait = wait_while(move || ask() == value);
-                in_phase_of!(wait, phase).map(|_| Got::Done).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Animate(length, phase) => {
                 let apply = move |share| apply(share);
                 let wait = with_length!(length, |length| animate(length, apply));
-                in_phase_of!(wait, phase).map(|_| Got::Done).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Interval(length, count, phase) => ticks(length, count, phase).boxed_local(),
-            Wait::InPhase(phase) => in_phase(phase).map(|_| Got::Done).boxed_local(),
-            Wait::FixedUpdate => fixed_update().map(|_| Got::Done).boxed_local(),
-            Wait::EndOfFrame => end_of_frame().map(|_| Got::Done).boxed_local(),
+            Wait::InPhase(phase) => in_phase(phase).map(|()| Got::Done).boxed_local(),
+            Wait::FixedUpdate => fixed_update().map(|()| Got::Done).boxed_local(),
+            Wait::EndOfFrame => end_of_frame().map(|()| Got::Done).boxed_local(),
             Wait::Join(_)
             | Wait::Finished(_)
             | Wait::Bell(_)

@@ -38,6 +38,8 @@ pub(super) enum What {
     Applied(u32),
     /// What a call gave.
     Gave(bool),
+    /// A call has returned.
+    Done,
     /// Whether a coroutine is alive, and what a clock reads.
     Saw(bool, u64),
     /// How a request for the lent state was answered.

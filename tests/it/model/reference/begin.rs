@@ -110,7 +110,9 @@ impl Core {
         let result = catch_unwind(AssertUnwindSafe(f));
         self.state.borrow_mut().borrowed = false;
         let held = std::mem::take(&mut self.state.borrow_mut().held);
-        held.into_iter().for_each(|one| self.start_now(one));
+        for coroutine in held {
+            self.start_now(coroutine);
+        }
         if let Err(payload) = result {
             resume_unwind(payload);
         }

@@ -42,14 +42,16 @@ pub(super) fn place(wait: &Wait) -> impl Ord + use<> {
     let order = wait.order;
     match &wait.kind {
         // The phase's waiters, as they began to wait.
-        Kind::NextFrame | Kind::InPhase | Kind::Again(_) | Kind::Join(_) => (0, 0, 0, order),
-        Kind::Frames(1) | Kind::Steps(1, _) => (0, 0, 0, order),
+        Kind::NextFrame
+        | Kind::InPhase
+        | Kind::Again(_)
+        | Kind::Join(_)
+        | Kind::Frames(1)
+        | Kind::Steps(1, _) => (0, 0, 0, order),
         // Those who count, frames before steps.
         Kind::Frames(frames) => (1, 0, wait.frame + frames, order),
         Kind::Steps(..) => (1, 1, 0, order),
         // Timers, clock by clock.
-        Kind::Timer(timer) => {
-            (2, timer.clock as u64, timer.deadline.unwrap_or(0), order)
-        }
+        Kind::Timer(timer) => (2, timer.clock as u64, timer.deadline.unwrap_or(0), order),
     }
 }

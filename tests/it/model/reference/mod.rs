@@ -227,8 +227,12 @@ impl System for Reference {
                 let clock = clock.expect("it names a clock").clock;
                 self.waiting(phase, Plan::Seconds(Some(clock), length))
             }
-            Wait::Until(_, value, phase) => tools::condition(&self.0, phase, move || ask() == value),
-            Wait::While(_, value, phase) => tools::condition(&self.0, phase, move || ask() != value),
+            Wait::Until(_, value, phase) => {
+                tools::condition(&self.0, phase, move || ask() == value)
+            }
+            Wait::While(_, value, phase) => {
+                tools::condition(&self.0, phase, move || ask() != value)
+            }
             Wait::Animate(length, phase) => {
                 tools::animate(&self.0, phase, length, move |t| apply(t))
             }

@@ -3,7 +3,8 @@
 use framestep::Phase;
 
 use super::Core;
-use super::state::{Cause, State};
+use super::choices::WAITS_ARE_REMEMBERED_BEFORE_WAKES;
+use super::state::{Arrival, Cause, State};
 
 impl Core {
     pub(super) fn set_paused(&self, coroutine: usize, paused: bool) -> bool {
@@ -85,19 +86,28 @@ impl State {
                 }
             }
         }
-        if let Some(phase) = self.coroutines[coroutine].remembered.take() {
-            let innermost = super::wake::innermost();
-            let own = self.polling.last() == Some(&coroutine)
-                && innermost.is_some_and(|(_, one)| one == coroutine);
-            self.make_ready(coroutine, phase, Cause::Other, own);
+        if let Some((phase, cause)) = self.coroutines[coroutine].remembered.take() {
+            // A coroutine that resumes itself is like one that wakes itself.
+            let own = self.scopes.last() == Some(&coroutine);
+            self.make_ready(coroutine, phase, cause, own);
         }
     }
 
     /// One wake is remembered: the first, also if that came before the pause.
-    pub(super) fn remember(&mut self, coroutine: usize, phase: Phase) {
-        let mut arrivals = self.arrivals.iter();
-        if !arrivals.any(|arrival| arrival.coroutine == coroutine) {
-            self.coroutines[coroutine].remembered.get_or_insert(phase);
+    pub(super) fn remember(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
+        let wait = WAITS_ARE_REMEMBERED_BEFORE_WAKES && cause == Cause::Wait;
+        let arrived = |arrival: &Arrival| arrival.coroutine == coroutine;
+        match &mut self.coroutines[coroutine].remembered {
+            Some((_, Cause::Wait)) => {}
+            before if wait => {
+                *before = Some((phase, cause));
+                self.arrivals.retain(|arrival| !arrived(arrival));
+            }
+            before => {
+                if !self.arrivals.iter().any(arrived) {
+                    before.get_or_insert((phase, cause));
+                }
+            }
         }
     }
 }

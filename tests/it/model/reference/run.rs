@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use framestep::{Outcome, Phase};
 
-use super::choices::PLACES_OUTLAST_PAUSES;
+use super::choices::{CONDITIONS_FALL_DUE_IN_PAUSES, PLACES_OUTLAST_PAUSES};
 use super::law;
 use super::state::{Cause, Kind, Place, Run, State};
 use super::{Core, wake};
@@ -47,7 +47,7 @@ impl Core {
             let run = state.run.as_mut().expect("it is under way");
             let place = run.queue.pop_front()?;
             if state.is_paused(place.coroutine) {
-                state.remember(place.coroutine, place.phase);
+                state.remember(place.coroutine, place.phase, place.cause);
             } else {
                 return Some(place.coroutine);
             }
@@ -117,13 +117,14 @@ impl State {
         }
         self.arrivals.sort_by_key(|arrival| arrival.order);
         self.arrivals.retain(|arrival| {
-            if arrival.phase == phase && run.queue(arrival.coroutine, phase) {
+            let of_this = arrival.phase == phase;
+            if of_this && run.queue(arrival.coroutine, phase, arrival.cause) {
                 // It counts for the limit of polls.
                 if arrival.cause == Cause::Wake {
                     run.woken.push(arrival.coroutine);
                 }
             }
-            arrival.phase != phase
+            !of_this
         });
         // Then those who wait. What is ready already stays so: a condition that
         // nobody has asked since makes nobody due again.
@@ -139,13 +140,18 @@ impl State {
             let wait = &mut self.waits[at];
             wait.ready = true;
             wakers.extend(wait.waker.clone());
+            let asks = matches!(wait.kind, Kind::Again(_));
             let Some(coroutine) = wait.coroutine.filter(|&one| self.is_alive(one)) else {
                 continue;
             };
-            if self.is_paused(coroutine) && !PLACES_OUTLAST_PAUSES {
-                self.remember(coroutine, phase);
+            let paused = self.is_paused(coroutine);
+            if paused && asks && !CONDITIONS_FALL_DUE_IN_PAUSES {
+                continue;
+            }
+            if paused && !PLACES_OUTLAST_PAUSES {
+                self.remember(coroutine, phase, Cause::Wait);
             } else {
-                run.queue(coroutine, phase);
+                run.queue(coroutine, phase, Cause::Wait);
             }
         }
         self.run = Some(run);
@@ -168,7 +174,11 @@ impl State {
         for coroutine in joiners.into_iter().rev() {
             let phase = self.coroutines[coroutine].phase;
             run.drop_place(coroutine);
-            run.queue.push_front(Place { coroutine, phase });
+            run.queue.push_front(Place {
+                coroutine,
+                phase,
+                cause: Cause::Other,
+            });
         }
     }
 }

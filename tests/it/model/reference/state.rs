@@ -49,10 +49,12 @@ pub(super) struct Run {
 
 pub(super) struct Place {
     pub(super) coroutine: usize,
-    /// Where it is remembered, if it is paused when its turn comes.
+    /// How it is remembered, if it is paused when its turn comes.
     pub(super) phase: Phase,
+    pub(super) cause: Cause,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(super) struct Coroutine {
     /// None while it is polled, and once it has ended.
     pub(super) future: Option<Script>,
@@ -68,7 +70,7 @@ pub(super) struct Coroutine {
     pub(super) going: bool,
     pub(super) paused: bool,
     /// It was made due while it was paused.
-    pub(super) remembered: Option<Phase>,
+    pub(super) remembered: Option<(Phase, Cause)>,
     /// Sent from elsewhere, and not made yet.
     pub(super) unmade: bool,
     pub(super) waker: Waker,
@@ -94,8 +96,9 @@ pub(super) struct Arrival {
 pub(super) enum Cause {
     /// Another coroutine, the host or a thread has woken it.
     Wake,
-    /// It was spawned, resumed from a pause, has woken itself, or what it joins
-    /// has ended.
+    /// A wait of it is due.
+    Wait,
+    /// It was spawned, has woken itself, or what it joins has ended.
     Other,
 }
 
@@ -141,10 +144,14 @@ pub(super) struct Timer {
 
 impl Run {
     /// Gives a coroutine the last place, unless it has one.
-    pub(super) fn queue(&mut self, coroutine: usize, phase: Phase) -> bool {
+    pub(super) fn queue(&mut self, coroutine: usize, phase: Phase, cause: Cause) -> bool {
         let new = !self.has(coroutine);
         if new {
-            self.queue.push_back(Place { coroutine, phase });
+            self.queue.push_back(Place {
+                coroutine,
+                phase,
+                cause,
+            });
         }
         new
     }

@@ -9,7 +9,9 @@ use std::thread::ThreadId;
 use framestep::Phase;
 
 use super::Core;
-use super::choices::PLACES_OUTLAST_PAUSES;
+use super::choices::{
+    EACH_EXECUTOR_HAS_AN_INNERMOST, PLACES_OUTLAST_PAUSES, WAKES_COUNT_BESIDE_RESUMES,
+};
 use super::state::{Arrival, Cause, State};
 
 /// Wakes from other threads, in the order in which they came.
@@ -49,7 +51,20 @@ pub(super) fn enter_poll(executor: usize, coroutine: usize) {
 }
 
 pub(super) fn leave_poll() {
-    POLLED.with_borrow_mut(|polled| polled.pop());
+    POLLED.with_borrow_mut(Vec::pop);
+}
+
+/// Whether a coroutine is the innermost one, for wakes.
+pub(super) fn is_innermost(executor: usize, coroutine: usize) -> bool {
+    POLLED.with_borrow(|polled| {
+        let mut polled = polled.iter().rev();
+        let last = if EACH_EXECUTOR_HAS_AN_INNERMOST {
+            polled.find(|(of, _)| *of == executor)
+        } else {
+            polled.next()
+        };
+        last == Some(&(executor, coroutine))
+    })
 }
 
 /// The coroutine that is being polled, of whichever executor.
@@ -87,7 +102,7 @@ impl Wake for Caller {
 impl Core {
     /// A wake on the executor's own thread.
     fn wake(&self, coroutine: usize) {
-        let innermost = innermost() == Some((self.number(), coroutine));
+        let innermost = is_innermost(self.number(), coroutine);
         let mut state = self.state.borrow_mut();
         state.take_over(&self.inbox);
         state.wake(coroutine, innermost);
@@ -131,35 +146,29 @@ impl State {
                 run.woken.push(coroutine);
             }
         }
-        let cause = if innermost {
-            Cause::Other
-        } else {
-            Cause::Wake
-        };
+        let mut arrivals = self.arrivals.iter();
+        if !WAKES_COUNT_BESIDE_RESUMES && arrivals.any(|arrival| arrival.coroutine == coroutine) {
+            return;
+        }
+        let cause = if innermost { Cause::Other } else { Cause::Wake };
         self.make_ready(coroutine, phase, cause, next);
     }
 
     /// Makes a coroutine ready in a phase: later in the run under way, if it is
     /// of that phase and not to be left to the next, else in the next one. One
     /// that is paused is ready once it is resumed.
-    pub(super) fn make_ready(
-        &mut self,
-        coroutine: usize,
-        phase: Phase,
-        cause: Cause,
-        next: bool,
-    ) {
+    pub(super) fn make_ready(&mut self, coroutine: usize, phase: Phase, cause: Cause, next: bool) {
         if self.is_paused(coroutine) {
             let ready = self.coroutines[coroutine].remembered.is_some()
                 || (self.arrivals.iter()).any(|arrival| arrival.coroutine == coroutine);
             if ready || !PLACES_OUTLAST_PAUSES {
-                self.remember(coroutine, phase);
+                self.remember(coroutine, phase, cause);
                 return;
             }
         }
         match &mut self.run {
             Some(run) if run.phase == phase && !next => {
-                run.queue(coroutine, phase);
+                run.queue(coroutine, phase, cause);
             }
             _ => self.arrive(coroutine, phase, cause),
         }

@@ -12,13 +12,7 @@ use crate::model::trace::{Lent, What, Who};
 impl<S: System> World<S> {
     /// Something that a coroutine does, or the host, with the executor of a
     /// number.
-    pub(super) fn act(
-        self: &Rc<Self>,
-        me: Option<&Me<S>>,
-        seat: usize,
-        inside: bool,
-        act: &Act,
-    ) {
+    pub(super) fn act(self: &Rc<Self>, me: Option<&Me<S>>, seat: usize, inside: bool, act: &Act) {
         let who = me.map_or(Who::Host(seat), Me::who);
         let system = &self.seats[seat].system;
         let gave = |gave| self.log(seat, who, What::Gave(gave));
@@ -219,10 +213,12 @@ impl<S: System> World<S> {
                     }
                 };
                 drop(owner);
+                self.log(seat, who, What::Done);
             }
             OwnerAct::StopAll(at) => {
                 if let Some(owner) = self.owner_at(seat, at) {
                     S::stop_all(&owner);
+                    self.log(seat, who, What::Done);
                 }
             }
             OwnerAct::Pause(at) | OwnerAct::Resume(at) => {
@@ -235,6 +231,7 @@ impl<S: System> World<S> {
             OwnerAct::SetActive(at, active) => {
                 if let Some(owner) = self.owner_at(seat, at) {
                     S::set_active(&owner, active);
+                    self.log(seat, who, What::Done);
                 }
             }
         }

@@ -26,9 +26,7 @@ pub(super) fn group<S: System>(
         Mode::MuffledUnordered => swallow(unordered(waits, item)).boxed_local(),
         Mode::JoinAll => join_all(waits).map(Got::All).boxed_local(),
         Mode::SelectAll => one_by_one(waits, item).boxed_local(),
-        Mode::OwnJoinAll | Mode::OwnRace | Mode::OwnJoin | Mode::OwnSelect => {
-            S::group(mode, waits)
-        }
+        Mode::OwnJoinAll | Mode::OwnRace | Mode::OwnJoin | Mode::OwnSelect => S::group(mode, waits),
     }
 }
 
