@@ -26,7 +26,7 @@ use reference::Reference;
 use trace::{Event, What, Who};
 
 /// How many programs an ordinary run of the tests compares.
-const PROGRAMS: u64 = 10_000;
+const PROGRAMS: u64 = 5_000;
 
 /// Both traces of a program.
 fn traces(program: &Program) -> (Vec<Event>, Vec<Event>) {

@@ -74,16 +74,36 @@ impl State {
         }
     }
 
+    /// Its deadline is as far away as it was.
+    fn go_on(&mut self, at: usize) {
+        let wait = &mut self.waits[at];
+        let phase = wait.phase;
+        if let Some(timer) = wait.timer_mut() {
+            let now = self.clocks.of_timers(timer.clock, phase);
+            if let Some(before) = timer.paused_at.take() {
+                let deadline = timer.deadline;
+                timer.deadline = deadline.and_then(|it| it.checked_add(now - before));
+            }
+        }
+    }
+
+    /// A wait is another coroutine's from now on.
+    pub(super) fn move_to(&mut self, name: u64, coroutine: Option<usize>) {
+        let at = self.waits.iter().position(|wait| wait.name == name);
+        let at = at.expect("it has begun");
+        if self.waits[at].coroutine != coroutine {
+            self.go_on(at);
+            self.waits[at].coroutine = coroutine;
+            if coroutine.is_some_and(|one| self.is_paused(one)) {
+                self.stand_still(at);
+            }
+        }
+    }
+
     fn resumed(&mut self, coroutine: usize) {
-        for wait in &mut self.waits {
-            if wait.coroutine == Some(coroutine) {
-                let phase = wait.phase;
-                if let Some(timer) = wait.timer_mut() {
-                    let now = self.clocks.of_timers(timer.clock, phase);
-                    let before = timer.paused_at.take().expect("it was paused");
-                    let deadline = timer.deadline;
-                    timer.deadline = deadline.and_then(|it| it.checked_add(now - before));
-                }
+        for at in 0..self.waits.len() {
+            if self.waits[at].coroutine == Some(coroutine) {
+                self.go_on(at);
             }
         }
         if let Some((phase, cause)) = self.coroutines[coroutine].remembered.take() {

@@ -173,8 +173,8 @@ impl Core {
         let own = self.is_own_waker(coroutine, cx);
         let mut state = self.state.borrow_mut();
         let (frame, order) = (state.clocks.frame, state.number());
+        state.move_to(name, coroutine);
         let wait = state.wait(name).expect("it has begun");
-        wait.coroutine = coroutine;
         wait.waker = (!own).then(|| cx.waker().clone());
         if !wait.ready {
             return false;
