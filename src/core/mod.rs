@@ -68,6 +68,8 @@ pub(crate) struct Core {
     starts: start::Starts,
     ends: end::Ends,
     pub(crate) owners: Guarded<Owners>,
+    /// The coroutines of an owner that are gone through, kept for its memory.
+    owned: Guarded<Vec<TaskKey>>,
     /// How many coroutines there are that are paused, or have been.
     pauses: Cell<usize>,
     /// What the host lends, the innermost first.
@@ -100,6 +102,7 @@ impl Core {
             starts: start::Starts::default(),
             ends: end::Ends::default(),
             owners: Guarded::default(),
+            owned: Guarded::default(),
             pauses: Cell::new(0),
             lent: Cell::new(None),
             inbox: Arc::new(Inbox::default()),

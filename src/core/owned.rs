@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use crate::coroutine::TaskKey;
 use crate::owner::OwnerIndex;
 
 use super::Core;
@@ -42,19 +43,22 @@ impl Core {
 
     /// Stops all coroutines that an owner and those below it have now.
     pub(crate) fn stop_owned(&self, owner: OwnerIndex) {
-        let mut tasks = Vec::new();
+        let mut tasks = self.owned.take();
         self.owners.borrow().tasks(owner, &mut tasks);
-        for task in tasks {
-            self.stop(task);
-        }
+        self.stop_all(tasks);
     }
 
     /// Removes an owner, and stops all it owns.
     pub(crate) fn remove_owner(&self, owner: OwnerIndex) {
-        let mut tasks = Vec::new();
+        let mut tasks = self.owned.take();
         self.owners.borrow_mut().remove(owner, &mut tasks);
-        for task in tasks {
+        self.stop_all(tasks);
+    }
+
+    fn stop_all(&self, mut tasks: Vec<TaskKey>) {
+        for task in tasks.drain(..) {
             self.stop(task);
         }
+        self.owned.replace(tasks);
     }
 }

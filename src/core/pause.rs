@@ -43,7 +43,7 @@ impl Core {
     /// Pauses or resumes an owner, and with it all that it and those below it
     /// own, in the order in which that was spawned. `false`: it was so already.
     pub(crate) fn set_owner_paused(&self, owner: OwnerIndex, paused: bool) -> bool {
-        let mut tasks = Vec::new();
+        let mut tasks = self.owned.take();
         let changed = {
             let mut owners = self.owners.borrow_mut();
             owners.set_paused(owner, paused, &mut tasks)
@@ -58,6 +58,8 @@ impl Core {
                 self.update_pause(task, &readings);
             }
         }
+        tasks.clear();
+        self.owned.replace(tasks);
         changed
     }
 

@@ -290,6 +290,13 @@ pub(crate) fn know(core: &Rc<Core>) {
 
 /// Takes an executor out again that is being dropped.
 pub(crate) fn forget(id: u32) {
-    let forgotten = EXECUTORS.try_with(|executors| executors.borrow_mut().remove(&id));
-    drop(forgotten);
+    // Of a thread that ends, there is nothing left to forget.
+    let _ = EXECUTORS.try_with(|executors| {
+        let mut executors = executors.borrow_mut();
+        executors.remove(&id);
+        if executors.is_empty() {
+            // The last one leaves nothing behind.
+            *executors = HashMap::new();
+        }
+    });
 }

@@ -197,6 +197,7 @@ impl Scene {
 
     /// Begins the next fixed step, if the game clock has got that far, as
     /// [`Executor::begin_fixed_step`] does.
+    #[track_caller]
     pub fn begin_fixed_step(&mut self) -> bool {
         self.executor.begin_fixed_step()
     }

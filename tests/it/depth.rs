@@ -1,5 +1,7 @@
 //! Neither long chains nor endless ones overflow the stack or hold a frame.
 
+mod stops;
+
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;

@@ -190,14 +190,13 @@ fn in_the_fixed_phase_it_ticks_step_by_step_on_fixed_time() {
         });
     }
     executor.run_frame(0.75);
-    // What is due by the end of the frame waits for the next step: it comes before
-    // the timers.
+    // By what is due first, then by which tick was awaited first.
     log.check(&[
         "F1 250: a 0",
-        "F1 500: a 0",
         "F1 500: b 0",
-        "F1 750: a 0",
+        "F1 500: a 0",
         "F1 750: c 150",
+        "F1 750: a 0",
     ]);
     executor.run_frame(0.1);
     log.check(&[]);
@@ -205,8 +204,8 @@ fn in_the_fixed_phase_it_ticks_step_by_step_on_fixed_time() {
     log.check(&[
         "F3 1000: b 0",
         "F3 1000: a 0",
-        "F3 1250: a 0",
         "F3 1250: c 50",
+        "F3 1250: a 0",
         "F3 1500: b 0",
         "F3 1500: a 0",
         "F3 1750: a 0",

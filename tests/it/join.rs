@@ -447,8 +447,8 @@ fn a_join_that_is_polled_in_vain_goes_on_waiting() {
     });
     timeline.check(
         "
-        frame  0 1 2 3 4
-        select - * * *
+        frame  0 1 2 3  4
+        select - * * **
         ",
     );
 }

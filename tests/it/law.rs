@@ -1,12 +1,15 @@
 //! The table of waits, row by row: when each wait is due.
 
+mod begun;
 mod conditions;
 mod next_frame;
 mod phases;
 mod readiness;
 mod skipped_runs;
+mod steps;
 mod wait_frames;
 mod wait_seconds;
+mod wait_steps;
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

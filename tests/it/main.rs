@@ -25,6 +25,7 @@ mod join_many;
 mod law;
 mod lend;
 mod model;
+mod one_run;
 mod order;
 mod owner_clocks;
 mod owners;

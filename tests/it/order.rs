@@ -1,8 +1,11 @@
 //! Rule 8: the order within a run is total.
 //!
 //! First what became ready before the run, in order of arrival; then the
-//! phase's waiters, as they began to wait; then timers, clock by clock, by
+//! phase's waiters, as they began to wait; then those who count two frames or
+//! more, by due frame, then registration; then timers, clock by clock, by
 //! deadline, then registration; then what becomes ready during the run.
+
+mod counting;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -140,7 +143,7 @@ fn a_loop_of_next_frame_keeps_its_order_from_frame_to_frame() {
 }
 
 #[test]
-fn wait_frames_stands_where_it_began_to_wait_and_next_frame_begins_anew() {
+fn wait_frames_comes_after_next_frame_whichever_began_first() {
     let mut executor = unclamped();
     let log = Log::new();
     let say = log.clone();
@@ -163,9 +166,9 @@ fn wait_frames_stands_where_it_began_to_wait_and_next_frame_begins_anew() {
     log.check(&[
         "F1: next",
         "F2: next",
-        "F3: frames(3)",                // waiting since F0
+        "F3: next",                     // waiting since F2
+        "F3: frames(3)",                // since F0
         "F3: frames(2), a frame later", // since F1
-        "F3: next",                     // since F2
     ]);
 }
 
@@ -213,9 +216,9 @@ fn a_condition_that_is_still_false_begins_to_wait_anew_at_each_asking() {
     executor.run_frame(0.25);
     executor.run_frame(0.25);
     log.check(&[
-        "F2: frames", // waiting since F0
-        "F2: until",  // since F1, where it was asked before `next` was resumed
+        "F2: until",  // waiting since F1, where it was asked before `next` resumed
         "F2: next",   // since F1
+        "F2: frames", // counts two frames: after the phase's waiters
     ]);
 }
 

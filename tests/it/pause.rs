@@ -1,8 +1,11 @@
-//! Pausing: nothing resumes, time stands still, and what fell due meanwhile
-//! resumes in the first run of its phase afterwards, in its old order.
+//! Pausing: nothing resumes, time stands still, and whatever fell due meanwhile
+//! is one wake, which arrives when the pause ends.
 
 mod edges;
+mod heard;
 mod model;
+mod one_wake;
+mod stands_still;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -321,7 +324,7 @@ fn conditions_are_not_asked() {
 }
 
 #[test]
-fn wakes_resume_in_the_phase_of_the_coroutine_in_their_old_order_before_fresh_waiters() {
+fn wakes_arrive_with_the_resume_in_the_phase_of_the_coroutine_before_its_waiters() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let log = Log::new();
@@ -357,15 +360,15 @@ fn wakes_resume_in_the_phase_of_the_coroutine_in_their_old_order_before_fresh_wa
         "F1.LateUpdate: fresh",
         "F2.LateUpdate: fresh",
         "F3.LateUpdate: fresh",
+        "F4.LateUpdate: a", // resumed in the order of spawning
         "F4.LateUpdate: c",
-        "F4.LateUpdate: a",
-        "F4.LateUpdate: b",
+        "F4.LateUpdate: b", // woken after that
         "F4.LateUpdate: fresh",
     ]);
 }
 
 #[test]
-fn parked_waiters_keep_their_order_and_come_before_fresh_ones() {
+fn waiters_that_fell_due_come_in_the_order_of_spawning_before_fresh_ones() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let log = Log::new();
@@ -381,7 +384,6 @@ fn parked_waiters_keep_their_order_and_come_before_fresh_ones() {
             }
         }
     };
-    // What counts is when the wait began, not who was added first.
     owner.start(script("late", true));
     owner.start(script("early", false));
     executor.start(script("fresh", false));
@@ -394,7 +396,7 @@ fn parked_waiters_keep_their_order_and_come_before_fresh_ones() {
     log.check(&["F3: fresh"]);
     owner.resume();
     executor.run_frame(0.25);
-    log.check(&["F4: early", "F4: late", "F4: fresh"]);
+    log.check(&["F4: late", "F4: early", "F4: fresh"]);
 }
 
 #[test]
@@ -629,7 +631,7 @@ fn a_paused_coroutine_is_not_polled() {
 // In the middle of things
 
 #[test]
-fn whoever_is_paused_in_the_run_in_which_it_is_due_keeps_its_turn() {
+fn one_paused_in_the_run_in_which_it_is_due_goes_on_when_it_is_resumed() {
     for wait in 0..4 {
         let mut executor = unclamped();
         let owner = Rc::new(executor.owner());
@@ -651,11 +653,11 @@ fn whoever_is_paused_in_the_run_in_which_it_is_due_keeps_its_turn() {
             }
             say.say("due");
         });
-        // Resumed in the middle of F3.Update, it has missed the beginning.
+        // Resumed in the middle of F3.Update, later in that run.
         for _ in 0..4 {
             executor.run_frame(0.25);
         }
-        log.check(&["F4: due"]);
+        log.check(&["F3: due"]);
     }
 }
 

@@ -159,8 +159,10 @@ pub(crate) fn place_of_panic<R>(f: impl FnOnce() -> R) -> String {
             *see.lock().unwrap() = format!("{}:{}", location.file(), location.line());
         }
     }));
-    panic_of(f);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     drop(std::panic::take_hook());
+    // With the usual hook again, which says what failed.
+    assert!(result.is_err(), "it did not panic");
     let place = place.lock().unwrap();
     place.clone()
 }

@@ -28,6 +28,8 @@ struct Held {
     began: u64,
     phase: usize,
     due: Due,
+    /// Two frames or more: it comes after the others.
+    counts: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,17 +79,25 @@ impl World {
         }
     }
 
-    /// Who has the oldest wait that is due: next to be polled.
+    /// Which of those that are due in a run comes first.
+    fn place(held: &Held) -> (bool, u64, u64) {
+        match held.due {
+            Due::Frame(due) if held.counts => (true, due, held.began),
+            _ => (false, 0, held.began),
+        }
+    }
+
+    /// Who has the wait that comes first: next to be polled.
     fn next_due(&self) -> Option<Rc<Actor>> {
         let actors = self.actors.borrow();
         let alive = actors.iter().filter(|actor| actor.alive.get());
-        let oldest = alive.filter_map(|actor| {
+        let first = alive.filter_map(|actor| {
             let waits = actor.waits.borrow();
             let due = waits.iter().filter(|held| self.is_due(held));
-            Some((due.map(|held| held.began).min()?, actor))
+            Some((due.map(Self::place).min()?, actor))
         });
-        oldest
-            .min_by_key(|(began, _)| *began)
+        first
+            .min_by_key(|(place, _)| *place)
             .map(|(_, actor)| actor.clone())
     }
 
@@ -95,7 +105,8 @@ impl World {
         let at = usize::try_from(self.random(PHASES.len() as u64)).unwrap();
         let (phase, frame) = (PHASES[at], time().frame);
         let frames = self.random(3) + 1;
-        let (mut wait, due): (Pin<Box<dyn Future<Output = ()>>>, _) = match self.random(3) {
+        let kind = self.random(3);
+        let (mut wait, due): (Pin<Box<dyn Future<Output = ()>>>, _) = match kind {
             0 => (
                 Box::pin(next_frame().in_phase(phase).map(|()| ())),
                 Due::Frame(frame + 1),
@@ -116,6 +127,7 @@ impl World {
             began: self.clock.get(),
             phase: at,
             due,
+            counts: kind == 1 && frames >= 2,
         });
     }
 
@@ -170,7 +182,11 @@ impl World {
             self.actors.borrow_mut().push(actor.clone());
         } else {
             let next = self.next_due().expect("nobody is polled who is not due");
-            assert_eq!(next.id.get(), actor.id.get(), "the oldest wait is next");
+            assert_eq!(
+                next.id.get(),
+                actor.id.get(),
+                "the wait that comes first is next"
+            );
         }
         let mut waits = actor.waits.take();
         waits.retain_mut(|held| {

@@ -73,7 +73,7 @@ impl Run<'_> {
     }
 
     #[inline(never)]
-    fn poll_waiting_joiners<'s>(&self, scope: &'s Scope, cx: &mut Context<'s>) {
+    pub(super) fn poll_waiting_joiners<'s>(&self, scope: &'s Scope, cx: &mut Context<'s>) {
         let core = self.core;
         while let Some(key) = {
             scope.clear_current();

@@ -214,7 +214,8 @@ impl<'a> Run<'a> {
     /// Polls all that is due, from wherever the run stands.
     fn poll_due(&mut self, scope: &Scope) {
         let mut cx = scope.context();
-        self.poll_joiners(scope, &mut cx);
+        // Those of what ended before the first poll, or behind one that panicked.
+        self.poll_waiting_joiners(scope, &mut cx);
         while let Some(&key) = self.lists.ready.get(self.next_ready) {
             self.next_ready += 1;
             self.resume_ready(scope, key, &mut cx);

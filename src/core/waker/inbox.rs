@@ -69,7 +69,7 @@ impl Inbox {
         if !self.announced.swap(true, Ordering::AcqRel) {
             let host = lock(&self.host).clone();
             if let Some(host) = host {
-                call::quietly(|| host.wake_by_ref());
+                call::out(|| host.wake_by_ref());
             }
         }
     }

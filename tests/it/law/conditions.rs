@@ -100,7 +100,7 @@ fn a_condition_in_a_phase_is_asked_in_that_phase_only() {
 }
 
 #[test]
-fn a_condition_is_asked_in_every_fixed_step_of_later_frames() {
+fn a_condition_is_asked_in_every_fixed_step() {
     let mut executor = framestep::Executor::builder()
         .max_delta(1)
         .fixed_delta(0.25)

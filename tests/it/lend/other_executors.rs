@@ -121,7 +121,7 @@ fn an_executor_that_is_lent_may_be_run_by_a_coroutine_of_another() {
 }
 
 #[test]
-fn an_executor_that_steps_itself_through_a_start_lends_like_any_other() {
+fn an_executor_lends_inside_its_own_coroutine_and_is_stepped_outside() {
     let executor = unclamped();
     let handle = executor.handle();
     let own = Rc::new(RefCell::new(Some(executor)));
@@ -133,14 +133,21 @@ fn an_executor_that_steps_itself_through_a_start_lends_like_any_other() {
         executor.lend(&mut state, |executor| {
             with(|gold: &mut Gold| {
                 gold.0 *= 10;
-                executor.lend(gold, |executor| executor.run_frame(0.25));
+                executor.lend(gold, |executor| {
+                    panic_of(|| executor.run_frame(0.25));
+                    with(|gold: &mut Gold| gold.0 += 1);
+                });
                 gold.0 *= 10;
             });
         });
         taken.replace(Some(executor));
         state
     });
-    let executor = own.take().expect("put back");
+    let mut executor = own.take().expect("put back");
     assert_eq!(result_of(&executor, stepped).unwrap(), Gold(110));
     assert!(!executor.enter(is_lent));
+    // What was spawned inside has not begun yet.
+    let mut gold = Gold(0);
+    executor.lend(&mut gold, |executor| executor.run_frame(0.25));
+    assert_eq!(gold, Gold(1));
 }

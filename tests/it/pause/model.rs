@@ -1,4 +1,4 @@
-//! Pauses against a model that is obviously right.
+//! How long pauses are, against a model that is obviously right.
 
 use super::*;
 use crate::timeline::UNLIMITED;
@@ -61,8 +61,8 @@ struct Program {
     frames: Vec<u64>,
 }
 
-/// Resumed: which script, in which frame.
-type Trace = Vec<(usize, u64)>;
+/// Resumed: which script, in which frame, at which fixed time in nanoseconds.
+type Trace = Vec<(usize, u64, u64)>;
 
 fn units(n: u64) -> Duration {
     Duration::from_nanos(n * UNIT_NS)
@@ -108,7 +108,8 @@ fn actual(program: &Program) -> Trace {
                 } else {
                     wait.await;
                 }
-                trace.borrow_mut().push((index, time().frame));
+                let fixed_ns = u64::try_from(time().fixed_elapsed.as_nanos()).unwrap();
+                trace.borrow_mut().push((index, time().frame, fixed_ns));
             }
         };
         match script.owner {
@@ -204,9 +205,11 @@ fn expected(program: &Program) -> Trace {
         macro_rules! resume_due {
             ($phase:pat) => {
                 each_awake!(|model, script, index| {
-                    let due = model.now_ns >= model.deadline_ns && frame > model.began;
+                    // Several in a frame, as there are several steps.
+                    let later = matches!(script.on, On::Fixed) || frame > model.began;
+                    let due = model.now_ns >= model.deadline_ns && later;
                     if matches!(script.on, $phase) && due {
-                        trace.push((index, frame));
+                        trace.push((index, frame, fixed_ns));
                         model.next += 1;
                         model.began = frame;
                         if let Some(length) = script.lengths.get(model.next) {

@@ -251,7 +251,7 @@ fn stand_still_while_their_behaviour_is_paused_and_its_callbacks_go_on() {
         "F1: tick",
         "F2.host: a update",
         "F3.host: a update",
-        "F3: started while paused",
         "F3: tick",
+        "F3: started while paused",
     ]);
 }
