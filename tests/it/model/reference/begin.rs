@@ -60,7 +60,7 @@ impl Core {
             return coroutine;
         }
         let mut state = self.state.borrow_mut();
-        state.take_over(&self.inbox);
+        state.take_over();
         state.coroutines[coroutine].future = Some(script);
         let phase = state.coroutines[coroutine].phase;
         match how {

@@ -97,9 +97,11 @@ impl System for Reference {
     fn new(settings: &Settings) -> Self {
         wake::forget_the_dead();
         let limit = settings.polls.unwrap_or(1_000) as usize;
+        let inbox = Inbox::default();
+        let state = State::new(Clocks::new(settings), limit, inbox.clone());
         let core = Rc::new(Core {
-            state: RefCell::new(State::new(Clocks::new(settings), limit)),
-            inbox: Inbox::default(),
+            state: RefCell::new(state),
+            inbox,
             number: Cell::new(0),
         });
         core.number.set(wake::register(&core));

@@ -9,7 +9,7 @@ use super::state::{Arrival, Cause, State};
 impl Core {
     pub(super) fn set_paused(&self, coroutine: usize, paused: bool) -> bool {
         let mut state = self.state.borrow_mut();
-        state.take_over(&self.inbox);
+        state.take_over();
         if !state.is_alive(coroutine) || state.coroutines[coroutine].paused == paused {
             return false;
         }
@@ -19,7 +19,7 @@ impl Core {
 
     pub(super) fn set_owner_paused(&self, owner: usize, paused: bool) -> bool {
         let mut state = self.state.borrow_mut();
-        state.take_over(&self.inbox);
+        state.take_over();
         if state.owners[owner].paused == paused {
             return false;
         }

@@ -26,7 +26,7 @@ impl Core {
         self.may_be_driven()?;
         let wakers = {
             let mut state = self.state.borrow_mut();
-            state.take_over(&self.inbox);
+            state.take_over();
             state.clocks.begin_run(phase);
             state.begin_run(phase)
         };

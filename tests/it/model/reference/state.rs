@@ -6,6 +6,7 @@ use framestep::{Outcome, Phase};
 use std::task::Waker;
 
 use super::clocks::Clocks;
+use super::wake::Inbox;
 use crate::model::system::Script;
 
 pub(super) struct State {
@@ -33,6 +34,8 @@ pub(super) struct State {
     pub(super) deep: VecDeque<usize>,
     /// How often wakes by others count in one run.
     pub(super) limit: usize,
+    /// Wakes from other threads.
+    pub(super) inbox: Inbox,
     next: u64,
 }
 
@@ -166,7 +169,7 @@ impl Run {
 }
 
 impl State {
-    pub(super) fn new(clocks: Clocks, limit: usize) -> Self {
+    pub(super) fn new(clocks: Clocks, limit: usize, inbox: Inbox) -> Self {
         let own = Owner {
             above: None,
             clock: 0,
@@ -189,6 +192,7 @@ impl State {
             stops: 0,
             deep: VecDeque::new(),
             limit,
+            inbox,
             next: 0,
         }
     }

@@ -104,7 +104,7 @@ impl Core {
     fn wake(&self, coroutine: usize) {
         let innermost = is_innermost(self.number(), coroutine);
         let mut state = self.state.borrow_mut();
-        state.take_over(&self.inbox);
+        state.take_over();
         state.wake(coroutine, innermost);
     }
 }
@@ -112,13 +112,13 @@ impl Core {
 impl State {
     /// Takes over what came from other threads, between runs and when one
     /// begins: it is for runs that have not begun.
-    pub(super) fn take_over(&mut self, inbox: &Inbox) {
+    pub(super) fn take_over(&mut self) {
         if self.run.is_some() {
             return;
         }
         let messages = {
-            let mut inbox = inbox.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *inbox)
+            let inbox = self.inbox.lock();
+            std::mem::take(&mut *inbox.unwrap_or_else(PoisonError::into_inner))
         };
         for coroutine in messages {
             if self.is_alive(coroutine) {
@@ -174,8 +174,10 @@ impl State {
         }
     }
 
-    /// Makes a coroutine ready in the next run of a phase.
-    pub(super) fn arrive(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
+    /// Makes a coroutine ready in the next run of a phase, after what has arrived
+    /// from other threads by now.
+    fn arrive(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
+        self.take_over();
         let mut arrivals = self.arrivals.iter();
         if !arrivals.any(|arrival| arrival.coroutine == coroutine && arrival.phase == phase) {
             let order = self.number();
