@@ -72,6 +72,8 @@ pub(crate) struct Core {
     owned: Guarded<Vec<TaskKey>>,
     /// How many coroutines there are that are paused, or have been.
     pauses: Cell<usize>,
+    /// How many timers have come up for coroutines that were paused.
+    parked: Cell<u64>,
     /// What the host lends, the innermost first.
     pub(crate) lent: Cell<Option<LentRef>>,
     pub(crate) inbox: Arc<Inbox>,
@@ -104,6 +106,7 @@ impl Core {
             owners: Guarded::default(),
             owned: Guarded::default(),
             pauses: Cell::new(0),
+            parked: Cell::new(0),
             lent: Cell::new(None),
             inbox: Arc::new(Inbox::default()),
             arrivals: wake::Arrivals::default(),
@@ -240,7 +243,7 @@ impl Core {
         }
         let mut ready = false;
         self.phases.each(|_, state| {
-            ready |= state.ready.borrow().iter().any(|key| {
+            ready |= state.ready.borrow().keys.iter().any(|key| {
                 self.tasks.at(key.index).has(task::Flags::READY) && self.ready.is_latest(*key)
             }) || state.has_waits(|key| self.is_live(key));
         });

@@ -101,7 +101,8 @@ impl Core {
                 key: timer.key.bits(),
             };
             let state = self.phases.get(timer.phase);
-            state.timers.borrow_mut().give_back(timer.clock, due);
+            let mut timers = state.timers.borrow_mut();
+            timers.give_back(timer.order, timer.clock, due);
         }
         if let Some(phase) = wake {
             if !task.has(Flags::READY) {
@@ -150,8 +151,11 @@ impl Core {
         };
         if task.has(Flags::PAUSED) {
             let deadline_ns = due.deadline_ns;
+            let order = self.parked.get();
+            self.parked.set(order + 1);
             self.with_pause(task, |pause| {
                 pause.parked.push(ParkedTimer {
+                    order,
                     phase,
                     clock,
                     deadline_ns,

@@ -10,7 +10,7 @@ use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 use super::cell::Guarded;
 use super::key::WaitKey;
 use super::queue::Queue;
-use super::ready::ReadyKey;
+use super::ready::ReadyList;
 use super::timer::wheel::Due;
 use super::timer::{Counts, Fate, PhaseTimers};
 
@@ -27,7 +27,7 @@ pub(crate) struct PhaseState {
     /// Whether that was fixed time.
     in_fixed_step: Cell<bool>,
     /// The tasks that are ready for the next run.
-    pub(crate) ready: Guarded<Vec<ReadyKey>>,
+    pub(crate) ready: Guarded<ReadyList>,
     pub(crate) queue: Guarded<Queue>,
     /// Waits for several frames or runs.
     pub(crate) counts: Guarded<Counts>,

@@ -20,6 +20,8 @@ use super::key::WaitKey;
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Vec<WaitKey>,
+    /// The memory of the list that was taken before.
+    spare: Vec<WaitKey>,
     line: usize,
     /// How many keys may be stale.
     stale: usize,
@@ -39,15 +41,10 @@ impl Queue {
         self.line = self.waiting.len();
     }
 
-    /// Moves the waits that are due in a run that begins now to `due`, which is
-    /// empty. `is_later` is asked about those that have begun in this frame.
-    pub(crate) fn take_due(
-        &mut self,
-        due: &mut Vec<WaitKey>,
-        mut is_later: impl FnMut(WaitKey) -> bool,
-    ) {
-        debug_assert!(due.is_empty());
-        mem::swap(&mut self.waiting, due);
+    /// Takes the waits that are due in a run that begins now. `is_later` is asked
+    /// about those that have begun in this frame.
+    pub(crate) fn take_due(&mut self, mut is_later: impl FnMut(WaitKey) -> bool) -> Vec<WaitKey> {
+        let mut due = mem::replace(&mut self.waiting, mem::take(&mut self.spare));
         self.stale = 0;
         let line = mem::take(&mut self.line);
         if line < due.len() {
@@ -63,6 +60,13 @@ impl Queue {
             }
             due.truncate(kept);
         }
+        due
+    }
+
+    /// Takes back the memory of a list that was taken.
+    pub(crate) fn give_back(&mut self, mut due: Vec<WaitKey>) {
+        due.clear();
+        self.spare = due;
     }
 
     /// A wait was dropped. Sweeps the keys of such waits before they are many.
@@ -98,8 +102,7 @@ mod tests {
     }
 
     fn take(queue: &mut Queue, later: &[u32]) -> Vec<u32> {
-        let mut due = Vec::new();
-        queue.take_due(&mut due, |key| later.contains(&key.index()));
+        let due = queue.take_due(|key| later.contains(&key.index()));
         due.iter().map(|key| key.index()).collect()
     }
 

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
+use std::mem;
 
 use super::cell::Guarded;
 use super::ring::Ring;
@@ -21,6 +22,27 @@ pub(crate) enum List {
     Run,
     /// That of its phase, for the run of this number.
     Next(u64),
+}
+
+/// The ready tasks of the next run of a phase, in order of arrival.
+#[derive(Debug, Default)]
+pub(crate) struct ReadyList {
+    pub(crate) keys: Vec<ReadyKey>,
+    /// The memory of the list that was taken before.
+    spare: Vec<ReadyKey>,
+}
+
+impl ReadyList {
+    /// Takes the list for a run that begins now.
+    pub(crate) fn take(&mut self) -> Vec<ReadyKey> {
+        mem::replace(&mut self.keys, mem::take(&mut self.spare))
+    }
+
+    /// Takes back the memory of a list that was taken.
+    pub(crate) fn give_back(&mut self, mut keys: Vec<ReadyKey>) {
+        keys.clear();
+        self.spare = keys;
+    }
 }
 
 /// The ready tasks of an executor: a list for the run under way, and, with the

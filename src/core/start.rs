@@ -59,11 +59,7 @@ impl Core {
         if let Some(owner) = owner {
             self.adopt(task, owner);
         }
-        if soon {
-            self.enlist_soon(task);
-        } else {
-            self.enlist(task, phase);
-        }
+        self.enlist_new(task, soon);
         if self.watch.is_on() {
             self.watch_spawned(task, place);
         }
@@ -92,7 +88,8 @@ impl Core {
             self.watch_spawned(task, place);
         }
         if task.has(Flags::PAUSED) {
-            self.enlist_paused(key);
+            // Queued like a spawn.
+            self.remember_wake(task, phase);
         } else if self.starts.holds.get() > 0 || scope::depth() >= MAX_DEPTH {
             self.starts.put_off.borrow_mut().push(key);
         } else {
@@ -101,20 +98,6 @@ impl Core {
             self.start_put_off_since(put_off);
         }
         handle
-    }
-
-    /// A start on a paused owner is queued like a spawn.
-    #[cold]
-    fn enlist_paused(&self, key: TaskKey) {
-        let task = self.tasks.get(key).filter(|task| task.is_alive());
-        match (task, self.runs.phase()) {
-            (Some(task), Some(_)) => self.enlist_soon(task),
-            (Some(task), None) => {
-                self.take_messages();
-                self.enlist(task, PhaseIndex::UPDATE);
-            }
-            (None, _) => {}
-        }
     }
 
     /// Whether there may be new coroutines: not if the executor is gone, or
@@ -197,7 +180,7 @@ impl Core {
                 continue;
             };
             if task.has(Flags::PAUSED) {
-                self.enlist_paused(task.task_key());
+                self.remember_wake(task, task.phase());
             } else if left > 0 {
                 left -= 1;
                 self.start_now(task);

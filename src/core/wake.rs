@@ -83,6 +83,10 @@ impl Core {
 
     fn queue_ready(&self, task: Task<'_>) {
         let phase = task.phase();
+        if task.has(Flags::PAUSED) {
+            self.remember_wake(task, phase);
+            return;
+        }
         // One that wakes itself while it is polled goes on in the next run: it
         // cannot hold this one.
         let soon = self.runs.phase() == Some(phase) && !scope::is_innermost(self, task);
@@ -97,6 +101,19 @@ impl Core {
             self.ready.push(task.index());
         } else {
             self.enlist(task, phase);
+        }
+    }
+
+    /// Queues a new task: for the run under way if `soon`, else for the next run of
+    /// its phase. One that is paused from the start remembers that it is to begin.
+    #[inline]
+    pub(super) fn enlist_new(&self, task: Task<'_>, soon: bool) {
+        if task.has(Flags::PAUSED) {
+            self.remember_wake(task, task.phase());
+        } else if soon {
+            self.enlist_soon(task);
+        } else {
+            self.enlist(task, task.phase());
         }
     }
 
@@ -119,7 +136,7 @@ impl Core {
             .ready
             .key(task.index(), List::Next(self.next_run(phase)));
         let state = self.phases.get(phase);
-        state.ready.borrow_mut().push(key);
+        state.ready.borrow_mut().keys.push(key);
         self.sweep_ready(phase);
     }
 
@@ -132,14 +149,14 @@ impl Core {
     #[inline]
     fn sweep_ready(&self, phase: PhaseIndex) {
         let state = self.phases.get(phase);
-        let len = state.ready.borrow().len();
+        let len = state.ready.borrow().keys.len();
         // Only a list that outgrows the tasks there are can hold stale keys
         // without end.
         if len > 64 && len > 2 * self.tasks.len() as usize {
             let is_ready = |key: &ReadyKey| {
                 self.tasks.at(key.index).has(Flags::READY) && self.ready.is_latest(*key)
             };
-            state.ready.borrow_mut().retain(is_ready);
+            state.ready.borrow_mut().keys.retain(is_ready);
         }
     }
 

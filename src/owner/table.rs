@@ -68,6 +68,8 @@ struct Inherited {
 #[derive(Debug)]
 struct Member {
     task: TaskKey,
+    /// When it was spawned, among all members.
+    spawned: u64,
     owner: OwnerIndex,
     previous: u32,
     next: u32,
@@ -78,6 +80,8 @@ struct Member {
 pub(crate) struct Owners {
     nodes: Slab<Node>,
     members: Slab<Member>,
+    /// How many members there have been.
+    spawned: u64,
 }
 
 fn index_of(index: usize) -> u32 {
@@ -183,8 +187,10 @@ impl Owners {
     pub(crate) fn add_member(&mut self, owner: OwnerIndex, task: TaskKey) -> u32 {
         let node = &mut self.nodes[owner.get()];
         let previous = node.last_member;
+        self.spawned += 1;
         let member = index_of(self.members.insert(Member {
             task,
+            spawned: self.spawned,
             owner,
             previous,
             next: NONE,
@@ -272,21 +278,30 @@ impl Owners {
     }
 
     /// Pauses or resumes an owner; collects the coroutines for which that makes
-    /// a difference, those of a parent first. `false`: it was so already.
+    /// a difference, in the order in which they were spawned. `false`: it was so
+    /// already.
     pub(crate) fn set_paused(
         &mut self,
         owner: OwnerIndex,
         paused: bool,
         tasks: &mut Vec<TaskKey>,
     ) -> bool {
-        self.set_inherited(
+        let mut members = Vec::new();
+        let changed = self.set_inherited(
             owner,
             |node| &mut node.paused,
             paused,
             |owners, here| {
-                tasks.extend(owners.members_of(here).map(|member| member.task));
+                members.extend(
+                    owners
+                        .members_of(here)
+                        .map(|member| (member.spawned, member.task)),
+                );
             },
-        )
+        );
+        members.sort_unstable_by_key(|&(spawned, _)| spawned);
+        tasks.extend(members.into_iter().map(|(_, task)| task));
+        changed
     }
 
     /// Sets a state of an owner, and tells `changed` for whom that makes a

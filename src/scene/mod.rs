@@ -212,6 +212,7 @@ impl Scene {
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         self.expect_not_borrowed();
+        self.executor.core().assert_idle("run_phase");
         // Callbacks read the same clock as the coroutines after them.
         self.executor.core().clock.enter_phase(phase);
         let call = |callback| self.cast.each(|slot| slot.call(callback));

@@ -275,6 +275,7 @@ impl Timer {
                 self.begin(scope, cx, clock_ref(clock.as_ref(), index), length_ns);
                 self.clock = clock;
             }
+            Deadline::Never if self.registration.is_new() => self.registration.begin(core),
             Deadline::At(..) | Deadline::Before(..) | Deadline::Never => {}
             Deadline::Invalid(location) => not_a_number(location),
         }

@@ -283,3 +283,49 @@ fn a_hundred_thousand_starts_from_destructors_fit_on_a_small_stack() {
         assert!(executor.is_empty());
     });
 }
+
+/// Starts the next of its kind in its first poll, `left` times.
+fn endless_starts(left: u32, begun: Rc<Cell<u32>>) -> Boxed<()> {
+    Box::pin(async move {
+        begun.set(begun.get() + 1);
+        if left > 0 {
+            start(endless_starts(left - 1, begun));
+        }
+    })
+}
+
+#[test]
+fn endless_starts_go_on_in_the_next_frame_and_are_reported() {
+    /// Far more than a frame has time for: stands for an endless chain.
+    const ENDLESS: u32 = 2_000_000;
+    let mut executor = Executor::builder().max_polls_per_run(1).build();
+    let runaways = Rc::new(Cell::new(0));
+    let count = runaways.clone();
+    executor.on_report(move |report| {
+        assert!(matches!(report, Report::Runaway { .. }), "{report:?}");
+        count.set(count.get() + 1);
+    });
+    let begun = Rc::new(Cell::new(0));
+    executor.spawn(endless_starts(ENDLESS, begun.clone()));
+    let mut before = 0;
+    for frame in 1..=3 {
+        executor.run_frame(0.25);
+        assert!(begun.get() > before, "it goes on in frame {frame}");
+        assert!(begun.get() < ENDLESS / 4, "{} starts", begun.get());
+        assert_eq!(runaways.get(), frame);
+        before = begun.get();
+    }
+}
+
+#[test]
+fn endless_starts_by_the_host_go_on_in_the_next_frame() {
+    const ENDLESS: u32 = 2_000_000;
+    let mut executor = unclamped();
+    executor.on_report(|_| ());
+    let begun = Rc::new(Cell::new(0));
+    executor.start(endless_starts(ENDLESS, begun.clone()));
+    let before = begun.get();
+    assert!((1..=ENDLESS).contains(&before), "{before} starts");
+    executor.run_frame(0.25);
+    assert!(begun.get() > before, "it goes on");
+}

@@ -2,10 +2,20 @@
 //! of RELIABILITY.md has a test here, or one that is named there.
 
 mod aborts;
+mod begun_waits;
+mod combined_waits;
+mod contexts;
+mod deep_stack;
 mod foreign_wakers;
 mod forgotten;
+mod hooks;
 mod itself;
 mod lent;
+mod many_executors;
+mod own_executor;
+mod pauses;
+mod pinned;
+mod stderr;
 mod teardown;
 mod times;
 mod wakers;

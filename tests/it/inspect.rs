@@ -63,12 +63,15 @@ fn every_kind_of_wait_is_told() {
         next_frame().in_phase(Phase::LateUpdate),
         "the next frame, in LateUpdate",
     );
-    check_wait(wait_frames(1), "1 frame");
+    check_wait(wait_frames(1), "the next frame");
+    check_wait(wait_frames(2), "2 frames");
     check_wait(wait_frames(3), "3 frames");
     check_wait(
         wait_frames(3).in_phase(Phase::Custom(7)),
         "3 frames, in Custom(7)",
     );
+    check_wait(wait_steps(1), "the next FixedUpdate");
+    check_wait(wait_steps(3), "3 steps, in FixedUpdate");
     check_wait(fixed_update(), "the next FixedUpdate");
     check_wait(end_of_frame(), "the next EndOfFrame");
     check_wait(in_phase(Phase::Custom(7)), "the next Custom(7)");
@@ -119,7 +122,7 @@ fn waits_that_are_made_of_others_show_as_those() {
 fn whatever_may_resume_it_is_told() {
     check_wait(
         async { futures::join!(next_frame(), fixed_update(), wait_frames(4)) },
-        "the next frame | the next FixedUpdate | 4 frames",
+        "the next FixedUpdate | the next frame | 4 frames",
     );
     check_wait(
         async { futures::join!(wait_until(|| false), wait_while(|| true)) },

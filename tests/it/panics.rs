@@ -1,6 +1,7 @@
 //! Rule 11: a panic ends one coroutine.
 
 mod everywhere;
+mod run_loop;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};

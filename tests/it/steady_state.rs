@@ -395,3 +395,44 @@ fn a_million_wakes_of_one_coroutine_are_one_entry() {
     let many = allocations_of(|| round(1_000_000));
     assert_eq!(few, many);
 }
+
+#[test]
+fn coroutines_spawned_from_afar_leave_nothing_behind() {
+    let mut executor = unclamped();
+    executor.on_report(|_| ());
+    let remote = executor.remote();
+    let mut round = |frames: u32| {
+        for frame in 0..frames {
+            // They end at once, in the next frame, or by a panic.
+            assert!(remote.spawn(|| async {}));
+            assert!(remote.spawn(|| next_frame().map(drop)));
+            let panics = frame % 2 == 0;
+            assert!(remote.spawn(move || async move {
+                if panics {
+                    std::panic::resume_unwind(Box::new([0_u8; 64]));
+                }
+            }));
+            executor.run_frame(0.25);
+        }
+        executor.run_frame(0.25);
+        assert!(executor.is_empty());
+        live_bytes()
+    };
+    let before = round(100);
+    assert_eq!(round(1_000), before);
+}
+
+#[test]
+fn slots_of_coroutines_spawned_from_afar_are_used_again() {
+    let mut executor = unclamped();
+    let remote = executor.remote();
+    for _ in 0..1_000 {
+        assert!(remote.spawn(|| async {}));
+        executor.run_frame(0.25);
+    }
+    let next = executor.spawn(async {});
+    // A key prints as a slot and the occupants before this one.
+    let id = next.id().to_string();
+    let slot: u32 = id.split('v').next().unwrap().parse().unwrap();
+    assert!(slot < 10, "{id}");
+}

@@ -8,7 +8,7 @@ use crate::core::Core;
 use crate::core::cell::Guarded;
 use crate::core::key::WaitKey;
 use crate::core::scope::Scope;
-use crate::core::task::{NO_JOINER, Task};
+use crate::core::task::{Flags, NO_JOINER, Task};
 
 use super::Run;
 
@@ -82,7 +82,9 @@ impl Run<'_> {
             let Some(task) = core.take_wait(key) else {
                 continue;
             };
-            if core.spend() {
+            if task.has(Flags::PAUSED) {
+                core.remember_wake(task, task.phase());
+            } else if core.spend() {
                 self.resume_unwoken(scope, task, cx);
             } else {
                 core.postpone_joiner(task);

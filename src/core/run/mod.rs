@@ -20,6 +20,7 @@ mod limits;
 mod resume;
 
 use std::cell::Cell;
+use std::mem;
 use std::task::Context;
 
 use crate::coroutine::TaskKey;
@@ -52,7 +53,8 @@ pub(super) struct Runs {
     serial: Cell<u64>,
     /// How many polls of `start` are under way.
     starts: Cell<u32>,
-    /// The lists of the latest run, kept for their memory.
+    /// The lists of the latest run, kept for their memory; those of a phase keep
+    /// theirs themselves.
     lists: Guarded<Lists>,
     pub(super) completions: Completions,
     limits: Limits,
@@ -172,12 +174,9 @@ impl<'a> Run<'a> {
         runs.limits.begin_run(core.tasks.alive());
         core.clock.enter_phase(phase.phase());
         state.begin_run(&core.clock);
-        std::mem::swap(&mut *state.ready.borrow_mut(), &mut run.lists.ready);
+        run.lists.ready = state.ready.borrow_mut().take();
         let is_later = |key| core.is_later_frame(key);
-        state
-            .queue
-            .borrow_mut()
-            .take_due(&mut run.lists.waiters, is_later);
+        run.lists.waiters = state.queue.borrow_mut().take_due(is_later);
         {
             let (frame, runs) = (core.clock.frame(), state.runs.get());
             let mut counts = state.counts.borrow_mut();
@@ -279,16 +278,16 @@ impl Drop for Run<'_> {
         let core = self.core;
         core.runs.phase.set(None);
         let lists = &mut self.lists;
-        let waits = lists.waiters.drain(..).skip(self.next_waiter);
-        let counts = lists.counts.drain(..).skip(self.next_count);
-        let timers = lists.timers.drain(..).skip(self.next_timer);
+        let waits = lists.waiters.drain(self.next_waiter..);
+        let counts = lists.counts.drain(self.next_count..);
+        let timers = lists.timers.drain(self.next_timer..);
         let timers = timers.map(|due| WaitKey::from_bits(due.key));
         for key in waits.chain(counts).chain(timers) {
             if let Some(task) = core.take_wait(key) {
                 core.enlist(task, self.phase);
             }
         }
-        for key in lists.ready.drain(..).skip(self.next_ready) {
+        for key in lists.ready.drain(self.next_ready..) {
             if let Some(task) = core.take_ready(key) {
                 core.enlist(task, self.phase);
             }
@@ -299,7 +298,14 @@ impl Drop for Run<'_> {
             }
         }
         core.runs.completions.put_off(core);
-        core.runs.lists.replace(std::mem::take(lists));
+        let mut lists = mem::take(lists);
+        lists.counts.clear();
+        lists.timers.clear();
+        let state = core.phases.get(self.phase);
+        let (ready, waiters) = (mem::take(&mut lists.ready), mem::take(&mut lists.waiters));
+        state.ready.borrow_mut().give_back(ready);
+        state.queue.borrow_mut().give_back(waiters);
+        core.runs.lists.replace(lists);
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Pause {
 /// A timer of a paused task that its wheel found due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParkedTimer {
+    /// Its place among all timers that came up for paused tasks.
+    pub(crate) order: u64,
     pub(crate) phase: PhaseIndex,
     pub(crate) clock: ClockIndex,
     pub(crate) deadline_ns: u64,

@@ -37,6 +37,8 @@ pub(crate) struct PhaseTimers {
         reason = "a wheel takes kilobytes, and clocks come and go"
     )]
     clocks: Vec<Box<ClockTimers>>,
+    /// Timers of coroutines that were paused, to be put back in order.
+    returned: Vec<(u64, ClockIndex, Due)>,
     /// How many clocks there may be before those that nobody waits on are
     /// looked for.
     sweep_at: usize,
@@ -93,6 +95,7 @@ impl PhaseTimers {
         due: &mut Vec<Due>,
         mut fate: Option<impl FnMut(ClockIndex, &Due) -> Fate>,
     ) {
+        self.put_back();
         let mut idle = false;
         for timers in &mut self.clocks {
             timers.release_overdue(frame);
@@ -119,11 +122,25 @@ impl PhaseTimers {
         }
     }
 
-    /// Adds a timer that had been taken out, on a clock that its wait keeps.
-    pub(crate) fn give_back(&mut self, clock: ClockIndex, due: Due) {
-        if let Some(index) = self.find(clock) {
-            self.clocks[index].wheel.insert(due.deadline_ns, due.key);
+    /// Adds a timer that had been taken out, on a clock that its wait keeps. Of
+    /// equal deadlines, the one with the lesser `order` is due first.
+    pub(crate) fn give_back(&mut self, order: u64, clock: ClockIndex, due: Due) {
+        self.returned.push((order, clock, due));
+    }
+
+    /// Gives the wheels what came back since this was last called.
+    fn put_back(&mut self) {
+        if self.returned.is_empty() {
+            return;
         }
+        let mut returned = std::mem::take(&mut self.returned);
+        returned.sort_unstable_by_key(|&(order, ..)| order);
+        for (_, clock, due) in returned.drain(..) {
+            if let Some(index) = self.find(clock) {
+                self.clocks[index].wheel.insert(due.deadline_ns, due.key);
+            }
+        }
+        self.returned = returned;
     }
 
     /// Shows the clocks that are not the executor's own to `f`.
@@ -174,6 +191,7 @@ impl PhaseTimers {
         is_live: impl Fn(WaitKey) -> bool,
         mut f: impl FnMut(ClockRef<'_>, u64),
     ) {
+        self.put_back();
         let is_live = |key| is_live(WaitKey::from_bits(key));
         for timers in &mut self.clocks {
             let overdue = timers.overdue.iter().filter(|due| is_live(due.key));
@@ -195,6 +213,11 @@ impl PhaseTimers {
             for due in &timers.overdue {
                 show(due.deadline_ns, due.key);
             }
+        }
+        for &(_, clock, due) in &self.returned {
+            self.show(clock, &mut |clock| {
+                f(clock, due.deadline_ns, WaitKey::from_bits(due.key));
+            });
         }
     }
 

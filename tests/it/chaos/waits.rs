@@ -1,0 +1,195 @@
+//! Whatever can be awaited, alone and combined.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::future::{LocalBoxFuture, select};
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+
+use framestep::prelude::*;
+
+use crate::support::yield_now;
+
+use super::grenade::{Grenade, maybe_panic, survive};
+use super::operations::{Site, occasionally};
+use super::world::World;
+
+pub(super) type Wait = LocalBoxFuture<'static, ()>;
+
+/// A length of a few frames, or of none.
+fn length(world: &World) -> f64 {
+    f64::from(u32::try_from(world.below(6)).expect("small")) / 16.0
+}
+
+fn simple(world: &Rc<World>, slot: usize) -> Wait {
+    let (phase, seconds) = (world.phase(), length(world));
+    match world.below(10) {
+        0 | 1 => next_frame().in_phase(phase).map(drop).boxed_local(),
+        2 => in_phase(phase).map(drop).boxed_local(),
+        3 => {
+            let frames = wait_frames(world.below(4));
+            frames.in_phase(phase).map(drop).boxed_local()
+        }
+        4 | 5 => wait_seconds(seconds)
+            .in_phase(phase)
+            .map(drop)
+            .boxed_local(),
+        6 => wait_seconds_realtime(seconds)
+            .in_phase(phase)
+            .map(drop)
+            .boxed_local(),
+        7 => {
+            let held = Grenade::new(Site::Condition);
+            let condition = move || {
+                held.check();
+                occasionally(2, Site::Condition);
+                maybe_panic(30);
+                World::find().is_none_or(|world| world.one_in(3))
+            };
+            if world.one_in(2) {
+                wait_until(condition)
+                    .in_phase(phase)
+                    .map(drop)
+                    .boxed_local()
+            } else {
+                wait_while(move || !condition())
+                    .in_phase(phase)
+                    .map(drop)
+                    .boxed_local()
+            }
+        }
+        // It may be that of another executor, if seldom.
+        8 => match world.clock(if world.one_in(20) { world.slot() } else { slot }) {
+            Some(clock) => async move { _ = clock.wait_seconds(seconds).await }.boxed_local(),
+            None => yield_now().boxed_local(),
+        },
+        _ => animate(seconds, |_| {
+            occasionally(4, Site::Condition);
+            maybe_panic(30);
+        })
+        .map(drop)
+        .boxed_local(),
+    }
+}
+
+/// A wait for something that another coroutine does.
+fn foreign(world: &Rc<World>) -> Wait {
+    match world.below(7) {
+        0 => match world.take(&world.coroutines) {
+            Some(known) => known.coroutine.map(drop).boxed_local(),
+            None => yield_now().boxed_local(),
+        },
+        1 => match world.take(&world.finished) {
+            Some(finished) => finished.map(drop).boxed_local(),
+            None => yield_now().boxed_local(),
+        },
+        2 => {
+            let mut events = world.signal.subscribe();
+            async move { drop(events.next().await) }.boxed_local()
+        }
+        3 => {
+            let signal = world.signal.clone();
+            async move { drop(signal.wait().await) }.boxed_local()
+        }
+        4 => {
+            // Its list leads through the futures that wait. It clones wakers while
+            // it holds a lock, so it gets one whose clones do nothing else.
+            let notify = world.notify.clone();
+            async move {
+                let mut notified = pin!(notify.notified());
+                poll_fn(|cx| {
+                    let waker = cx.waker().clone();
+                    let tame = waker_fn::waker_fn(move || waker.wake_by_ref());
+                    notified.as_mut().poll(&mut Context::from_waker(&tame))
+                })
+                .await;
+            }
+            .boxed_local()
+        }
+        5 => {
+            let budget = world.budget.clone();
+            async move { budget.checkpoint().await }.boxed_local()
+        }
+        _ => yield_now().boxed_local(),
+    }
+}
+
+/// A wait whose destructor does not panic: `FuturesUnordered` would abort.
+struct Quiet(Option<Wait>);
+
+impl Future for Quiet {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let wait = self.0.as_mut().expect("not dropped");
+        wait.as_mut().poll(cx)
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        let wait = self.0.take();
+        survive(|| drop(wait));
+    }
+}
+
+fn handles(world: &Rc<World>) -> Vec<Coroutine<Grenade>> {
+    let taken = (0..world.below(4)).filter_map(|_| world.take(&world.coroutines));
+    taken.map(|known| known.coroutine).collect()
+}
+
+/// Waits in some way or other, in a coroutine of the executor in `slot`.
+pub(super) fn wait(world: &Rc<World>, slot: usize, depth: u32) -> Wait {
+    if depth == 0 || world.one_in(2) {
+        return if world.one_in(3) {
+            foreign(world)
+        } else {
+            simple(world, slot)
+        };
+    }
+    let inner = || wait(world, slot, depth - 1);
+    match world.below(7) {
+        0 => select(inner(), inner()).map(drop).boxed_local(),
+        1 => futures::future::join(inner(), inner())
+            .map(drop)
+            .boxed_local(),
+        2 => {
+            let few = (0..world.below(5)).map(|_| Quiet(Some(inner())));
+            let waits: FuturesUnordered<Quiet> = few.collect();
+            waits
+                .for_each(|()| async { occasionally(3, Site::Poll) })
+                .boxed_local()
+        }
+        3 => {
+            // Enough to be polled one by one.
+            let few = (0..world.below(4)).map(|_| inner());
+            let many = (0..31).map(|_| next_frame().map(drop).boxed_local());
+            let waits: Vec<_> = few.chain(many).map(|wait| Quiet(Some(wait))).collect();
+            futures::future::join_all(waits).map(drop).boxed_local()
+        }
+        4 => timeout(length(world), inner()).map(drop).boxed_local(),
+        5 => {
+            let handles = handles(world);
+            if handles.is_empty() {
+                return inner();
+            }
+            if world.one_in(2) {
+                join_all(handles).map(drop).boxed_local()
+            } else {
+                race(handles).map(drop).boxed_local()
+            }
+        }
+        _ => {
+            let inner = inner();
+            async move {
+                let _held = Grenade::new(Site::Drop);
+                let mut ticks = interval(0.0625);
+                select(inner, ticks.next()).await;
+            }
+            .boxed_local()
+        }
+    }
+}
