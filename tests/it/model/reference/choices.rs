@@ -26,8 +26,7 @@ pub(super) const WAITS_ARE_REMEMBERED_BEFORE_WAKES: bool = false;
 /// before that is run, is ready in the phase of wakes as well.
 pub(super) const WAKES_COUNT_BESIDE_RESUMES: bool = true;
 
-/// A coroutine that is paused when its place comes is remembered then; if it is
-/// resumed before, nothing has happened. If not so, what makes it due while it is
-/// paused is remembered at once, and has its place where it is resumed; only what
-/// made it due before the pause keeps its place.
-pub(super) const PLACES_OUTLAST_PAUSES: bool = false;
+/// A coroutine that is paused when a run begins in which a wait of it is due, and
+/// resumed before the place of that wait has come, is polled in that place. If not,
+/// it is polled where it is resumed, as for any wake that comes in a pause.
+pub(super) const WAITS_KEEP_THEIR_PLACE: bool = true;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep::Outcome;
 
-use super::choices::{DESTRUCTORS_WAKE_AS_THEIR_COROUTINE, PLACES_OUTLAST_PAUSES};
+use super::choices::DESTRUCTORS_WAKE_AS_THEIR_COROUTINE;
 use super::state::{Cause, Kind};
 use super::{Core, wake};
 use crate::model::system::Script;
@@ -99,9 +99,9 @@ impl Core {
                     continue;
                 };
                 let phase = state.coroutines[joiner].phase;
-                let remember = state.is_paused(joiner) && !PLACES_OUTLAST_PAUSES;
+                let paused = state.is_paused(joiner);
                 match &mut state.run {
-                    Some(run) if !remember => run.joins.push(name),
+                    Some(run) if !paused => run.joins.push(name),
                     _ => state.make_ready(joiner, phase, Cause::Other, false),
                 }
             }

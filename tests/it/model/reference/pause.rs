@@ -4,7 +4,7 @@ use framestep::Phase;
 
 use super::Core;
 use super::choices::WAITS_ARE_REMEMBERED_BEFORE_WAKES;
-use super::state::{Arrival, Cause, State};
+use super::state::{Cause, State};
 
 impl Core {
     pub(super) fn set_paused(&self, coroutine: usize, paused: bool) -> bool {
@@ -113,21 +113,16 @@ impl State {
         }
     }
 
-    /// One wake is remembered: the first, also if that came before the pause.
+    /// One wake is remembered, the first that comes in the pause.
     pub(super) fn remember(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
-        let wait = WAITS_ARE_REMEMBERED_BEFORE_WAKES && cause == Cause::Wait;
-        let arrived = |arrival: &Arrival| arrival.coroutine == coroutine;
-        match &mut self.coroutines[coroutine].remembered {
-            Some((_, Cause::Wait)) => {}
-            before if wait => {
-                *before = Some((phase, cause));
-                self.arrivals.retain(|arrival| !arrived(arrival));
+        let remembered = &mut self.coroutines[coroutine].remembered;
+        let before_wakes = WAITS_ARE_REMEMBERED_BEFORE_WAKES && cause == Cause::Wait;
+        match remembered {
+            Some((_, Cause::Wake | Cause::Other)) if before_wakes => {
+                *remembered = Some((phase, cause));
             }
-            before => {
-                if !self.arrivals.iter().any(arrived) {
-                    before.get_or_insert((phase, cause));
-                }
-            }
+            Some(_) => {}
+            None => *remembered = Some((phase, cause)),
         }
     }
 }

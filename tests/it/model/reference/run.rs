@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use framestep::{Outcome, Phase};
 
-use super::choices::{CONDITIONS_FALL_DUE_IN_PAUSES, PLACES_OUTLAST_PAUSES};
+use super::choices::{CONDITIONS_FALL_DUE_IN_PAUSES, WAITS_KEEP_THEIR_PLACE};
 use super::law;
 use super::state::{Cause, Kind, Place, Run, State};
 use super::{Core, wake};
@@ -148,7 +148,7 @@ impl State {
             if paused && asks && !CONDITIONS_FALL_DUE_IN_PAUSES {
                 continue;
             }
-            if paused && !PLACES_OUTLAST_PAUSES {
+            if paused && !WAITS_KEEP_THEIR_PLACE {
                 self.remember(coroutine, phase, Cause::Wait);
             } else {
                 run.queue(coroutine, phase, Cause::Wait);

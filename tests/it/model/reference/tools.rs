@@ -73,30 +73,37 @@ pub(super) fn animate(
         }
         let timer = core.upgrade().and_then(|core| wait.timer(&core));
         // Custom phases inside of fixed steps read an earlier time.
+        let over = timer.is_some_and(|(timer, now)| is_over(timer, now));
         let share = timer.map_or(0.0, |(timer, now)| share(timer, now, length).max(last));
         wait.poll(cx, |_| {
             last = share;
             apply(share);
-            share >= 1.0
+            over
         })
         .map(|()| Got::Done)
     })
     .boxed_local()
 }
 
-/// How much of an animation is over.
+fn is_over(timer: Timer, now: u64) -> bool {
+    let now = timer.paused_at.unwrap_or(now);
+    timer.deadline.is_some_and(|deadline| now >= deadline)
+}
+
+/// How much of an animation has passed.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     reason = "it is shown to few digits"
 )]
 fn share(timer: Timer, now: u64, length: Length) -> f32 {
-    let now = timer.paused_at.unwrap_or(now);
-    match (timer.deadline, length) {
-        (Some(deadline), _) if now >= deadline => 1.0,
-        (Some(deadline), Length::Nanos(length)) => {
-            (1.0 - (deadline - now) as f64 / length as f64) as f32
-        }
+    let left = timer.deadline.map(|deadline| {
+        let now = timer.paused_at.unwrap_or(now);
+        deadline.saturating_sub(now)
+    });
+    match (left, length) {
+        (Some(0), _) => 1.0,
+        (Some(left), Length::Nanos(length)) => (1.0 - left as f64 / length as f64) as f32,
         _ => 0.0,
     }
 }

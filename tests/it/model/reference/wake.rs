@@ -9,9 +9,7 @@ use std::thread::ThreadId;
 use framestep::Phase;
 
 use super::Core;
-use super::choices::{
-    EACH_EXECUTOR_HAS_AN_INNERMOST, PLACES_OUTLAST_PAUSES, WAKES_COUNT_BESIDE_RESUMES,
-};
+use super::choices::{EACH_EXECUTOR_HAS_AN_INNERMOST, WAKES_COUNT_BESIDE_RESUMES};
 use super::state::{Arrival, Cause, State};
 
 /// Wakes from other threads, in the order in which they came.
@@ -159,12 +157,8 @@ impl State {
     /// that is paused is ready once it is resumed.
     pub(super) fn make_ready(&mut self, coroutine: usize, phase: Phase, cause: Cause, next: bool) {
         if self.is_paused(coroutine) {
-            let ready = self.coroutines[coroutine].remembered.is_some()
-                || (self.arrivals.iter()).any(|arrival| arrival.coroutine == coroutine);
-            if ready || !PLACES_OUTLAST_PAUSES {
-                self.remember(coroutine, phase, cause);
-                return;
-            }
+            self.remember(coroutine, phase, cause);
+            return;
         }
         match &mut self.run {
             Some(run) if run.phase == phase && !next => {
