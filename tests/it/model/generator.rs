@@ -142,7 +142,9 @@ impl Random {
                 (2, |r, _| Wait::InPhase(r.phase())),
                 (1, |_, _| Wait::FixedUpdate),
                 (1, |_, _| Wait::EndOfFrame),
-                (if_on(on.joins, 4), |r, _| Wait::Join(r.below(40))),
+                (if_on(on.joins && !on.moves, 4), |r, _| {
+                    Wait::Join(r.below(40))
+                }),
                 (if_on(on.joins, 2), |r, _| Wait::Finished(r.below(40))),
                 (if_on(on.bells, 5), |r, _| Wait::Bell(r.below(3))),
                 (if_on(on.yields, 3), |_, _| Wait::Yield),
@@ -156,7 +158,7 @@ impl Random {
                     let wait = Box::new(r.wait(2));
                     Wait::Timeout(r.period(), r.timed_phase(), wait)
                 }),
-                (if_on(on.moves, 4), |r, _| Wait::Loose(r.below(40))),
+                (if_on(on.moves, 4), |_, _| Wait::Loose),
                 (
                     if_on(depth == 0, 4) + if_on(on.groups, 6 * inner),
                     |r, depth| r.group(depth),
@@ -285,9 +287,10 @@ impl Random {
 
     fn op(&mut self) -> Op {
         match self.below(20) {
+            // What depends on the order within a run is not for waits that move.
+            0..=8 if self.on.moves => Op::Leave(self.wait(1)),
             0..=8 => Op::Act(self.act(0)),
             9 if self.chance(20) => Op::Return,
-            10..=12 if self.on.moves => Op::Leave(self.wait(1)),
             _ => Op::Await(self.wait(0)),
         }
     }
@@ -394,6 +397,7 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
     let mut on = Features::choose(without, |percent| random.below(100) < percent as u64);
     // A wait of one executor is not for coroutines of another.
     on.moves &= !on.twins;
+    on.destructors &= !on.moves;
     // Destructors that start something deep inside of others have no one answer.
     on.destructors &= !on.deep;
     let mut random = Random { random, on };

@@ -166,7 +166,7 @@ pub(super) enum Wait {
     Interval(Length, usize, Phase),
     Timeout(Length, Phase, Box<Wait>),
     /// What another coroutine has left.
-    Loose(usize),
+    Loose,
     Group(Mode, Vec<Wait>),
 }
 

@@ -305,7 +305,7 @@ impl System for Real {
             | Wait::Finished(_)
             | Wait::Bell(_)
             | Wait::Yield
-            | Wait::Loose(_)
+            | Wait::Loose
             | Wait::Timeout(..)
             | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
         }

@@ -84,6 +84,7 @@ impl Core {
             let mut state = self.state.borrow_mut();
             state.coroutines[coroutine].outcome = Some(outcome);
             state.forget_readiness(coroutine);
+            state.leave_waits(coroutine);
             let mut joins: Vec<usize> = (0..state.waits.len())
                 .filter(|&at| matches!(state.waits[at].kind, Kind::Join(of) if of == coroutine))
                 .collect();

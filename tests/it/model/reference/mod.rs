@@ -249,7 +249,7 @@ impl System for Reference {
             | Wait::Bell(_)
             | Wait::Yield
             | Wait::Interval(..)
-            | Wait::Loose(_)
+            | Wait::Loose
             | Wait::Timeout(..)
             | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
         }

@@ -100,6 +100,16 @@ impl State {
         }
     }
 
+    /// The waits that an ended coroutine has left behind are nobody's.
+    pub(super) fn leave_waits(&mut self, coroutine: usize) {
+        for at in 0..self.waits.len() {
+            if self.waits[at].coroutine == Some(coroutine) {
+                self.go_on(at);
+                self.waits[at].coroutine = None;
+            }
+        }
+    }
+
     fn resumed(&mut self, coroutine: usize) {
         for at in 0..self.waits.len() {
             if self.waits[at].coroutine == Some(coroutine) {

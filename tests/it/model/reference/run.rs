@@ -43,13 +43,24 @@ impl Core {
     fn next_of_run(&self) -> Option<usize> {
         let mut state = self.state.borrow_mut();
         state.joiners_go_first();
+        let limit = state.limit;
         loop {
             let run = state.run.as_mut().expect("it is under way");
             let place = run.queue.pop_front()?;
-            if state.is_paused(place.coroutine) {
-                state.remember(place.coroutine, place.phase, place.cause);
+            let coroutine = place.coroutine;
+            let before = run.woken.iter().filter(|&&one| one == coroutine);
+            let too_often = place.cause == Cause::Wake && before.count() >= limit;
+            if state.is_paused(coroutine) {
+                state.remember(coroutine, place.phase, place.cause);
+            } else if too_often {
+                // It goes on in the next run.
+                state.arrive(coroutine, place.phase, Cause::Wake);
             } else {
-                return Some(place.coroutine);
+                if place.cause == Cause::Wake {
+                    let run = state.run.as_mut().expect("it is under way");
+                    run.woken.push(coroutine);
+                }
+                return Some(coroutine);
             }
         }
     }
@@ -118,11 +129,8 @@ impl State {
         self.arrivals.sort_by_key(|arrival| arrival.order);
         self.arrivals.retain(|arrival| {
             let of_this = arrival.phase == phase;
-            if of_this && run.queue(arrival.coroutine, phase, arrival.cause) {
-                // It counts for the limit of polls.
-                if arrival.cause == Cause::Wake {
-                    run.woken.push(arrival.coroutine);
-                }
+            if of_this {
+                run.queue(arrival.coroutine, phase, arrival.cause);
             }
             !of_this
         });

@@ -46,7 +46,7 @@ pub(super) struct Run {
     pub(super) queue: VecDeque<Place>,
     /// Joins whose coroutine has ended since the last poll, in order.
     pub(super) joins: Vec<u64>,
-    /// Who was queued in it for a wake, once for each time.
+    /// Who was polled in it for a wake by others, once for each time.
     pub(super) woken: Vec<usize>,
 }
 
@@ -147,16 +147,14 @@ pub(super) struct Timer {
 
 impl Run {
     /// Gives a coroutine the last place, unless it has one.
-    pub(super) fn queue(&mut self, coroutine: usize, phase: Phase, cause: Cause) -> bool {
-        let new = !self.has(coroutine);
-        if new {
+    pub(super) fn queue(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
+        if !self.has(coroutine) {
             self.queue.push_back(Place {
                 coroutine,
                 phase,
                 cause,
             });
         }
-        new
     }
 
     pub(super) fn has(&self, coroutine: usize) -> bool {

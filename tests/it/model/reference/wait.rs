@@ -177,6 +177,8 @@ impl Core {
         let wait = state.wait(name).expect("it has begun");
         wait.waker = (!own).then(|| cx.waker().clone());
         if !wait.ready {
+            let itself = matches!(wait.kind, Kind::Join(of) if coroutine == Some(of));
+            assert!(!(itself && own), "a coroutine awaits itself");
             return false;
         }
         if let Kind::Again(animation) = &wait.kind {

@@ -131,25 +131,16 @@ impl State {
             return;
         }
         let phase = self.coroutines[coroutine].phase;
-        let limit = self.limit;
-        let mut next = innermost;
-        if let Some(run) = &mut self.run {
-            if run.has(coroutine) {
-                // It is polled in this run as it is.
-                return;
-            }
-            if run.phase == phase && !innermost {
-                let before = run.woken.iter().filter(|&&one| one == coroutine);
-                next = before.count() >= limit;
-                run.woken.push(coroutine);
-            }
+        if self.run.as_ref().is_some_and(|run| run.has(coroutine)) {
+            // It is polled in this run as it is.
+            return;
         }
         let mut arrivals = self.arrivals.iter();
         if !WAKES_COUNT_BESIDE_RESUMES && arrivals.any(|arrival| arrival.coroutine == coroutine) {
             return;
         }
         let cause = if innermost { Cause::Other } else { Cause::Wake };
-        self.make_ready(coroutine, phase, cause, next);
+        self.make_ready(coroutine, phase, cause, innermost);
     }
 
     /// Makes a coroutine ready in a phase: later in the run under way, if it is
@@ -170,7 +161,7 @@ impl State {
 
     /// Makes a coroutine ready in the next run of a phase, after what has arrived
     /// from other threads by now.
-    fn arrive(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
+    pub(super) fn arrive(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
         self.take_over();
         let mut arrivals = self.arrivals.iter();
         if !arrivals.any(|arrival| arrival.coroutine == coroutine && arrival.phase == phase) {

@@ -32,7 +32,9 @@ struct World<S: System> {
     bells: [Bell; 3],
     coroutines: RefCell<Vec<Entry<S>>>,
     /// Waits that nobody awaits for the moment.
-    loose: RefCell<Vec<Waiting>>,
+    loose: RefCell<Vec<Loose>>,
+    /// How many steps the host has done.
+    steps: Cell<usize>,
     begun: Cell<usize>,
     /// How many drives are under way.
     drives: Cell<usize>,
@@ -51,6 +53,15 @@ struct Seat<S: System> {
     system: S,
     owners: RefCell<Vec<Option<Rc<S::Owner>>>>,
     clocks: RefCell<Vec<S::Clock>>,
+}
+
+/// A wait that a coroutine has left. One coroutine finds it, from the next step of
+/// the host on: who comes first within a run makes no difference.
+struct Loose {
+    by: usize,
+    heir: usize,
+    step: usize,
+    wait: Waiting,
 }
 
 struct Entry<S: System> {
@@ -73,6 +84,7 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
         bells: Default::default(),
         coroutines: RefCell::default(),
         loose: RefCell::default(),
+        steps: Cell::new(0),
         begun: Cell::new(0),
         drives: Cell::new(0),
         borrows: Cell::new(0),
@@ -126,6 +138,7 @@ impl<S: System> World<S> {
     }
 
     fn step(self: &Rc<Self>, step: &Step) {
+        self.steps.set(self.steps.get() + 1);
         match step {
             Step::Drive(seat, drive) => {
                 let seat = self.seat(*seat);

@@ -82,7 +82,7 @@ impl<S: System> Me<S> {
                 Op::Leave(wait) => {
                     let mut wait = self.world.wait(&self, wait);
                     if poll_once(&mut wait).await.is_pending() {
-                        self.world.loose.borrow_mut().push(wait);
+                        self.world.leave(&self, wait);
                     }
                 }
             }

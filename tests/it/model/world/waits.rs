@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 
-use super::World;
 use super::script::Me;
+use super::{Loose, World};
 use super::{bell, groups};
 use crate::model::program::{Length, Wait};
 use crate::model::system::{Calls, System, Waiting};
@@ -33,14 +33,7 @@ impl<S: System> World<S> {
                 let wait = crate::support::yield_now();
                 return wait.map(|()| Got::Done).boxed_local();
             }
-            Wait::Loose(at) => {
-                let mut loose = self.loose.borrow_mut();
-                if loose.is_empty() {
-                    return nothing();
-                }
-                let at = at % loose.len();
-                return loose.remove(at);
-            }
+            Wait::Loose => return self.find(me).unwrap_or_else(nothing),
             Wait::Timeout(length, phase, wait) => {
                 let wait = self.wait(me, wait);
                 let length = self.apart(*length);
@@ -69,6 +62,28 @@ impl<S: System> World<S> {
         }
         let system = &self.seats[me.seat].system;
         system.wait(&wait, clock.as_ref(), calls)
+    }
+
+    /// Leaves a wait to one of the next coroutines.
+    pub(super) fn leave(&self, me: &Me<S>, wait: Waiting) {
+        let mut loose = self.loose.borrow_mut();
+        let left = loose.iter().filter(|one| one.by == me.number).count();
+        loose.push(Loose {
+            by: me.number,
+            heir: me.number + 1 + left % 3,
+            step: self.steps.get(),
+            wait,
+        });
+    }
+
+    /// What was left to a coroutine.
+    fn find(&self, me: &Me<S>) -> Option<Waiting> {
+        let mut loose = self.loose.borrow_mut();
+        let now = self.steps.get();
+        let mine = |one: &&Loose| one.heir == me.number && one.step < now;
+        let first = loose.iter().filter(mine).map(|one| one.by).min()?;
+        let at = loose.iter().position(|one| mine(&one) && one.by == first)?;
+        Some(loose.remove(at).wait)
     }
 
     /// Whether a coroutine would await itself, where programs do not.
