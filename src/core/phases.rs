@@ -24,8 +24,8 @@ pub(crate) struct PhaseState {
     /// The game clock in the latest run: fixed time for the fixed phase.
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
-    /// Whether that was fixed time.
-    in_fixed_step: Cell<bool>,
+    /// Whether it is the phase of fixed steps.
+    is_fixed: bool,
     /// The tasks that are ready for the next run.
     pub(crate) ready: Guarded<ReadyList>,
     pub(crate) queue: Guarded<Queue>,
@@ -35,14 +35,13 @@ pub(crate) struct PhaseState {
 }
 
 impl PhaseState {
-    /// `fixed`: it is run in fixed steps.
-    fn new(fixed: bool) -> Self {
+    fn new(is_fixed: bool) -> Self {
         PhaseState {
             runs: Cell::new(0),
             frame: Cell::new(0),
             game_ns: Cell::new(0),
             real_ns: Cell::new(0),
-            in_fixed_step: Cell::new(fixed),
+            is_fixed,
             ready: Guarded::default(),
             queue: Guarded::default(),
             counts: Guarded::default(),
@@ -66,13 +65,12 @@ impl PhaseState {
         self.frame.set(clock.frame());
         self.game_ns.set(clock.game_ns());
         self.real_ns.set(clock.real_ns());
-        self.in_fixed_step.set(clock.is_in_fixed_step());
     }
 
     /// By what pauses are measured for timers on `clock`: fixed time stands
     /// elsewhere than the game clock, and goes on at other moments.
     pub(crate) fn measure(&self, clock: ClockIndex) -> ClockIndex {
-        if clock == ClockIndex::GAME && self.in_fixed_step.get() {
+        if clock == ClockIndex::GAME && self.is_fixed {
             ClockIndex::FIXED
         } else {
             clock

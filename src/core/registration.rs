@@ -131,17 +131,24 @@ impl Registration {
         self.progress = Progress::Waiting;
     }
 
+    /// Panics if the wait began in another executor, whose frames and keys are not
+    /// the same.
+    #[inline(always)]
+    pub(crate) fn expect_of(&self, core: &Core) {
+        if self.executor != core.id {
+            another_executor();
+        }
+    }
+
     /// Whether a run has begun in which a wait that began then is due, as far as
     /// frames and runs go.
     ///
     /// # Panics
     ///
-    /// If the wait began in another executor, whose frames are not the same.
+    /// If the wait began in another executor.
     #[inline(always)]
     pub(crate) fn is_due(&self, core: &Core) -> bool {
-        if self.executor != core.id {
-            another_executor();
-        }
+        self.expect_of(core);
         let state = core.phases.get(self.phase);
         if self.frame_bound {
             state.frame.get() > self.began

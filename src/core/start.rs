@@ -38,7 +38,8 @@ impl Starts {
 
 impl Core {
     /// Stores a future to be polled in the run under way, or in the next one of
-    /// `phase`, or of Update. Only if [`accepts`](Core::accepts) says so.
+    /// `phase`, or of Update. Only if [`accepts_spawn`](Core::accepts_spawn) has
+    /// just said so.
     #[inline]
     pub(crate) fn spawn<F: Future + 'static>(
         &self,
@@ -49,10 +50,6 @@ impl Core {
     ) -> TaskHandle<F::Output> {
         let future = ManuallyDrop::new(future);
         let run = self.runs.phase();
-        if run.is_none() {
-            // What came from outside before this comes first.
-            self.take_messages();
-        }
         let soon = phase.is_none() && run.is_some();
         let phase = phase.or(run).unwrap_or(PhaseIndex::UPDATE);
         let (task, handle) = self.tasks.insert(future, phase);
@@ -98,6 +95,16 @@ impl Core {
             self.start_put_off_since(put_off);
         }
         handle
+    }
+
+    /// The same for a spawn, before which comes what came from outside before it.
+    #[inline]
+    pub(crate) fn accepts_spawn(&self, owner: Option<OwnerIndex>) -> bool {
+        if self.runs.phase().is_none() {
+            // Other coroutines may be told of in there, which is user code.
+            self.take_messages();
+        }
+        self.accepts(owner)
     }
 
     /// Whether there may be new coroutines: not if the executor is gone, or

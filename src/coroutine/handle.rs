@@ -115,7 +115,7 @@ impl<T> Coroutine<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        if !core.accepts(owner) {
+        if !core.accepts_spawn(owner) {
             return Self::refused(future);
         }
         let task = core.spawn(future, phase, owner, Location::caller());

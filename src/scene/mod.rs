@@ -271,6 +271,7 @@ impl Scene {
         F: Future + 'static,
     {
         self.expect_not_borrowed();
+        self.executor.core().assert_idle("run_until");
         let coroutine = self.executor.start(future);
         while !coroutine.is_finished() {
             self.run_frame(dt);

@@ -299,6 +299,7 @@ impl Timer {
     #[inline(never)]
     fn poll_own_time(&mut self, scope: &Scope, cx: &Context<'_>, index: ClockIndex) -> Poll<()> {
         let core = scope.core();
+        self.registration.expect_of(core);
         if core.has_pauses() {
             self.take_over(scope, index);
         }

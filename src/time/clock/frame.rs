@@ -191,11 +191,6 @@ impl FrameClock {
         self.fixed_ns.get()
     }
 
-    #[inline]
-    pub(crate) fn is_in_fixed_step(&self) -> bool {
-        self.in_fixed_step.get()
-    }
-
     /// The length of the fixed step that the executor is in.
     #[inline]
     pub(super) fn fixed_step_ns(&self) -> Option<u64> {
