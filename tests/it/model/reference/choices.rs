@@ -26,7 +26,8 @@ pub(super) const WAITS_ARE_REMEMBERED_BEFORE_WAKES: bool = false;
 /// before that is run, is ready in the phase of wakes as well.
 pub(super) const WAKES_COUNT_BESIDE_RESUMES: bool = true;
 
-/// A coroutine that is paused when a run begins in which a wait of it is due, and
-/// resumed before the place of that wait has come, is polled in that place. If not,
-/// it is polled where it is resumed, as for any wake that comes in a pause.
+/// A coroutine that is paused when a run begins in which a wait of it is due, or when
+/// what it joins ends, and resumed before its place has come, is polled in that
+/// place. If not, it is polled where it is resumed, as for any wake that comes in a
+/// pause.
 pub(super) const WAITS_KEEP_THEIR_PLACE: bool = true;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep::Outcome;
 
-use super::choices::DESTRUCTORS_WAKE_AS_THEIR_COROUTINE;
+use super::choices::{DESTRUCTORS_WAKE_AS_THEIR_COROUTINE, WAITS_KEEP_THEIR_PLACE};
 use super::state::{Cause, Kind};
 use super::{Core, wake};
 use crate::model::system::Script;
@@ -100,9 +100,9 @@ impl Core {
                     continue;
                 };
                 let phase = state.coroutines[joiner].phase;
-                let paused = state.is_paused(joiner);
+                let remember = state.is_paused(joiner) && !WAITS_KEEP_THEIR_PLACE;
                 match &mut state.run {
-                    Some(run) if !paused => run.joins.push(name),
+                    Some(run) if !remember => run.joins.push(name),
                     _ => state.make_ready(joiner, phase, Cause::Other, false),
                 }
             }
