@@ -50,6 +50,10 @@ impl Core {
             let coroutine = place.coroutine;
             let before = run.woken.iter().filter(|&&one| one == coroutine);
             let too_often = place.cause == Cause::Wake && before.count() >= limit;
+            if place.cause == Cause::Wait && !state.waits_for_ready(coroutine) {
+                // Another coroutine has looked at the wait meanwhile.
+                continue;
+            }
             if state.is_paused(coroutine) {
                 state.remember(coroutine, place.phase, place.cause);
             } else if too_often {
@@ -107,6 +111,12 @@ impl Core {
 }
 
 impl State {
+    /// Whether a wait of a coroutine is ready that nobody has looked at.
+    fn waits_for_ready(&self, coroutine: usize) -> bool {
+        let mut waits = self.waits.iter();
+        waits.any(|wait| wait.coroutine == Some(coroutine) && wait.ready)
+    }
+
     /// Looks at everything, and says which wakers are to be called.
     fn begin_run(&mut self, phase: Phase) -> Vec<std::task::Waker> {
         if phase == Phase::FixedUpdate {

@@ -131,8 +131,12 @@ impl State {
             return;
         }
         let phase = self.coroutines[coroutine].phase;
-        if self.run.as_ref().is_some_and(|run| run.has(coroutine)) {
-            // It is polled in this run as it is.
+        let mut queue = self.run.iter_mut().flat_map(|run| &mut run.queue);
+        if let Some(place) = queue.find(|place| place.coroutine == coroutine) {
+            // It is polled in this run as it is, and now in any case.
+            if place.cause == Cause::Wait {
+                place.cause = Cause::Other;
+            }
             return;
         }
         let mut arrivals = self.arrivals.iter();
