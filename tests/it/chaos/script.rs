@@ -39,7 +39,7 @@ pub(super) fn script(world: &Rc<World>, slot: usize) -> Watched<Script> {
 }
 
 fn waits(world: &Rc<World>, slot: usize) -> Vec<Wait> {
-    (0..1 + world.below(3))
+    (0..=world.below(3))
         .map(|_| wait(world, slot, 3))
         .collect()
 }

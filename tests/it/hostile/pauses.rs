@@ -156,7 +156,7 @@ fn a_timer_in_a_custom_phase_is_neither_early_nor_late_after_a_pause() {
             let begun = time().unscaled_elapsed;
             let wait = wait_seconds(0.5).in_phase(PHYSICS);
             futures::future::select(wait, pending::<()>()).await;
-            tell.set(Some(time().unscaled_elapsed - begun));
+            tell.set(Some(time().unscaled_elapsed.checked_sub(begun).unwrap()));
         }));
         executor.begin_frame(0.25);
         coroutine.pause();

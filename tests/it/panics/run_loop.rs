@@ -290,7 +290,7 @@ fn an_output_a_payload_and_a_future_that_are_dropped() {
     });
     check("what one that ends has held", |executor| {
         let bomb = Bomb;
-        let ends = next_frame().map(move |_| {
+        let ends = next_frame().map(move |()| {
             let _ = &bomb;
         });
         executor.start(watched(ends));
