@@ -12,7 +12,7 @@ use crate::watched::{expect, fault, watched};
 
 use super::grenade::{Event, Grenade, survive};
 use super::host;
-use super::script::script;
+use super::script::{awaited_script, script};
 use super::world::{Known, Mood, World};
 
 /// From where user code is called.
@@ -248,7 +248,7 @@ const OPERATIONS: &[Operation] = &[
                 async move {
                     held.check();
                     if let Some(world) = world {
-                        drop(script(&world, slot).await);
+                        drop(awaited_script(&world, slot).await);
                     }
                 }
             });

@@ -17,7 +17,9 @@ use super::wakers::hostile;
 use super::world::World;
 
 pub(super) struct Script {
-    held: Grenade,
+    held: Option<Grenade>,
+    /// Whether another future awaits this one.
+    awaited: bool,
     waits: Vec<Wait>,
     rounds: u64,
     slot: usize,
@@ -28,13 +30,14 @@ pub(super) struct Script {
 
 /// A script of the executor in `slot`.
 pub(super) fn script(world: &Rc<World>, slot: usize) -> Watched<Script> {
+    watched(Script::new(world, slot))
+}
+
+/// The same for a future of another kind to await.
+pub(super) fn awaited_script(world: &Rc<World>, slot: usize) -> Watched<Script> {
     watched(Script {
-        held: Grenade::new(Site::Drop),
-        waits: waits(world, slot),
-        rounds: world.below(6),
-        slot,
-        generation: world.slots[slot].generation.get(),
-        polling: world.slots[slot].polling.borrow().clone(),
+        awaited: true,
+        ..Script::new(world, slot)
     })
 }
 
@@ -61,6 +64,18 @@ impl Drop for Polling {
 }
 
 impl Script {
+    fn new(world: &Rc<World>, slot: usize) -> Self {
+        Script {
+            held: Some(Grenade::new(Site::Drop)),
+            awaited: false,
+            waits: waits(world, slot),
+            rounds: world.below(6),
+            slot,
+            generation: world.slots[slot].generation.get(),
+            polling: world.slots[slot].polling.borrow().clone(),
+        }
+    }
+
     /// Polls each wait; drops those that are over, and others at random.
     fn poll_waits(&mut self, world: &Rc<World>, cx: &mut Context<'_>) {
         let mut at = 0;
@@ -95,7 +110,9 @@ impl Future for Script {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Grenade> {
         let this = self.get_mut();
-        this.held.check();
+        if let Some(held) = &this.held {
+            held.check();
+        }
         let Some(world) = World::find() else {
             return Poll::Pending;
         };
@@ -119,6 +136,11 @@ impl Future for Script {
         maybe_panic(40);
         if this.waits.is_empty() {
             if this.rounds == 0 {
+                if this.awaited {
+                    // Rust leaks the output of an `await` whose future panics when it
+                    // is dropped.
+                    drop(this.held.take());
+                }
                 return Poll::Ready(Grenade::new(Site::Output));
             }
             this.rounds -= 1;
