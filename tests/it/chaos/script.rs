@@ -1,7 +1,9 @@
 //! A coroutine that holds some waits, polls them with its own waker or another,
 //! drops them, gives them away, and does anything in between.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -10,7 +12,7 @@ use framestep::prelude::*;
 
 use crate::watched::{Watched, fault, watched};
 
-use super::grenade::{Grenade, maybe_panic};
+use super::grenade::{CHAOS, Grenade, maybe_panic};
 use super::operations::{Site, occasionally};
 use super::waits::{Wait, wait};
 use super::wakers::hostile;
@@ -63,6 +65,19 @@ impl Drop for Polling {
     }
 }
 
+/// A panic of a wait must be one that its documents tell of.
+fn check_text(payload: &(dyn Any + Send)) {
+    /// Parts of the texts of a wait that was given away, and of a join of itself.
+    const EXPECTED: [&str; 2] = ["was polled in another", "awaits its own end"];
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    if let Some(text) = text {
+        if text != CHAOS && !EXPECTED.iter().any(|expected| text.contains(expected)) {
+            fault(format!("a wait panics: {text}"));
+        }
+    }
+}
+
 impl Script {
     fn new(world: &Rc<World>, slot: usize) -> Self {
         Script {
@@ -81,12 +96,18 @@ impl Script {
         let mut at = 0;
         while at < self.waits.len() {
             let wait = self.waits[at].as_mut();
-            let over = if world.one_in(4) {
-                let waker = hostile(cx.waker());
-                wait.poll(&mut Context::from_waker(&waker)).is_ready()
-            } else {
-                wait.poll(cx).is_ready()
-            };
+            let polled = catch_unwind(AssertUnwindSafe(|| {
+                if world.one_in(4) {
+                    let waker = hostile(cx.waker());
+                    wait.poll(&mut Context::from_waker(&waker)).is_ready()
+                } else {
+                    wait.poll(cx).is_ready()
+                }
+            }));
+            let over = polled.unwrap_or_else(|payload| {
+                check_text(&*payload);
+                resume_unwind(payload)
+            });
             if over || world.one_in(12) {
                 let gone = self.waits.swap_remove(at);
                 if !over && world.one_in(3) {
