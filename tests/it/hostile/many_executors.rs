@@ -145,33 +145,51 @@ fn a_wait_that_began_in_one_executor_is_an_error_in_another() {
         || timeout(1, forever()).map(drop).boxed_local(),
     ];
     for wait in waits {
-        // In the first executor it belongs to a coroutine with a number that the
-        // second one does not have.
-        let (first, mut second) = (unclamped(), unclamped());
-        for _ in 0..200 {
-            first.start(forever());
+        for fate in [Fate::Waits, Fate::IsStopped, Fate::EndsWithItsExecutor] {
+            check_in_another(wait(), fate);
         }
-        let wait = Rc::new(RefCell::new(wait()));
-        let shared = wait.clone();
-        first.start(watched(poll_fn(move |cx| {
-            shared.borrow_mut().poll_unpin(cx)
-        })));
-        let frames = Rc::new(Cell::new(0));
-        second.start(watched(begins_and_drops(frames.clone())));
-        let shared = wait.clone();
-        let text = Rc::new(RefCell::new(String::new()));
-        let tell = text.clone();
-        second.start(watched(poll_fn(move |cx| {
-            *tell.borrow_mut() = panic_of(|| shared.borrow_mut().poll_unpin(cx));
-            Poll::Ready(())
-        })));
-        let text = text.take();
-        assert!(text.contains("was polled in another"), "{text}");
-        drop(wait);
-        second.run_frame(0.25);
-        assert_eq!(frames.get(), 1);
-        assert_eq!(first.len(), 201);
-        drop((first, second));
-        check_all_dropped();
     }
+}
+
+/// What happens to the coroutine in which the wait began.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Waits,
+    IsStopped,
+    EndsWithItsExecutor,
+}
+
+fn check_in_another(wait: LocalBoxFuture<'static, ()>, fate: Fate) {
+    let (mut first, mut second) = (unclamped(), unclamped());
+    // In the first executor it belongs to a coroutine with a number that the
+    // second one does not have.
+    for _ in 0..200 {
+        first.start(forever());
+    }
+    let wait = Rc::new(RefCell::new(wait));
+    let shared = wait.clone();
+    let began = first.start(watched(poll_fn(move |cx| {
+        shared.borrow_mut().poll_unpin(cx)
+    })));
+    match fate {
+        Fate::Waits => {}
+        Fate::IsStopped => assert!(began.stop()),
+        Fate::EndsWithItsExecutor => drop(std::mem::take(&mut first)),
+    }
+    let frames = Rc::new(Cell::new(0));
+    second.start(watched(begins_and_drops(frames.clone())));
+    let shared = wait.clone();
+    let text = Rc::new(RefCell::new(String::new()));
+    let tell = text.clone();
+    second.start(watched(poll_fn(move |cx| {
+        *tell.borrow_mut() = panic_of(|| shared.borrow_mut().poll_unpin(cx));
+        Poll::Ready(())
+    })));
+    let text = text.take();
+    assert!(text.contains("was polled in another"), "{text}");
+    drop(wait);
+    second.run_frame(0.25);
+    assert_eq!(frames.get(), 1);
+    drop((first, second));
+    check_all_dropped();
 }
