@@ -44,9 +44,7 @@ pub(super) fn awaited_script(world: &Rc<World>, slot: usize) -> Watched<Script> 
 }
 
 fn waits(world: &Rc<World>, slot: usize) -> Vec<Wait> {
-    (0..1 + world.below(3))
-        .map(|_| wait(world, slot, 3))
-        .collect()
+    (0..=world.below(3)).map(|_| wait(world, slot, 3)).collect()
 }
 
 /// Counts one more poll under way, until it is dropped.
