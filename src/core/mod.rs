@@ -143,7 +143,9 @@ impl Core {
 
     /// The task that a wait resumes, if that is registered.
     fn task_of(&self, key: WaitKey) -> Option<Task<'_>> {
-        if key.is_entry() {
+        if key == WaitKey::NONE {
+            None
+        } else if key.is_entry() {
             let task = self.entries.borrow().task(key)?;
             self.tasks.get(task)
         } else {

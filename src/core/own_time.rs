@@ -58,14 +58,32 @@ impl Core {
         }
     }
 
-    /// The time that the coroutine polled by `scope` counts on, for a wait that
-    /// resumes in `phase`: what its clock reads, less what it has been paused for.
-    /// In a fixed step, the game clock reads the step's time.
+    /// The time that the coroutine polled by `scope` counts on, for what begins
+    /// now and goes on in `phase`: what its clock reads, less what it has been
+    /// paused for. In a fixed step, the game clock reads the step's time.
     pub(crate) fn own_time_ns(&self, scope: &Scope<'_>, phase: PhaseIndex) -> u64 {
+        self.own_time_of(scope, phase, |clock| self.now_ns(clock))
+    }
+
+    /// The same for what has begun: in the fixed phase it goes by the time of the
+    /// steps, wherever it is looked at.
+    pub(crate) fn own_time_in(&self, scope: &Scope<'_>, phase: PhaseIndex) -> u64 {
+        self.own_time_of(scope, phase, |clock| match clock {
+            ClockRef::Game if phase == PhaseIndex::FIXED_UPDATE => self.clock.fixed_ns(),
+            clock => self.now_ns(clock),
+        })
+    }
+
+    fn own_time_of(
+        &self,
+        scope: &Scope<'_>,
+        phase: PhaseIndex,
+        read: impl FnOnce(ClockRef<'_>) -> u64,
+    ) -> u64 {
         let clock = self.own_clock();
         let clock = clock.as_ref().map_or(ClockRef::Game, ClockRef::Child);
         let paused_ns = self.paused_ns(scope, phase, clock.index());
-        self.now_ns(clock).saturating_sub(paused_ns)
+        read(clock).saturating_sub(paused_ns)
     }
 }
 

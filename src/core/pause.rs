@@ -121,6 +121,13 @@ impl Core {
         });
     }
 
+    /// The same, for what made it ready before the pause: that comes before
+    /// whatever has been remembered in the pause.
+    #[cold]
+    pub(super) fn remember_earlier_wake(&self, task: Task<'_>, phase: PhaseIndex) {
+        self.with_pause(task, |pause| pause.wake = Some(phase));
+    }
+
     fn with_pause<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> R {
         self.tasks.cold_or_new(task, |cold| {
             if cold.pause.is_none() {
@@ -149,7 +156,11 @@ impl Core {
         let Some(task) = self.task_of(key) else {
             return Fate::Due;
         };
-        if task.has(Flags::PAUSED) {
+        let measure = self.phases.get(phase).measure(clock);
+        let (grown_ns, stopped_ns) = self.pause_of_timer(task, measure, key);
+        let due_ns = due.deadline_ns.saturating_add(grown_ns);
+        let was_due = stopped_ns.is_some_and(|stopped_ns| due_ns <= stopped_ns);
+        if task.has(Flags::PAUSED) && !was_due {
             let deadline_ns = due.deadline_ns;
             let order = self.parked.get();
             self.parked.set(order + 1);
@@ -290,19 +301,23 @@ impl Core {
         self.read_pause(task, |pause| pause.wake).flatten()
     }
 
-    /// A timer of `phase` that is registered under `key` is polled by `scope`. If
-    /// another coroutine waited for it before: for how long that was paused.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn paused_before_ns(
+    /// For how long the coroutine has been paused that the wait under `key`
+    /// resumes, as `clock` counts in runs of `phase`. `None`: the wait is not
+    /// registered.
+    pub(crate) fn paused_ns_of(
         &self,
-        scope: &Scope<'_>,
+        key: WaitKey,
         phase: PhaseIndex,
         clock: ClockIndex,
-        key: WaitKey,
     ) -> Option<u64> {
-        let before = self.task_of(key)?;
-        (scope.current() != Some(before)).then(|| self.paused_in_all_ns(Some(before), phase, clock))
+        let task = self.task_of(key)?;
+        Some(self.paused_in_all_ns(Some(task), phase, clock))
+    }
+
+    /// Whether the wait under `key` is registered, and resumes this task.
+    pub(crate) fn is_wait_of(&self, key: WaitKey, task: Option<Task<'_>>) -> bool {
+        let waits = self.task_of(key);
+        waits.is_some() && waits == task
     }
 
     /// What all clocks read that are waited on, and those that `more` adds.

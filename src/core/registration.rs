@@ -19,30 +19,36 @@ use super::scope::{self, Scope};
 use super::task::{Flags, Reference};
 use super::timer::Unit;
 
-/// What every wait holds: whose it is, in which phase it resumes, when it began,
-/// and whether it is registered or over.
+/// What every wait holds. An enum, so that one that has not begun is one store.
 #[derive(Debug)]
-pub(crate) struct Registration {
-    executor: u32,
+pub(crate) enum Registration {
+    New(Resumes),
+    Waiting(Waiting),
+    Done,
+}
+
+/// In which run a wait resumes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resumes {
     phase: PhaseIndex,
     /// Whether it is due in a later frame than that in which it began, or else in
     /// the next run of its phase.
     frame_bound: bool,
-    progress: Progress,
-    /// While it waits: the key that it is, or was, registered under.
+}
+
+/// A wait that has begun.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    resumes: Resumes,
+    executor: u32,
+    /// The key that it is, or was, registered under.
     key: WaitKey,
     /// The frame in which it began; if it is not frame-bound, how many runs of
     /// the phase had begun by then.
     began: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-enum Progress {
-    New,
-    Waiting,
-    Done,
-}
+const _: () = assert!(size_of::<Registration>() == 24);
 
 /// Where the key of a wait stands; each kind of wait knows.
 #[derive(Clone, Copy, Debug)]
@@ -62,19 +68,17 @@ impl Registration {
     /// that in which it begins.
     #[inline]
     pub(crate) const fn new(phase: PhaseIndex, frame_bound: bool) -> Self {
-        Registration {
-            executor: 0,
-            phase,
-            frame_bound,
-            progress: Progress::New,
-            key: WaitKey::NONE,
-            began: 0,
-        }
+        Registration::New(Resumes { phase, frame_bound })
     }
 
+    /// The phase of a wait that is not over.
     #[inline]
     pub(crate) fn phase(&self) -> PhaseIndex {
-        self.phase
+        match self {
+            Registration::New(resumes) => resumes.phase,
+            Registration::Waiting(waiting) => waiting.resumes.phase,
+            Registration::Done => PhaseIndex::UPDATE,
+        }
     }
 
     /// Changes the phase.
@@ -85,12 +89,13 @@ impl Registration {
     #[inline]
     #[track_caller]
     pub(crate) fn set_phase(&mut self, phase: PhaseIndex) {
-        assert!(
-            self.is_new(),
-            "`in_phase` was called on a wait that has begun: call it before the wait is first \
-             polled"
-        );
-        self.phase = phase;
+        match self {
+            Registration::New(resumes) => resumes.phase = phase,
+            _ => panic!(
+                "`in_phase` was called on a wait that has begun: call it before the wait is \
+                 first polled"
+            ),
+        }
     }
 
     /// Changes the phase of a wait that goes by the steps in the fixed phase, and
@@ -99,44 +104,93 @@ impl Registration {
     #[track_caller]
     pub(crate) fn set_stepped_phase(&mut self, phase: PhaseIndex) {
         self.set_phase(phase);
-        self.frame_bound = phase != PhaseIndex::FIXED_UPDATE;
+        *self = Self::new(phase, phase != PhaseIndex::FIXED_UPDATE);
     }
 
     /// Whether the wait has not been polled yet.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
-        self.progress == Progress::New
+        matches!(self, Registration::New(_))
     }
 
     /// Whether the wait has been ready.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.progress == Progress::Done
+        matches!(self, Registration::Done)
     }
 
     /// The key under which the wait is, or was, registered.
+    #[inline]
     pub(crate) fn key(&self) -> WaitKey {
-        self.key
+        match self {
+            Registration::Waiting(waiting) => waiting.key,
+            _ => WaitKey::NONE,
+        }
     }
 
-    /// Notes that the wait begins now.
+    /// Notes that a wait begins now, that is not over.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, core: &Core) {
-        self.executor = core.id;
-        self.began = if self.frame_bound {
+    pub(crate) fn begin(&mut self, core: &Core) -> &mut Waiting {
+        let resumes = match *self {
+            Registration::New(resumes) | Registration::Waiting(Waiting { resumes, .. }) => resumes,
+            Registration::Done => Resumes {
+                phase: PhaseIndex::UPDATE,
+                frame_bound: false,
+            },
+        };
+        self.begin_as(core, resumes)
+    }
+
+    #[inline(always)]
+    fn begin_as(&mut self, core: &Core, resumes: Resumes) -> &mut Waiting {
+        let began = if resumes.frame_bound {
             core.clock.frame()
         } else {
-            core.phases.get(self.phase).runs.get()
+            core.phases.get(resumes.phase).runs.get()
         };
-        self.progress = Progress::Waiting;
+        *self = Registration::Waiting(Waiting {
+            resumes,
+            executor: core.id,
+            key: WaitKey::NONE,
+            began,
+        });
+        match self {
+            Registration::Waiting(waiting) => waiting,
+            _ => unreachable!("it has just been set"),
+        }
+    }
+
+    /// Begins a wait for a run of its phase, if it has not begun. `false`: it has.
+    #[inline(always)]
+    pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
+        let Registration::New(resumes) = *self else {
+            return false;
+        };
+        let core = scope.core();
+        let state = core.phases.get(resumes.phase);
+        let began = if resumes.frame_bound {
+            core.clock.frame()
+        } else {
+            state.runs.get()
+        };
+        let key = register(scope, cx, resumes.frame_bound);
+        state.queue.borrow_mut().push(key);
+        *self = Registration::Waiting(Waiting {
+            resumes,
+            executor: core.id,
+            key,
+            began,
+        });
+        true
     }
 
     /// Panics if the wait began in another executor, whose frames and keys are not
     /// the same.
     #[inline(always)]
     pub(crate) fn expect_of(&self, core: &Core) {
-        if self.executor != core.id {
-            another_executor();
+        match self {
+            Registration::Waiting(waiting) if waiting.executor != core.id => another_executor(),
+            _ => {}
         }
     }
 
@@ -146,14 +200,17 @@ impl Registration {
     /// # Panics
     ///
     /// If the wait began in another executor.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_due(&self, core: &Core) -> bool {
         self.expect_of(core);
-        let state = core.phases.get(self.phase);
-        if self.frame_bound {
-            state.frame.get() > self.began
+        let Registration::Waiting(waiting) = self else {
+            return false;
+        };
+        let state = core.phases.get(waiting.resumes.phase);
+        if waiting.resumes.frame_bound {
+            state.frame.get() > waiting.began
         } else {
-            state.runs.get() > self.began
+            state.runs.get() > waiting.began
         }
     }
 
@@ -161,39 +218,69 @@ impl Registration {
     /// over, and nothing is left of it to take back.
     #[inline(always)]
     pub(crate) fn take_resumed(&mut self, scope: &Scope<'_>) -> bool {
-        let resumed = scope.is_resumed_by(self.key)
-            && self.progress == Progress::Waiting
-            && self.executor == scope.core().id;
+        let resumed = match self {
+            Registration::Waiting(waiting) => {
+                scope.is_resumed_by(waiting.key) && waiting.executor == scope.core().id
+            }
+            _ => false,
+        };
         if resumed {
-            self.progress = Progress::Done;
+            *self = Registration::Done;
         }
         resumed
     }
 
     /// The wait is ready: nothing is to be resumed by it any more.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn finish(&mut self, core: &Core, place: Place) {
-        if core.is_live(self.key) {
+        if core.is_live(self.key()) {
             self.cancel(place);
         }
-        self.progress = Progress::Done;
+        *self = Registration::Done;
     }
 
     /// The wait is dropped, or changes hands: nothing is to be resumed by it.
     #[inline(always)]
     pub(crate) fn cancel(&mut self, place: Place) {
-        if self.progress == Progress::Waiting && self.key != WaitKey::NONE {
-            let key = std::mem::replace(&mut self.key, WaitKey::NONE);
-            cancel(key, self.executor, self.phase, place);
+        if let Registration::Waiting(waiting) = self {
+            let key = std::mem::replace(&mut waiting.key, WaitKey::NONE);
+            if key != WaitKey::NONE {
+                cancel(key, waiting.executor, waiting.resumes.phase, place);
+            }
         }
     }
 
-    /// Waits for a run of the phase, for the first time.
-    #[inline(always)]
-    pub(crate) fn wait_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        self.key = self.register(scope, cx);
-        let state = scope.core().phases.get(self.phase);
-        state.queue.borrow_mut().push(self.key);
+    fn set_key(&mut self, new: WaitKey) {
+        if let Registration::Waiting(waiting) = self {
+            waiting.key = new;
+        }
+    }
+
+    fn is_frame_bound(&self) -> bool {
+        match self {
+            Registration::New(resumes) | Registration::Waiting(Waiting { resumes, .. }) => {
+                resumes.frame_bound
+            }
+            Registration::Done => false,
+        }
+    }
+
+    /// Whether it began in this frame, and is due in a later one.
+    fn is_for_later_frame(&self, core: &Core) -> bool {
+        match self {
+            Registration::Waiting(waiting) => {
+                waiting.resumes.frame_bound && waiting.began == core.clock.frame()
+            }
+            _ => false,
+        }
+    }
+
+    /// Registers anew, in the queue of the phase.
+    fn wait_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        let key = register(scope, cx, self.is_for_later_frame(scope.core()));
+        self.set_key(key);
+        let state = scope.core().phases.get(self.phase());
+        state.queue.borrow_mut().push(key);
     }
 
     /// Goes on waiting for a run of the phase.
@@ -210,8 +297,11 @@ impl Registration {
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.cancel(Place::Queue);
         // In a later frame than its first, the next run will do.
-        self.frame_bound = false;
-        self.begin(scope.core());
+        let resumes = Resumes {
+            phase: self.phase(),
+            frame_bound: false,
+        };
+        self.begin_as(scope.core(), resumes);
         self.wait_for_run(scope, cx);
     }
 
@@ -224,13 +314,14 @@ impl Registration {
         due: u64,
     ) {
         if !self.renew(scope, cx, Place::Counts(unit)) {
-            self.key = self.register(scope, cx);
-            let state = scope.core().phases.get(self.phase);
-            state.counts.borrow_mut().insert(unit, due, self.key);
+            let key = register(scope, cx, self.is_frame_bound());
+            self.set_key(key);
+            let state = scope.core().phases.get(self.phase());
+            state.counts.borrow_mut().insert(unit, due, key);
         }
     }
 
-    /// Waits for a run of the phase at or past `deadline_ns`.
+    /// Begins to wait for a run of the phase at or past `deadline_ns`, or goes on.
     #[inline(always)]
     pub(crate) fn wait_for_time(
         &mut self,
@@ -240,22 +331,22 @@ impl Registration {
         deadline_ns: u64,
     ) {
         let core = scope.core();
-        self.key = self.register(scope, cx);
+        let key = register(scope, cx, self.is_frame_bound());
+        self.set_key(key);
         {
-            let state = core.phases.get(self.phase);
+            let state = core.phases.get(self.phase());
             let mut timers = state.timers.borrow_mut();
-            let frame = core.clock.frame();
             // A timer that is overdue when it is made waits for the next frame, of
             // which the wheel knows nothing. In the fixed phase it waits for the
             // next step, which is the next run.
-            if self.frame_bound && self.began == frame && deadline_ns <= core.reached_ns(clock) {
-                timers.insert_overdue(clock, deadline_ns, self.key, frame);
+            if deadline_ns <= core.reached_ns(clock) && self.is_for_later_frame(core) {
+                timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
             } else {
-                timers.insert(clock, deadline_ns, self.key);
+                timers.insert(clock, deadline_ns, key);
             }
         }
         if core.has_pauses() {
-            core.note_timer(scope, self.phase, clock, self.key);
+            core.note_timer(scope, self.phase(), clock, key);
         }
     }
 
@@ -273,61 +364,31 @@ impl Registration {
                  return from it, or call `stop(current())`",
                 core.id_of(target)
             );
-            self.executor = core.id;
-            self.progress = Progress::Waiting;
             let task = scope.and_then(Scope::current);
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
             let waker = match own {
                 Some(_) => None,
                 None => Some(clone_waker(cx)),
             };
-            if core.is_live(self.key) {
-                core.renew_entry(self.key, key, waker);
-            } else {
+            if core.is_live(self.key()) {
+                core.renew_entry(self.key(), key, waker);
+            } else if !target.has_ended() {
                 self.cancel(Place::Joins);
-                self.key = core.entries.borrow_mut().insert(key, waker, false);
-                core.join(target, self.key);
-            }
-            if let Some(task) = task {
-                task.set(Flags::ENTRIES);
+                let key = core.entries.borrow_mut().insert(key, waker, false);
+                self.begin(core).key = key;
+                core.join(target, key);
             }
         });
     }
 
     /// Notes that the wait asks a condition, for those who inspect its coroutine.
     pub(crate) fn note_condition(&self, core: &Core) {
-        if self.key.is_entry() {
-            core.entries.borrow_mut().note_condition(self.key);
-        } else if let Some(task) = core.tasks.waiting(self.key) {
+        let key = self.key();
+        if key.is_entry() {
+            core.entries.borrow_mut().note_condition(key);
+        } else if let Some(task) = core.tasks.waiting(key) {
             task.note_condition();
         }
-    }
-
-    /// Registers with the task itself or with an entry; the caller puts the key
-    /// where it belongs.
-    #[inline(always)]
-    fn register(&self, scope: &Scope<'_>, cx: &Context<'_>) -> WaitKey {
-        match scope.own_task(cx) {
-            Some(task) if !task.is_registered() => task.register(self.frame_bound),
-            _ => self.register_entry(scope, cx),
-        }
-    }
-
-    #[inline(never)]
-    fn register_entry(&self, scope: &Scope<'_>, cx: &Context<'_>) -> WaitKey {
-        let waker = match scope.own_task(cx) {
-            Some(_) => None,
-            None => Some(clone_waker(cx)),
-        };
-        let key = match scope.current() {
-            Some(task) => {
-                task.set(Flags::ENTRIES);
-                task.task_key()
-            }
-            None => TaskKey::NOBODY,
-        };
-        let mut entries = scope.core().entries.borrow_mut();
-        entries.insert(key, waker, self.frame_bound)
     }
 
     /// Looks after a wait that is polled again before it is ready, so that the
@@ -335,21 +396,22 @@ impl Registration {
     /// more).
     #[inline]
     pub(crate) fn renew(&mut self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
-        if self.key == WaitKey::NONE {
+        let key = self.key();
+        if key == WaitKey::NONE {
             return false;
         }
         let core = scope.core();
         let own = scope.own_task(cx);
-        if self.key.is_entry() {
-            if own.is_some_and(|own| core.entries.borrow().is_of(self.key, own.task_key())) {
+        if key.is_entry() {
+            if own.is_some_and(|own| core.entries.borrow().is_of(key, own.task_key())) {
                 return true;
             }
             return self.renew_entry(scope, cx);
         }
-        if core.tasks.waiting(self.key).is_none() {
+        if core.tasks.waiting(key).is_none() {
             return false;
         }
-        if own.is_some_and(|own| own.index() == self.key.index()) {
+        if own.is_some_and(|own| own.index() == key.index()) {
             return true;
         }
         // It changed hands: with another waker, or another coroutine.
@@ -359,7 +421,7 @@ impl Registration {
 
     fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let core = scope.core();
-        if !core.is_live(self.key) {
+        if !core.is_live(self.key()) {
             return false;
         }
         let waker = match scope.own_task(cx) {
@@ -371,8 +433,35 @@ impl Registration {
         if let Some(task) = task {
             task.set(Flags::ENTRIES);
         }
-        core.renew_entry(self.key, key, waker)
+        core.renew_entry(self.key(), key, waker)
     }
+}
+
+/// Registers a wait with the task itself or with an entry; the caller puts the key
+/// where it belongs.
+#[inline(always)]
+fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
+    match scope.own_task(cx) {
+        Some(task) if !task.is_registered() => task.register(frame_bound),
+        _ => register_entry(scope, cx, frame_bound),
+    }
+}
+
+#[inline(never)]
+fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
+    let waker = match scope.own_task(cx) {
+        Some(_) => None,
+        None => Some(clone_waker(cx)),
+    };
+    let task = match scope.current() {
+        Some(task) => {
+            task.set(Flags::ENTRIES);
+            task.task_key()
+        }
+        None => TaskKey::NOBODY,
+    };
+    let mut entries = scope.core().entries.borrow_mut();
+    entries.insert(task, waker, frame_bound)
 }
 
 /// Clones a waker that is not the coroutine's own: user code.

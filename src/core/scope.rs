@@ -81,11 +81,11 @@ impl<'c> Scope<'c> {
         self.resumed.get() == key
     }
 
-    /// Whether a coroutine is being polled or dropped here, and not this one.
+    /// Whether a coroutine is being polled here, and not this one.
     #[inline(always)]
     pub(crate) fn is_polling_another(&self, key: TaskKey) -> bool {
         let current = self.current.get();
-        current.is_some_and(|current| current.task_key() != key)
+        current.is_some_and(|current| current.task_key() != key && current.is_polled())
     }
 
     /// Whose callback this is, if it is one of a behaviour.
@@ -302,7 +302,8 @@ pub(crate) fn each_current<R>(core: &Core, mut f: impl FnMut(Task<'_>) -> Option
 
 /// Whether the innermost coroutine of `core` that is being polled is this one.
 pub(crate) fn is_innermost(core: &Core, task: Task<'_>) -> bool {
-    each_current(core, |innermost| Some(innermost == task)).unwrap_or(false)
+    let innermost = |current: Task<'_>| current.is_polled().then_some(current == task);
+    each_current(core, innermost).unwrap_or(false)
 }
 
 /// Calls `f` with the executor of that number, if it is one of this thread.

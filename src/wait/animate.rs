@@ -146,7 +146,7 @@ impl<F: FnMut(f32)> Animate<F> {
         else {
             return false;
         };
-        let elapsed_ns = now_ns(self.phase).saturating_sub(*began_ns);
+        let elapsed_ns = latest_ns(self.phase).saturating_sub(*began_ns);
         if length_ns.is_some_and(|length_ns| elapsed_ns >= length_ns) {
             self.progress = Progress::Done;
             call::out(|| (self.apply)(1.0));
@@ -159,6 +159,10 @@ impl<F: FnMut(f32)> Animate<F> {
         call::out(|| (self.apply)(share));
         false
     }
+}
+
+fn latest_ns(phase: PhaseIndex) -> u64 {
+    polled("animate()", |scope| scope.core().own_time_in(scope, phase))
 }
 
 fn now_ns(phase: PhaseIndex) -> u64 {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
 
+use crate::core::scope::Scope;
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
 use super::{WaitSeconds, polled, wait_seconds};
@@ -234,6 +235,8 @@ impl Stream for Interval {
                     if Pin::new(wait).poll(cx).is_pending() {
                         return Poll::Pending;
                     }
+                    let read = |scope: &Scope<'_>| scope.core().own_time_in(scope, phase);
+                    let now_ns = polled("interval()", read);
                     let (next, tick) = self.after(due_ns, now_ns, period_ns);
                     self.state = next;
                     return Poll::Ready(Some(tick));

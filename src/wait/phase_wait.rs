@@ -59,9 +59,7 @@ impl PhaseWait {
         if self.registration.take_resumed(scope) {
             return Poll::Ready(());
         }
-        if self.registration.is_new() {
-            self.registration.begin(scope.core());
-            self.registration.wait_for_run(scope, cx);
+        if self.registration.begin_for_run(scope, cx) {
             return Poll::Pending;
         }
         self.poll_again(scope, cx, name)

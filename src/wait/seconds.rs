@@ -158,48 +158,25 @@ pub struct WaitSecondsRealtime {
 struct Timer {
     registration: Registration,
     deadline: Deadline,
+    /// For how long its coroutine had been paused when it began.
+    paused_ns: u64,
     /// The clock, unless it is one of the executor's.
     clock: Option<AwaitedClock>,
 }
 
 // Timers live in the futures of scripts, whose size counts.
-const _: () = assert!(size_of::<Timer>() <= 48);
+const _: () = assert!(size_of::<Timer>() <= 56);
 
 /// A length until the first poll, a point in time from then on.
 #[derive(Clone, Copy, Debug)]
 enum Deadline {
     In(ClockIndex, u64),
-    /// Of the coroutine's own time, see `Pause`.
+    /// What the clock reads then, unless the coroutine is paused in between.
     At(ClockIndex, u64),
-    /// The same, so long before its zero: begun in a fixed step, whose time may lie
-    /// behind what the coroutine has been paused for.
-    Before(ClockIndex, u64),
     /// Infinitely far away, or further than the clocks count.
     Never,
     /// The length was NaN.
     Invalid(&'static Location<'static>),
-}
-
-impl Deadline {
-    /// What a clock reads at `due_ns` is a point in the time of a coroutine that
-    /// has been paused for `paused_ns` of it.
-    #[inline(always)]
-    fn at(index: ClockIndex, due_ns: u64, paused_ns: u64) -> Self {
-        match due_ns.checked_sub(paused_ns) {
-            Some(own_ns) => Deadline::At(index, own_ns),
-            None => Deadline::Before(index, paused_ns - due_ns),
-        }
-    }
-
-    /// What the clock will read then, if there are no more pauses.
-    #[inline(always)]
-    fn due_ns(self, paused_ns: u64) -> u64 {
-        match self {
-            Deadline::At(_, own_ns) => own_ns.saturating_add(paused_ns),
-            Deadline::Before(_, before_ns) => paused_ns.saturating_sub(before_ns),
-            _ => u64::MAX,
-        }
-    }
 }
 
 impl Timer {
@@ -215,6 +192,7 @@ impl Timer {
         Timer {
             registration: Registration::new(PhaseIndex::UPDATE, true),
             deadline,
+            paused_ns: 0,
             clock,
         }
     }
@@ -233,9 +211,7 @@ impl Timer {
                 self.begin(scope, cx, ClockRef::Game, length_ns);
                 Poll::Pending
             }
-            Deadline::At(index, _) | Deadline::Before(index, _) => {
-                self.poll_own_time(scope, cx, index)
-            }
+            Deadline::At(index, due_ns) => self.poll_again(scope, cx, index, due_ns),
             _ => self.begin_elsewhere(scope, cx),
         }
     }
@@ -249,8 +225,8 @@ impl Timer {
             return;
         };
         let phase = self.registration.phase();
-        let paused_ns = core.paused_ns(scope, phase, clock.index());
-        self.deadline = Deadline::at(clock.index(), deadline_ns, paused_ns);
+        self.paused_ns = core.paused_ns(scope, phase, clock.index());
+        self.deadline = Deadline::At(clock.index(), deadline_ns);
         self.registration
             .wait_for_time(scope, cx, clock, deadline_ns);
     }
@@ -274,8 +250,10 @@ impl Timer {
                 self.begin(scope, cx, clock_ref(clock.as_ref(), index), length_ns);
                 self.clock = clock;
             }
-            Deadline::Never if self.registration.is_new() => self.registration.begin(core),
-            Deadline::At(..) | Deadline::Before(..) | Deadline::Never => {}
+            Deadline::Never if self.registration.is_new() => {
+                self.registration.begin(core);
+            }
+            Deadline::At(..) | Deadline::Never => {}
             Deadline::Invalid(location) => not_a_number(location),
         }
         Poll::Pending
@@ -293,25 +271,9 @@ impl Timer {
         self.begin(scope, cx, ClockRef::Child(clock), length_ns);
     }
 
-    /// Polled again, where its coroutine may have been paused.
+    /// Polled for another reason than that the wait itself resumes its coroutine.
     #[cold]
     #[inline(never)]
-    fn poll_own_time(
-        &mut self,
-        scope: &Scope<'_>,
-        cx: &Context<'_>,
-        index: ClockIndex,
-    ) -> Poll<()> {
-        let core = scope.core();
-        self.registration.expect_of(core);
-        if core.has_pauses() {
-            self.take_over(scope, index);
-        }
-        let paused_ns = core.paused_ns(scope, self.registration.phase(), index);
-        let due_ns = self.deadline.due_ns(paused_ns);
-        self.poll_again(scope, cx, index, due_ns)
-    }
-
     fn poll_again(
         &mut self,
         scope: &Scope<'_>,
@@ -322,38 +284,43 @@ impl Timer {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
-        let (core, place) = (scope.core(), Place::Timer(index));
+        let (core, phase) = (scope.core(), self.registration.phase());
+        self.registration.expect_of(core);
+        let due_ns = if core.has_pauses() {
+            self.move_deadline(scope, index, due_ns)
+        } else {
+            due_ns
+        };
         let clock = clock_ref(self.clock.as_ref(), index);
-        if self.registration.is_due(core) {
-            let state = core.phases.get(self.registration.phase());
-            if state.reading(clock) >= due_ns {
-                self.registration.finish(core, place);
-                return Poll::Ready(());
-            }
+        if self.registration.is_due(core) && core.phases.get(phase).reading(clock) >= due_ns {
+            self.registration.finish(core, Place::Timer(index));
+            return Poll::Ready(());
         }
-        if !self.registration.renew(scope, cx, place) {
+        if !self.registration.renew(scope, cx, Place::Timer(index)) {
             self.registration.wait_for_time(scope, cx, clock, due_ns);
         }
         Poll::Pending
     }
 
-    /// Goes over to the time of the coroutine that polls it, if that is another
-    /// one than before.
+    /// The deadline, later by the pauses of the coroutine that has waited for it.
+    /// If another one waits from now on, its pauses count from now on.
     #[inline(never)]
-    fn take_over(&mut self, scope: &Scope<'_>, index: ClockIndex) {
+    fn move_deadline(&mut self, scope: &Scope<'_>, index: ClockIndex, due_ns: u64) -> u64 {
         let (core, phase) = (scope.core(), self.registration.phase());
-        let key = self.registration.key();
-        if let Some(before_ns) = core.paused_before_ns(scope, phase, index, key) {
+        let paused_ns = core.paused_ns_of(self.registration.key(), phase, index);
+        let grown_ns = paused_ns.map_or(0, |paused_ns| paused_ns.saturating_sub(self.paused_ns));
+        let due_ns = due_ns.saturating_add(grown_ns);
+        if !core.is_wait_of(self.registration.key(), scope.current()) {
             self.cancel();
-            let due_ns = self.deadline.due_ns(before_ns);
-            let paused_ns = core.paused_ns(scope, phase, index);
-            self.deadline = Deadline::at(index, due_ns, paused_ns);
+            self.deadline = Deadline::At(index, due_ns);
+            self.paused_ns = core.paused_ns(scope, phase, index);
         }
+        due_ns
     }
 
     #[cold]
     fn cancel(&mut self) {
-        if let Deadline::At(index, _) | Deadline::Before(index, _) = self.deadline {
+        if let Deadline::At(index, _) = self.deadline {
             self.registration.cancel(Place::Timer(index));
         }
     }

@@ -122,9 +122,8 @@ impl<P: FnMut() -> bool> Condition<P> {
             if self.registration.is_done() {
                 polled_again(self.name);
             }
-            if self.registration.is_new() {
-                self.registration.begin(core);
-                self.registration.wait_for_run(scope, cx);
+            if self.registration.begin_for_run(scope, cx) {
+                // Asked for the first time when it is due.
             } else if self.registration.is_due(core) {
                 if call::out(&mut self.ask) == awaited {
                     self.registration.finish(core, Place::Queue);

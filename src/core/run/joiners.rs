@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use std::cell::Cell;
+use std::collections::HashSet;
 use std::task::Context;
 
 use crate::core::Core;
@@ -9,6 +11,7 @@ use crate::core::cell::Guarded;
 use crate::core::key::WaitKey;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, NO_JOINER, Task};
+use crate::coroutine::TaskKey;
 
 use super::Run;
 
@@ -17,6 +20,10 @@ use super::Run;
 pub(in crate::core) struct Completions {
     /// Of those that ended since the last poll of the run returned, in order.
     ended: Guarded<Vec<WaitKey>>,
+    /// Whether there are any of those.
+    has_ended: Cell<bool>,
+    /// The tasks of one round, kept for its memory.
+    seen: Guarded<HashSet<TaskKey>>,
     /// The others, the next one last.
     front: Guarded<Vec<WaitKey>>,
 }
@@ -24,7 +31,7 @@ pub(in crate::core) struct Completions {
 impl Completions {
     #[inline(always)]
     fn has_ended(&self) -> bool {
-        !self.ended.borrow().is_empty()
+        self.has_ended.get()
     }
 
     /// A run ends that has not come to all of them: their coroutines are ready for
@@ -37,6 +44,26 @@ impl Completions {
         }
     }
 
+    /// A coroutine that has joined several of those that ended is polled once for
+    /// all of them.
+    fn keep_one_of_each(&self, core: &Core, ended: &mut Vec<WaitKey>) {
+        let (mut seen, mut entries) = (self.seen.borrow_mut(), core.entries.borrow_mut());
+        let mut others = Vec::new();
+        ended.retain(|&key| match entries.task(key) {
+            Some(TaskKey::NOBODY) => false,
+            Some(task) if seen.insert(task) => true,
+            Some(_) => {
+                others.extend(entries.remove(key));
+                false
+            }
+            None => false,
+        });
+        seen.clear();
+        drop((seen, entries));
+        // Their wakers have been called; what is left of them goes here.
+        drop(others);
+    }
+
     fn next(&self, core: &Core) -> Option<WaitKey> {
         if self.has_ended() {
             self.take_ended(core);
@@ -47,13 +74,15 @@ impl Completions {
     /// Moves the joins of what ended to the front, the first one uppermost, and
     /// calls their wakers.
     fn take_ended(&self, core: &Core) {
-        let from = self.front.borrow().len();
+        self.has_ended.set(false);
         let mut ended = self.ended.take();
-        self.front.borrow_mut().extend(ended.iter().rev());
         if core.entries.borrow().has_foreign() {
             ended.iter().for_each(|&key| core.fire(key));
         }
-        debug_assert!(self.front.borrow().len() >= from);
+        if ended.len() > 1 {
+            self.keep_one_of_each(core, &mut ended);
+        }
+        self.front.borrow_mut().extend(ended.iter().rev());
         ended.clear();
         let mut more = self.ended.borrow_mut();
         // What has ended while wakers were called comes next.
@@ -115,6 +144,7 @@ impl Core {
     pub(in crate::core) fn complete(&self, task: Task<'_>) {
         let last = task.joiners.replace(NO_JOINER);
         if last != NO_JOINER {
+            self.runs.completions.has_ended.set(true);
             let mut ended = self.runs.completions.ended.borrow_mut();
             self.entries.borrow_mut().take_ring(last, &mut ended);
         }
@@ -132,6 +162,7 @@ impl Core {
     #[inline(never)]
     fn wake_waiting_joiners(&self) {
         while self.runs.completions.has_ended() {
+            self.runs.completions.has_ended.set(false);
             let ended = self.runs.completions.ended.take();
             for key in ended {
                 self.fire(key);

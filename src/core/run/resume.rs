@@ -93,11 +93,7 @@ impl<'a> Run<'a> {
         let Some(task) = self.core.take_ready(key) else {
             return;
         };
-        if task.has(Flags::OWN_WAKER) {
-            self.resume_woken(scope, task);
-        } else {
-            self.resume_unwoken(scope, task, cx);
-        }
+        self.resume_unwoken(scope, task, cx);
     }
 
     /// Resumes a task that became ready during the run.
@@ -131,7 +127,9 @@ impl<'a> Run<'a> {
         task: Task<'a>,
         cx: &mut Context<'s>,
     ) {
-        if task.has(Flags::SPECIAL) || task.is_registered() {
+        if task.has(Flags::PAUSED) {
+            self.core.remember_earlier_wake(task, self.phase);
+        } else if task.has(Flags::SPECIAL) || task.is_registered() {
             self.core
                 .resume_special(scope, task, WaitKey::NONE, self.phase);
         } else {
@@ -145,7 +143,7 @@ impl<'a> Run<'a> {
     fn resume_woken(&self, scope: &Scope<'a>, task: Task<'a>) {
         let core = self.core;
         if task.has(Flags::PAUSED) {
-            core.remember_wake(task, self.phase);
+            core.remember_earlier_wake(task, self.phase);
             return;
         }
         let (serial, most) = (core.runs.serial.get(), core.runs.limits.polls_per_task());

@@ -191,10 +191,14 @@ impl Header {
         self.status.get() & STATE == state as u16
     }
 
-    /// Begins a poll in a run of `phase`.
+    /// Begins a poll in a run of `phase`. `false`: it is not idle.
     #[inline(always)]
-    pub(super) fn begin_poll(&self, phase: PhaseIndex) {
-        self.status.set(status(phase, State::Polling));
+    pub(super) fn begin_poll(&self, phase: PhaseIndex) -> bool {
+        let idle = self.status.get() == status(phase, State::Idle) || self.is_in(State::Idle);
+        if idle {
+            self.status.set(status(phase, State::Polling));
+        }
+        idle
     }
 
     /// Ends a poll that was begun in a run of `phase`. `false`: the task was
@@ -224,6 +228,15 @@ impl Header {
         matches!(
             self.state(),
             State::Idle | State::Polling | State::PollingStopped | State::Returning
+        )
+    }
+
+    /// Whether its future is being polled.
+    #[inline]
+    pub(crate) fn is_polled(&self) -> bool {
+        matches!(
+            self.state(),
+            State::Polling | State::PollingStopped | State::Returning
         )
     }
 

@@ -262,10 +262,9 @@ impl Tasks {
     /// is idle again, or has nothing left to drop, and is for the caller to end.
     #[inline(always)]
     pub(crate) fn poll(&self, task: Task<'_>, phase: PhaseIndex, cx: &mut Context<'_>) -> Polled {
-        if !task.is_in(State::Idle) {
+        if !task.begin_poll(phase) {
             return Polled::Refused;
         }
-        task.begin_poll(phase);
         let unwinds = Unwinds(task);
         // SAFETY: the task was idle, so its future is there, and its state has
         // kept everybody else from it since.

@@ -4,14 +4,29 @@ use framestep::Phase;
 
 use crate::support;
 
-use super::program::{Act, ClockAct, How, Length, Op, OwnerAct, Program, Script, Step, Wait};
+use super::features::Features;
+use super::program::{
+    Act, ClockAct, Drive, How, Length, Mode, On, Op, OwnerAct, Program, Script, Settings, Step,
+    Wait,
+};
+
+/// Lengths that clocks of a quarter of a quarter of a quarter divide evenly.
+const TINY: u64 = 256;
+const EIGHTH: u64 = 125_000_000;
+
+/// A weight, and what makes a part of a program so deep inside of others.
+type Maker<T> = (usize, fn(&mut Random, usize) -> T);
 
 /// Makes the parts of programs.
-struct Random(support::Random);
+struct Random {
+    random: support::Random,
+    on: Features,
+}
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.0.below(n as u64)).expect("it is below a `usize`")
+        let n = self.random.below(n as u64);
+        usize::try_from(n).expect("it is below a `usize`")
     }
 
     fn chance(&mut self, percent: usize) -> bool {
@@ -20,6 +35,19 @@ impl Random {
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
+    }
+
+    /// One of some makers, by their weights; those of weight 0 are never taken.
+    fn weigh<T>(&mut self, depth: usize, makers: &[Maker<T>]) -> T {
+        let sum = makers.iter().map(|(weight, _)| weight).sum();
+        let mut at = self.below(sum);
+        for (weight, make) in makers {
+            if at < *weight {
+                return make(self, depth);
+            }
+            at -= weight;
+        }
+        unreachable!("it is below the sum")
     }
 
     /// From one up to `most`, in a list.
@@ -41,62 +69,149 @@ impl Random {
         ])
     }
 
+    /// The phase of a wait that counts time or asks.
+    fn timed_phase(&mut self) -> Phase {
+        match self.phase() {
+            Phase::FixedUpdate if !self.on.fixed => Phase::Update,
+            phase if self.on.fixed && self.chance(30) => {
+                let _ = phase;
+                Phase::FixedUpdate
+            }
+            phase => phase,
+        }
+    }
+
     fn length(&mut self) -> Length {
         match self.below(60) {
-            0 => Length::NotANumber,
-            1 => Length::Infinite,
-            2 => Length::Negative,
-            3..=6 => Length::Nanos(1),
-            7..=14 => Length::Nanos(0),
-            _ => Length::Nanos(125_000_000 * (1 + self.below(8) as u64)),
+            0 if self.on.odd && self.on.panics => Length::NotANumber,
+            1..=2 if self.on.odd => Length::Infinite,
+            3..=4 if self.on.odd => Length::Negative,
+            5..=8 => Length::Nanos(1),
+            9..=16 => Length::Nanos(0),
+            _ => Length::Nanos(EIGHTH * (1 + self.below(8) as u64)),
         }
+    }
+
+    fn period(&mut self) -> Length {
+        Length::Nanos(EIGHTH * (1 + self.below(3) as u64))
     }
 
     fn dt(&mut self) -> Length {
         match self.below(60) {
-            0 => Length::NotANumber,
-            1 => Length::Negative,
-            2 => Length::Nanos(1_000_000_000_000),
-            3..=4 => Length::Nanos(1),
+            0 if self.on.odd => Length::NotANumber,
+            1 if self.on.odd => Length::Negative,
+            2 if self.on.odd => Length::Nanos(1_000_000_000_000),
+            3..=4 => Length::Nanos(TINY),
             5..=10 => Length::Nanos(0),
             11..=14 => Length::Nanos(2_000_000_000),
-            _ => Length::Nanos(125_000_000 * (1 + self.below(4) as u64)),
+            _ => Length::Nanos(EIGHTH * (1 + self.below(4) as u64)),
         }
     }
 
-    fn wait(&mut self) -> Wait {
-        let phase = self.phase();
-        match self.below(27) {
-            0..=3 => Wait::NextFrame(phase),
-            4..=5 => Wait::Frames(self.below(4) as u64, phase),
-            6..=9 => Wait::Seconds(self.length(), phase),
-            10 => Wait::Realtime(self.length(), phase),
-            11..=12 => Wait::OnClock(self.below(4), self.length(), phase),
-            13 => Wait::Until(self.below(3), self.chance(70), phase),
-            14 => Wait::While(self.below(3), self.chance(30), phase),
-            15..=16 => Wait::InPhase(phase),
-            17 => Wait::FixedUpdate,
-            18 => Wait::EndOfFrame,
-            19..=20 => Wait::Join(self.below(40)),
-            21 => Wait::Finished(self.below(40)),
-            22..=25 => Wait::Bell(self.below(3)),
-            _ => self.pick(&[Wait::Yield, Wait::Bell(0)]),
+    fn wait(&mut self, depth: usize) -> Wait {
+        let on = self.on;
+        let if_on = |on: bool, weight: usize| if on { weight } else { 0 };
+        let inner = if_on(depth < 2, 1);
+        self.weigh(
+            depth,
+            &[
+                (4, |r, _| Wait::NextFrame(r.phase())),
+                (2, |r, _| {
+                    let most = if r.on.counts { 4 } else { 2 };
+                    Wait::Frames(r.below(most) as u64, r.phase())
+                }),
+                (if_on(on.fixed || on.counts, 2), |r, _| {
+                    let most = if r.on.counts { 5 } else { 2 };
+                    Wait::Steps(r.below(most) as u64)
+                }),
+                (if_on(on.timers, 4), |r, _| {
+                    Wait::Seconds(r.length(), r.timed_phase())
+                }),
+                (if_on(on.timers, 1), |r, _| {
+                    Wait::Realtime(r.length(), r.timed_phase())
+                }),
+                (if_on(on.clocks && on.timers, 3), |r, _| {
+                    Wait::OnClock(r.below(4), r.length(), r.timed_phase())
+                }),
+                (if_on(on.conditions, 2), |r, _| {
+                    Wait::Until(r.below(3), r.chance(70), r.timed_phase())
+                }),
+                (if_on(on.conditions, 2), |r, _| {
+                    Wait::While(r.below(3), r.chance(30), r.timed_phase())
+                }),
+                (2, |r, _| Wait::InPhase(r.phase())),
+                (1, |_, _| Wait::FixedUpdate),
+                (1, |_, _| Wait::EndOfFrame),
+                (if_on(on.joins && !on.moves, 4), |r, _| {
+                    Wait::Join(r.below(40))
+                }),
+                (if_on(on.joins, 2), |r, _| Wait::Finished(r.below(40))),
+                (if_on(on.bells, 5), |r, _| Wait::Bell(r.below(3))),
+                (if_on(on.yields, 3), |_, _| Wait::Yield),
+                (if_on(on.animations, 2), |r, _| {
+                    Wait::Animate(r.period(), r.timed_phase())
+                }),
+                (if_on(on.intervals, 2), |r, _| {
+                    Wait::Interval(r.period(), 1 + r.below(4), r.timed_phase())
+                }),
+                (if_on(on.timeouts, 3 * inner), |r, _| {
+                    let wait = Box::new(r.wait(2));
+                    Wait::Timeout(r.period(), r.timed_phase(), wait)
+                }),
+                (if_on(on.moves, 4), |_, _| Wait::Loose),
+                (
+                    if_on(depth == 0, 4) + if_on(on.groups, 6 * inner),
+                    |r, depth| r.group(depth),
+                ),
+            ],
+        )
+    }
+
+    fn group(&mut self, depth: usize) -> Wait {
+        let mut modes = vec![Mode::All, Mode::First, Mode::First];
+        if self.on.groups {
+            modes.extend([
+                Mode::Muffled,
+                Mode::Unordered,
+                Mode::Unordered,
+                Mode::MuffledUnordered,
+                Mode::JoinAll,
+                Mode::SelectAll,
+                Mode::OwnJoinAll,
+                Mode::OwnRace,
+                Mode::OwnJoin,
+                Mode::OwnSelect,
+            ]);
         }
+        let mode = self.pick(&modes);
+        if self.on.crowds && depth == 0 && self.chance(30) {
+            let kinds = self.some(4, |r| r.wait(2));
+            let count = 25 + self.below(20);
+            let waits = (0..count).map(|at| kinds[at % kinds.len()].clone());
+            let mode = self.pick(&[Mode::Unordered, Mode::JoinAll, Mode::JoinAll]);
+            return Wait::Group(mode, waits.collect());
+        }
+        Wait::Group(mode, self.some(4, |r| r.wait(depth + 1)))
     }
 
     fn begin(&mut self) -> Act {
         let phase = self.phase();
-        Act::Begin {
-            how: self.pick(&[
-                How::Start,
-                How::Start,
-                How::Spawn,
-                How::Spawn,
-                How::SpawnIn(phase),
-            ]),
-            owner: self.chance(30).then(|| self.below(6)),
-            script: self.below(6),
-        }
+        let how = self.pick(&[
+            How::Start,
+            How::Start,
+            How::Spawn,
+            How::Spawn,
+            How::SpawnIn(phase),
+        ]);
+        let on = if self.on.owners && self.chance(40) {
+            On::Owner(self.below(6))
+        } else if self.on.twins && self.chance(30) {
+            On::Other
+        } else {
+            On::Here
+        };
+        let script = self.below(6);
+        Act::Begin { how, on, script }
     }
 
     fn owner_act(&mut self) -> OwnerAct {
@@ -104,12 +219,12 @@ impl Random {
         match self.below(12) {
             0..=3 => OwnerAct::Make {
                 below: self.chance(50).then_some(at),
-                clock: self.chance(30).then(|| self.below(4)),
+                clock: (self.on.clocks && self.chance(30)).then(|| self.below(4)),
             },
             4 => OwnerAct::Drop(at),
             5 => OwnerAct::StopAll(at),
-            6..=7 => OwnerAct::Pause(at),
-            8..=9 => OwnerAct::Resume(at),
+            6..=7 if self.on.pauses => OwnerAct::Pause(at),
+            8..=9 if self.on.pauses => OwnerAct::Resume(at),
             _ => OwnerAct::SetActive(at, self.chance(60)),
         }
     }
@@ -124,76 +239,99 @@ impl Random {
         }
     }
 
-    fn act(&mut self, depth: usize) -> Act {
-        let at = self.below(40);
-        match self.below(40) {
-            0..=11 => self.begin(),
-            12..=14 => Act::Stop(at),
-            15 => Act::StopSelf,
-            16..=17 => Act::Pause(at),
-            18 => Act::PauseSelf,
-            19..=21 => Act::Resume(at),
-            22 => Act::StopOnDrop(at),
-            23 => Act::DropHandle(at),
-            24..=26 => Act::Flag(at, self.chance(60)),
-            27..=30 => Act::Ring(at),
-            31..=34 => Act::Owner(self.owner_act()),
-            35..=36 => Act::Clock(self.clock_act()),
-            37..=38 if depth < 2 => Act::With(self.some(3, |random| random.act(depth + 1))),
-            _ => Act::Panic,
+    fn drive(&mut self) -> Drive {
+        match self.below(4) {
+            0 => Drive::Frame(self.dt()),
+            1 => Drive::Fixed {
+                steps: 1,
+                custom: None,
+                runs: 1,
+            },
+            _ => Drive::Run(self.phase(), false),
         }
+    }
+
+    fn act(&mut self, depth: usize) -> Act {
+        let on = self.on;
+        let if_on = |on: bool, weight: usize| if on { weight } else { 0 };
+        self.weigh(
+            depth,
+            &[
+                (8, |r, _| r.begin()),
+                (if_on(on.stops, 4), |r, _| Act::Stop(r.below(40))),
+                (if_on(on.stops, 1), |_, _| Act::StopSelf),
+                (if_on(on.pauses, 4), |r, _| Act::Pause(r.below(40))),
+                (if_on(on.pauses, 1), |_, _| Act::PauseSelf),
+                (if_on(on.pauses, 5), |r, _| Act::Resume(r.below(40))),
+                (if_on(on.pauses, 1), |_, _| Act::ResumeSelf),
+                (if_on(on.stops, 1), |r, _| Act::StopOnDrop(r.below(40))),
+                (1, |r, _| Act::DropHandle(r.below(40))),
+                (if_on(on.conditions, 4), |r, _| {
+                    Act::Flag(r.below(3), r.chance(60))
+                }),
+                (if_on(on.bells, 5), |r, _| Act::Ring(r.below(3))),
+                (if_on(on.threads, 3), |r, _| Act::RingElsewhere(r.below(3))),
+                (if_on(on.owners, 6), |r, _| Act::Owner(r.owner_act())),
+                (if_on(on.clocks, 3), |r, _| Act::Clock(r.clock_act())),
+                (if_on(on.lends && depth < 2, 4), |r, depth| {
+                    Act::With(r.some(3, |r| r.act(depth + 1)))
+                }),
+                (1, |r, _| Act::Look(r.below(40))),
+                (if_on(on.drives, 4), |r, _| {
+                    Act::Drive(r.below(2), r.drive())
+                }),
+                (if_on(on.panics, 1), |_, _| Act::Panic),
+            ],
+        )
     }
 
     fn op(&mut self) -> Op {
         match self.below(20) {
-            0..=7 => Op::Act(self.act(0)),
-            8..=14 => Op::Await(self.wait()),
-            15 => Op::All(self.some(3, Self::wait)),
-            16 => Op::First(self.some(3, |random| Wait::Bell(random.below(3)))),
-            17 => Op::Muffled(self.some(2, Self::wait)),
-            18 => Op::First(self.some(3, Self::wait)),
-            _ => self.pick_op(),
-        }
-    }
-
-    /// What is rare.
-    fn pick_op(&mut self) -> Op {
-        if self.chance(20) {
-            Op::Return
-        } else {
-            Op::First(self.some(3, Self::wait))
+            // What depends on the order within a run is not for waits that move.
+            0..=8 if self.on.moves => Op::Leave(self.wait(1)),
+            0..=8 => Op::Act(self.act(0)),
+            9 if self.chance(20) => Op::Return,
+            _ => Op::Await(self.wait(0)),
         }
     }
 
     fn script(&mut self) -> Script {
+        let destructor = self.on.destructors && self.chance(40);
         Script {
             turns: self.pick(&[1, 1, 1, 2, 4]),
             body: self.some(5, Self::op),
-            on_drop: if self.chance(25) {
-                self.some(2, |random| random.act(1))
+            on_drop: if destructor {
+                self.some(2, |r| r.act(1))
             } else {
                 Vec::new()
             },
         }
     }
 
+    fn seat(&mut self) -> usize {
+        if self.on.twins { self.below(2) } else { 0 }
+    }
+
     fn outside(&mut self, steps: &mut Vec<Step>, percent: usize) {
         while self.chance(percent) {
             let act = match self.below(8) {
                 0..=1 => self.begin(),
-                2..=4 => Act::Ring(self.below(3)),
+                2..=3 if self.on.bells => Act::Ring(self.below(3)),
                 _ => self.act(0),
             };
+            let seat = self.seat();
             steps.push(match self.below(8) {
-                0 => Step::Remote(self.below(6)),
-                1 => Step::Inside(act),
-                _ => Step::Outside(act),
+                0 if self.on.remotes => Step::Remote(seat, self.below(6)),
+                1 => Step::Inside(seat, act),
+                _ => Step::Outside(seat, act),
             });
         }
     }
 
     fn frame(&mut self, steps: &mut Vec<Step>) {
-        steps.push(Step::Frame(self.dt()));
+        let seat = self.seat();
+        let dt = self.dt();
+        steps.push(Step::Drive(seat, Drive::Frame(dt)));
         for phase in [
             Phase::EarlyUpdate,
             Phase::FixedUpdate,
@@ -203,33 +341,91 @@ impl Random {
             Phase::EndOfFrame,
         ] {
             self.outside(steps, 20);
-            // Now and then one is left out, or run twice.
-            for _ in 0..self.pick(&[0, 1, 1, 1, 1, 1, 1, 2]) {
-                if phase == Phase::FixedUpdate && self.chance(90) {
-                    let custom = self.chance(10).then_some(Phase::Custom(7));
-                    steps.push(Step::Fixed(custom));
+            let times = if self.on.skips {
+                self.pick(&[0, 1, 1, 1, 1, 1, 1, 2])
+            } else {
+                1
+            };
+            for _ in 0..times {
+                let drive = if phase == Phase::FixedUpdate {
+                    self.steps()
                 } else {
-                    steps.push(Step::Run(phase, self.chance(50)));
-                }
+                    Drive::Run(phase, self.on.lends && self.chance(60))
+                };
+                steps.push(Step::Drive(seat, drive));
             }
         }
     }
+
+    fn steps(&mut self) -> Drive {
+        if self.on.skips && self.chance(10) {
+            return Drive::Run(Phase::FixedUpdate, false);
+        }
+        Drive::Fixed {
+            steps: self.pick(&[1, 2, 5, 20]),
+            custom: self.chance(15).then_some(Phase::Custom(7)),
+            runs: if self.on.skips {
+                self.pick(&[0, 1, 1, 1, 1, 2])
+            } else {
+                1
+            },
+        }
+    }
+
+    /// A crowd in which each stops the next when it is stopped.
+    fn deep(&mut self, program: &mut Program) {
+        let count = 90 + self.below(40);
+        program.settings.most += count;
+        program.scripts.push(Script {
+            turns: 1,
+            body: vec![Op::Await(Wait::Seconds(
+                Length::Nanos(10 * EIGHTH),
+                Phase::Update,
+            ))],
+            on_drop: vec![Act::StopNext],
+        });
+        let last = program.scripts.len() - 1;
+        let at = self.below(program.steps.len());
+        let crowd = Act::Crowd(count, last);
+        program.steps.insert(at, Step::Outside(0, crowd));
+    }
 }
 
-/// The program of a seed.
-pub(super) fn program(seed: u64) -> Program {
-    let mut random = Random(support::Random::new(seed));
+/// The program of a seed, without what is left out.
+pub(super) fn program(seed: u64, without: &[String]) -> Program {
+    let mut random = support::Random::new(seed);
+    let mut on = Features::choose(without, |percent| random.below(100) < percent as u64);
+    // A wait of one executor is not for coroutines of another.
+    on.moves &= !on.twins;
+    on.destructors &= !on.moves;
+    // Destructors that start something deep inside of others have no one answer.
+    on.destructors &= !on.deep;
+    let mut random = Random { random, on };
     let mut steps = Vec::new();
     for _ in 0..2 + random.below(3) {
-        steps.push(Step::Outside(random.begin()));
+        let (seat, begin) = (random.seat(), random.begin());
+        steps.push(Step::Outside(seat, begin));
     }
     random.outside(&mut steps, 40);
     for _ in 0..3 + random.below(4) {
         random.frame(&mut steps);
     }
-    Program {
+    let settings = Settings {
+        executors: if on.twins { 2 } else { 1 },
+        unlimited: random.chance(50),
+        polls: on.limits.then(|| 1 + u32::from(random.chance(50))),
+        any_order: on.moves,
+        itself: on.panics,
+        apart: on.pauses,
+        ..Settings::default()
+    };
+    let mut program = Program {
+        settings,
         scripts: random.some(6, Random::script),
         steps,
-        unlimited: random.chance(50),
+    };
+    if on.deep {
+        random.deep(&mut program);
     }
+    program
 }

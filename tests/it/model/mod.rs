@@ -1,10 +1,13 @@
 //! Random programs, run on framestep and on a naive reference of the contract:
 //! both do the same, to the letter.
 //!
-//! `FRAMESTEP_MODEL_OPERATIONS=1000000` runs programs until that many steps,
+//! `FRAMESTEP_MODEL_OPERATIONS=1000000` runs programs until that many polls,
 //! resumes and calls have been compared; `FRAMESTEP_MODEL_SEED=7` begins at
 //! another seed, and without the former runs that one alone.
+//! `FRAMESTEP_MODEL_WITHOUT=pauses,moves` leaves some features of programs out,
+//! and `FRAMESTEP_MODEL_DIFFERENCES=5` goes on until five programs differ.
 
+mod features;
 mod generator;
 mod program;
 mod real;
@@ -20,51 +23,111 @@ use std::rc::Rc;
 use program::Program;
 use real::Real;
 use reference::Reference;
-use trace::Event;
+use trace::{Event, What, Who};
 
 /// How many programs an ordinary run of the tests compares.
-const PROGRAMS: u64 = 20_000;
+const PROGRAMS: u64 = 5_000;
 
-/// Both traces of a program, and whether they go to its end.
-fn traces(program: &Program) -> (Vec<Event>, Vec<Event>, bool) {
+/// Both traces of a program.
+fn traces(program: &Program) -> (Vec<Event>, Vec<Event>) {
     let program = Rc::new(program.clone());
-    let (expected, settled) = world::trace::<Reference>(&program);
-    let (mut actual, _) = world::trace::<Real>(&program);
-    if !settled {
-        actual.truncate(expected.len());
+    let mut expected = world::trace::<Reference>(&program);
+    let mut actual = world::trace::<Real>(&program);
+    if program.settings.any_order {
+        expected = without_order(expected);
+        actual = without_order(actual);
     }
-    (expected, actual, settled)
+    (expected, actual)
+}
+
+/// The events of each run, each coroutine's by themselves, without polls.
+fn without_order(mut events: Vec<Event>) -> Vec<Event> {
+    events.retain(|event| event.what != What::Polled);
+    let ends = |event: &Event| matches!(event.who, Who::Host(_));
+    for run in events.chunk_by_mut(|one, other| !ends(one) && !ends(other)) {
+        run.sort_by_key(|event| event.who);
+    }
+    events
+}
+
+/// What is to be compared.
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    /// The first seed, and how far the next one is.
+    first: u64,
+    stride: u64,
+    programs: u64,
+    operations: u64,
+    /// How many differences are enough.
+    most: usize,
+    /// Features that programs do without.
+    without: &'a [String],
 }
 
 /// What was compared.
 #[derive(Default)]
-struct Sum {
+struct Found {
     programs: u64,
     operations: u64,
-    /// Programs that came to something the contract leaves open, and were
-    /// compared up to there.
-    cut_short: u64,
+    differences: Vec<String>,
 }
 
-/// Compares one program.
-fn compare(seed: u64, sum: &mut Sum) {
-    let program = generator::program(seed);
-    let (expected, actual, settled) = traces(&program);
-    if expected == actual {
-        sum.programs += 1;
-        sum.operations += expected.len() as u64;
-        sum.cut_short += u64::from(!settled);
-        return;
+impl Search<'_> {
+    fn run(self) -> Found {
+        let mut found = Found::default();
+        while found.programs < self.programs && found.operations < self.operations {
+            let seed = self.first + found.programs * self.stride;
+            self.compare(seed, &mut found);
+            if found.differences.len() >= self.most {
+                break;
+            }
+        }
+        found
     }
-    let smaller = shrink::minimised(program, |program| {
-        let (expected, actual, _) = traces(program);
-        expected != actual
-    });
-    let (expected, actual, _) = traces(&smaller);
-    panic!(
-        "framestep and the reference differ: FRAMESTEP_MODEL_SEED={seed}\n{smaller}\n{}",
-        side_by_side(&expected, &actual)
-    );
+
+    /// The same on all cores, with seeds of their own.
+    fn run_on_all_cores(self) -> Found {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+        let search = |core: u64| Search {
+            first: self.first + core,
+            stride: cores,
+            operations: self.operations.div_ceil(cores),
+            ..self
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..cores)
+                .map(|core| scope.spawn(move || search(core).run()))
+                .collect();
+            let mut all = Found::default();
+            for thread in threads {
+                let found = thread.join().expect("it catches what programs panic with");
+                all.programs += found.programs;
+                all.operations += found.operations;
+                all.differences.extend(found.differences);
+            }
+            all
+        })
+    }
+
+    /// Compares one program.
+    fn compare(self, seed: u64, found: &mut Found) {
+        let program = generator::program(seed, self.without);
+        let (expected, actual) = traces(&program);
+        found.programs += 1;
+        found.operations += expected.len() as u64;
+        if expected == actual {
+            return;
+        }
+        let smaller = shrink::minimised(program, |program| {
+            let (expected, actual) = traces(program);
+            expected != actual
+        });
+        let (expected, actual) = traces(&smaller);
+        found.differences.push(format!(
+            "framestep and the reference differ: FRAMESTEP_MODEL_SEED={seed}\n{smaller}\n{}",
+            side_by_side(&expected, &actual)
+        ));
+    }
 }
 
 /// Both traces around the first difference.
@@ -75,16 +138,10 @@ fn side_by_side(expected: &[Event], actual: &[Event]) -> String {
         .count();
     let line = |events: &[Event], at: usize| {
         let event = events.get(at);
-        event.map_or_else(String::new, |event| {
-            let phase = event
-                .phase
-                .map_or_else(String::new, |phase| format!(".{phase}"));
-            let who = event.who.map_or("host".to_owned(), |who| who.to_string());
-            format!("F{}{phase} {who}: {:?}", event.frame, event.what)
-        })
+        event.map_or_else(String::new, ToString::to_string)
     };
     let mut text = format!("  {:60} | framestep\n", "reference");
-    for at in same.saturating_sub(12)..(same + 6).min(expected.len().max(actual.len())) {
+    for at in same.saturating_sub(16)..(same + 6).min(expected.len().max(actual.len())) {
         let (left, right) = (line(expected, at), line(actual, at));
         let mark = if left == right { ' ' } else { '!' };
         let _ = writeln!(text, "{mark} {left:60} | {right}");
@@ -102,19 +159,34 @@ fn variable(name: &str) -> Option<u64> {
 fn random_programs_do_what_the_contract_says() {
     let seed = variable("FRAMESTEP_MODEL_SEED");
     let operations = variable("FRAMESTEP_MODEL_OPERATIONS");
-    let programs = match (operations, seed) {
-        (Some(_), _) => u64::MAX,
-        (None, Some(_)) => 1,
-        (None, None) => PROGRAMS,
+    let most = variable("FRAMESTEP_MODEL_DIFFERENCES").unwrap_or(1);
+    let without = std::env::var("FRAMESTEP_MODEL_WITHOUT").unwrap_or_default();
+    let without: Vec<String> = without.split(',').map(str::to_owned).collect();
+    let search = Search {
+        first: seed.unwrap_or(0),
+        stride: 1,
+        programs: match (operations, seed) {
+            (Some(_), _) => u64::MAX,
+            (None, Some(_)) => 1,
+            (None, None) => PROGRAMS,
+        },
+        operations: operations.unwrap_or(u64::MAX),
+        most: usize::try_from(most).expect("it is small"),
+        without: &without,
     };
-    let operations = operations.unwrap_or(u64::MAX);
-    let first = seed.unwrap_or(0);
-    let mut sum = Sum::default();
-    while sum.programs < programs && sum.operations < operations {
-        compare(first + sum.programs, &mut sum);
-    }
+    let found = if operations.is_some() {
+        // Many programs panic on purpose, and nothing else runs beside them.
+        std::panic::set_hook(Box::new(|_| ()));
+        let found = search.run_on_all_cores();
+        drop(std::panic::take_hook());
+        found
+    } else {
+        search.run()
+    };
     println!(
-        "{} operations of {} programs from seed {first} on, {} cut short",
-        sum.operations, sum.programs, sum.cut_short
+        "{} operations of {} programs from seed {} on",
+        found.operations, found.programs, search.first
     );
+    let differences = found.differences;
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

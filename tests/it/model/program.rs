@@ -4,13 +4,45 @@ use std::fmt;
 
 use framestep::Phase;
 
-/// What a host does, and the scripts that it and they may begin.
+/// What a host does, and the scripts that the host and scripts may begin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
+    pub(super) settings: Settings,
     pub(super) scripts: Vec<Script>,
     pub(super) steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
+pub(super) struct Settings {
+    /// How many executors there are: one or two.
+    pub(super) executors: usize,
     /// Whether frames of any length count in full.
     pub(super) unlimited: bool,
+    /// How many coroutines a program begins at the most.
+    pub(super) most: usize,
+    /// `max_polls_per_run`, if the program sets it.
+    pub(super) polls: Option<u32>,
+    /// Waits move between coroutines, so that the order within a run is open.
+    pub(super) any_order: bool,
+    /// Coroutines may await themselves, which panics.
+    pub(super) itself: bool,
+    /// No two timers are of one length.
+    pub(super) apart: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            executors: 1,
+            unlimited: true,
+            most: 30,
+            polls: None,
+            any_order: false,
+            itself: false,
+            apart: false,
+        }
+    }
 }
 
 /// A coroutine. It begins only scripts that come after it, so that there is an
@@ -28,12 +60,9 @@ pub(super) struct Script {
 pub(super) enum Op {
     Act(Act),
     Await(Wait),
-    /// Waits for all of them, looking at them in this order.
-    All(Vec<Wait>),
-    /// The same behind a wrapper that hands no waker on.
-    Muffled(Vec<Wait>),
-    /// Waits for the first of them; of several, the upper one.
-    First(Vec<Wait>),
+    /// Polls the wait once and leaves it to others, which find it with
+    /// `Wait::Loose`.
+    Leave(Wait),
     Return,
 }
 
@@ -42,23 +71,45 @@ pub(super) enum Op {
 pub(super) enum Act {
     Begin {
         how: How,
-        owner: Option<usize>,
+        on: On,
         script: usize,
     },
+    /// Spawns one script so many times.
+    Crowd(usize, usize),
     Stop(usize),
+    /// Stops the coroutine that was begun after the one that does this.
+    StopNext,
     StopSelf,
     Pause(usize),
     PauseSelf,
     Resume(usize),
+    ResumeSelf,
     StopOnDrop(usize),
     DropHandle(usize),
     Flag(usize, bool),
     Ring(usize),
+    /// Rings on another thread, and waits for that.
+    RingElsewhere(usize),
     Owner(OwnerAct),
     Clock(ClockAct),
     /// Borrows the lent state for the length of some acts.
     With(Vec<Act>),
+    /// Notes what can be seen of a coroutine and of a clock.
+    Look(usize),
+    /// Drives an executor from inside a coroutine: another one, or the own one,
+    /// which refuses.
+    Drive(usize, Drive),
     Panic,
+}
+
+/// On what a coroutine is begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum On {
+    /// With the free functions where there are any, else on the executor.
+    Here,
+    Owner(usize),
+    /// On the executor that is not that of the caller.
+    Other,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -91,10 +142,11 @@ pub(super) enum How {
     SpawnIn(Phase),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Wait {
     NextFrame(Phase),
     Frames(u64, Phase),
+    Steps(u64),
     Seconds(Length, Phase),
     Realtime(Length, Phase),
     OnClock(usize, Length, Phase),
@@ -109,9 +161,43 @@ pub(super) enum Wait {
     Finished(usize),
     Bell(usize),
     Yield,
+    Animate(Length, Phase),
+    /// So many ticks.
+    Interval(Length, usize, Phase),
+    Timeout(Length, Phase, Box<Wait>),
+    /// What another coroutine has left.
+    Loose,
+    Group(Mode, Vec<Wait>),
 }
 
-#[derive(Clone, Copy, Debug)]
+/// How several waits become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Looks at all that are left, in order, until none is.
+    All,
+    /// The same behind a wrapper that hands no waker on.
+    Muffled,
+    /// The first that is ready; of several, the upper one.
+    First,
+    /// `FuturesUnordered`, one item after another.
+    Unordered,
+    /// The same behind a wrapper that hands no waker on.
+    MuffledUnordered,
+    /// `futures::future::join_all`: another one from 31 waits on.
+    JoinAll,
+    /// `futures::future::select_all`, until none is left.
+    SelectAll,
+    /// `framestep::join_all`.
+    OwnJoinAll,
+    /// `framestep::race`.
+    OwnRace,
+    /// `framestep::join!`, two by two.
+    OwnJoin,
+    /// `framestep::select!`, one within the other.
+    OwnSelect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
     Nanos(u64),
     Negative,
@@ -119,24 +205,34 @@ pub(super) enum Length {
     NotANumber,
 }
 
+/// What a host does, by the number of the executor.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
+    Drive(usize, Drive),
+    /// Something done between runs.
+    Outside(usize, Act),
+    /// The same inside of `Executor::enter`.
+    Inside(usize, Act),
+    Remote(usize, usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Drive {
     Frame(Length),
-    /// A fixed step, if one is due: maybe a phase of the host's own, then that
-    /// of fixed updates.
-    Fixed(Option<Phase>),
+    /// So many fixed steps, if they are due: in each maybe a run of a phase of
+    /// the host's own, then so many of that of fixed updates.
+    Fixed {
+        steps: usize,
+        custom: Option<Phase>,
+        runs: usize,
+    },
     /// One run of a phase, with or without state lent to it.
     Run(Phase, bool),
-    /// Something done between runs.
-    Outside(Act),
-    /// The same inside of `Executor::enter`.
-    Inside(Act),
-    Remote(usize),
 }
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "unlimited: {}", self.unlimited)?;
+        writeln!(f, "{:?}", self.settings)?;
         for (at, script) in self.scripts.iter().enumerate() {
             writeln!(f, "script {at}, {} times", script.turns)?;
             for op in &script.body {

@@ -1,15 +1,15 @@
 //! framestep, through its public surface.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Handle, Outcome, WithError};
 use futures::FutureExt;
 
-use super::program::{How, Length, Wait};
-use super::system::{Script, System, Waiting};
+use super::program::{How, Length, Mode, Settings, Wait};
+use super::system::{Calls, Refused, Script, System, Waiting};
 use super::trace::{Got, Lent};
 
 pub(super) struct Real {
@@ -25,18 +25,22 @@ thread_local! {
 }
 
 impl Real {
-    fn with_executor<R>(&self, f: impl FnOnce(&mut Executor) -> R) -> R {
-        f(self.executor.borrow_mut().as_mut().expect("it is open"))
+    /// Lets a host drive the executor.
+    fn drive<R>(&self, nested: bool, f: impl FnOnce(&mut Executor) -> R) -> Result<R, Refused> {
+        let Ok(mut executor) = self.executor.try_borrow_mut() else {
+            assert!(nested, "only one host drives");
+            return Err(Refused);
+        };
+        let executor = executor.as_mut().expect("it is open");
+        if !nested {
+            return Ok(f(executor));
+        }
+        catch_unwind(AssertUnwindSafe(|| f(executor))).map_err(|_| Refused)
     }
 }
 
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).expect("64 bits will do")
-}
-
-fn now(_: ()) -> Got {
-    let time = time();
-    Got::Time(time.frame, nanos(time.elapsed))
 }
 
 /// Calls `$f` with a length as `Seconds`.
@@ -61,17 +65,63 @@ macro_rules! in_phase_of {
     };
 }
 
+/// The first two with `join!`, and then the others.
+async fn joined(waits: Vec<Waiting>) -> Got {
+    let mut waits = waits.into_iter();
+    let mut all = Vec::new();
+    while let Some(one) = waits.next() {
+        match waits.next() {
+            Some(other) => all.extend(<[Got; 2]>::from(framestep::join!(one, other))),
+            None => all.push(one.await),
+        }
+    }
+    Got::All(all)
+}
+
+/// Pairs of `select!`, one within the other.
+async fn selected(waits: Vec<Waiting>) -> Got {
+    let mut waits = waits.into_iter().enumerate().rev();
+    let (at, last) = waits.next().expect("there is one");
+    let mut all = last.map(move |got| (at, got)).boxed_local();
+    for (at, wait) in waits {
+        all = async move {
+            framestep::select! {
+                got = wait => (at, got),
+                rest = all => rest,
+            }
+        }
+        .boxed_local();
+    }
+    let (at, got) = all.await;
+    Got::One(at, Box::new(got))
+}
+
+async fn ticks(length: Length, count: usize, phase: Phase) -> Got {
+    let mut interval = in_phase_of!(with_length!(length, interval), phase);
+    let mut all = Vec::new();
+    while all.len() < count {
+        let tick = interval.tick().await;
+        all.push(Got::Tick(tick.skipped, nanos(tick.late)));
+    }
+    Got::All(all)
+}
+
 impl System for Real {
     type Id = CoroutineId;
     type Handle = Coroutine<usize>;
     type Owner = Owner;
     type Clock = Clock;
 
-    fn new(unlimited: bool) -> Self {
+    fn new(settings: &Settings) -> Self {
         SENT.take();
         let mut builder = Executor::builder().fixed_delta(Duration::from_millis(125));
-        if unlimited {
+        if settings.unlimited {
             builder = builder.max_delta(f64::INFINITY);
+        } else {
+            builder = builder.max_delta(0.5);
+        }
+        if let Some(polls) = settings.polls {
+            builder = builder.max_polls_per_run(polls);
         }
         let executor = builder.build();
         executor.on_report(|_| ());
@@ -86,22 +136,24 @@ impl System for Real {
         drop(executor);
     }
 
-    fn begin_frame(&self, dt: Length) {
-        self.with_executor(|executor| with_length!(dt, |dt| executor.begin_frame(dt)));
+    fn begin_frame(&self, nested: bool, dt: Length) -> Result<(), Refused> {
+        self.drive(nested, |executor| {
+            with_length!(dt, |dt| executor.begin_frame(dt));
+        })
     }
 
-    fn begin_fixed_step(&self) -> bool {
-        self.with_executor(Executor::begin_fixed_step)
+    fn begin_fixed_step(&self, nested: bool) -> Result<bool, Refused> {
+        self.drive(nested, Executor::begin_fixed_step)
     }
 
-    fn run(&self, phase: Phase, lent: bool) {
-        self.with_executor(|executor| {
+    fn run(&self, nested: bool, phase: Phase, lent: bool) -> Result<(), Refused> {
+        self.drive(nested, |executor| {
             if lent {
                 executor.lend(&mut World, |executor| executor.run_phase(phase));
             } else {
                 executor.run_phase(phase);
             }
-        });
+        })
     }
 
     fn enter(&self, f: &mut dyn FnMut()) {
@@ -109,7 +161,8 @@ impl System for Real {
     }
 
     fn len(&self) -> usize {
-        self.with_executor(|executor| executor.len())
+        let executor = self.executor.borrow();
+        executor.as_ref().expect("it is open").len()
     }
 
     fn now(&self) -> (u64, Option<Phase>) {
@@ -146,7 +199,8 @@ impl System for Real {
             sent.push(Some(script));
             sent.len() - 1
         });
-        let remote = self.with_executor(|executor| executor.remote());
+        let executor = self.executor.borrow();
+        let remote = executor.as_ref().expect("it is open").remote();
         remote.spawn(move || {
             let script = SENT.with_borrow_mut(|sent| sent[number].take());
             script.expect("it is made once")
@@ -159,6 +213,10 @@ impl System for Real {
         } else {
             self.handle.stop(id)
         }
+    }
+
+    fn is_alive(&self, id: CoroutineId) -> bool {
+        self.handle.is_alive(id)
     }
 
     fn set_paused(&self, id: CoroutineId, paused: bool) -> bool {
@@ -181,8 +239,9 @@ impl System for Real {
         handle.is_finished()
     }
 
-    fn stop_on_drop(handle: &Coroutine<usize>) {
-        handle.stop_on_drop();
+    fn drop_and_stop(handle: Coroutine<usize>) {
+        let handle = handle;
+        let _ = handle.stop_on_drop();
     }
 
     fn join(handle: Coroutine<usize>) -> Waiting {
@@ -202,40 +261,73 @@ impl System for Real {
         handle.finished().map(Got::Ended).boxed_local()
     }
 
-    fn wait(&self, wait: Wait, clock: Option<&Clock>, ask: Rc<dyn Fn() -> bool>) -> Waiting {
-        match wait {
-            Wait::NextFrame(phase) => in_phase_of!(next_frame(), phase).map(now).boxed_local(),
-            Wait::Frames(frames, phase) => in_phase_of!(wait_frames(frames), phase)
-                .map(now)
+    fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> Waiting {
+        let Calls { ask, apply } = calls;
+        match *wait {
+            Wait::NextFrame(phase) => in_phase_of!(next_frame(), phase)
+                .map(|()| Got::Done)
                 .boxed_local(),
+            Wait::Frames(frames, phase) => in_phase_of!(wait_frames(frames), phase)
+                .map(|()| Got::Done)
+                .boxed_local(),
+            Wait::Steps(steps) => wait_steps(steps).map(|()| Got::Done).boxed_local(),
             Wait::Seconds(length, phase) => {
                 let wait = with_length!(length, wait_seconds);
-                in_phase_of!(wait, phase).map(now).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Realtime(length, phase) => {
                 let wait = with_length!(length, wait_seconds_realtime);
-                in_phase_of!(wait, phase).map(now).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::OnClock(_, length, phase) => {
                 let clock = clock.expect("it names a clock");
                 let wait = with_length!(length, |length| clock.wait_seconds(length));
-                in_phase_of!(wait, phase).map(now).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Until(_, value, phase) => {
                 let wait = wait_until(move || ask() == value);
-                in_phase_of!(wait, phase).map(now).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
             Wait::While(_, value, phase) => {
                 let wait = wait_while(move || ask() == value);
-                in_phase_of!(wait, phase).map(now).boxed_local()
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
-            Wait::InPhase(phase) => in_phase(phase).map(now).boxed_local(),
-            Wait::FixedUpdate => fixed_update().map(now).boxed_local(),
-            Wait::EndOfFrame => end_of_frame().map(now).boxed_local(),
-            Wait::Join(_) | Wait::Finished(_) | Wait::Bell(_) | Wait::Yield => {
-                unreachable!("not a wait of the executor's own")
+            Wait::Animate(length, phase) => {
+                let apply = move |share| apply(share);
+                let wait = with_length!(length, |length| animate(length, apply));
+                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
             }
+            Wait::Interval(length, count, phase) => ticks(length, count, phase).boxed_local(),
+            Wait::InPhase(phase) => in_phase(phase).map(|()| Got::Done).boxed_local(),
+            Wait::FixedUpdate => fixed_update().map(|()| Got::Done).boxed_local(),
+            Wait::EndOfFrame => end_of_frame().map(|()| Got::Done).boxed_local(),
+            Wait::Join(_)
+            | Wait::Finished(_)
+            | Wait::Bell(_)
+            | Wait::Yield
+            | Wait::Loose
+            | Wait::Timeout(..)
+            | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
         }
+    }
+
+    fn group(mode: Mode, waits: Vec<Waiting>) -> Waiting {
+        match mode {
+            Mode::OwnJoinAll => framestep::join_all(waits).map(Got::All).boxed_local(),
+            Mode::OwnRace => framestep::race(waits)
+                .map(|(at, got)| Got::One(at, Box::new(got)))
+                .boxed_local(),
+            Mode::OwnJoin => joined(waits).boxed_local(),
+            Mode::OwnSelect => selected(waits).boxed_local(),
+            _ => unreachable!("not a group of the crate's own"),
+        }
+    }
+
+    fn timeout(&self, length: Length, phase: Phase, waiting: Waiting) -> Waiting {
+        let wait = with_length!(length, |length| timeout(length, waiting));
+        in_phase_of!(wait, phase)
+            .map(|result| result.unwrap_or(Got::Elapsed))
+            .boxed_local()
     }
 
     fn owner(&self, inside: bool, below: Option<&Owner>, clock: Option<&Clock>) -> Owner {
@@ -282,6 +374,10 @@ impl System for Real {
         } else {
             clock.resume()
         }
+    }
+
+    fn reading(clock: &Clock) -> u64 {
+        nanos(clock.now())
     }
 
     fn with(&self, f: &mut dyn FnMut()) -> Lent {

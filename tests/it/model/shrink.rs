@@ -1,6 +1,6 @@
 //! Makes a program smaller that shows something.
 
-use super::program::{Op, Program};
+use super::program::{Act, Op, Program, Wait};
 
 /// The smallest program found that `shows` what the given one does.
 pub(super) fn minimised(program: Program, shows: impl Fn(&Program) -> bool) -> Program {
@@ -10,17 +10,18 @@ pub(super) fn minimised(program: Program, shows: impl Fn(&Program) -> bool) -> P
         shorten(&mut best, &shows, |program| &mut program.steps);
         for at in 0..best.scripts.len() {
             attempt(&mut best, &shows, |program| program.scripts[at].turns = 1);
-            shorten(&mut best, &shows, move |p| &mut p.scripts[at].body);
-            shorten(&mut best, &shows, move |p| &mut p.scripts[at].on_drop);
+            shorten(&mut best, &shows, |program| &mut program.scripts[at].body);
+            shorten(&mut best, &shows, |program| {
+                &mut program.scripts[at].on_drop
+            });
             for op in 0..best.scripts[at].body.len() {
-                attempt(&mut best, &shows, |p| simplify(&mut p.scripts[at].body[op]));
-                for wait in (0..3).rev() {
-                    attempt(&mut best, &shows, |p| {
-                        drop_wait(&mut p.scripts[at].body[op], wait);
-                    });
-                }
+                simplify(&mut best, &shows, |program| {
+                    &mut program.scripts[at].body[op]
+                });
             }
         }
+        shorten(&mut best, &shows, |program| &mut program.scripts);
+        attempt(&mut best, &shows, |program| program.settings.executors = 1);
         if size(&best) == before {
             return best;
         }
@@ -35,12 +36,14 @@ fn attempt(
     best: &mut Program,
     shows: &impl Fn(&Program) -> bool,
     change: impl FnOnce(&mut Program),
-) {
+) -> bool {
     let mut candidate = best.clone();
     change(&mut candidate);
-    if size(&candidate) < size(best) && shows(&candidate) {
+    let better = size(&candidate) < size(best) && shows(&candidate);
+    if better {
         *best = candidate;
     }
+    better
 }
 
 /// Leaves parts of a list out: first halves, at last single ones.
@@ -53,12 +56,8 @@ fn shorten<T>(
     while chunk > 0 {
         let mut at = 0;
         while at < list(best).len() {
-            let before = list(best).len();
-            attempt(best, shows, |program| {
-                let end = (at + chunk).min(before);
-                list(program).drain(at..end);
-            });
-            if list(best).len() == before {
+            let end = (at + chunk).min(list(best).len());
+            if !attempt(best, shows, |program| drop(list(program).drain(at..end))) {
                 at += chunk;
             }
         }
@@ -66,19 +65,44 @@ fn shorten<T>(
     }
 }
 
-/// One wait instead of a group of one.
-fn simplify(op: &mut Op) {
-    if let Op::All(waits) | Op::First(waits) | Op::Muffled(waits) = op {
-        if let [wait] = waits[..] {
-            *op = Op::Await(wait);
+/// Makes the parts of one operation smaller, as long as that helps.
+fn simplify(
+    best: &mut Program,
+    shows: &impl Fn(&Program) -> bool,
+    op: impl Fn(&mut Program) -> &mut Op,
+) {
+    loop {
+        let smaller: Vec<Op> = match op(best) {
+            Op::Await(wait) => parts(wait).into_iter().map(Op::Await).collect(),
+            Op::Leave(wait) => parts(wait).into_iter().map(Op::Leave).collect(),
+            Op::Act(Act::With(acts)) => acts.iter().cloned().map(Op::Act).collect(),
+            _ => Vec::new(),
+        };
+        let mut smaller = smaller.into_iter();
+        if !smaller.any(|it| attempt(best, shows, |program| *op(program) = it)) {
+            return;
         }
     }
 }
 
-fn drop_wait(op: &mut Op, at: usize) {
-    if let Op::All(waits) | Op::First(waits) | Op::Muffled(waits) = op {
-        if at < waits.len() && waits.len() > 1 {
-            waits.remove(at);
+/// What is smaller than a wait by one.
+fn parts(wait: &Wait) -> Vec<Wait> {
+    match wait {
+        Wait::Timeout(_, _, wait) => vec![(**wait).clone()],
+        Wait::Group(mode, waits) => {
+            let mut all = waits.clone();
+            for at in 0..waits.len() {
+                let mut fewer = waits.clone();
+                fewer.remove(at);
+                all.push(Wait::Group(*mode, fewer));
+                for part in parts(&waits[at]) {
+                    let mut simpler = waits.clone();
+                    simpler[at] = part;
+                    all.push(Wait::Group(*mode, simpler));
+                }
+            }
+            all
         }
+        _ => Vec::new(),
     }
 }

@@ -5,29 +5,38 @@ use std::rc::Rc;
 use framestep::Phase;
 use futures::future::LocalBoxFuture;
 
-use super::program::{How, Length, Wait};
+use super::program::{How, Length, Mode, Settings, Wait};
 use super::trace::{Got, Lent};
 
 pub(super) type Script = LocalBoxFuture<'static, usize>;
 pub(super) type Waiting = LocalBoxFuture<'static, Got>;
 
+/// What a wait may call back.
+#[derive(Clone)]
+pub(super) struct Calls {
+    /// Asks a condition.
+    pub(super) ask: Rc<dyn Fn() -> bool>,
+    /// Takes the value of an animation.
+    pub(super) apply: Rc<dyn Fn(f32)>,
+}
+
+/// The executor does not let itself be driven now.
+pub(super) struct Refused;
+
 /// An executor. `inside`: the call is made where free functions find it.
-pub(super) trait System: 'static {
+pub(super) trait System: Sized + 'static {
     type Id: Copy + 'static;
     type Handle: 'static;
     type Owner: 'static;
     type Clock: Clone + 'static;
 
-    fn new(unlimited: bool) -> Self;
-    /// Whether all that was done so far has one right order.
-    fn is_settled(&self) -> bool {
-        true
-    }
+    fn new(settings: &Settings) -> Self;
     fn close(&self);
 
-    fn begin_frame(&self, dt: Length);
-    fn begin_fixed_step(&self) -> bool;
-    fn run(&self, phase: Phase, lent: bool);
+    /// `nested`: from inside of a coroutine or of a destructor.
+    fn begin_frame(&self, nested: bool, dt: Length) -> Result<(), Refused>;
+    fn begin_fixed_step(&self, nested: bool) -> Result<bool, Refused>;
+    fn run(&self, nested: bool, phase: Phase, lent: bool) -> Result<(), Refused>;
     fn enter(&self, f: &mut dyn FnMut());
     fn len(&self) -> usize;
     /// The frame, and the run under way.
@@ -44,19 +53,24 @@ pub(super) trait System: 'static {
     ) -> Self::Handle;
     fn remote(&self, script: Script);
     fn stop(&self, inside: bool, id: Self::Id) -> bool;
+    fn is_alive(&self, id: Self::Id) -> bool;
     fn set_paused(&self, id: Self::Id, paused: bool) -> bool;
     /// The coroutine that asks.
     fn current(&self) -> Self::Id;
 
     fn id(handle: &Self::Handle) -> Self::Id;
     fn is_finished(handle: &Self::Handle) -> bool;
-    fn stop_on_drop(handle: &Self::Handle);
+    /// Drops a handle that stops its coroutine then.
+    fn drop_and_stop(handle: Self::Handle);
     fn join(handle: Self::Handle) -> Waiting;
     fn finished(handle: &Self::Handle) -> Waiting;
 
-    /// A wait of the executor's own, on `clock` if it names one, for a condition
-    /// if it is one.
-    fn wait(&self, wait: Wait, clock: Option<&Self::Clock>, ask: Rc<dyn Fn() -> bool>) -> Waiting;
+    /// A wait of the executor's own, on `clock` if it names one.
+    fn wait(&self, wait: &Wait, clock: Option<&Self::Clock>, calls: Calls) -> Waiting;
+    /// Several waits as one, with what the crate has for that.
+    fn group(mode: Mode, waits: Vec<Waiting>) -> Waiting;
+    /// A wait with a limit of time.
+    fn timeout(&self, length: Length, phase: Phase, waiting: Waiting) -> Waiting;
 
     fn owner(
         &self,
@@ -72,6 +86,7 @@ pub(super) trait System: 'static {
     fn child(clock: &Self::Clock) -> Self::Clock;
     fn set_scale(clock: &Self::Clock, quarters: u8);
     fn set_clock_paused(clock: &Self::Clock, paused: bool) -> bool;
+    fn reading(clock: &Self::Clock) -> u64;
 
     fn with(&self, f: &mut dyn FnMut()) -> Lent;
 }

@@ -1,5 +1,7 @@
 //! What a program is seen to do.
 
+use std::fmt;
+
 use framestep::{Outcome, Phase};
 
 /// One line of a trace.
@@ -8,30 +10,49 @@ pub(super) struct Event {
     pub(super) frame: u64,
     /// The run that is under way.
     pub(super) phase: Option<Phase>,
-    /// The coroutine, by order of creation. `None`: the host.
-    pub(super) who: Option<usize>,
+    pub(super) who: Who,
     pub(super) what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Who {
+    /// The host of an executor.
+    Host(usize),
+    /// A coroutine, by order of creation.
+    Coroutine(usize),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// First polled, at this time of its clock.
+    /// The coroutine is polled, for whatever reason.
+    Polled,
+    /// Its script begins, at this time of its clock.
     Begins(u64),
     /// A wait is over, at this time of its clock.
     Resumes(Got, u64),
+    /// One of several waits is over.
+    Item(Got),
     /// A condition was asked.
     Asked,
+    /// An animation has this value, in 4096ths.
+    Applied(u32),
     /// What a call gave.
     Gave(bool),
+    /// A call has returned.
+    Done,
+    /// Whether a coroutine is alive, and what a clock reads.
+    Saw(bool, u64),
     /// How a request for the lent state was answered.
     Lent(Lent),
+    /// An executor refused to be driven.
+    Barred,
     Returns,
     /// Its locals are dropped.
     Dropped,
     /// So are those of one that no owner took.
     Refused,
-    /// How many coroutines are alive after a run.
-    Alive(usize),
+    /// How many coroutines are alive after a run, if that is certain.
+    Alive(Option<usize>),
     /// The program could not be run to its end.
     Broke(String),
 }
@@ -39,10 +60,12 @@ pub(super) enum What {
 /// The output of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Got {
-    Time(u64, u64),
+    Done,
     Joined(Result<usize, Outcome>),
     Ended(Outcome),
-    Rung,
+    /// How many ticks a tick stands for besides itself, and how late it is.
+    Tick(u64, u64),
+    Elapsed,
     /// There was nothing to wait for.
     Nothing,
     /// Of several waits: which.
@@ -55,4 +78,18 @@ pub(super) enum Lent {
     Given,
     Missing,
     Borrowed,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "F{}", self.frame)?;
+        if let Some(phase) = self.phase {
+            write!(f, ".{phase}")?;
+        }
+        match self.who {
+            Who::Host(executor) => write!(f, " host {executor}")?,
+            Who::Coroutine(who) => write!(f, " {who}")?,
+        }
+        write!(f, ": {:?}", self.what)
+    }
 }

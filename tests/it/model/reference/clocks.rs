@@ -1,49 +1,47 @@
-//! Clocks: all are read when a frame begins.
+//! Time, as the host tells it.
 
-use super::super::program::Length;
+use framestep::Phase;
 
-const FIXED_NS: u64 = 125_000_000;
-const MAX_DELTA_NS: u64 = 333_333_340;
+use crate::model::program::{Length, Settings};
 
-/// The one that the frames' dt add up to, neither scaled nor cut.
-pub(super) const REALTIME: usize = 1;
 pub(super) const GAME: usize = 0;
+pub(super) const REAL: usize = 1;
 
-/// A clock that may be scaled: a line through its anchor.
-#[derive(Debug)]
-struct Scaled {
-    /// `None`: it follows the dt that count for the game.
-    parent: Option<usize>,
-    source_anchor: u64,
-    anchor: u64,
-    quarters: u64,
-    paused: bool,
-    rate: u64,
-    reading: u64,
-}
+/// How long a fixed step is.
+const STEP: u64 = 125_000_000;
+/// What `max_delta` is where it is not unlimited.
+const MOST: u64 = 500_000_000;
 
-/// All clocks, by index: game, realtime, the others as they were made.
-#[derive(Debug)]
 pub(super) struct Clocks {
     pub(super) frame: u64,
-    max_delta: u64,
-    source: u64,
-    real: u64,
-    fixed: u64,
-    pub(super) in_step: bool,
-    scaled: Vec<Scaled>,
+    pub(super) fixed: u64,
+    steps_of_frame: u64,
+    /// A fixed step is under way.
+    in_step: bool,
+    unlimited: bool,
+    /// By order of creation: the game's, realtime, and those of the program.
+    clocks: Vec<Clock>,
+}
+
+struct Clock {
+    /// None: it follows the host.
+    above: Option<usize>,
+    quarters: u64,
+    paused: bool,
+    now: u64,
+    /// How far it went in this frame.
+    delta: u64,
 }
 
 impl Clocks {
-    pub(super) fn new(unlimited: bool) -> Self {
+    pub(super) fn new(settings: &Settings) -> Self {
         Clocks {
             frame: 0,
-            max_delta: if unlimited { u64::MAX } else { MAX_DELTA_NS },
-            source: 0,
-            real: 0,
             fixed: 0,
+            steps_of_frame: 0,
             in_step: false,
-            scaled: vec![Scaled::new(None, 0)],
+            unlimited: settings.unlimited,
+            clocks: vec![Clock::new(None), Clock::new(None)],
         }
     }
 
@@ -51,106 +49,96 @@ impl Clocks {
         let dt = match dt {
             Length::Nanos(ns) => ns,
             Length::Negative | Length::NotANumber => 0,
-            Length::Infinite => u64::MAX,
+            Length::Infinite => unreachable!("no program has it"),
         };
+        let cut = if self.unlimited { dt } else { dt.min(MOST) };
         self.frame += 1;
+        self.steps_of_frame = 0;
         self.in_step = false;
-        self.real = self.real.saturating_add(dt);
-        self.source = self.source.saturating_add(dt.min(self.max_delta));
-        // Parents are older than their children.
-        for at in 0..self.scaled.len() {
-            let source = self.source_of(at);
-            self.scaled[at].reading = self.scaled[at].at(source);
+        for at in 0..self.clocks.len() {
+            let base = match (at, self.clocks[at].above) {
+                (REAL, _) => dt,
+                (_, None) => cut,
+                (_, Some(above)) => self.clocks[above].delta,
+            };
+            let clock = &mut self.clocks[at];
+            clock.delta = if clock.paused {
+                0
+            } else {
+                let quarters = base * clock.quarters;
+                assert!(quarters % 4 == 0, "no program needs to round");
+                quarters / 4
+            };
+            clock.now += clock.delta;
         }
     }
 
     pub(super) fn begin_fixed_step(&mut self) -> bool {
-        let next = self.fixed.saturating_add(FIXED_NS);
-        self.in_step = next <= self.scaled[0].reading;
-        if self.in_step {
-            self.fixed = next;
+        let game = self.clocks[GAME].now;
+        self.in_step = self.fixed + STEP <= game;
+        if !self.in_step {
+            return false;
         }
-        self.in_step
+        if !self.unlimited && self.steps_of_frame >= MOST.div_ceil(STEP) {
+            // The steps that the frame has no room for are dropped.
+            self.fixed += (game - self.fixed) / STEP * STEP;
+            self.in_step = false;
+            return false;
+        }
+        self.steps_of_frame += 1;
+        self.fixed += STEP;
+        true
     }
 
-    fn source_of(&self, at: usize) -> u64 {
-        let parent = self.scaled[at].parent;
-        parent.map_or(self.source, |parent| self.scaled[parent].reading)
-    }
-
-    pub(super) fn is_in_step(&self) -> bool {
-        self.in_step
-    }
-
-    /// What a clock reads now: the game clock the time of a fixed step in one.
-    pub(super) fn now(&self, clock: usize) -> u64 {
-        match clock {
-            GAME if self.in_step => self.fixed,
-            GAME => self.scaled[0].reading,
-            REALTIME => self.real,
-            child => self.scaled[child - 1].reading,
+    /// A run of a named phase other than the fixed one ends the step. One of the
+    /// fixed phase that no step was begun for reads fixed time as well.
+    pub(super) fn begin_run(&mut self, phase: Phase) {
+        if !matches!(phase, Phase::Custom(_)) {
+            self.in_step = phase == Phase::FixedUpdate;
         }
     }
 
-    pub(super) fn readings(&self) -> Vec<u64> {
-        (0..=self.scaled.len())
-            .map(|clock| self.now(clock))
-            .collect()
+    /// What a clock reads in the code of scripts and hosts, and to timers of the
+    /// run.
+    pub(super) fn read(&self, clock: usize, run: Option<Phase>) -> u64 {
+        if clock == GAME && (self.in_step || run == Some(Phase::FixedUpdate)) {
+            self.fixed
+        } else {
+            self.clocks[clock].now
+        }
     }
 
-    /// A new clock that follows another.
-    pub(super) fn child(&mut self, clock: usize) -> usize {
-        let parent = clock.saturating_sub(1);
-        let source = self.scaled[parent].reading;
-        self.scaled.push(Scaled::new(Some(parent), source));
-        self.scaled.len()
+    /// What a pause of a timer in `phase` is measured by.
+    pub(super) fn of_timers(&self, clock: usize, phase: Phase) -> u64 {
+        if clock == GAME && phase == Phase::FixedUpdate {
+            self.fixed
+        } else {
+            self.clocks[clock].now
+        }
     }
 
-    pub(super) fn set_scale(&mut self, clock: usize, quarters: u64) {
-        let at = clock.saturating_sub(1);
-        self.scaled[at].quarters = quarters;
-        self.shift(at);
+    pub(super) fn child(&mut self, above: usize) -> usize {
+        self.clocks.push(Clock::new(Some(above)));
+        self.clocks.len() - 1
     }
 
-    /// `false`: it was so already.
+    pub(super) fn set_scale(&mut self, clock: usize, quarters: u8) {
+        self.clocks[clock].quarters = quarters.into();
+    }
+
     pub(super) fn set_paused(&mut self, clock: usize, paused: bool) -> bool {
-        let at = clock.saturating_sub(1);
-        let changed = self.scaled[at].paused != paused;
-        self.scaled[at].paused = paused;
-        self.shift(at);
-        changed
-    }
-
-    /// Another rate counts from where the clock stands.
-    fn shift(&mut self, at: usize) {
-        let source = self.source_of(at);
-        let clock = &mut self.scaled[at];
-        let rate = if clock.paused { 0 } else { clock.quarters };
-        if rate != clock.rate {
-            clock.anchor = clock.reading;
-            clock.source_anchor = source;
-            clock.rate = rate;
-        }
+        std::mem::replace(&mut self.clocks[clock].paused, paused) != paused
     }
 }
 
-impl Scaled {
-    fn new(parent: Option<usize>, source: u64) -> Self {
-        Scaled {
-            parent,
-            source_anchor: source,
-            anchor: 0,
+impl Clock {
+    fn new(above: Option<usize>) -> Self {
+        Clock {
+            above,
             quarters: 4,
             paused: false,
-            rate: 4,
-            reading: 0,
+            now: 0,
+            delta: 0,
         }
-    }
-
-    fn at(&self, source: u64) -> u64 {
-        let passed = u128::from(source - self.source_anchor);
-        let scaled = (passed * u128::from(self.rate) + 2) / 4;
-        let reading = u128::from(self.anchor) + scaled;
-        u64::try_from(reading).unwrap_or(u64::MAX)
     }
 }

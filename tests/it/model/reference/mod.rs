@@ -1,256 +1,333 @@
-//! The contract as the simplest program that keeps it.
-//!
-//! Every coroutine is a box, every wait an entry in one table, and whatever is
-//! next is looked for among all of them. No queue, no wheel, and wakers are for
-//! foreign futures alone.
+//! A naive executor: what the contract says, looked up in lists from end to end.
 
+mod begin;
+mod choices;
 mod clocks;
-mod model;
+mod end;
+mod law;
+mod owner;
+mod pause;
+mod run;
 mod state;
-mod waiting;
+mod tools;
+mod wait;
+mod wake;
 
-use std::rc::Rc;
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
 
-use framestep::Phase;
+use framestep::{Outcome, Phase};
 use futures::FutureExt;
 
-use super::program::{How, Length, Wait};
-use super::system::{Script, System, Waiting};
+use super::program::{How, Length, Mode, Settings, Wait};
+use super::system::{self, Calls, Refused, Script, System};
 use super::trace::{Got, Lent};
-use clocks::{GAME, REALTIME};
-use model::Model;
-use state::Kind;
-use waiting::{Answer, Handle};
+use super::world::groups;
+use clocks::{Clocks, GAME, REAL};
+use state::State;
+use wait::{Plan, Waiting};
+use wake::Inbox;
 
-pub(super) struct Reference(Rc<Model>);
+pub(super) struct Reference(Rc<Core>);
 
-pub(super) struct OwnerHandle {
-    model: Rc<Model>,
+struct Core {
+    state: RefCell<State>,
+    inbox: Inbox,
+    number: Cell<usize>,
+}
+
+pub(super) struct Handle {
+    core: Weak<Core>,
+    coroutine: usize,
+}
+
+pub(super) struct Owner {
+    core: Weak<Core>,
     owner: usize,
 }
 
-impl Drop for OwnerHandle {
-    fn drop(&mut self) {
-        self.model.drop_owner(self.owner);
-    }
-}
-
 #[derive(Clone)]
-pub(super) struct ClockHandle {
-    model: Rc<Model>,
+pub(super) struct Clock {
+    core: Weak<Core>,
     clock: usize,
 }
 
+impl Core {
+    fn number(&self) -> usize {
+        self.number.get()
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if let Some(core) = self.core.upgrade() {
+            core.drop_owner(self.owner);
+        }
+    }
+}
+
+impl Handle {
+    /// How the coroutine has ended, once it has.
+    fn ended(self, of: impl Fn(Outcome, Option<usize>) -> Got + 'static) -> system::Waiting {
+        let core = self.core.upgrade().expect("it is open");
+        let wait = Waiting::new(&core, Phase::Update, Plan::Join(self.coroutine));
+        let (core, coroutine) = (self.core, self.coroutine);
+        wait.map(move |()| {
+            let core = core.upgrade().expect("it is open");
+            let (outcome, returned) = core.outcome(coroutine);
+            of(outcome.expect("it has ended"), returned)
+        })
+        .boxed_local()
+    }
+}
+
 impl Reference {
-    fn waiting(&self, phase: Phase, kind: Kind) -> Waiting {
-        waiting::wait(self.0.clone(), phase, kind, Answer::Time).boxed_local()
-    }
-
-    fn timer(&self, phase: Phase, clock: Option<usize>, length: Length) -> Waiting {
-        waiting::timer(self.0.clone(), phase, clock, length).boxed_local()
-    }
-
-    fn condition(&self, phase: Phase, holds: impl Fn() -> bool + 'static) -> Waiting {
-        let answer = Answer::Condition(Rc::new(holds));
-        waiting::wait(self.0.clone(), phase, Kind::Condition(0), answer).boxed_local()
+    fn waiting(&self, phase: Phase, plan: Plan) -> system::Waiting {
+        let wait = Waiting::new(&self.0, phase, plan);
+        wait.map(|()| Got::Done).boxed_local()
     }
 }
 
 impl System for Reference {
-    type Id = Option<usize>;
+    type Id = usize;
     type Handle = Handle;
-    type Owner = OwnerHandle;
-    type Clock = ClockHandle;
+    type Owner = Owner;
+    type Clock = Clock;
 
-    fn new(unlimited: bool) -> Self {
-        Reference(Model::new(unlimited))
-    }
-
-    fn is_settled(&self) -> bool {
-        !self.0.state.borrow().open
+    fn new(settings: &Settings) -> Self {
+        wake::forget_the_dead();
+        let limit = settings.polls.unwrap_or(1_000) as usize;
+        let inbox = Inbox::default();
+        let state = State::new(Clocks::new(settings), limit, inbox.clone());
+        let core = Rc::new(Core {
+            state: RefCell::new(state),
+            inbox,
+            number: Cell::new(0),
+        });
+        core.number.set(wake::register(&core));
+        Reference(core)
     }
 
     fn close(&self) {
-        self.0.close();
+        let count = self.0.state.borrow().coroutines.len();
+        for coroutine in 0..count {
+            let future = {
+                let mut state = self.0.state.borrow_mut();
+                let coroutine = &mut state.coroutines[coroutine];
+                coroutine.outcome.get_or_insert(Outcome::Stopped);
+                coroutine.future.take()
+            };
+            drop(future);
+        }
     }
 
-    fn begin_frame(&self, dt: Length) {
+    fn begin_frame(&self, _nested: bool, dt: Length) -> Result<(), Refused> {
+        self.0.may_be_driven()?;
         self.0.state.borrow_mut().clocks.begin_frame(dt);
+        Ok(())
     }
 
-    fn begin_fixed_step(&self) -> bool {
-        self.0.state.borrow_mut().clocks.begin_fixed_step()
+    fn begin_fixed_step(&self, _nested: bool) -> Result<bool, Refused> {
+        self.0.may_be_driven()?;
+        Ok(self.0.state.borrow_mut().clocks.begin_fixed_step())
     }
 
-    fn run(&self, phase: Phase, lent: bool) {
-        self.0.state.borrow_mut().lent = lent;
-        self.0.run(phase);
-        self.0.state.borrow_mut().lent = false;
+    fn run(&self, _nested: bool, phase: Phase, lent: bool) -> Result<(), Refused> {
+        self.0.may_be_driven()?;
+        let before = std::mem::replace(&mut self.0.state.borrow_mut().lent, lent);
+        let run = self.0.run(phase);
+        self.0.state.borrow_mut().lent = before;
+        run
     }
 
     fn enter(&self, f: &mut dyn FnMut()) {
-        self.0.inside(None, f);
+        f();
     }
 
     fn len(&self) -> usize {
         let state = self.0.state.borrow();
-        state.coroutines.iter().filter(|it| it.alive).count()
+        let all = 0..state.coroutines.len();
+        all.filter(|&one| state.is_alive(one)).count()
     }
 
     fn now(&self) -> (u64, Option<Phase>) {
         let state = self.0.state.borrow();
-        (state.clocks.frame, state.running)
+        (state.clocks.frame, state.phase())
     }
 
     fn elapsed(&self) -> u64 {
         let state = self.0.state.borrow();
-        state.clocks.now(state.own_clock())
+        let caller = state.scopes.last();
+        let clock = caller.map_or(GAME, |&one| state.coroutines[one].clock);
+        state.clocks.read(clock, state.phase())
     }
 
-    fn begin(
-        &self,
-        _inside: bool,
-        how: How,
-        owner: Option<&OwnerHandle>,
-        script: Script,
-    ) -> Handle {
-        let owner = owner.map_or_else(|| self.0.inherited_owner(), |owner| Some(owner.owner));
-        let coroutine = match how {
-            How::Start => self.0.start(script, owner),
-            How::Spawn => self.0.spawn(script, None, owner),
-            How::SpawnIn(phase) => self.0.spawn(script, Some(phase), owner),
-        };
-        Handle::new(self.0.clone(), coroutine)
+    fn begin(&self, inside: bool, how: How, owner: Option<&Owner>, script: Script) -> Handle {
+        let owner = owner.map(|owner| owner.owner);
+        Handle {
+            core: Rc::downgrade(&self.0),
+            coroutine: self.0.begin(how, inside, owner, script),
+        }
     }
 
     fn remote(&self, script: Script) {
-        self.0.spawn(script, Some(Phase::Update), None);
+        self.0.remote(script);
     }
 
-    fn stop(&self, _inside: bool, id: Option<usize>) -> bool {
-        id.is_some_and(|id| self.0.stop(id))
+    fn stop(&self, _inside: bool, id: usize) -> bool {
+        self.0.stop(id)
     }
 
-    fn set_paused(&self, id: Option<usize>, paused: bool) -> bool {
-        id.is_some_and(|id| self.0.state.borrow_mut().set_paused(id, paused))
+    fn is_alive(&self, id: usize) -> bool {
+        self.0.state.borrow().is_alive(id)
     }
 
-    fn current(&self) -> Option<usize> {
-        self.0.state.borrow().current()
+    fn set_paused(&self, id: usize, paused: bool) -> bool {
+        self.0.set_paused(id, paused)
     }
 
-    fn id(handle: &Handle) -> Option<usize> {
-        handle.coroutine()
+    fn current(&self) -> usize {
+        let state = self.0.state.borrow();
+        *state.scopes.last().expect("a coroutine is polled")
+    }
+
+    fn id(handle: &Handle) -> usize {
+        handle.coroutine
     }
 
     fn is_finished(handle: &Handle) -> bool {
-        handle.outcome().is_some()
+        let core = handle.core.upgrade().expect("it is open");
+        core.outcome(handle.coroutine).0.is_some()
     }
 
-    fn stop_on_drop(handle: &Handle) {
-        handle.stop_on_drop();
+    fn drop_and_stop(handle: Handle) {
+        let core = handle.core.upgrade().expect("it is open");
+        core.stop(handle.coroutine);
     }
 
-    fn join(handle: Handle) -> Waiting {
-        handle.map(Got::Joined).boxed_local()
+    fn join(handle: Handle) -> system::Waiting {
+        handle.ended(|outcome, returned| Got::Joined(returned.ok_or(outcome)))
     }
 
-    fn finished(handle: &Handle) -> Waiting {
-        handle.finished().boxed_local()
-    }
-
-    fn wait(&self, wait: Wait, clock: Option<&ClockHandle>, ask: Rc<dyn Fn() -> bool>) -> Waiting {
-        match wait {
-            Wait::NextFrame(phase) => self.waiting(phase, Kind::NextFrame),
-            Wait::Frames(frames, phase) => self.waiting(phase, Kind::Frames(frames.max(1))),
-            Wait::Seconds(length, phase) => self.timer(phase, None, length),
-            Wait::Realtime(length, phase) => self.timer(phase, Some(REALTIME), length),
-            Wait::OnClock(_, length, phase) => {
-                let clock = clock.expect("it names a clock");
-                self.timer(phase, Some(clock.clock), length)
-            }
-            Wait::Until(_, value, phase) => self.condition(phase, move || ask() == value),
-            Wait::While(_, value, phase) => self.condition(phase, move || ask() != value),
-            Wait::InPhase(phase) => self.waiting(phase, Kind::NextRun),
-            Wait::FixedUpdate => self.waiting(Phase::FixedUpdate, Kind::NextRun),
-            Wait::EndOfFrame => self.waiting(Phase::EndOfFrame, Kind::NextRun),
-            Wait::Join(_) | Wait::Finished(_) | Wait::Bell(_) | Wait::Yield => {
-                unreachable!("not a wait of the executor's own")
-            }
-        }
-    }
-
-    fn owner(
-        &self,
-        _inside: bool,
-        below: Option<&OwnerHandle>,
-        clock: Option<&ClockHandle>,
-    ) -> OwnerHandle {
-        let parent = match (below, clock) {
-            (Some(above), _) => Some(above.owner),
-            (None, Some(_)) => None,
-            (None, None) => self.0.inherited_owner(),
+    fn finished(handle: &Handle) -> system::Waiting {
+        let handle = Handle {
+            core: handle.core.clone(),
+            coroutine: handle.coroutine,
         };
-        let owner = self.0.add_owner(parent, clock.map(|clock| clock.clock));
-        OwnerHandle {
-            model: self.0.clone(),
-            owner,
+        handle.ended(|outcome, _| Got::Ended(outcome))
+    }
+
+    fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> system::Waiting {
+        let Calls { ask, apply } = calls;
+        match *wait {
+            Wait::NextFrame(phase) => self.waiting(phase, Plan::NextFrame),
+            Wait::Frames(frames, phase) => self.waiting(phase, Plan::Frames(frames)),
+            Wait::Steps(steps) => self.waiting(Phase::FixedUpdate, Plan::Steps(steps)),
+            Wait::Seconds(length, phase) => self.waiting(phase, Plan::Seconds(None, length)),
+            Wait::Realtime(length, phase) => self.waiting(phase, Plan::Seconds(Some(REAL), length)),
+            Wait::OnClock(_, length, phase) => {
+                let clock = clock.expect("it names a clock").clock;
+                self.waiting(phase, Plan::Seconds(Some(clock), length))
+            }
+            Wait::Until(_, value, phase) => {
+                tools::condition(&self.0, phase, move || ask() == value)
+            }
+            Wait::While(_, value, phase) => {
+                tools::condition(&self.0, phase, move || ask() != value)
+            }
+            Wait::Animate(length, phase) => {
+                tools::animate(&self.0, phase, length, move |t| apply(t))
+            }
+            Wait::Interval(Length::Nanos(period), count, phase) => {
+                tools::interval(self.0.clone(), phase, period, count).boxed_local()
+            }
+            Wait::InPhase(phase) => self.waiting(phase, Plan::InPhase),
+            Wait::FixedUpdate => self.waiting(Phase::FixedUpdate, Plan::InPhase),
+            Wait::EndOfFrame => self.waiting(Phase::EndOfFrame, Plan::InPhase),
+            Wait::Join(_)
+            | Wait::Finished(_)
+            | Wait::Bell(_)
+            | Wait::Yield
+            | Wait::Interval(..)
+            | Wait::Loose
+            | Wait::Timeout(..)
+            | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
         }
     }
 
-    fn stop_all(owner: &OwnerHandle) {
-        owner.model.stop_owned(owner.owner);
-    }
-
-    fn set_owner_paused(owner: &OwnerHandle, paused: bool) -> bool {
-        let mut state = owner.model.state.borrow_mut();
-        state.set_owner_paused(owner.owner, paused)
-    }
-
-    fn set_active(owner: &OwnerHandle, active: bool) {
-        owner.model.state.borrow_mut().owners[owner.owner].inactive = !active;
-        if !active {
-            owner.model.stop_owned(owner.owner);
+    /// All that are left are looked at in order, each time.
+    fn group(mode: Mode, waits: Vec<system::Waiting>) -> system::Waiting {
+        match mode {
+            Mode::OwnJoinAll => groups::all(waits).boxed_local(),
+            Mode::OwnRace | Mode::OwnSelect => groups::first(waits).boxed_local(),
+            Mode::OwnJoin => tools::two_by_two(waits).boxed_local(),
+            _ => unreachable!("not a group of the crate's own"),
         }
     }
 
-    fn game_clock(&self) -> ClockHandle {
-        ClockHandle {
-            model: self.0.clone(),
+    fn timeout(&self, length: Length, phase: Phase, waiting: system::Waiting) -> system::Waiting {
+        tools::timeout(&self.0, length, phase, waiting)
+    }
+
+    fn owner(&self, inside: bool, below: Option<&Owner>, clock: Option<&Clock>) -> Owner {
+        let below = below.map(|owner| owner.owner);
+        let clock = clock.map(|clock| clock.clock);
+        Owner {
+            core: Rc::downgrade(&self.0),
+            owner: self.0.owner(inside, below, clock),
+        }
+    }
+
+    fn stop_all(owner: &Owner) {
+        let core = owner.core.upgrade().expect("it is open");
+        core.stop_all(owner.owner);
+    }
+
+    fn set_owner_paused(owner: &Owner, paused: bool) -> bool {
+        let core = owner.core.upgrade().expect("it is open");
+        core.set_owner_paused(owner.owner, paused)
+    }
+
+    fn set_active(owner: &Owner, active: bool) {
+        let core = owner.core.upgrade().expect("it is open");
+        core.set_active(owner.owner, active);
+    }
+
+    fn game_clock(&self) -> Clock {
+        Clock {
+            core: Rc::downgrade(&self.0),
             clock: GAME,
         }
     }
 
-    fn child(clock: &ClockHandle) -> ClockHandle {
-        let child = clock.model.state.borrow_mut().clocks.child(clock.clock);
-        ClockHandle {
-            model: clock.model.clone(),
+    fn child(clock: &Clock) -> Clock {
+        let core = clock.core.upgrade().expect("it is open");
+        let child = core.state.borrow_mut().clocks.child(clock.clock);
+        Clock {
+            core: clock.core.clone(),
             clock: child,
         }
     }
 
-    fn set_scale(clock: &ClockHandle, quarters: u8) {
-        let mut state = clock.model.state.borrow_mut();
-        state.clocks.set_scale(clock.clock, u64::from(quarters));
+    fn set_scale(clock: &Clock, quarters: u8) {
+        let core = clock.core.upgrade().expect("it is open");
+        let mut state = core.state.borrow_mut();
+        state.clocks.set_scale(clock.clock, quarters);
     }
 
-    fn set_clock_paused(clock: &ClockHandle, paused: bool) -> bool {
-        let mut state = clock.model.state.borrow_mut();
+    fn set_clock_paused(clock: &Clock, paused: bool) -> bool {
+        let core = clock.core.upgrade().expect("it is open");
+        let mut state = core.state.borrow_mut();
         state.clocks.set_paused(clock.clock, paused)
     }
 
+    fn reading(clock: &Clock) -> u64 {
+        let core = clock.core.upgrade().expect("it is open");
+        let state = core.state.borrow();
+        state.clocks.read(clock.clock, state.phase())
+    }
+
     fn with(&self, f: &mut dyn FnMut()) -> Lent {
-        let (lent, borrowed) = {
-            let state = self.0.state.borrow();
-            (state.lent, state.borrowed)
-        };
-        if !lent {
-            return Lent::Missing;
-        }
-        if borrowed {
-            return Lent::Borrowed;
-        }
-        self.0.borrow_lent(f);
-        Lent::Given
+        self.0.with(f)
     }
 }

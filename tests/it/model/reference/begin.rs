@@ -1,0 +1,121 @@
+//! Rule 9: start runs now, spawn runs soon.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use framestep::{Outcome, Phase};
+
+use super::Core;
+use super::state::{Cause, Coroutine};
+use super::wake;
+use crate::model::program::How;
+use crate::model::system::Script;
+use crate::model::trace::Lent;
+
+impl Core {
+    /// Adds a coroutine of an owner; `inherit`: or of that of the caller, with
+    /// its clock.
+    pub(super) fn begin(
+        &self,
+        how: How,
+        inherit: bool,
+        owner: Option<usize>,
+        script: Script,
+    ) -> usize {
+        let (coroutine, accepted) = {
+            let mut state = self.state.borrow_mut();
+            let caller = state.scopes.last().copied().filter(|_| inherit);
+            let (owner, clock) = match (owner, caller) {
+                (Some(owner), _) => (owner, state.owners[owner].clock),
+                (None, Some(caller)) => {
+                    let caller = &state.coroutines[caller];
+                    (caller.owner, caller.clock)
+                }
+                (None, None) => (0, 0),
+            };
+            let accepted = state.is_active(owner);
+            let phase = match how {
+                How::SpawnIn(phase) => phase,
+                How::Start | How::Spawn => state.phase().unwrap_or(Phase::Update),
+            };
+            let coroutine = state.coroutines.len();
+            let waker = wake::waker(self.number(), coroutine, &self.inbox);
+            state.coroutines.push(Coroutine {
+                future: None,
+                owner,
+                clock,
+                phase,
+                outcome: (!accepted).then_some(Outcome::Stopped),
+                returned: None,
+                stopping: false,
+                going: false,
+                paused: false,
+                remembered: None,
+                unmade: false,
+                waker,
+            });
+            (coroutine, accepted)
+        };
+        if !accepted {
+            drop(script);
+            return coroutine;
+        }
+        let mut state = self.state.borrow_mut();
+        state.take_over();
+        state.coroutines[coroutine].future = Some(script);
+        let phase = state.coroutines[coroutine].phase;
+        match how {
+            How::SpawnIn(_) => state.make_ready(coroutine, phase, Cause::Other, true),
+            How::Spawn => state.make_ready(coroutine, phase, Cause::Other, false),
+            How::Start if state.borrowed => state.held.push(coroutine),
+            How::Start => {
+                drop(state);
+                self.start_now(coroutine);
+            }
+        }
+        coroutine
+    }
+
+    fn start_now(&self, coroutine: usize) {
+        let mut state = self.state.borrow_mut();
+        if !state.is_alive(coroutine) {
+            return;
+        }
+        if state.is_paused(coroutine) {
+            let phase = state.coroutines[coroutine].phase;
+            state.make_ready(coroutine, phase, Cause::Other, false);
+            return;
+        }
+        drop(state);
+        self.poll(coroutine);
+    }
+
+    /// Sent from elsewhere: it is made and polled in the next run of Update.
+    pub(super) fn remote(&self, script: Script) {
+        let coroutine = self.begin(How::SpawnIn(Phase::Update), false, None, script);
+        self.state.borrow_mut().coroutines[coroutine].unmade = true;
+    }
+
+    /// Borrows what is lent.
+    pub(super) fn with(&self, f: &mut dyn FnMut()) -> Lent {
+        {
+            let mut state = self.state.borrow_mut();
+            if !state.lent {
+                return Lent::Missing;
+            }
+            if state.borrowed {
+                return Lent::Borrowed;
+            }
+            state.borrowed = true;
+        }
+        let result = catch_unwind(AssertUnwindSafe(f));
+        self.state.borrow_mut().borrowed = false;
+        let held = std::mem::take(&mut self.state.borrow_mut().held);
+        for coroutine in held {
+            self.start_now(coroutine);
+        }
+        if let Err(payload) = result {
+            resume_unwind(payload);
+        }
+        Lent::Given
+    }
+}

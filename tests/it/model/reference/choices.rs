@@ -1,0 +1,33 @@
+//! Answers where the contract can be read in two ways: each is the one that stands
+//! here, and the other one is a word away.
+
+/// A wake by the destructor of a coroutine is one by that coroutine. If not, it is
+/// one by the coroutine in whose poll the destructor runs: "woken while it is
+/// itself the innermost coroutine being polled".
+pub(super) const DESTRUCTORS_WAKE_AS_THEIR_COROUTINE: bool = false;
+
+/// The innermost coroutine is that of the executor, also while it runs another
+/// executor. If not, there is one on the thread.
+pub(super) const EACH_EXECUTOR_HAS_AN_INNERMOST: bool = true;
+
+/// A timer whose deadline was reached before the pause is due in the runs during
+/// the pause, like any wait. If not, it is due in the first run after it.
+pub(super) const TIMERS_FALL_DUE_IN_PAUSES: bool = true;
+
+/// A condition makes a paused coroutine due like any wait, and that is remembered,
+/// though nobody asks. If not, it is asked from the first run after the pause on.
+pub(super) const CONDITIONS_FALL_DUE_IN_PAUSES: bool = true;
+
+/// What is remembered of a pause is the first wait, and a wake or a join only
+/// where there is no wait. If not so, it is what came first of all.
+pub(super) const WAITS_ARE_REMEMBERED_BEFORE_WAKES: bool = false;
+
+/// A coroutine that is ready since a resume, in the phase of a wait, and is woken
+/// before that is run, is ready in the phase of wakes as well.
+pub(super) const WAKES_COUNT_BESIDE_RESUMES: bool = true;
+
+/// A coroutine that is paused when a run begins in which a wait of it is due, or when
+/// what it joins ends, and resumed before its place has come, is polled in that
+/// place. If not, it is polled where it is resumed, as for any wake that comes in a
+/// pause.
+pub(super) const WAITS_KEEP_THEIR_PLACE: bool = true;

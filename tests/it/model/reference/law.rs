@@ -1,0 +1,57 @@
+//! The table of the contract: in which run a wait is due, and in which order.
+
+use framestep::Phase;
+
+use super::choices::TIMERS_FALL_DUE_IN_PAUSES;
+use super::clocks::Clocks;
+use super::state::{Kind, Timer, Wait};
+
+/// Whether the wait is due in a run of `phase` that begins now.
+pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
+    if wait.phase != phase {
+        return false;
+    }
+    match &wait.kind {
+        Kind::NextFrame => clocks.frame > wait.frame,
+        Kind::Frames(frames) => clocks.frame >= wait.frame + frames,
+        Kind::Steps(steps, begun) => begun >= steps,
+        Kind::Timer(timer) => is_later(wait, clocks) && is_reached(timer, phase, clocks),
+        Kind::Again(_) => is_later(wait, clocks),
+        Kind::InPhase => true,
+        Kind::Join(_) => false,
+    }
+}
+
+/// "Frame > N", and on fixed steps the same of steps. Every run of the fixed
+/// phase is one, so one that begins is later.
+fn is_later(wait: &Wait, clocks: &Clocks) -> bool {
+    wait.phase == Phase::FixedUpdate || clocks.frame > wait.frame
+}
+
+fn is_reached(timer: &Timer, phase: Phase, clocks: &Clocks) -> bool {
+    let now = clocks.read(timer.clock, Some(phase));
+    if timer.paused_at.is_some() && !TIMERS_FALL_DUE_IN_PAUSES {
+        return false;
+    }
+    let now = timer.paused_at.unwrap_or(now);
+    timer.deadline.is_some_and(|deadline| now >= deadline)
+}
+
+/// Where those that are due in one run stand: lower ones are polled first.
+pub(super) fn place(wait: &Wait) -> impl Ord + use<> {
+    let order = wait.order;
+    match &wait.kind {
+        // The phase's waiters, as they began to wait.
+        Kind::NextFrame
+        | Kind::InPhase
+        | Kind::Again(_)
+        | Kind::Join(_)
+        | Kind::Frames(1)
+        | Kind::Steps(1, _) => (0, 0, 0, order),
+        // Those who count, frames before steps.
+        Kind::Frames(frames) => (1, 0, wait.frame + frames, order),
+        Kind::Steps(..) => (1, 1, 0, order),
+        // Timers, clock by clock.
+        Kind::Timer(timer) => (2, timer.clock as u64, timer.deadline.unwrap_or(0), order),
+    }
+}

@@ -1,0 +1,138 @@
+//! Rule 12: a paused coroutine is polled for no reason at all.
+
+use framestep::Phase;
+
+use super::Core;
+use super::choices::WAITS_ARE_REMEMBERED_BEFORE_WAKES;
+use super::state::{Cause, State};
+
+impl Core {
+    pub(super) fn set_paused(&self, coroutine: usize, paused: bool) -> bool {
+        let mut state = self.state.borrow_mut();
+        state.take_over();
+        if !state.is_alive(coroutine) || state.coroutines[coroutine].paused == paused {
+            return false;
+        }
+        state.change(|state| state.coroutines[coroutine].paused = paused);
+        true
+    }
+
+    pub(super) fn set_owner_paused(&self, owner: usize, paused: bool) -> bool {
+        let mut state = self.state.borrow_mut();
+        state.take_over();
+        if state.owners[owner].paused == paused {
+            return false;
+        }
+        state.change(|state| state.owners[owner].paused = paused);
+        true
+    }
+}
+
+impl State {
+    /// Whether a coroutine has the flag, itself or above.
+    pub(super) fn is_paused(&self, coroutine: usize) -> bool {
+        let coroutine = &self.coroutines[coroutine];
+        coroutine.paused || self.is_owner_paused(coroutine.owner)
+    }
+
+    fn is_owner_paused(&self, owner: usize) -> bool {
+        let owner = &self.owners[owner];
+        owner.paused || owner.above.is_some_and(|above| self.is_owner_paused(above))
+    }
+
+    /// Changes a flag, with all that follows from it.
+    fn change(&mut self, flag: impl FnOnce(&mut State)) {
+        let all = 0..self.coroutines.len();
+        let before: Vec<bool> = all.clone().map(|one| self.is_paused(one)).collect();
+        flag(self);
+        for one in all {
+            if self.is_alive(one) && self.is_paused(one) != before[one] {
+                if before[one] {
+                    self.resumed(one);
+                } else {
+                    self.paused(one);
+                }
+            }
+        }
+    }
+
+    fn paused(&mut self, coroutine: usize) {
+        for at in 0..self.waits.len() {
+            if self.waits[at].coroutine == Some(coroutine) {
+                self.stand_still(at);
+            }
+        }
+    }
+
+    /// A timer of a paused coroutine has what its clock reads now as its time.
+    pub(super) fn stand_still(&mut self, at: usize) {
+        let wait = &mut self.waits[at];
+        let phase = wait.phase;
+        if let Some(timer) = wait.timer_mut() {
+            let now = self.clocks.of_timers(timer.clock, phase);
+            timer.paused_at = Some(now);
+        }
+    }
+
+    /// Its deadline is as far away as it was.
+    fn go_on(&mut self, at: usize) {
+        let wait = &mut self.waits[at];
+        let phase = wait.phase;
+        if let Some(timer) = wait.timer_mut() {
+            let now = self.clocks.of_timers(timer.clock, phase);
+            if let Some(before) = timer.paused_at.take() {
+                let deadline = timer.deadline;
+                timer.deadline = deadline.and_then(|it| it.checked_add(now - before));
+            }
+        }
+    }
+
+    /// A wait is another coroutine's from now on.
+    pub(super) fn move_to(&mut self, name: u64, coroutine: Option<usize>) {
+        let at = self.waits.iter().position(|wait| wait.name == name);
+        let at = at.expect("it has begun");
+        if self.waits[at].coroutine != coroutine {
+            self.go_on(at);
+            self.waits[at].coroutine = coroutine;
+            if coroutine.is_some_and(|one| self.is_paused(one)) {
+                self.stand_still(at);
+            }
+        }
+    }
+
+    /// The waits that an ended coroutine has left behind are nobody's.
+    pub(super) fn leave_waits(&mut self, coroutine: usize) {
+        for at in 0..self.waits.len() {
+            if self.waits[at].coroutine == Some(coroutine) {
+                self.go_on(at);
+                self.waits[at].coroutine = None;
+            }
+        }
+    }
+
+    fn resumed(&mut self, coroutine: usize) {
+        for at in 0..self.waits.len() {
+            if self.waits[at].coroutine == Some(coroutine) {
+                self.go_on(at);
+            }
+        }
+        if let Some((phase, cause)) = self.coroutines[coroutine].remembered.take() {
+            // A coroutine that resumes itself is like one that wakes itself.
+            let own = self.scopes.last() == Some(&coroutine);
+            self.make_ready(coroutine, phase, cause, own);
+        }
+    }
+
+    /// One wake is remembered, the first that comes in the pause.
+    pub(super) fn remember(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
+        let remembered = &mut self.coroutines[coroutine].remembered;
+        let before_wakes = WAITS_ARE_REMEMBERED_BEFORE_WAKES && cause == Cause::Wait;
+        match remembered {
+            Some((_, Cause::Wake | Cause::Other)) if before_wakes => {
+                *remembered = Some((phase, cause));
+            }
+            Some(_) => {}
+            None => *remembered = Some((phase, cause)),
+        }
+    }
+}

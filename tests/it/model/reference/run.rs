@@ -1,0 +1,202 @@
+//! A run of a phase: everything is looked at, whoever is due is polled.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Context, Poll};
+
+use framestep::{Outcome, Phase};
+
+use super::choices::{CONDITIONS_FALL_DUE_IN_PAUSES, WAITS_KEEP_THEIR_PLACE};
+use super::law;
+use super::state::{Cause, Kind, Place, Run, State};
+use super::{Core, wake};
+use crate::model::system::Refused;
+
+impl Core {
+    /// Rule 13: one run at a time.
+    pub(super) fn may_be_driven(&self) -> Result<(), Refused> {
+        let state = self.state.borrow();
+        if state.run.is_some() || !state.polling.is_empty() {
+            return Err(Refused);
+        }
+        Ok(())
+    }
+
+    pub(super) fn run(&self, phase: Phase) -> Result<(), Refused> {
+        self.may_be_driven()?;
+        let wakers = {
+            let mut state = self.state.borrow_mut();
+            state.take_over();
+            state.clocks.begin_run(phase);
+            state.begin_run(phase)
+        };
+        // What a combinator has to hear, it hears before anybody is polled.
+        wakers.into_iter().for_each(std::task::Waker::wake);
+        while let Some(coroutine) = self.next_of_run() {
+            self.poll(coroutine);
+        }
+        self.state.borrow_mut().run = None;
+        Ok(())
+    }
+
+    /// Who is polled next.
+    fn next_of_run(&self) -> Option<usize> {
+        let mut state = self.state.borrow_mut();
+        state.joiners_go_first();
+        let limit = state.limit;
+        loop {
+            let run = state.run.as_mut().expect("it is under way");
+            let place = run.queue.pop_front()?;
+            let coroutine = place.coroutine;
+            let before = run.woken.iter().filter(|&&one| one == coroutine);
+            let too_often = place.cause == Cause::Wake && before.count() >= limit;
+            if place.cause == Cause::Wait && !state.waits_for_ready(coroutine) {
+                // Another coroutine has looked at the wait meanwhile.
+                continue;
+            }
+            if state.is_paused(coroutine) {
+                state.remember(coroutine, place.phase, place.cause);
+            } else if too_often {
+                // It goes on in the next run.
+                state.arrive(coroutine, place.phase, Cause::Wake);
+            } else {
+                if place.cause == Cause::Wake {
+                    let run = state.run.as_mut().expect("it is under way");
+                    run.woken.push(coroutine);
+                }
+                return Some(coroutine);
+            }
+        }
+    }
+
+    /// Polls a coroutine that is alive, not paused, and not being polled.
+    pub(super) fn poll(&self, coroutine: usize) {
+        let (mut future, waker) = {
+            let mut state = self.state.borrow_mut();
+            state.forget_readiness(coroutine);
+            state.polling.push(coroutine);
+            state.scopes.push(coroutine);
+            let phase = state.phase().unwrap_or(Phase::Update);
+            let record = &mut state.coroutines[coroutine];
+            record.phase = phase;
+            let future = record.future.take().expect("it waits");
+            (future, record.waker.clone())
+        };
+        wake::enter_poll(self.number(), coroutine);
+        let mut cx = Context::from_waker(&waker);
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx)));
+        wake::leave_poll();
+        let stopping = {
+            let mut state = self.state.borrow_mut();
+            state.polling.pop();
+            state.scopes.pop();
+            state.coroutines[coroutine].stopping
+        };
+        match polled {
+            Ok(Poll::Pending) if stopping => self.drop_and_end(coroutine, future),
+            Ok(Poll::Pending) => {
+                self.state.borrow_mut().coroutines[coroutine].future = Some(future);
+            }
+            Ok(Poll::Ready(value)) => {
+                self.state.borrow_mut().coroutines[coroutine].returned = Some(value);
+                drop(future);
+                self.end(coroutine, Outcome::Finished);
+            }
+            Err(_) => {
+                drop(catch_unwind(AssertUnwindSafe(|| drop(future))));
+                self.end(coroutine, Outcome::Panicked);
+            }
+        }
+    }
+}
+
+impl State {
+    /// Whether a wait of a coroutine is ready that nobody has looked at.
+    fn waits_for_ready(&self, coroutine: usize) -> bool {
+        let mut waits = self.waits.iter();
+        waits.any(|wait| wait.coroutine == Some(coroutine) && wait.ready)
+    }
+
+    /// Looks at everything, and says which wakers are to be called.
+    fn begin_run(&mut self, phase: Phase) -> Vec<std::task::Waker> {
+        if phase == Phase::FixedUpdate {
+            for wait in &mut self.waits {
+                if let Kind::Steps(_, begun) = &mut wait.kind {
+                    *begun += 1;
+                }
+            }
+        }
+        let mut run = Run {
+            phase,
+            queue: VecDeque::new(),
+            joins: Vec::new(),
+            woken: Vec::new(),
+        };
+        // First what became ready before.
+        for coroutine in &mut self.coroutines {
+            coroutine.unmade = false;
+        }
+        self.arrivals.sort_by_key(|arrival| arrival.order);
+        self.arrivals.retain(|arrival| {
+            let of_this = arrival.phase == phase;
+            if of_this {
+                run.queue(arrival.coroutine, phase, arrival.cause);
+            }
+            !of_this
+        });
+        // Then those who wait. What is ready already stays so: a condition that
+        // nobody has asked since makes nobody due again.
+        let mut due = Vec::new();
+        for (at, wait) in self.waits.iter().enumerate() {
+            if !wait.ready && law::is_due(wait, phase, &self.clocks) {
+                due.push(at);
+            }
+        }
+        due.sort_by_key(|&at| law::place(&self.waits[at]));
+        let mut wakers = Vec::new();
+        for at in due {
+            let wait = &mut self.waits[at];
+            wait.ready = true;
+            wakers.extend(wait.waker.clone());
+            let asks = matches!(wait.kind, Kind::Again(_));
+            let Some(coroutine) = wait.coroutine.filter(|&one| self.is_alive(one)) else {
+                continue;
+            };
+            let paused = self.is_paused(coroutine);
+            if paused && asks && !CONDITIONS_FALL_DUE_IN_PAUSES {
+                continue;
+            }
+            if paused && !WAITS_KEEP_THEIR_PLACE {
+                self.remember(coroutine, phase, Cause::Wait);
+            } else {
+                run.queue(coroutine, phase, Cause::Wait);
+            }
+        }
+        self.run = Some(run);
+        wakers
+    }
+
+    /// Rule 6: the joiners of what has ended since the last poll run next.
+    fn joiners_go_first(&mut self) {
+        let run = self.run.as_mut().expect("it is under way");
+        let joins = std::mem::take(&mut run.joins);
+        let mut joiners: Vec<usize> = Vec::new();
+        for name in joins {
+            // One that has been dropped meanwhile, or looked at, makes nobody due.
+            let wait = self.wait(name);
+            let coroutine = wait.and_then(|wait| wait.coroutine);
+            let coroutine = coroutine.filter(|&one| self.is_alive(one));
+            joiners.extend(coroutine.filter(|one| !joiners.contains(one)));
+        }
+        let run = self.run.as_mut().expect("it is under way");
+        for coroutine in joiners.into_iter().rev() {
+            let phase = self.coroutines[coroutine].phase;
+            run.drop_place(coroutine);
+            run.queue.push_front(Place {
+                coroutine,
+                phase,
+                cause: Cause::Other,
+            });
+        }
+    }
+}
