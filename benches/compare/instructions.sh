@@ -14,6 +14,8 @@
 # The code of the bench counts, too: how much of the crate is inlined into it
 # depends on what else calls the same functions. Update after changing it.
 #
+# framestep-join-all is framestep with its own join_all, and only has W8.
+#
 # NO_FRAMESTEP=1 builds the peers only.
 set -eu
 cd "$(dirname "$0")"
@@ -52,30 +54,37 @@ count() {
     echo "$(cat "$work/items") $(sed -n 's/^summary: *//p; s/^totals: *//p' "$work/out" | head -n 1)"
 }
 
-# row WORKLOAD ITEM SIZE STEPS
+# row WORKLOAD ITEM SIZE STEPS [SYSTEM...]
 row() {
-    for system in $systems; do
+    workload=$1 item=$2 size=$3 steps=$4
+    shift 4
+    for system in ${*:-$systems}; do
         # Not every system has a notion of everything; framestep has.
-        if ! few=$(count "$1" "$3" "$system" "$4"); then
+        if ! few=$(count "$workload" "$size" "$system" "$steps"); then
             [ $mode = print ] && continue
             exit 1
         fi
-        many=$(count "$1" "$3" "$system" $(($4 * 2)))
-        echo "$1 $2 $3 $system $few $many" | awk '{
-            printf "%-8s %6d  %-15s %10.1f per %s\n", $1, $3, $4, ($8 - $6) / ($7 - $5), $2
+        many=$(count "$workload" "$size" "$system" $((steps * 2)))
+        echo "$workload $item $size $system $few $many" | awk '{
+            printf "%-8s %6d  %-18s %10.1f per %s\n", $1, $3, $4, ($8 - $6) / ($7 - $5), $2
         }'
     done
 }
 
 rows() {
-    printf '%-8s %6s  %-15s %10s\n' workload size system instr.
+    printf '%-8s %6s  %-18s %10s\n' workload size system instr.
     row W1 resume 10000 30
+    row W1c resume 10000 30
     row W2 fire 10000 512
     row W3 spawn 1000 30
     row W4a join 1000 30
     row W5 resume 10000 30
     row W7 wake 100 30
     row W8 wait 100 30
+    # The same with the join_all of the crate.
+    case " $systems " in
+    *" framestep "*) row W8 wait 100 30 framestep-join-all ;;
+    esac
 }
 
 compiler=$(rustc --version)
@@ -100,20 +109,20 @@ check)
     awk -v same=$same '
         # The first file is the baseline, the second what was counted now.
         /^#/ || $1 == "workload" { next }
-        FNR == NR { old[$1, $2] = $4; names[$1, $2] = $1 " " $2; next }
+        FNR == NR { old[$1, $2, $3] = $4; names[$1, $2, $3] = $1 " " $2 " " $3; next }
         {
-            if (!(($1, $2) in old)) {
-                printf "%-8s %6d  not in the baseline\n", $1, $2
+            if (!(($1, $2, $3) in old)) {
+                printf "%-8s %6d  %-18s not in the baseline\n", $1, $2, $3
                 failed = 1
                 next
             }
-            more = $4 / old[$1, $2] - 1
+            more = $4 / old[$1, $2, $3] - 1
             verdict = more <= 0.04 ? "ok" : more <= 0.15 && !same ? "warning" : "FAILED"
             if (verdict == "FAILED") failed = 1
             if (more < -0.04) verdict = "ok, lower the baseline"
-            printf "%-8s %6d  baseline %8.1f  now %8.1f  %+6.1f %%  %s\n", \
-                $1, $2, old[$1, $2], $4, more * 100, verdict
-            delete names[$1, $2]
+            printf "%-8s %6d  %-18s baseline %8.1f  now %8.1f  %+6.1f %%  %s\n", \
+                $1, $2, $3, old[$1, $2, $3], $4, more * 100, verdict
+            delete names[$1, $2, $3]
         }
         END {
             for (name in names) {

@@ -205,8 +205,11 @@ impl Core {
     /// Gives the block of an ended task back, if nothing needs it any more.
     #[inline]
     fn release(&self, task: Task<'_>) {
-        let cold = self.tasks.release(task);
-        drop(cold);
+        if task.has_cold() {
+            let cold = self.tasks.take_cold(task);
+            drop(cold);
+        }
+        self.tasks.release(task);
     }
 
     /// The `Coroutine<T>` of a task is dropped, and with it the interest in the

@@ -78,23 +78,28 @@ impl Ready {
     /// A new key for a task that is about to stand in `list`.
     #[inline]
     pub(crate) fn key(&self, index: u32, list: List) -> ReadyKey {
-        let at = index as usize;
-        if self.stamps.borrow().len() <= at {
-            self.grow(at);
+        {
+            let stamps = self.stamps.borrow();
+            if let Some(latest) = stamps.get(index as usize) {
+                let stamp = (latest.get() | (COUNT - 1)).wrapping_add(1) | list.bits();
+                latest.set(stamp);
+                return ReadyKey { index, stamp };
+            }
         }
-        let stamps = self.stamps.borrow();
-        let stamp = (stamps[at].get() | (COUNT - 1)).wrapping_add(1) | list.bits();
-        stamps[at].set(stamp);
-        ReadyKey { index, stamp }
+        self.first_key(index, list)
     }
 
     #[cold]
-    fn grow(&self, at: usize) {
+    #[inline(never)]
+    fn first_key(&self, index: u32, list: List) -> ReadyKey {
         let mut stamps = self.stamps.borrow_mut();
-        let more = (at + 1 - stamps.len()).max(stamps.len() / 4);
+        let more = (index as usize + 1 - stamps.len()).max(stamps.len() / 4);
         stamps.reserve_exact(more);
         let len = stamps.len() + more;
         stamps.resize_with(len, Cell::default);
+        let stamp = COUNT | list.bits();
+        stamps[index as usize].set(stamp);
+        ReadyKey { index, stamp }
     }
 
     /// Whether this is the latest key of its task.

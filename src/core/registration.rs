@@ -28,7 +28,8 @@ pub(crate) enum Registration {
 }
 
 /// In which run a wait resumes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(4))]
 pub(crate) struct Resumes {
     phase: PhaseIndex,
     /// Whether it is due in a later frame than that in which it began, or else in
@@ -168,13 +169,13 @@ impl Registration {
         };
         let core = scope.core();
         let state = core.phases.get(resumes.phase);
+        let key = register(scope, cx, resumes.frame_bound);
+        state.queue.borrow_mut().push(key);
         let began = if resumes.frame_bound {
             core.clock.frame()
         } else {
             state.runs.get()
         };
-        let key = register(scope, cx, resumes.frame_bound);
-        state.queue.borrow_mut().push(key);
         *self = Registration::Waiting(Waiting {
             resumes,
             executor: core.id,

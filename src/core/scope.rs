@@ -97,7 +97,7 @@ impl<'c> Scope<'c> {
     #[inline(always)]
     pub(crate) fn context(&self) -> Context<'_> {
         // SAFETY: the waker is this scope's own, which lives as long, or one for
-        // which `with_waker` holds a borrow.
+        // which a `Lends` holds a borrow.
         Context::from_waker(unsafe { &*self.waker.get() })
     }
 
@@ -115,18 +115,10 @@ impl<'c> Scope<'c> {
         if self.lends(cx) { self.current() } else { None }
     }
 
-    /// Lends the coroutine's own waker for the length of `f`.
+    /// Lends the coroutine's own waker for as long as the result is kept.
     #[inline]
-    pub(crate) fn with_waker<R>(&self, own: &Waker, f: impl FnOnce() -> R) -> R {
-        struct Restore<'a>(&'a Cell<*const Waker>, *const Waker);
-        impl Drop for Restore<'_> {
-            #[inline]
-            fn drop(&mut self) {
-                self.0.set(self.1);
-            }
-        }
-        let _restore = Restore(&self.waker, self.waker.replace(own));
-        f()
+    pub(crate) fn lend<'w>(&'w self, own: &'w Waker) -> Lends<'w> {
+        Lends(&self.waker, self.waker.replace(own))
     }
 
     /// A waker of the current coroutine that may leave the executor.
@@ -168,6 +160,16 @@ impl<'c> Scope<'c> {
     fn is_on_this_thread(&self) -> bool {
         let this = ptr::from_ref(self).cast::<()>();
         each(|scope| (ptr::from_ref(scope).cast() == this).then_some(())).is_some()
+    }
+}
+
+/// A scope that lends another waker than its own.
+pub(crate) struct Lends<'w>(&'w Cell<*const Waker>, *const Waker);
+
+impl Drop for Lends<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.set(self.1);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::coroutine::TaskKey;
 use crate::time::PhaseIndex;
 
 use super::Core;
-use super::ready::{List, ReadyKey};
+use super::ready::{List, ReadyKey, ReadyList};
 use super::scope::{self, Scope};
 use super::task::{Flags, Task};
 use super::waker::{Message, OwnWaker};
@@ -132,12 +132,16 @@ impl Core {
             task.set_phase(phase);
         }
         task.set(Flags::READY);
-        let key = self
-            .ready
-            .key(task.index(), List::Next(self.next_run(phase)));
         let state = self.phases.get(phase);
-        state.ready.borrow_mut().keys.push(key);
-        self.sweep_ready(phase);
+        let list = List::Next(state.runs.get() + 1);
+        let key = self.ready.key(task.index(), list);
+        let mut ready = state.ready.borrow_mut();
+        ready.keys.push(key);
+        // Only a list that outgrows the tasks there are can hold stale keys without
+        // end: one of a phase that is never run.
+        if ready.keys.len() > 64 && ready.keys.len() > 2 * self.tasks.len() as usize {
+            self.sweep_ready(&mut ready);
+        }
     }
 
     /// The number of the next run of a phase.
@@ -145,19 +149,12 @@ impl Core {
         self.phases.get(phase).runs.get() + 1
     }
 
-    /// Keeps the list of a phase that is never run from growing without bound.
-    #[inline]
-    fn sweep_ready(&self, phase: PhaseIndex) {
-        let state = self.phases.get(phase);
-        let len = state.ready.borrow().keys.len();
-        // Only a list that outgrows the tasks there are can hold stale keys
-        // without end.
-        if len > 64 && len > 2 * self.tasks.len() as usize {
-            let is_ready = |key: &ReadyKey| {
-                self.tasks.at(key.index).has(Flags::READY) && self.ready.is_latest(*key)
-            };
-            state.ready.borrow_mut().keys.retain(is_ready);
-        }
+    #[cold]
+    fn sweep_ready(&self, list: &mut ReadyList) {
+        list.keys.retain(|&key| {
+            let task = self.tasks.at(key.index);
+            task.has(Flags::READY) && self.ready.is_latest(key)
+        });
     }
 
     /// Takes a ready task by its key, if that is the latest one.

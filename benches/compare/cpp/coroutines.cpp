@@ -179,6 +179,18 @@ Script short_lived(u64 index) {
     actor.resumes += 1;
 }
 
+// A child begins at once, and stands behind all others in the next frame.
+Script churning(u64 index) {
+    Actor actor(index);
+    for (;;) {
+        co_await NextFrame{};
+        actor.resumes += 1;
+        short_lived(index);
+        co_await NextFrame{};
+        actor.resumes += 1;
+    }
+}
+
 Child child(u64 index) {
     u64 ballast[5] = {index, index, index, index, index};
     asm volatile("" : : "r"(ballast) : "memory");
@@ -251,6 +263,16 @@ void cpp_awake(u64 size, bool aged) {
     Random random{0x5EED};
     for (u64 last = queue.size() - 1; last > 0; --last) {
         std::swap(queue[last], queue[random.below(last + 1)]);
+    }
+}
+
+void cpp_churning(u64 size, u64 one_in) {
+    for (u64 index = 0; index < size; ++index) {
+        if (index % one_in == 0) {
+            churning(index);
+        } else {
+            awake(index, 0);
+        }
     }
 }
 

@@ -72,7 +72,6 @@ impl Actor {
     }
 
     /// What it was made with.
-    #[cfg_attr(not(feature = "framestep"), expect(dead_code))]
     pub(crate) fn index(&self) -> usize {
         self.ballast[0] as usize
     }

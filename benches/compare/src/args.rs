@@ -13,8 +13,9 @@ compare --scale [--sizes ..] [--systems ..] [--rounds N] [--quick]
         [--report DIR]                        how costs grow with the size
 compare --footprint SYSTEM SIZE               memory of one system; prints bytes
 
-workloads: W1 W1-aged W2 W2-idle W3 W4a W4b W4c W5 W6 W7 W8 W9
-systems:   bare state-machines c++20 tokio framestep; not with --quick:
+workloads: W1 W1-aged W1c W2 W2-idle W3 W4a W4b W4c W5 W6 W7 W8 W9
+systems:   bare state-machines c++20 tokio framestep
+           framestep-join-all (W8 only); not with --quick:
            koryto simple-async-local cosync async-task async-executor
            futures-localpool; and only when named:
            bare-all-phases tokio-notify tokio-yield tokio-self-wake";

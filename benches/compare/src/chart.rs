@@ -77,7 +77,11 @@ fn draw(body: &mut String, panel: &Panel, left: f64, top: f64) {
     let mut bars: Vec<&Bar> = panel.bars.iter().collect();
     bars.sort_by(|a, b| a.value.median.total_cmp(&b.value.median));
     for (place, bar) in bars.into_iter().enumerate() {
-        let ours = if bar.system == OURS { " ours" } else { "" };
+        let ours = if bar.system.starts_with(OURS) {
+            " ours"
+        } else {
+            ""
+        };
         let y = first + BAR * place as f64;
         let end = axis.at(bar.value.median);
         put(format_args!(

@@ -19,6 +19,7 @@
 //! |---------|-----------------------------------------------------|--------|
 //! | W1      | N coroutines `loop { next_frame().await }`          | resume |
 //! | W1-aged | the same, queued in another order than allocated    | resume |
+//! | W1c     | W1; 1 in 10,000 starts a child every second frame   | resume |
 //! | W2      | N coroutines `loop { wait_seconds(0.5..5).await }`  | fire   |
 //! | W2-idle | N coroutines that wait for weeks: an empty frame    | frame  |
 //! | W3      | spawn N, each waits for one frame and ends          | spawn  |
@@ -30,6 +31,9 @@
 //! | W7      | N pairs wake each other 200 times a frame           | wake   |
 //! | W8      | N coroutines join 64 `next_frame`s at once          | wait   |
 //! | W9      | a snapshot of N coroutines in waits of all kinds    | look   |
+//!
+//! The child of W1c waits for one frame and ends; its resume is checked, and
+//! its cost counts, but the figure is per resume of the N.
 //!
 //! # Systems
 //!

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// The system that stands out.
+/// The system that stands out. Names of its other rows begin with it.
 pub(crate) const OURS: &str = "framestep";
 
 /// Between panels, and around them.

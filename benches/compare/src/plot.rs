@@ -85,7 +85,7 @@ fn draw(body: &mut String, mut panel: Panel, left: f64) {
     let ends: Vec<f64> = panel.lines.iter().map(end).collect();
     let heights = apart(&ends, NAME, top, bottom);
     let mut named: Vec<(&Line, f64)> = panel.lines.iter().zip(heights).collect();
-    named.sort_by_key(|(line, _)| line.system == OURS);
+    named.sort_by_key(|(line, _)| line.system.starts_with(OURS));
     for (line, name) in named {
         put_line(body, line, name, &across, &up);
     }
@@ -120,7 +120,7 @@ fn put_grid(body: &mut String, across: &Axis, up: &Axis) {
 /// A line, its markers, and its name at the height `name`.
 fn put_line(body: &mut String, line: &Line, name: f64, across: &Axis, up: &Axis) {
     let mut put = |what: fmt::Arguments<'_>| put(body, what);
-    let (ours, radius) = if line.system == OURS {
+    let (ours, radius) = if line.system.starts_with(OURS) {
         (" ours", 4.5)
     } else {
         ("", 3.5)

@@ -25,7 +25,29 @@ pub(crate) fn awake<F: Future>(
     }
 }
 
-/// W3: waits for one frame and ends.
+/// Among so many coroutines of W1c, the first starts children.
+pub(crate) const CHURN_ONE_IN: usize = 10_000;
+
+/// W1c: as [`awake`], and in every other frame, the first among them, calls
+/// `start` for a child: [`short_lived`].
+pub(crate) fn churning<F: Future>(
+    index: usize,
+    next_frame: impl Fn() -> F,
+    start: impl Fn(usize),
+) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(index);
+    async move {
+        loop {
+            next_frame().await;
+            actor.resumed();
+            start(index);
+            next_frame().await;
+            actor.resumed();
+        }
+    }
+}
+
+/// W3: waits for one frame and ends. Also the child of W1c.
 pub(crate) fn short_lived<F: Future>(
     index: usize,
     next_frame: impl Fn() -> F,

@@ -186,29 +186,32 @@ impl Core {
     }
 
     /// Polls a task with its own waker and on its own clock, under watch.
+    #[inline]
     pub(in crate::core) fn poll_with_extras(
         &self,
         scope: &Scope<'_>,
         task: Task<'_>,
         phase: PhaseIndex,
     ) -> Polled {
-        let poll = || {
-            if task.has(Flags::CLOCK) || self.clock.has_view() || task.has(Flags::WATCHED) {
-                self.poll_watched(scope, task, phase)
-            } else {
-                self.tasks.poll(task, phase, &mut scope.context())
+        if task.has(Flags::OWN_WAKER) {
+            // The task's own, so that `will_wake` holds.
+            let own = self
+                .tasks
+                .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
+            if let Some(own) = own.flatten() {
+                let _lent = scope.lend(&own);
+                return self.poll_on_own_clock(scope, task, phase);
             }
-        };
-        if !task.has(Flags::OWN_WAKER) {
-            return poll();
         }
-        // The task's own, so that `will_wake` holds.
-        let own = self
-            .tasks
-            .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
-        match own.flatten() {
-            Some(own) => scope.with_waker(&own, poll),
-            None => poll(),
+        self.poll_on_own_clock(scope, task, phase)
+    }
+
+    #[inline]
+    fn poll_on_own_clock(&self, scope: &Scope<'_>, task: Task<'_>, phase: PhaseIndex) -> Polled {
+        if task.has(Flags::CLOCK_OR_WATCHED) || self.clock.has_view() {
+            self.poll_watched(scope, task, phase)
+        } else {
+            self.tasks.poll(task, phase, &mut scope.context())
         }
     }
 

@@ -27,7 +27,8 @@ use crate::time::PhaseIndex;
 
 use super::stage::VTable;
 
-/// Where a task is in its life.
+/// Where a task is in its life. The order matters: alive are `Idle` to
+/// `Returning`, ended are `Finished` and what follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum State {
@@ -39,12 +40,12 @@ pub(crate) enum State {
     Polling,
     /// The same, and it is dropped when it next waits.
     PollingStopped,
-    /// It was stopped, and is dropped as soon as the stack allows. From here on
-    /// it does not count as alive.
-    Condemned,
     /// The future has returned and is being dropped, before its output takes its
     /// place.
     Returning,
+    /// It was stopped, and is dropped as soon as the stack allows. From here on
+    /// it does not count as alive.
+    Condemned,
     /// The future is being dropped.
     Dropping,
     /// It ended with its output, which is there.
@@ -73,6 +74,8 @@ impl Flags {
     pub(crate) const CLOCK: Flags = Flags(1 << 4);
     /// Its polls are noted for those who inspect it.
     pub(crate) const WATCHED: Flags = Flags(1 << 5);
+    /// What a poll has to prepare.
+    pub(crate) const CLOCK_OR_WATCHED: Flags = Flags(0b11_0000);
     /// All that a poll has to look at.
     pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
     /// Its `Coroutine` handle exists, and wants the output.
@@ -157,27 +160,32 @@ impl Header {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn state(&self) -> State {
-        const STATES: [State; 16] = [
+        const STATES: [State; 11] = [
             State::Vacant,
             State::Idle,
             State::Polling,
             State::PollingStopped,
-            State::Condemned,
             State::Returning,
+            State::Condemned,
             State::Dropping,
             State::Finished,
             State::Taken,
             State::Stopped,
             State::Panicked,
-            State::Vacant,
-            State::Vacant,
-            State::Vacant,
-            State::Vacant,
-            State::Vacant,
         ];
-        STATES[usize::from(self.status.get() & STATE)]
+        STATES[usize::from(self.bits())]
+    }
+
+    #[inline(always)]
+    fn bits(&self) -> u16 {
+        self.status.get() & STATE
+    }
+
+    /// Whether it is in one of the states from `first` to `last`.
+    #[inline(always)]
+    fn is_between(&self, first: State, last: State) -> bool {
+        (first as u16..=last as u16).contains(&self.bits())
     }
 
     #[inline(always)]
@@ -188,7 +196,7 @@ impl Header {
     /// Whether it is in this state.
     #[inline(always)]
     pub(crate) fn is_in(&self, state: State) -> bool {
-        self.status.get() & STATE == state as u16
+        self.bits() == state as u16
     }
 
     /// Begins a poll in a run of `phase`. `false`: it is not idle.
@@ -219,31 +227,26 @@ impl Header {
     }
 
     pub(crate) fn set_phase(&self, phase: PhaseIndex) {
-        self.status.set(status(phase, self.state()));
+        let bits = self.bits();
+        self.status.set(phase.bits() << STATE_BITS | bits);
     }
 
     /// Whether it has not ended, and nothing has stopped it for good.
     #[inline]
     pub(crate) fn is_alive(&self) -> bool {
-        matches!(
-            self.state(),
-            State::Idle | State::Polling | State::PollingStopped | State::Returning
-        )
+        self.is_between(State::Idle, State::Returning)
     }
 
     /// Whether its future is being polled.
     #[inline]
     pub(crate) fn is_polled(&self) -> bool {
-        matches!(
-            self.state(),
-            State::Polling | State::PollingStopped | State::Returning
-        )
+        self.is_between(State::Polling, State::Returning)
     }
 
     /// Whether it has ended, in whatever way.
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
-        self.state() >= State::Finished
+        self.is_between(State::Finished, State::Panicked)
     }
 
     /// How it ended, if it has.

@@ -411,15 +411,19 @@ impl Tasks {
         handle.reference
     }
 
-    /// Makes the block of a task that has ended vacant, if nothing needs it any
-    /// more. Returns what is left for the caller to drop.
+    /// Whether a task has ended, and nothing needs its block any more.
     #[inline]
-    pub(crate) fn release(&self, task: Task<'_>) -> Option<Cold> {
-        if !task.has_ended() || task.is_referenced() || self.has_output_to_drop(task) {
-            return None;
+    pub(crate) fn is_unneeded(&self, task: Task<'_>) -> bool {
+        task.has_ended() && !task.is_referenced() && !self.has_output_to_drop(task)
+    }
+
+    /// Makes the block of a task vacant, if it is unneeded and has no cold data.
+    #[inline]
+    pub(crate) fn release(&self, task: Task<'_>) {
+        if !self.is_unneeded(task) || task.has_cold() {
+            return;
         }
         debug_assert!(task.member().is_none() && task.joiners.get() == NO_JOINER);
-        let cold = self.remove_cold(task);
         if task.is_registered() {
             // Of a wait that has gone elsewhere, or was leaked.
             task.deregister();
@@ -429,11 +433,12 @@ impl Tasks {
         task.set_state(State::Vacant);
         task.cold.set(*vacant);
         *vacant = task.index();
-        cold
     }
 
-    fn remove_cold(&self, task: Task<'_>) -> Option<Cold> {
-        if !task.has_cold() {
+    /// Takes the cold data of an unneeded task, for the caller to drop.
+    #[cold]
+    pub(crate) fn take_cold(&self, task: Task<'_>) -> Option<Cold> {
+        if !task.has_cold() || !self.is_unneeded(task) {
             return None;
         }
         let index = task.cold.replace(NO_COLD);

@@ -65,6 +65,7 @@ struct ClockTimers {
 
 impl PhaseTimers {
     /// Adds a timer.
+    #[inline]
     pub(crate) fn insert(&mut self, clock: ClockRef<'_>, deadline_ns: u64, key: WaitKey) {
         let timers = self.clock_timers(clock);
         timers.wheel.insert(deadline_ns, key.bits());
@@ -228,13 +229,23 @@ impl PhaseTimers {
         }
     }
 
+    #[inline]
     fn clock_timers(&mut self, clock: ClockRef<'_>) -> &mut ClockTimers {
         let index = self.find(clock.index());
         let index = index.unwrap_or_else(|| self.add(clock));
         &mut self.clocks[index]
     }
 
+    #[inline]
     fn find(&self, clock: ClockIndex) -> Option<usize> {
+        // Nearly all timers are on the game clock, the first of all.
+        if self
+            .clocks
+            .first()
+            .is_some_and(|first| first.clock == clock)
+        {
+            return Some(0);
+        }
         let found = self
             .clocks
             .binary_search_by_key(&clock, |timers| timers.clock);

@@ -149,7 +149,7 @@ fn frame_ns(
         .collect();
     drop(world);
     let counted = take_tally();
-    let expected = workload.resumes(workload.items(size, steps)(steps));
+    let expected = workload.resumes(size, workload.items(size, steps)(steps));
     if is_wrong(workload, system, counted, expected) {
         let (id, name) = (workload.id(), system.name());
         eprintln!("WRONG: {name} in {id}: {counted} resumes, not {expected}");

@@ -39,6 +39,11 @@ impl Figures {
         }
     }
 
+    /// Whether the system does anything of what is measured.
+    fn has_any(&self) -> bool {
+        self.awake.is_some() || self.asleep.is_some()
+    }
+
     fn json(&self) -> String {
         let micros = |ns: Option<Spread>| json::spread(ns.map(|ns| ns.over(1e3)));
         let millis = |ns: Option<Spread>| json::spread(ns.map(|ns| ns.over(1e6)));
@@ -61,7 +66,8 @@ impl Report {
     /// Writes both files into `directory`, which is made if need be.
     pub(crate) fn write(&self, directory: &Path) -> io::Result<()> {
         fs::create_dir_all(directory)?;
-        let json = json::document(self.0.iter().map(Figures::json));
+        let measured = self.0.iter().filter(|figures| figures.has_any());
+        let json = json::document(measured.map(Figures::json));
         fs::write(directory.join("scale.json"), json)?;
         fs::write(directory.join("scale.svg"), plot::svg(self.panels()))
     }

@@ -2,7 +2,7 @@
 //! nothing. No queue, no wakers, no timers, no stopping, no order to keep:
 //! the least that an executor of boxed futures can do.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::actor::{Actor, FRAME, Waits, child};
 use crate::random::shuffle;
-use crate::scripts;
+use crate::scripts::{self, CHURN_ONE_IN};
 use crate::systems::waker_list::PHASES;
 use crate::systems::{Order, System, World};
 
@@ -86,9 +86,11 @@ fn parent(children: usize) -> impl Future<Output = ()> {
     }
 }
 
+type Boxed = Pin<Box<dyn Future<Output = ()>>>;
+
 #[derive(Default)]
 struct Executor {
-    futures: Vec<Pin<Box<dyn Future<Output = ()>>>>,
+    futures: Vec<Boxed>,
 }
 
 impl Executor {
@@ -136,6 +138,29 @@ impl World for Spawning {
             }
             self.executor.run_frame();
             self.executor.run_frame();
+        }
+    }
+}
+
+thread_local! {
+    /// Children started in the run under way.
+    static STARTED: RefCell<Vec<Boxed>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Children are pushed to a `Vec` of their own while the others are polled,
+/// which borrows theirs; after that they are polled and moved there.
+struct Churning(Executor);
+
+impl World for Churning {
+    fn steps(&mut self, count: u64) {
+        let mut cx = Context::from_waker(Waker::noop());
+        for _ in 0..count {
+            self.0.run_frame();
+            // None of them starts others.
+            STARTED.with_borrow_mut(|started| {
+                started.retain_mut(|child| child.as_mut().poll(&mut cx).is_pending());
+                self.0.futures.append(started);
+            });
         }
     }
 }
@@ -241,6 +266,23 @@ impl System for Bare {
         }
         executor.poll_all();
         Some(Box::new(executor))
+    }
+
+    fn churning(&self, size: usize) -> Option<Box<dyn World>> {
+        let start = |index| {
+            let child = Box::pin(scripts::short_lived(index, next_frame));
+            STARTED.with_borrow_mut(|started| started.push(child));
+        };
+        let mut executor = Executor::with_capacity(size);
+        for index in 0..size {
+            if index % CHURN_ONE_IN == 0 {
+                executor.spawn(scripts::churning(index, next_frame, start));
+            } else {
+                executor.spawn(scripts::awake(index, next_frame));
+            }
+        }
+        executor.poll_all();
+        Some(Box::new(Churning(executor)))
     }
 
     fn asleep(&self, size: usize, waits: Waits) -> Option<Box<dyn World>> {

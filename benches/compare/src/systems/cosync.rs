@@ -9,7 +9,7 @@
 use cosync::{Cosync, sleep_ticks, yield_now};
 
 use crate::actor::{Actor, UNITS_PER_FRAME, Waits};
-use crate::scripts;
+use crate::scripts::{self, CHURN_ONE_IN};
 use crate::systems::{Order, System, World};
 
 fn asleep(index: usize, waits: Waits) -> impl Future<Output = ()> {
@@ -73,6 +73,26 @@ impl System for OfCosync {
             frames
                 .tasks
                 .queue(move |_| scripts::awake(index, yield_now));
+        }
+        frames.steps(1);
+        Some(Box::new(frames))
+    }
+
+    fn churning(&self, size: usize) -> Option<Box<dyn World>> {
+        let mut frames = Frames::new(None);
+        for index in 0..size {
+            if index % CHURN_ONE_IN == 0 {
+                frames.tasks.queue(move |tasks| {
+                    let start = move |index| {
+                        tasks.queue(move |_| scripts::short_lived(index, yield_now));
+                    };
+                    scripts::churning(index, yield_now, start)
+                });
+            } else {
+                frames
+                    .tasks
+                    .queue(move |_| scripts::awake(index, yield_now));
+            }
         }
         frames.steps(1);
         Some(Box::new(frames))

@@ -6,6 +6,7 @@
 //! future within a coroutine that is not one of its own (no W4b).
 
 use crate::actor::{Waits, add_to_tally};
+use crate::scripts::CHURN_ONE_IN;
 use crate::systems::{Order, System, World};
 
 unsafe extern "C" {
@@ -13,6 +14,7 @@ unsafe extern "C" {
     safe fn cpp_end();
     safe fn cpp_take_tally() -> u64;
     safe fn cpp_awake(size: u64, aged: bool);
+    safe fn cpp_churning(size: u64, one_in: u64);
     safe fn cpp_asleep(size: u64, weeks: bool);
     safe fn cpp_spawn(size: u64);
     safe fn cpp_join(children: u64);
@@ -92,6 +94,12 @@ impl System for Cpp {
     fn awake(&self, size: usize, order: Order) -> Option<Box<dyn World>> {
         let scheduler = Scheduler::new(Kind::Frames);
         cpp_awake(size as u64, order == Order::Aged);
+        Some(Box::new(scheduler))
+    }
+
+    fn churning(&self, size: usize) -> Option<Box<dyn World>> {
+        let scheduler = Scheduler::new(Kind::Frames);
+        cpp_churning(size as u64, CHURN_ONE_IN as u64);
         Some(Box::new(scheduler))
     }
 

@@ -1,7 +1,10 @@
 //! framestep, driven by `run_frame` as a host without an engine would.
 //!
 //! W1 and W2 begin with `start`, at time zero. W3 is about `spawn`, so that
-//! both of its polls happen in frames.
+//! both of its polls happen in frames. The children of W1c are started, too.
+//!
+//! W8 has two rows: `framestep` with the `join_all` of futures, as the others
+//! have it, and `framestep-join-all` with the crate's own.
 
 use std::future::pending;
 use std::hint::black_box;
@@ -14,7 +17,7 @@ use futures::future::LocalBoxFuture;
 
 use crate::actor::{Actor, FRAME, Waits, child};
 use crate::random::permutation;
-use crate::scripts::{self, Ball};
+use crate::scripts::{self, Ball, CHURN_ONE_IN, JOINED};
 use crate::systems::{Order, System, World};
 
 /// Sleeps once, for a few nanoseconds that its index decides. All such naps
@@ -37,6 +40,17 @@ fn asleep(index: usize, waits: Waits) -> impl Future<Output = ()> {
         loop {
             wait_seconds(actor.next_wait(waits)).await;
             actor.resumed();
+        }
+    }
+}
+
+/// W8 with the `join_all` of the crate.
+fn joining_frames(index: usize) -> impl Future<Output = ()> {
+    let mut actor = Actor::new(index);
+    async move {
+        loop {
+            let all = framestep::join_all((0..JOINED).map(|_| next_frame())).await;
+            actor.add(all.len() as u64);
         }
     }
 }
@@ -170,6 +184,19 @@ impl System for Framestep {
         Some(Box::new(Frames(executor)))
     }
 
+    fn churning(&self, size: usize) -> Option<Box<dyn World>> {
+        let start = |index| drop(start(scripts::short_lived(index, next_frame)));
+        let executor = Executor::new();
+        for index in 0..size {
+            if index % CHURN_ONE_IN == 0 {
+                executor.start(scripts::churning(index, next_frame, start));
+            } else {
+                executor.start(scripts::awake(index, next_frame));
+            }
+        }
+        Some(Box::new(Frames(executor)))
+    }
+
     fn asleep(&self, size: usize, waits: Waits) -> Option<Box<dyn World>> {
         let executor = Executor::new();
         for index in 0..size {
@@ -251,5 +278,26 @@ impl System for Framestep {
         let mut frames = Frames(executor);
         frames.steps(1);
         Some(Box::new(Inspected(frames.0)))
+    }
+}
+
+/// W8 only: what the crate has in place of the `join_all` of futures.
+pub(crate) struct OwnJoinAll;
+
+impl System for OwnJoinAll {
+    fn name(&self) -> &'static str {
+        "framestep-join-all"
+    }
+
+    fn future_bytes(&self) -> usize {
+        Framestep.future_bytes()
+    }
+
+    fn joining_frames(&self, size: usize) -> Option<Box<dyn World>> {
+        let executor = Executor::new();
+        for index in 0..size {
+            executor.start(joining_frames(index));
+        }
+        Some(Box::new(Frames(executor)))
     }
 }

@@ -4,7 +4,7 @@
 //! as the others.
 //!
 //! A coroutine cannot start another one, as that takes the arena itself: no
-//! W4a, no W4c. There is one kind of frame: no W5. Nothing can be woken: no
+//! W1c, no W4a, no W4c. There is one kind of frame: no W5. Nothing can be woken: no
 //! W7, no W8.
 
 use koryto::{Koryto, wait_seconds, yield_frame};

@@ -76,6 +76,14 @@ pub(crate) trait System {
         None
     }
 
+    /// Like `awake`, in the order of allocation; the first coroutine and every
+    /// ten-thousandth after it start a child `{ next_frame().await; count }`
+    /// in every other frame. The child begins to wait in the frame in which
+    /// it is started.
+    fn churning(&self, _size: usize) -> Option<Box<dyn World>> {
+        None
+    }
+
     /// `size` coroutines: `loop { wait_seconds(random).await; count }`.
     fn asleep(&self, _size: usize, _waits: Waits) -> Option<Box<dyn World>> {
         None
@@ -141,12 +149,21 @@ pub(crate) fn usual() -> Vec<Box<dyn System>> {
         Box::new(tokio::WAKERS),
         #[cfg(feature = "framestep")]
         Box::new(framestep::Framestep),
+        #[cfg(feature = "framestep")]
+        Box::new(framestep::OwnJoinAll),
     ]
 }
 
 /// Those of them that a run in a hurry compares.
 pub(crate) fn quick() -> Vec<Box<dyn System>> {
-    let names = ["bare", "state-machines", "c++20", "tokio", "framestep"];
+    let names = [
+        "bare",
+        "state-machines",
+        "c++20",
+        "tokio",
+        "framestep",
+        "framestep-join-all",
+    ];
     let mut systems = usual();
     systems.retain(|system| names.contains(&system.name()));
     systems

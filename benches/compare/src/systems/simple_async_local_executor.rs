@@ -4,7 +4,8 @@
 //! What it offers to wait for is events, two reference counts each; a wait
 //! written by hand is cheaper, and stands for `next_frame` here. It has no
 //! clock (no W2), no handles to join (no W4a, no W4c), one kind of step (no
-//! W5), and wakes nobody (no W7, no W8).
+//! W5), and wakes nobody (no W7, no W8). What is spawned in a step begins in
+//! the next one, a frame later than the children of W1c: no W1c.
 
 use simple_async_local_executor::Executor;
 

@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use crate::actor::{Actor, UNITS_PER_FRAME, Waits};
+use crate::scripts::CHURN_ONE_IN;
 use crate::systems::{Order, System, World};
 
 /// `loop { next_frame().await; count }`.
@@ -125,6 +126,49 @@ impl World for SpawningWorld {
     }
 }
 
+/// `loop { next_frame().await; count; start(child); next_frame().await; count }`.
+struct Churning {
+    awake: Awake,
+    starts: bool,
+}
+
+impl Churning {
+    fn new(index: usize) -> Self {
+        Self {
+            awake: Awake::new(index),
+            starts: false,
+        }
+    }
+
+    fn step(&mut self) -> Option<ShortLived> {
+        self.awake.step();
+        let index = self.awake.actor.index();
+        let child = self.starts.then(|| ShortLived::Spawned(Actor::new(index)));
+        self.starts = !self.starts;
+        child
+    }
+}
+
+/// A `Vec` for each kind.
+struct ChurningWorld {
+    machines: Vec<Awake>,
+    churning: Vec<Churning>,
+    children: Vec<ShortLived>,
+}
+
+impl World for ChurningWorld {
+    fn steps(&mut self, count: u64) {
+        for _ in 0..count {
+            for machine in &mut self.machines {
+                machine.step();
+            }
+            let started = self.churning.iter_mut().filter_map(Churning::step);
+            self.children.extend(started);
+            self.children.retain_mut(ShortLived::step);
+        }
+    }
+}
+
 pub(crate) struct StateMachines;
 
 impl System for StateMachines {
@@ -141,6 +185,18 @@ impl System for StateMachines {
             return None;
         }
         let mut world = AwakeWorld((0..size).map(Awake::new).collect());
+        world.steps(1);
+        Some(Box::new(world))
+    }
+
+    fn churning(&self, size: usize) -> Option<Box<dyn World>> {
+        let (churning, machines): (Vec<usize>, _) =
+            (0..size).partition(|index| index % CHURN_ONE_IN == 0);
+        let mut world = ChurningWorld {
+            machines: machines.into_iter().map(Awake::new).collect(),
+            churning: churning.into_iter().map(Churning::new).collect(),
+            children: Vec::new(),
+        };
         world.steps(1);
         Some(Box::new(world))
     }

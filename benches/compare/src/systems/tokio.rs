@@ -46,7 +46,7 @@ use ::tokio::task::{LocalSet, spawn_local, yield_now};
 use ::tokio::time::{advance, sleep};
 
 use crate::actor::{Actor, FRAME, Waits, child};
-use crate::scripts::{self, Ball};
+use crate::scripts::{self, Ball, CHURN_ONE_IN};
 use crate::systems::waker_list::{Lists, PHASES};
 use crate::systems::{Order, System, World};
 
@@ -327,6 +327,22 @@ impl<F: Frames> System for Tokio<F> {
         if order == Order::Aged && !F::shuffle() {
             return None;
         }
+        Some(Box::new(host))
+    }
+
+    fn churning(&self, size: usize) -> Option<Box<dyn World>> {
+        let start = |index| drop(spawn_local(scripts::short_lived(index, F::next_frame)));
+        let mut host = Host::<F>::new();
+        host.spawn_ticker(|| ());
+        for index in 0..size {
+            if index % CHURN_ONE_IN == 0 {
+                let script = scripts::churning(index, F::next_frame, start);
+                host.set.spawn_local(script);
+            } else {
+                host.set.spawn_local(scripts::awake(index, F::next_frame));
+            }
+        }
+        host.run_until_quiet();
         Some(Box::new(host))
     }
 

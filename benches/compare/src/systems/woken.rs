@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use crate::actor::{Actor, child};
-use crate::scripts::{self, Ball};
+use crate::scripts::{self, Ball, CHURN_ONE_IN};
 use crate::systems::waker_list::{Lists, NextFrame, PHASES};
 use crate::systems::{Order, System, World};
 
@@ -167,6 +167,22 @@ impl<W: Woken> System for OnWakers<W> {
             W::LISTS.shuffle();
         }
         Some(Box::new(host))
+    }
+
+    fn churning(&self, size: usize) -> Option<Box<dyn World>> {
+        let host = Host::<W>::new(Kind::Frames);
+        for index in 0..size {
+            if index % CHURN_ONE_IN == 0 {
+                let spawner = host.executor.spawner();
+                let start = move |index| {
+                    W::spawn(&spawner, scripts::short_lived(index, next_frame::<W>));
+                };
+                host.spawn(scripts::churning(index, next_frame::<W>, start));
+            } else {
+                host.spawn(scripts::awake(index, next_frame::<W>));
+            }
+        }
+        Some(host.begun())
     }
 
     fn spawning(&self, size: usize) -> Option<Box<dyn World>> {

@@ -103,7 +103,7 @@ impl Workload for Idle {
         Box::new(|steps| steps)
     }
 
-    fn resumes(&self, _items: u64) -> u64 {
+    fn resumes(&self, _size: usize, _items: u64) -> u64 {
         0
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod awake;
 pub(crate) mod footprint;
 
 mod chain;
+mod churn;
 mod join;
 mod nested;
 mod phases;
@@ -59,7 +60,7 @@ pub(crate) trait Workload {
     fn items(&self, size: usize, longest: u64) -> Box<dyn Fn(u64) -> u64>;
 
     /// How many resumes the actors must have counted after so many items.
-    fn resumes(&self, items: u64) -> u64 {
+    fn resumes(&self, _size: usize, items: u64) -> u64 {
         items
     }
 }
@@ -69,6 +70,7 @@ pub(crate) fn all() -> Vec<Box<dyn Workload>> {
     vec![
         Box::new(awake::Awake::IN_ORDER),
         Box::new(awake::Awake::AGED),
+        Box::new(churn::Churn),
         Box::new(asleep::Asleep),
         Box::new(asleep::Idle),
         Box::new(spawn::Spawn),

@@ -39,7 +39,7 @@ impl Workload for Snapshot {
         Box::new(move |steps| steps * size as u64)
     }
 
-    fn resumes(&self, _items: u64) -> u64 {
+    fn resumes(&self, _size: usize, _items: u64) -> u64 {
         0
     }
 }
