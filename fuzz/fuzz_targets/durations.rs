@@ -127,7 +127,7 @@ fn of_decimal(text: &str, up: bool) -> Nanos {
 
 /// A coroutine that waits for a length, and when it is due.
 struct Waiter {
-    coroutine: Coroutine<Duration>,
+    coroutine: Coroutine<()>,
     frame: u64,
     /// `None`: never.
     deadline_ns: Option<u64>,

@@ -5,7 +5,7 @@
 
 // The wheel is no part of the public surface, and needs nothing of the crate.
 #[allow(dead_code, unreachable_pub, reason = "the crate's own file")]
-#[path = "../../src/wheel/mod.rs"]
+#[path = "../../src/core/timer/wheel/mod.rs"]
 mod wheel;
 
 use std::collections::{BTreeMap, BTreeSet};

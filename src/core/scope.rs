@@ -20,6 +20,8 @@ use super::Core;
 use super::key::WaitKey;
 use super::task::Task;
 use super::waker;
+#[cfg(all(test, framestep_loom))]
+use super::waker::sync::LocalCell;
 use super::waker::sync::thread_local;
 
 thread_local! {

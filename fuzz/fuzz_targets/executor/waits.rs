@@ -50,7 +50,7 @@ pub(crate) fn any(world: &Rc<World>, clocked: bool, depth: u32) -> LocalBoxFutur
     let world = world.clone();
     let below = |bound| world.below(bound);
     let length_ns = LENGTHS[below(LENGTHS.len())];
-    let choice = below(if depth < 3 { 22 } else { 15 });
+    let choice = below(if depth < 3 { 23 } else { 16 });
     let part = |_: usize| any(&world, clocked, depth + 1);
     match choice {
         0 => later(&world, 1, next_frame().in_phase(phase)),
@@ -92,17 +92,18 @@ pub(crate) fn any(world: &Rc<World>, clocked: bool, depth: u32) -> LocalBoxFutur
         }
         13 => bell(&world, below(3)),
         14 => yield_now().boxed_local(),
-        15 => future::select(part(0), part(1)).map(drop).boxed_local(),
-        16 => future::join(part(0), part(1)).map(drop).boxed_local(),
-        17 => {
+        15 => steps(&world, below(5) as u64),
+        16 => future::select(part(0), part(1)).map(drop).boxed_local(),
+        17 => future::join(part(0), part(1)).map(drop).boxed_local(),
+        18 => {
             let waits: FuturesUnordered<_> = (0..3).map(part).collect();
             waits.for_each(|()| future::ready(())).boxed_local()
         }
-        18 => timeout(Duration::from_nanos(length_ns), part(0))
+        19 => timeout(Duration::from_nanos(length_ns), part(0))
             .map(drop)
             .boxed_local(),
-        19 => muffled(part(0)).boxed_local(),
-        20 => async move { world.signal.wait().map(|_| ()).await }.boxed_local(),
+        20 => muffled(part(0)).boxed_local(),
+        21 => async move { world.signal.wait().map(|_| ()).await }.boxed_local(),
         _ => {
             let period = Duration::from_nanos(length_ns.clamp(1_000_000, u64::MAX));
             interval(period)
@@ -137,6 +138,16 @@ fn later(
         let frame = world.frame();
         takes_a_run(&world, wait).await;
         assert!(world.frame() >= frame + frames, "early");
+    }
+    .boxed_local()
+}
+
+fn steps(world: &Rc<World>, steps: u64) -> LocalBoxFuture<'static, ()> {
+    let world = world.clone();
+    async move {
+        let due = world.steps() + steps.max(1);
+        takes_a_run(&world, wait_steps(steps)).await;
+        assert!(world.steps() >= due, "early");
     }
     .boxed_local()
 }

@@ -50,6 +50,8 @@ pub(crate) struct World {
     frame: Cell<u64>,
     game_ns: Cell<u64>,
     runs: Cell<u64>,
+    /// How many of them are of FixedUpdate.
+    steps: Cell<u64>,
     /// The latest run of each phase.
     latest: [Cell<u64>; PHASES.len()],
     living: Cell<usize>,
@@ -78,6 +80,7 @@ impl World {
             frame: Cell::new(0),
             game_ns: Cell::new(0),
             runs: Cell::new(0),
+            steps: Cell::new(0),
             latest: Default::default(),
             living: Cell::new(0),
             remotes: Arc::default(),
@@ -131,6 +134,11 @@ impl World {
         self.runs.get()
     }
 
+    /// How many runs of FixedUpdate have begun.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
     /// The latest run of a phase.
     pub(crate) fn latest(&self, phase: Phase) -> u64 {
         let index = PHASES.iter().position(|&other| other == phase);
@@ -156,6 +164,9 @@ impl World {
 
     pub(crate) fn run_begins(&self, phase: Phase) {
         self.runs.set(self.runs.get() + 1);
+        if phase == Phase::FixedUpdate {
+            self.steps.set(self.steps.get() + 1);
+        }
         let index = PHASES.iter().position(|&other| other == phase);
         self.latest[index.expect("one of them")].set(self.runs.get());
     }

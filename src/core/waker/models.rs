@@ -15,12 +15,11 @@ use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
 use waker_fn::waker_fn;
 
-use crate::core::waker::{Inbox, Message};
-use crate::coroutine::TaskKey;
-use crate::coroutine::{Coroutine, CoroutineId};
+use crate::coroutine::{Coroutine, CoroutineId, TaskKey};
 use crate::executor::Executor;
 use crate::time::Phase;
-use crate::waker;
+
+use super::{Inbox, Message, outside};
 
 /// Something that happens on one thread, and that another is woken for.
 ///
@@ -301,7 +300,7 @@ fn many_wakes_make_one_message() {
             index: 0,
             generation: 1,
         };
-        let waker = waker::outside(inbox.clone(), key);
+        let waker = outside(inbox.clone(), key);
         let threads = [(); 2].map(|()| {
             let waker = waker.clone();
             thread::spawn(move || {
@@ -329,7 +328,7 @@ fn a_wake_after_its_message_was_taken_makes_another() {
             index: 0,
             generation: 1,
         };
-        let waker = waker::outside(inbox.clone(), key);
+        let waker = outside(inbox.clone(), key);
         let thread = thread::spawn(move || {
             waker.wake_by_ref();
             waker.wake();
