@@ -3,7 +3,6 @@
 
 mod edges;
 mod heard;
-mod model;
 mod one_wake;
 mod stands_still;
 
