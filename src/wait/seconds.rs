@@ -296,7 +296,7 @@ impl Timer {
         };
         let clock = clock_ref(self.clock.as_ref(), index);
         if self.registration.is_due(core) && core.phases.get(phase).reading(clock) >= due_ns {
-            self.registration.finish(core, Place::Timer(index));
+            self.registration.finish(core);
             return Poll::Ready(());
         }
         if !self.registration.renew(scope, cx, Place::Timer(index)) {
