@@ -14,6 +14,10 @@ use super::Core;
 use super::scope::Scope;
 use super::task::{Flags, Task};
 
+/// From where a coroutine counts its own time, so that there is something below:
+/// fixed time may stand behind what the coroutine has been paused for.
+const ZERO: u64 = 1 << 62;
+
 /// Shows the clock that was shown before, when it is dropped.
 pub(super) struct Shown<'a> {
     core: &'a Core,
@@ -83,7 +87,7 @@ impl Core {
         let clock = self.own_clock();
         let clock = clock.as_ref().map_or(ClockRef::Game, ClockRef::Child);
         let paused_ns = self.paused_ns(scope, phase, clock.index());
-        read(clock).saturating_sub(paused_ns)
+        read(clock).saturating_add(ZERO).saturating_sub(paused_ns)
     }
 }
 
