@@ -43,7 +43,9 @@ fn traces(program: &Program) -> (Vec<Event>, Vec<Event>) {
 /// The events of each run, each coroutine's by themselves, without polls.
 fn without_order(mut events: Vec<Event>) -> Vec<Event> {
     events.retain(|event| event.what != What::Polled);
-    events.iter_mut().for_each(|event| event.what.sort());
+    for event in &mut *events {
+        event.what.sort();
+    }
     let ends = |event: &Event| matches!(event.who, Who::Host(_));
     for run in events.chunk_by_mut(|one, other| !ends(one) && !ends(other)) {
         run.sort_by_key(|event| (event.who, of_moved_wait(event)));

@@ -70,7 +70,7 @@ impl Core {
                 state.remember(coroutine, place.phase, place.cause);
             } else if too_often {
                 // It goes on in the next run.
-                state.arrive(coroutine, place.phase, Cause::Wake);
+                state.arrive(coroutine, place.phase);
             } else {
                 if place.cause == Cause::Wake {
                     let run = state.run.as_mut().expect("it is under way");

@@ -93,7 +93,6 @@ pub(super) struct Arrival {
     pub(super) order: u64,
     pub(super) coroutine: usize,
     pub(super) phase: Phase,
-    pub(super) cause: Cause,
 }
 
 /// Why a coroutine is ready.

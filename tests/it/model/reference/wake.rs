@@ -156,13 +156,13 @@ impl State {
                     .retain(|arrival| (arrival.coroutine, arrival.phase) != (coroutine, phase));
                 run.queue(coroutine, phase, cause);
             }
-            _ => self.arrive(coroutine, phase, cause),
+            _ => self.arrive(coroutine, phase),
         }
     }
 
     /// Makes a coroutine ready in the next run of a phase, after what has arrived
     /// from other threads by now.
-    pub(super) fn arrive(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
+    pub(super) fn arrive(&mut self, coroutine: usize, phase: Phase) {
         self.take_over();
         let mut arrivals = self.arrivals.iter();
         if !arrivals.any(|arrival| arrival.coroutine == coroutine && arrival.phase == phase) {
@@ -171,7 +171,6 @@ impl State {
                 order,
                 coroutine,
                 phase,
-                cause,
             });
         }
     }
