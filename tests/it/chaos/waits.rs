@@ -117,8 +117,13 @@ fn foreign(world: &Rc<World>) -> Wait {
     }
 }
 
-/// A wait whose destructor does not panic: `FuturesUnordered` would abort.
+/// A wait whose destructor does not panic: `FuturesUnordered` would abort, and
+/// `select` would leak the wait that it returns.
 struct Quiet(Option<Wait>);
+
+fn quiet(wait: Wait) -> Quiet {
+    Quiet(Some(wait))
+}
 
 impl Future for Quiet {
     type Output = ();
@@ -152,12 +157,14 @@ pub(super) fn wait(world: &Rc<World>, slot: usize, depth: u32) -> Wait {
     }
     let inner = || wait(world, slot, depth - 1);
     match world.below(7) {
-        0 => select(inner(), inner()).map(drop).boxed_local(),
+        0 => select(quiet(inner()), quiet(inner()))
+            .map(drop)
+            .boxed_local(),
         1 => futures::future::join(inner(), inner())
             .map(drop)
             .boxed_local(),
         2 => {
-            let few = (0..world.below(5)).map(|_| Quiet(Some(inner())));
+            let few = (0..world.below(5)).map(|_| quiet(inner()));
             let waits: FuturesUnordered<Quiet> = few.collect();
             waits
                 .for_each(|()| async { occasionally(3, Site::Poll) })
@@ -167,7 +174,7 @@ pub(super) fn wait(world: &Rc<World>, slot: usize, depth: u32) -> Wait {
             // Enough to be polled one by one.
             let few = (0..world.below(4)).map(|_| inner());
             let many = (0..31).map(|_| next_frame().map(drop).boxed_local());
-            let waits: Vec<_> = few.chain(many).map(|wait| Quiet(Some(wait))).collect();
+            let waits: Vec<_> = few.chain(many).map(quiet).collect();
             futures::future::join_all(waits).map(drop).boxed_local()
         }
         4 => timeout(length(world), inner()).map(drop).boxed_local(),
@@ -187,7 +194,7 @@ pub(super) fn wait(world: &Rc<World>, slot: usize, depth: u32) -> Wait {
             async move {
                 let _held = Grenade::new(Site::Drop);
                 let mut ticks = interval(0.0625);
-                select(inner, ticks.next()).await;
+                select(quiet(inner), ticks.next()).await;
             }
             .boxed_local()
         }

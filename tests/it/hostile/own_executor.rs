@@ -26,6 +26,13 @@ fn game() -> (Game, Handle) {
     (Rc::new(RefCell::new(executor)), handle)
 }
 
+/// Ends the executor of a game whose coroutines hold the game.
+fn end(game: &Game) {
+    let executor = game.replace(unclamped());
+    drop(executor);
+    check_all_dropped();
+}
+
 struct Way {
     line: u32,
     run: fn(&mut Executor),
@@ -85,6 +92,7 @@ fn check(game: &Game, act: impl FnOnce()) {
         assert!(spawned.is_finished());
         check_no_faults();
     }
+    end(game);
 }
 
 #[test]
@@ -215,6 +223,7 @@ fn a_waker_cannot_run_the_executor_of_what_is_being_polled() {
     assert_eq!((polls.get(), frames.get()), (2, 1));
     assert!(spawned.is_finished());
     check_no_faults();
+    end(&game);
 }
 
 #[test]
@@ -354,4 +363,5 @@ fn a_refused_run_leaves_the_executor_ready_for_the_next() {
         waker.set(Some(polled_again));
     }
     check_no_faults();
+    end(&game);
 }
