@@ -87,8 +87,8 @@
 //! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await |
 //! | a [`Coroutine`], [`join(coroutine)`](join()) | whichever run it ends in; at once if it has ended |
 //!
-//! [`in_phase`](WaitSeconds::in_phase) on one of the first four rows puts another
-//! phase in the place of Update. A join returns what the coroutine returned, the
+//! [`in_phase`](WaitSeconds::in_phase) on a wait that names Update puts another
+//! phase in its place. A join returns what the coroutine returned, the
 //! others return `()`: [`time()`] has the clocks. A length of time is a number of
 //! [`Seconds`] or a `Duration`. None of these but a join is ready at once, so a
 //! loop around one cannot hold a frame up.

@@ -327,16 +327,14 @@ impl Core {
             (ClockIndex::FIXED, self.clock.fixed_ns()),
             (ClockIndex::REALTIME, self.reached_ns(ClockRef::Realtime)),
         ];
-        let mut add = |index, now_ns| {
-            if readings.iter().all(|&(of, _)| of != index) {
-                readings.push((index, now_ns));
-            }
-        };
+        let mut add = |index, now_ns| readings.push((index, now_ns));
         self.phases.each(|_, state| {
             let timers = state.timers.borrow();
             timers.each_child(|clock| add(clock.index(), clock.reading().now_ns));
         });
         more(&mut add);
+        readings.sort_unstable();
+        readings.dedup_by_key(|&mut (index, _)| index);
         Rc::from(readings)
     }
 

@@ -220,11 +220,21 @@ impl Executor {
     ///
     /// # Order
     ///
-    /// First what became ready before the run, in order of arrival; then those
-    /// who wait for the phase, in the order in which they began to; then
-    /// timers, clock by clock, by deadline and registration; then what becomes
-    /// ready during the run. Whoever joined a coroutine resumes right after it
-    /// has ended.
+    /// 1. Coroutines that became ready before the run, in order of arrival.
+    /// 2. Those that wait for the phase, in the order in which they began to wait.
+    /// 3. Those that count frames or steps, two or more, by the frame or step in
+    ///    which they are due, then in the order in which they began.
+    /// 4. Timers, clock by clock, by deadline, then in the order in which they
+    ///    began.
+    /// 5. What becomes ready during the run, in order.
+    ///
+    /// A coroutine that joins another resumes right after that one has ended.
+    ///
+    /// # Panics
+    ///
+    /// If a run of this executor is under way, or one of its coroutines is being
+    /// polled. The same goes for [`begin_frame`](Executor::begin_frame) and
+    /// whatever else steps the executor.
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         self.core.assert_idle("run_phase");

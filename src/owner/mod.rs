@@ -204,16 +204,17 @@ impl Owner {
     /// resumes, and their timers stand still. `false`: it was paused already,
     /// and has to be resumed only once.
     ///
-    /// What falls due meanwhile, such as an event that was sent, resumes in the
-    /// first run of its phase that begins after [`resume`](Owner::resume), in
-    /// its old order and before the other waiters. Frames are counted on,
-    /// conditions are not asked. A coroutine that is being polled goes on until
-    /// it next waits, and that wait is paused from its beginning.
+    /// Whatever makes a coroutine due meanwhile, however often, is remembered as
+    /// one wake, which arrives when the owner is [resumed](Owner::resume): in the
+    /// run under way if that is of its phase, else in the next one. Several
+    /// coroutines resume in the order in which they were spawned. Frames and steps
+    /// are counted on, conditions are not asked. A coroutine that is being polled
+    /// goes on until it next waits, and that wait is paused from its beginning.
     ///
     /// A timer has as much time left afterwards as it had before, to the
-    /// nanosecond, on whichever clock it counts; one whose deadline the clock
-    /// had reached is due at once. For timers in
-    /// [`Phase::FixedUpdate`] that is fixed time.
+    /// nanosecond, on whichever clock it counts; one whose deadline the clock had
+    /// reached is due in the pause. For timers in [`Phase::FixedUpdate`] that is
+    /// fixed time.
     ///
     /// # Examples
     ///

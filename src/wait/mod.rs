@@ -1,9 +1,9 @@
 //! The waits of scripts: plain futures, one file a family.
 //!
 //! A wait is due in a run that its contract names, is ready from the moment
-//! such a run has begun, and stays ready. Mostly it is resumed by its own
-//! ticket; polled for any other reason it compares what it noted at its first
-//! poll with the latest run of its phase.
+//! such a run has begun, and stays ready. Mostly the wait itself is what resumes
+//! its coroutine; polled for any other reason, it compares what it noted at its
+//! first poll with the latest run of its phase.
 
 #![forbid(unsafe_code)]
 

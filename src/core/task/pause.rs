@@ -2,12 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::core::key::WaitKey;
 use crate::time::{ClockIndex, PhaseIndex};
 
-/// What clocks read at one moment, by clock.
+/// What clocks read at one moment, each once, sorted by clock.
 pub(crate) type Readings = Rc<[(ClockIndex, u64)]>;
 
 /// How long each clock went on without the task, and what it owes when it is
@@ -23,7 +24,7 @@ pub(crate) struct Pause {
     pub(crate) own: bool,
     /// What the clocks read when it was paused.
     since: Option<Readings>,
-    totals: Vec<(ClockIndex, u64)>,
+    totals: BTreeMap<ClockIndex, u64>,
     /// The total at which the timer was registered that stands with the task
     /// itself.
     pub(crate) base_ns: u64,
@@ -55,8 +56,10 @@ impl Pause {
     pub(crate) fn add_clock(&mut self, clock: ClockIndex, now_ns: u64) {
         if let Some(since) = &self.since {
             if reading(since, clock).is_none() {
-                let more = since.iter().copied().chain([(clock, now_ns)]);
-                self.since = Some(more.collect());
+                let mut more: Vec<_> = since.to_vec();
+                more.push((clock, now_ns));
+                more.sort_unstable();
+                self.since = Some(Rc::from(more));
             }
         }
     }
@@ -70,10 +73,8 @@ impl Pause {
             // A clock that is not read any more has no timers.
             let now_ns = reading(readings, clock).unwrap_or(since_ns);
             let paused_ns = now_ns.saturating_sub(since_ns);
-            match self.totals.iter_mut().find(|(of, _)| *of == clock) {
-                Some((_, total_ns)) => *total_ns += paused_ns,
-                None if paused_ns > 0 => self.totals.push((clock, paused_ns)),
-                None => {}
+            if paused_ns > 0 {
+                *self.totals.entry(clock).or_default() += paused_ns;
             }
         }
     }
@@ -85,12 +86,11 @@ impl Pause {
 
     /// How far a clock has gone on without the task, pauses that last apart.
     pub(crate) fn total_ns(&self, clock: ClockIndex) -> u64 {
-        let total = self.totals.iter().find(|(of, _)| *of == clock);
-        total.map_or(0, |&(_, total_ns)| total_ns)
+        self.totals.get(&clock).copied().unwrap_or(0)
     }
 }
 
 fn reading(readings: &Readings, clock: ClockIndex) -> Option<u64> {
-    let found = readings.iter().find(|(of, _)| *of == clock);
-    found.map(|&(_, reading_ns)| reading_ns)
+    let found = readings.binary_search_by_key(&clock, |&(of, _)| of).ok()?;
+    Some(readings[found].1)
 }

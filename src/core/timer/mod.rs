@@ -88,7 +88,7 @@ impl PhaseTimers {
     }
 
     /// Moves every key that is due in a run of `frame` to `due`: clock by clock,
-    /// each by deadline, then by registration. `period` is the frame, or the step.
+    /// each by deadline, then by registration.
     pub(crate) fn expire(
         &mut self,
         frame: u64,
