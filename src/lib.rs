@@ -81,7 +81,7 @@
 //! |---|---|
 //! | [`next_frame()`] | the first Update with frame > N |
 //! | [`wait_frames(n)`](wait_frames) | the first Update with frame >= N + n; 0 counts as 1 |
-//! | [`wait_steps(n)`](wait_steps) | the `n`-th run of FixedUpdate that begins after the await; 0 counts as 1 |
+//! | [`wait_steps(n)`](wait_steps) | the `n`-th fixed step that begins after the await; 0 counts as 1 |
 //! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline |
 //! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | every Update with frame > N, to ask, until it holds (no longer holds) |
 //! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await |

@@ -270,13 +270,12 @@ impl Core {
     /// has been taken.
     #[inline]
     pub(crate) fn take_result<T>(&self, handle: &TaskHandle<T>) -> (Result<T, JoinError>, Outcome) {
-        match self.tasks.take_output(handle) {
-            Some(output) => (Ok(output), Outcome::Finished),
-            None => {
-                let task = self.tasks.of(handle.reference());
-                (Err(self.join_error(task)), self.tasks.outcome(task))
-            }
+        if let Some(output) = self.tasks.take_output(handle) {
+            return (Ok(output), Outcome::Finished);
         }
+        let task = self.tasks.of(handle.reference());
+        let outcome = task.outcome().unwrap_or(Outcome::Stopped);
+        (Err(self.join_error(task)), outcome)
     }
 
     /// Why an ended task has no output.

@@ -315,14 +315,14 @@ mod tests {
     use crate::core::call::Foreign;
     use crate::coroutine::TaskKey;
 
-    fn foreign() -> Option<Foreign<Waker>> {
-        Some(Foreign::new(Waker::noop().clone()))
+    fn foreign() -> Foreign<Waker> {
+        Foreign::new(Waker::noop().clone())
     }
 
     #[test]
     fn an_entry_that_is_used_again_has_another_key_and_nothing_of_the_one_before() {
         let mut entries = Entries::default();
-        let first = entries.insert(TaskKey::NOBODY, foreign(), true);
+        let first = entries.insert(TaskKey::NOBODY, Some(foreign()), true);
         entries.note_condition(first);
         assert_eq!(entries.replace_base_ns(first, 5), Some(0));
         assert!(entries.has_foreign() && entries.is_frame_bound(first));
@@ -335,7 +335,11 @@ mod tests {
         assert!(!entries.asks_condition(second) && !entries.is_frame_bound(second));
         assert_eq!(entries.base_ns(second), 0);
         assert!(entries.remove(first).is_none());
-        assert!(entries.renew(first, TaskKey::NOBODY, foreign()).is_err());
+        assert!(
+            entries
+                .renew(first, TaskKey::NOBODY, Some(foreign()))
+                .is_err()
+        );
         assert!(!entries.has_foreign());
     }
 

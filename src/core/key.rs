@@ -25,7 +25,7 @@ impl WaitKey {
     /// Of no wait.
     pub(crate) const NONE: WaitKey = WaitKey(INDEX);
     /// How many tasks or entries there may be at once.
-    pub(crate) const MAX_INDEX: usize = INDEX as usize;
+    pub(crate) const MAX_INDEX: usize = (1 << 31) - 1;
 
     /// The key of a task with which nothing has been registered yet.
     pub(crate) const fn of_task(index: u32) -> Self {
@@ -51,7 +51,6 @@ impl WaitKey {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "an index has 31 bits")]
     pub(crate) const fn index(self) -> u32 {
         (self.0 & INDEX) as u32
     }

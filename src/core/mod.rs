@@ -187,13 +187,14 @@ impl Core {
         self.phases
             .each(|_, state| state.queue.borrow_mut().begin_frame());
         if irregularity.invalid {
-            let step = match dt {
-                Nanos::Infinite => Duration::MAX,
-                _ => Duration::from_nanos(counted_ns),
+            // Infinity counts as the largest step there is.
+            let counted_ns = match dt {
+                Nanos::Infinite => u64::MAX,
+                _ => counted_ns,
             };
             self.reports.send(&Report::InvalidDelta {
                 frame,
-                counted_as: step,
+                counted_as: Duration::from_nanos(counted_ns),
             });
         }
         if irregularity.dropped_ns > 0 {

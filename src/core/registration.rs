@@ -231,11 +231,17 @@ impl Registration {
         resumed
     }
 
-    /// The wait is ready: nothing is to be resumed by it any more.
+    /// The wait is ready, by a run that has taken its key or an end that has taken
+    /// its join: nothing is to be resumed by it any more.
     #[inline]
-    pub(crate) fn finish(&mut self, core: &Core, place: Place) {
-        if core.is_live(self.key()) {
-            self.cancel(place);
+    pub(crate) fn finish(&mut self, core: &Core) {
+        let key = self.key();
+        if key.is_entry() {
+            core.remove_entry(key);
+        } else if key != WaitKey::NONE {
+            if let Some(task) = core.tasks.waiting(key) {
+                task.deregister();
+            }
         }
         *self = Registration::Done;
     }
@@ -504,6 +510,12 @@ impl Core {
     fn renew_entry(&self, key: WaitKey, task: TaskKey, waker: Option<Foreign<Waker>>) -> bool {
         let renewed = self.entries.borrow_mut().renew(key, task, waker);
         renewed.is_ok()
+    }
+
+    /// Removes an entry. Its waker is dropped last: that is user code.
+    fn remove_entry(&self, key: WaitKey) {
+        let removed = self.entries.borrow_mut().remove(key);
+        drop(removed);
     }
 
     /// Takes a registration back.

@@ -258,6 +258,7 @@ impl Here {
     }
 
     /// The innermost scope, if the caller runs inside an executor.
+    #[expect(clippy::unused_self, reason = "the result lives as long as it does")]
     #[inline(always)]
     pub(crate) fn scope(&self) -> Option<&Scope<'_>> {
         // SAFETY: what is installed is alive until it is taken out, and that

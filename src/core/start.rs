@@ -85,7 +85,8 @@ impl Core {
             self.watch_spawned(task, place);
         }
         if task.has(Flags::PAUSED) {
-            // Queued like a spawn.
+            // Queued like a spawn, behind what came from outside before it.
+            self.take_messages();
             self.remember_wake(task, phase);
         } else if self.starts.holds.get() > 0 || scope::depth() >= MAX_DEPTH {
             self.starts.put_off.borrow_mut().push(key);

@@ -42,7 +42,7 @@ impl Core {
         let soon = self.runs.phase() == Some(task.phase())
             && scope.is_polling_another(key)
             && task.is_alive()
-            && !task.has(Flags::READY)
+            && !task.has(Flags::READY_OR_PAUSED)
             && !self.runs.is_firing();
         if soon {
             task.set(Flags::READY);

@@ -326,7 +326,7 @@ impl<T> Future for Coroutine<T> {
                     return Poll::Pending;
                 }
             }
-            this.registration.finish(core, Place::Joins);
+            this.registration.finish(core);
         }
         Poll::Ready(this.take())
     }

@@ -456,10 +456,10 @@ mod tests {
         };
         assert_eq!(changed(left, true), (true, vec![10, 100]));
         assert_eq!(changed(left, true), (false, vec![]));
-        assert_eq!(changed(root, true), (true, vec![0, 1, 20]));
+        assert_eq!(changed(root, true), (true, vec![0, 20, 1]));
         assert_eq!(changed(right, true), (true, vec![]));
         assert_eq!(changed(left, false), (true, vec![]));
-        assert_eq!(changed(root, false), (true, vec![0, 1, 10, 100]));
+        assert_eq!(changed(root, false), (true, vec![0, 10, 100, 1]));
         assert_eq!(changed(right, false), (true, vec![20]));
         assert!(!owners.is_held(leaf) && !owners.is_held(right));
     }
@@ -472,7 +472,7 @@ mod tests {
         owners.set_paused(root, true, &mut tasks);
         tasks.clear();
         owners.set_paused(root, false, &mut tasks);
-        assert_eq!(indices(&tasks), [0, 1, 10, 20]);
+        assert_eq!(indices(&tasks), [0, 20, 10, 1]);
         assert!(owners.is_held(leaf) && !owners.is_held(left));
     }
 

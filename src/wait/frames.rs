@@ -147,7 +147,7 @@ impl Count {
                     Unit::Runs => state.runs.get(),
                 };
                 if now >= self.due {
-                    self.registration.finish(core, self.place());
+                    self.registration.finish(core);
                     return Poll::Ready(());
                 }
             }

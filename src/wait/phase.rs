@@ -18,7 +18,7 @@ use super::phase_wait::PhaseWait;
 /// the next step of this frame if it has one, else the first step of a later
 /// frame. A loop of it goes round once for every fixed step.
 ///
-/// Inside the step [`time`](crate::time) reads the time of the step, and its
+/// Inside the step [`time`](crate::time()) reads the time of the step, and its
 /// [`delta`](crate::Time::delta) is the step's length.
 ///
 /// # Cancel safety

@@ -74,7 +74,7 @@ impl PhaseWait {
             polled_again(name);
         }
         if self.registration.is_due(core) {
-            self.registration.finish(core, Place::Queue);
+            self.registration.finish(core);
             return Poll::Ready(());
         }
         self.registration.wait_on_for_run(scope, cx);

@@ -203,15 +203,18 @@ impl Timer {
         let Some(scope) = here.scope() else {
             polled_outside("wait_seconds()")
         };
-        if self.registration.take_resumed(scope) {
-            return Poll::Ready(());
-        }
         match self.deadline {
+            // Only one with a deadline is registered, and resumes its coroutine.
+            Deadline::At(index, due_ns) => {
+                if self.registration.take_resumed(scope) {
+                    return Poll::Ready(());
+                }
+                self.poll_again(scope, cx, index, due_ns)
+            }
             Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
                 self.begin(scope, cx, ClockRef::Game, length_ns);
                 Poll::Pending
             }
-            Deadline::At(index, due_ns) => self.poll_again(scope, cx, index, due_ns),
             _ => self.begin_elsewhere(scope, cx),
         }
     }
@@ -293,7 +296,7 @@ impl Timer {
         };
         let clock = clock_ref(self.clock.as_ref(), index);
         if self.registration.is_due(core) && core.phases.get(phase).reading(clock) >= due_ns {
-            self.registration.finish(core, Place::Timer(index));
+            self.registration.finish(core);
             return Poll::Ready(());
         }
         if !self.registration.renew(scope, cx, Place::Timer(index)) {

@@ -126,7 +126,7 @@ impl<P: FnMut() -> bool> Condition<P> {
                 // Asked for the first time when it is due.
             } else if self.registration.is_due(core) {
                 if call::out(&mut self.ask) == awaited {
-                    self.registration.finish(core, Place::Queue);
+                    self.registration.finish(core);
                     return Poll::Ready(());
                 }
                 self.registration.wait_again_for_run(scope, cx);

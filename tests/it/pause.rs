@@ -3,21 +3,19 @@
 
 mod edges;
 mod heard;
-mod model;
 mod one_wake;
 mod stands_still;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt, join, select_biased};
-use proptest::prelude::*;
 
+use framestep::CoroutineId;
 use framestep::prelude::*;
-use framestep::{Clock, CoroutineId, Executor};
 
 use crate::support::{counted, forever, poll_once, result_of, swallow, update, yield_now};
 use crate::timeline::{Log, Mark, Timeline, in_quarters, unclamped};

@@ -665,7 +665,7 @@ fn selects_nest() {
         mark.hit();
     });
     timeline.row("join", |mark| async move {
-        let (value, _) = join!(
+        let (value, ()) = join!(
             async {
                 select! {
                     _ = next_frame() => 1,

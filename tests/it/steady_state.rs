@@ -247,7 +247,7 @@ fn select_and_join_do_not_allocate() {
                     _ = wait_seconds(10) => unreachable!(),
                     _ = async { next_frame().await } => (),
                 }
-                let (_, joined) = join!(
+                let ((), joined) = join!(
                     async { wait_seconds(0.5).await },
                     start(next_frame().map(drop))
                 );
@@ -274,7 +274,7 @@ fn join_all_and_race_allocate_once_for_the_futures_and_once_for_the_outputs() {
         (0..64).map(std::future::ready)
     }
     fn waits() -> impl Iterator<Item = impl Future<Output = u64>> {
-        (0..64).map(|i| next_frame().map(move |_| i))
+        (0..64).map(|i| next_frame().map(move |()| i))
     }
     assert_eq!(
         allocations(async || assert_eq!(join_all(numbers()).await.len(), 64)),

@@ -50,13 +50,12 @@ impl Completions {
         let (mut seen, mut entries) = (self.seen.borrow_mut(), core.entries.borrow_mut());
         let mut others = Vec::new();
         ended.retain(|&key| match entries.task(key) {
-            Some(TaskKey::NOBODY) => false,
+            None | Some(TaskKey::NOBODY) => false,
             Some(task) if seen.insert(task) => true,
             Some(_) => {
                 others.extend(entries.remove(key));
                 false
             }
-            None => false,
         });
         seen.clear();
         drop((seen, entries));
@@ -77,7 +76,9 @@ impl Completions {
         self.has_ended.set(false);
         let mut ended = self.ended.take();
         if core.entries.borrow().has_foreign() {
-            ended.iter().for_each(|&key| core.fire(key));
+            for &key in &ended {
+                core.fire(key);
+            }
         }
         if ended.len() > 1 {
             self.keep_one_of_each(core, &mut ended);

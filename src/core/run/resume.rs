@@ -23,7 +23,9 @@ impl<'a> Run<'a> {
     #[inline(always)]
     pub(super) fn resume_wait<'s>(&self, scope: &'s Scope<'a>, key: WaitKey, cx: &mut Context<'s>) {
         if key.is_entry() {
-            self.resume_entry(scope, key);
+            if self.core.is_live(key) {
+                self.resume_entry(scope, key);
+            }
             return;
         }
         let Some(task) = self.core.tasks.waiting(key) else {

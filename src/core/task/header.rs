@@ -76,6 +76,8 @@ impl Flags {
     pub(crate) const WATCHED: Flags = Flags(1 << 5);
     /// What a poll has to prepare.
     pub(crate) const CLOCK_OR_WATCHED: Flags = Flags(0b11_0000);
+    /// A wake has to look at it.
+    pub(crate) const READY_OR_PAUSED: Flags = Flags(0b1001);
     /// All that a poll has to look at.
     pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
     /// Its `Coroutine` handle exists, and wants the output.

@@ -25,7 +25,7 @@ use std::task::Context;
 
 use slab::Slab;
 
-use crate::coroutine::{Outcome, TaskKey};
+use crate::coroutine::TaskKey;
 use crate::time::PhaseIndex;
 
 use super::call::{self, Payload};
@@ -131,6 +131,11 @@ struct Store {
 /// Ends the list of vacant blocks.
 const NONE_VACANT: u32 = u32::MAX;
 
+#[allow(
+    clippy::unused_self,
+    clippy::needless_pass_by_value,
+    reason = "the table is the door, and what is given back is consumed"
+)]
 impl Tasks {
     pub(crate) fn new(executor: u32) -> Self {
         Tasks {
@@ -483,11 +488,6 @@ impl Tasks {
         if let Some(block) = unsafe { (&*self.blocks.get()).get(index as usize) } {
             pool::prefetch(*block);
         }
-    }
-
-    /// How a task whose future has returned, or was dropped, ended.
-    pub(crate) fn outcome(&self, task: Task<'_>) -> Outcome {
-        task.outcome().unwrap_or(Outcome::Stopped)
     }
 }
 

@@ -111,7 +111,7 @@ unsafe fn poll<F: Future>(block: NonNull<Header>, cx: &mut Context<'_>) -> bool 
     unsafe { block.as_ref() }.set_state(State::Returning);
     // SAFETY: the future is there, and as the state tells it is dropped here. If
     // that unwinds, the output is dropped by unwinding.
-    unsafe { ptr::drop_in_place(&raw mut (*stage).future as *mut F) };
+    unsafe { ptr::drop_in_place((&raw mut (*stage).future).cast::<F>()) };
     // SAFETY: nothing is there any more.
     unsafe { (&raw mut (*stage).output).write(ManuallyDrop::new(output)) };
     true

@@ -7,6 +7,9 @@ use crate::watched::{Token, fault};
 use super::operations::{Site, occasionally};
 use super::world::{Mood, World};
 
+/// The text of a panic on purpose.
+pub(super) const CHAOS: &str = "chaos";
+
 /// Panics now and then, where that does not abort the process.
 pub(super) fn maybe_panic(one_in: u64) {
     let Some(world) = World::find() else { return };
@@ -17,7 +20,7 @@ pub(super) fn maybe_panic(one_in: u64) {
         // Its own destructor does anything, too.
         resume_unwind(Box::new(Grenade::new(Site::Payload)));
     }
-    resume_unwind(Box::new("chaos"));
+    resume_unwind(Box::new(CHAOS));
 }
 
 /// Calls `f`; if it panics, drops the payload, and those of the panics of that.

@@ -26,7 +26,7 @@ const RUNS: [Phase; 6] = [
     Phase::EndOfFrame,
 ];
 
-/// Coroutines to whom nothing is done, and the runs that they must have seen.
+/// Coroutines that no operation touches, and the runs that they must have seen.
 #[derive(Default)]
 struct Bystanders {
     runs: [Rc<Cell<u64>>; RUNS.len()],
@@ -281,7 +281,7 @@ impl Host {
         if Rc::strong_count(&world) != 1 {
             fault("something keeps the world");
         }
-        // The signal keeps events for those who are late.
+        // The last of it: the signal, with the events that nothing has read.
         drop(world);
     }
 }

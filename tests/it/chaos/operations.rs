@@ -12,7 +12,7 @@ use crate::watched::{expect, fault, watched};
 
 use super::grenade::{Event, Grenade, survive};
 use super::host;
-use super::script::script;
+use super::script::{awaited_script, script};
 use super::world::{Known, Mood, World};
 
 /// From where user code is called.
@@ -64,7 +64,7 @@ impl Site {
     }
 }
 
-/// How often each site and each operation has come up.
+/// How often each site and each operation has occurred.
 #[derive(Default)]
 pub(super) struct Counts {
     sites: [Cell<u64>; SITES.len()],
@@ -91,7 +91,7 @@ impl Counts {
         }
     }
 
-    /// What has never come up.
+    /// The sites and operations that have not occurred.
     pub(super) fn missing(&self) -> Vec<String> {
         let sites = SITES.iter().zip(&self.sites);
         let sites = sites.filter(|(_, count)| count.get() == 0);
@@ -248,7 +248,7 @@ const OPERATIONS: &[Operation] = &[
                 async move {
                     held.check();
                     if let Some(world) = world {
-                        drop(script(&world, slot).await);
+                        drop(awaited_script(&world, slot).await);
                     }
                 }
             });

@@ -1,7 +1,9 @@
 //! A coroutine that holds some waits, polls them with its own waker or another,
 //! drops them, gives them away, and does anything in between.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -10,14 +12,16 @@ use framestep::prelude::*;
 
 use crate::watched::{Watched, fault, watched};
 
-use super::grenade::{Grenade, maybe_panic};
+use super::grenade::{CHAOS, Grenade, maybe_panic};
 use super::operations::{Site, occasionally};
 use super::waits::{Wait, wait};
 use super::wakers::hostile;
 use super::world::World;
 
 pub(super) struct Script {
-    held: Grenade,
+    held: Option<Grenade>,
+    /// Whether another future awaits this one.
+    awaited: bool,
     waits: Vec<Wait>,
     rounds: u64,
     slot: usize,
@@ -28,20 +32,19 @@ pub(super) struct Script {
 
 /// A script of the executor in `slot`.
 pub(super) fn script(world: &Rc<World>, slot: usize) -> Watched<Script> {
+    watched(Script::new(world, slot))
+}
+
+/// The same for a future of another kind to await.
+pub(super) fn awaited_script(world: &Rc<World>, slot: usize) -> Watched<Script> {
     watched(Script {
-        held: Grenade::new(Site::Drop),
-        waits: waits(world, slot),
-        rounds: world.below(6),
-        slot,
-        generation: world.slots[slot].generation.get(),
-        polling: world.slots[slot].polling.borrow().clone(),
+        awaited: true,
+        ..Script::new(world, slot)
     })
 }
 
 fn waits(world: &Rc<World>, slot: usize) -> Vec<Wait> {
-    (0..1 + world.below(3))
-        .map(|_| wait(world, slot, 3))
-        .collect()
+    (0..=world.below(3)).map(|_| wait(world, slot, 3)).collect()
 }
 
 /// Counts one more poll under way, until it is dropped.
@@ -60,18 +63,49 @@ impl Drop for Polling {
     }
 }
 
+/// A panic of a wait must be one that its documents tell of.
+fn check_text(payload: &(dyn Any + Send)) {
+    /// Parts of the texts of a wait that was given away, and of a join of itself.
+    const EXPECTED: [&str; 2] = ["was polled in another", "awaits its own end"];
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    if let Some(text) = text {
+        if text != CHAOS && !EXPECTED.iter().any(|expected| text.contains(expected)) {
+            fault(format!("a wait panics: {text}"));
+        }
+    }
+}
+
 impl Script {
+    fn new(world: &Rc<World>, slot: usize) -> Self {
+        Script {
+            held: Some(Grenade::new(Site::Drop)),
+            awaited: false,
+            waits: waits(world, slot),
+            rounds: world.below(6),
+            slot,
+            generation: world.slots[slot].generation.get(),
+            polling: world.slots[slot].polling.borrow().clone(),
+        }
+    }
+
     /// Polls each wait; drops those that are over, and others at random.
     fn poll_waits(&mut self, world: &Rc<World>, cx: &mut Context<'_>) {
         let mut at = 0;
         while at < self.waits.len() {
             let wait = self.waits[at].as_mut();
-            let over = if world.one_in(4) {
-                let waker = hostile(cx.waker());
-                wait.poll(&mut Context::from_waker(&waker)).is_ready()
-            } else {
-                wait.poll(cx).is_ready()
-            };
+            let polled = catch_unwind(AssertUnwindSafe(|| {
+                if world.one_in(4) {
+                    let waker = hostile(cx.waker());
+                    wait.poll(&mut Context::from_waker(&waker)).is_ready()
+                } else {
+                    wait.poll(cx).is_ready()
+                }
+            }));
+            let over = polled.unwrap_or_else(|payload| {
+                check_text(&*payload);
+                resume_unwind(payload)
+            });
             if over || world.one_in(12) {
                 let gone = self.waits.swap_remove(at);
                 if !over && world.one_in(3) {
@@ -95,7 +129,9 @@ impl Future for Script {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Grenade> {
         let this = self.get_mut();
-        this.held.check();
+        if let Some(held) = &this.held {
+            held.check();
+        }
         let Some(world) = World::find() else {
             return Poll::Pending;
         };
@@ -119,6 +155,11 @@ impl Future for Script {
         maybe_panic(40);
         if this.waits.is_empty() {
             if this.rounds == 0 {
+                if this.awaited {
+                    // Rust leaks the output of an `await` whose future panics when it
+                    // is dropped.
+                    drop(this.held.take());
+                }
                 return Poll::Ready(Grenade::new(Site::Output));
             }
             this.rounds -= 1;

@@ -63,7 +63,7 @@ fn simple(world: &Rc<World>, slot: usize) -> Wait {
         }
         // It may be that of another executor, if seldom.
         8 => match world.clock(if world.one_in(20) { world.slot() } else { slot }) {
-            Some(clock) => async move { _ = clock.wait_seconds(seconds).await }.boxed_local(),
+            Some(clock) => async move { clock.wait_seconds(seconds).await }.boxed_local(),
             None => yield_now().boxed_local(),
         },
         _ => animate(seconds, |_| {

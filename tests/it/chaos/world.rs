@@ -159,7 +159,7 @@ impl World {
         owners.get(at).cloned()
     }
 
-    /// Where one of the coroutines lives, and who it is.
+    /// The slot, the generation and the id of one of the coroutines.
     pub(super) fn coroutine(&self) -> Option<(usize, u64, CoroutineId)> {
         let all = self.coroutines.borrow();
         let known = all.get(self.index(all.len().max(1)))?;

@@ -181,7 +181,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         owner.stop_all();
         assert!(executor.is_empty());
         drop(owner);
-        assert!(children.iter().all(|child| child.is_empty()));
+        assert!(children.iter().all(Owner::is_empty));
     }),
     subject("a line of n owners, ended from the top", 20_000, |n| {
         let executor = unclamped();

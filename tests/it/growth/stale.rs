@@ -1,5 +1,5 @@
-//! What is left in queues by those who have gone: waits that are dropped in
-//! phases that nobody runs, timers that are cancelled, wakes of what has ended.
+//! Entries that nothing waits for any more: waits that are dropped in phases that
+//! nothing runs, timers that are cancelled, wakes of coroutines that have ended.
 
 use std::cell::RefCell;
 use std::future::poll_fn;

@@ -1,5 +1,5 @@
-//! `in_phase` on a wait that has begun: it stands in a phase already, so this is
-//! an error of the caller, who is told at once.
+//! `in_phase` on a wait that has begun: the wait already stands in a phase, so this
+//! panics at the caller's line.
 
 use std::cell::Cell;
 use std::rc::Rc;

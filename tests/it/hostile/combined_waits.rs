@@ -119,13 +119,13 @@ fn resumed_in(resumed: u64, paused: Paused, wait: Wait) -> Option<u64> {
     let owner = Rc::new(executor.owner());
     let id = Rc::new(Cell::new(None::<CoroutineId>));
     // Waits for longer than the other, and so comes first.
-    let (handle, own, whom) = (executor.handle(), owner.clone(), id.clone());
+    let (handle, own, other) = (executor.handle(), owner.clone(), id.clone());
     executor.start(async move {
         loop {
             next_frame().await;
             if time().frame == resumed {
                 let changed = match paused {
-                    Paused::Itself => handle.resume(whom.get().unwrap()),
+                    Paused::Itself => handle.resume(other.get().unwrap()),
                     Paused::ByItsOwner => own.resume(),
                 };
                 assert!(changed);

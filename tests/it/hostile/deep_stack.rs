@@ -335,7 +335,7 @@ fn nothing_that_is_stopped_too_deep_is_polled_before_it_is_dropped() {
         let id = victim.id();
         let stops = handle.clone();
         let first = inside_stops(
-            &[handle.clone()],
+            std::slice::from_ref(&handle),
             250,
             Box::new(move || {
                 expect(stops.stop(id), "it is stopped");

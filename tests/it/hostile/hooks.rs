@@ -109,11 +109,13 @@ fn a_joiner_that_a_hook_stops_while_what_it_joins_is_stopped_is_not_polled_again
     check_all_dropped();
 }
 
+type Act = fn(&Executor, &Coroutine<()>, &Owner);
+
 /// Whatever the host does first after a message has come, a hook is called in
 /// the middle of it.
 #[test]
 fn whatever_the_host_does_a_hook_may_stop_its_coroutine_first() {
-    let acts: [(&str, fn(&Executor, &Coroutine<()>, &Owner)); 9] = [
+    let acts: [(&str, Act); 9] = [
         ("pause", |_, victim, _| _ = victim.pause()),
         ("pause and resume", |_, victim, _| {
             victim.pause();

@@ -1,14 +1,19 @@
 //! More executors on one thread than any small number can tell apart: a wait, a
 //! waker and a handle each know their own.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 
 use framestep::Executor;
 use framestep::prelude::*;
 
-use crate::support::{forever, stopping};
+use crate::support::{forever, panic_of, stopping};
 use crate::timeline::unclamped;
 use crate::watched::{check_all_dropped, watched};
 
@@ -78,8 +83,8 @@ fn five_thousand_executors_that_live_at_once_keep_their_waits_apart() {
             executor.run_frame(0.25);
             assert_eq!(frames.get(), frame);
             assert_eq!(waits(executor), 3);
-            let deadline = Duration::from_secs(u64::from(at) + 1);
-            let left = deadline - Duration::from_millis(250 * u64::from(frame));
+            let left = 1_000 * (u64::from(at) + 1) - 250 * u64::from(frame);
+            let left = Duration::from_millis(left);
             assert_eq!(executor.next_deadline(), Some(left));
             assert!(!timer.is_finished());
         }
@@ -124,5 +129,67 @@ fn handles_of_executors_that_are_gone_do_nothing_to_those_made_since() {
     executor.run_frame(0.25);
     assert_eq!((executor.len(), frames.get()), (1, 1));
     drop(executor);
+    check_all_dropped();
+}
+
+#[test]
+fn a_wait_that_began_in_one_executor_is_an_error_in_another() {
+    type Make = fn() -> LocalBoxFuture<'static, ()>;
+    let waits: [Make; 7] = [
+        || next_frame().map(drop).boxed_local(),
+        || wait_frames(2).map(drop).boxed_local(),
+        || wait_seconds(1).map(drop).boxed_local(),
+        || wait_seconds_realtime(1).map(drop).boxed_local(),
+        || in_phase(Phase::LateUpdate).map(drop).boxed_local(),
+        || wait_until(|| false).map(drop).boxed_local(),
+        || timeout(1, forever()).map(drop).boxed_local(),
+    ];
+    for wait in waits {
+        for fate in [Fate::Waits, Fate::IsStopped, Fate::EndsWithItsExecutor] {
+            check_in_another(wait(), fate);
+        }
+    }
+}
+
+/// What happens to the coroutine in which the wait began.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Waits,
+    IsStopped,
+    EndsWithItsExecutor,
+}
+
+fn check_in_another(wait: LocalBoxFuture<'static, ()>, fate: Fate) {
+    let (mut first, mut second) = (unclamped(), unclamped());
+    // In the first executor it belongs to a coroutine with a number that the
+    // second one does not have.
+    for _ in 0..200 {
+        first.start(forever());
+    }
+    let wait = Rc::new(RefCell::new(wait));
+    let shared = wait.clone();
+    let began = first.start(watched(poll_fn(move |cx| {
+        shared.borrow_mut().poll_unpin(cx)
+    })));
+    match fate {
+        Fate::Waits => {}
+        Fate::IsStopped => assert!(began.stop()),
+        Fate::EndsWithItsExecutor => drop(std::mem::take(&mut first)),
+    }
+    let frames = Rc::new(Cell::new(0));
+    second.start(watched(begins_and_drops(frames.clone())));
+    let shared = wait.clone();
+    let text = Rc::new(RefCell::new(String::new()));
+    let tell = text.clone();
+    second.start(watched(poll_fn(move |cx| {
+        *tell.borrow_mut() = panic_of(|| shared.borrow_mut().poll_unpin(cx));
+        Poll::Ready(())
+    })));
+    let text = text.take();
+    assert!(text.contains("was polled in another"), "{text}");
+    drop(wait);
+    second.run_frame(0.25);
+    assert_eq!(frames.get(), 1);
+    drop((first, second));
     check_all_dropped();
 }

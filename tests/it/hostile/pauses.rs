@@ -22,6 +22,9 @@ enum Paused {
     ByAnOwnerWithAClock,
 }
 
+type MakeWait = fn() -> LocalBoxFuture<'static, ()>;
+type MakeWaitIn = fn(Phase, Clock) -> LocalBoxFuture<'static, ()>;
+
 const PAUSED: [Paused; 3] = [
     Paused::Itself,
     Paused::ByItsOwner,
@@ -78,9 +81,8 @@ fn an_animation_stands_still_while_its_coroutine_is_paused() {
 
 #[test]
 fn an_interval_has_no_overdue_ticks_after_a_pause() {
-    type Busy = fn() -> LocalBoxFuture<'static, ()>;
     // What the coroutine does between two ticks, when it is paused.
-    let busy: [(&str, Busy); 5] = [
+    let busy: [(&str, MakeWait); 5] = [
         ("nothing", || async {}.boxed_local()),
         ("seconds", || wait_seconds(0.5).map(drop).boxed_local()),
         ("frames", || wait_frames(2).map(drop).boxed_local()),
@@ -156,7 +158,7 @@ fn a_timer_in_a_custom_phase_is_neither_early_nor_late_after_a_pause() {
             let begun = time().unscaled_elapsed;
             let wait = wait_seconds(0.5).in_phase(PHYSICS);
             futures::future::select(wait, pending::<()>()).await;
-            tell.set(Some(time().unscaled_elapsed - begun));
+            tell.set(time().unscaled_elapsed.checked_sub(begun));
         }));
         executor.begin_frame(0.25);
         coroutine.pause();
@@ -224,13 +226,13 @@ fn a_frame_wait_that_was_held_behind_a_pause_keeps_its_phase() {
     }
 }
 
+/// Which of the kinds below are timers.
+const TIMERS: [usize; 2] = [2, 5];
+
 #[test]
 fn a_snapshot_tells_the_phase_in_which_one_that_was_resumed_goes_on() {
     let phases = [Phase::EarlyUpdate, Phase::Update, Phase::EndOfFrame];
-    type Make = fn(Phase, Clock) -> LocalBoxFuture<'static, ()>;
-    /// Which of the kinds are timers.
-    const TIMERS: [usize; 2] = [2, 5];
-    let kinds: [Make; 6] = [
+    let kinds: [MakeWaitIn; 6] = [
         |phase, _| next_frame().in_phase(phase).map(drop).boxed_local(),
         |phase, _| in_phase(phase).map(drop).boxed_local(),
         |phase, _| wait_seconds(0).in_phase(phase).map(drop).boxed_local(),

@@ -11,7 +11,7 @@ use super::program::{
 };
 
 /// Lengths that clocks of a quarter of a quarter of a quarter divide evenly.
-const TINY: u64 = 256;
+const TINY: u64 = 1 << 20;
 const EIGHTH: u64 = 125_000_000;
 
 /// A weight, and what makes a part of a program so deep inside of others.
@@ -398,6 +398,13 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
     // A wait of one executor is not for coroutines of another.
     on.moves &= !on.twins;
     on.destructors &= !on.moves;
+    // How long a wait stands still that a paused coroutine has left to another has
+    // no one answer.
+    let still = !(on.moves && on.pauses);
+    on.timers &= still;
+    on.timeouts &= still;
+    on.intervals &= still;
+    on.animations &= still;
     // Destructors that start something deep inside of others have no one answer.
     on.destructors &= !on.deep;
     let mut random = Random { random, on };

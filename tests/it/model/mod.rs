@@ -43,11 +43,21 @@ fn traces(program: &Program) -> (Vec<Event>, Vec<Event>) {
 /// The events of each run, each coroutine's by themselves, without polls.
 fn without_order(mut events: Vec<Event>) -> Vec<Event> {
     events.retain(|event| event.what != What::Polled);
+    events.iter_mut().for_each(|event| event.what.sort());
     let ends = |event: &Event| matches!(event.who, Who::Host(_));
     for run in events.chunk_by_mut(|one, other| !ends(one) && !ends(other)) {
-        run.sort_by_key(|event| event.who);
+        run.sort_by_key(|event| (event.who, of_moved_wait(event)));
     }
     events
+}
+
+/// What a wait does that its maker may have left to any other coroutine: in
+/// which order is as open. Empty: something else.
+fn of_moved_wait(event: &Event) -> String {
+    match event.what {
+        What::Asked | What::Applied(_) | What::Item(_) => format!("{:?}", event.what),
+        _ => String::new(),
+    }
 }
 
 /// What is to be compared.

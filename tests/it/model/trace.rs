@@ -73,6 +73,28 @@ pub(super) enum Got {
     All(Vec<Got>),
 }
 
+impl What {
+    /// The same whatever of several waits came first.
+    pub(super) fn sort(&mut self) {
+        if let What::Resumes(got, _) | What::Item(got) = self {
+            got.sort();
+        }
+    }
+}
+
+impl Got {
+    fn sort(&mut self) {
+        match self {
+            Got::All(all) => {
+                all.iter_mut().for_each(Got::sort);
+                all.sort_by_cached_key(|got| format!("{got:?}"));
+            }
+            Got::One(_, got) => got.sort(),
+            _ => {}
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lent {
     Given,

@@ -1,6 +1,7 @@
-//! A panic in whatever the run itself calls, which is no coroutine's: wakers,
-//! hooks, payloads and outputs. The run ends whole: all who are due in it are
-//! polled, nobody who has ended is, and so it is in the frames after it.
+//! Panics in user code that is no coroutine but is called by the run itself:
+//! wakers, hooks, destructors of payloads and outputs. The run ends whole: each
+//! coroutine that is due in it is polled, none that has ended is, and the frames
+//! after it run as ever.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -49,9 +50,10 @@ fn foreign_waker() -> Waker {
 }
 
 type Wait = LocalBoxFuture<'static, ()>;
+type MakeWait = fn() -> Wait;
 
 /// What stands in a list of the executor with a foreign waker.
-const WAITS: [(&str, fn() -> Wait); 8] = [
+const WAITS: [(&str, MakeWait); 8] = [
     ("next_frame", || next_frame().map(drop).boxed_local()),
     ("wait_frames", || wait_frames(2).map(drop).boxed_local()),
     ("wait_seconds", || {
@@ -177,12 +179,13 @@ fn a_wake_of_a_foreign_waker() {
     }
 }
 
+type Act = fn(&Handle, CoroutineId);
+
 /// Paused when the run begins, resumed in it, stopped in it: whatever takes the
 /// waker out drops it.
 #[test]
 fn a_drop_of_a_foreign_waker_whose_coroutine_is_paused_resumed_or_stopped_in_the_run() {
     CALL.set(Some(WakerCall::Drop));
-    type Act = fn(&Handle, CoroutineId);
     let acts: [(&str, Act); 4] = [
         ("resumed", |handle, id| _ = handle.resume(id)),
         ("resumed and paused", |handle, id| {
@@ -203,10 +206,10 @@ fn a_drop_of_a_foreign_waker_whose_coroutine_is_paused_resumed_or_stopped_in_the
                 let name = format!("{name}, {what}, first {first}");
                 let panicked = survives(&name, |executor| {
                     let id = Rc::new(Cell::new(None));
-                    let (handle, whom) = (executor.handle(), id.clone());
+                    let (handle, other) = (executor.handle(), id.clone());
                     let acts = watched(async move {
                         next_frame().await;
-                        act(&handle, whom.get().unwrap());
+                        act(&handle, other.get().unwrap());
                     });
                     let waits = watched(behind_a_foreign_waker(wait));
                     let coroutine = if first {
@@ -290,7 +293,7 @@ fn an_output_a_payload_and_a_future_that_are_dropped() {
     });
     check("what one that ends has held", |executor| {
         let bomb = Bomb;
-        let ends = next_frame().map(move |_| {
+        let ends = next_frame().map(move |()| {
             let _ = &bomb;
         });
         executor.start(watched(ends));

@@ -1,7 +1,5 @@
 //! Rule 9: start runs now, spawn runs soon.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-
 use framestep::{Outcome, Phase};
 
 use super::Core;
@@ -107,15 +105,22 @@ impl Core {
             }
             state.borrowed = true;
         }
-        let result = catch_unwind(AssertUnwindSafe(f));
-        self.state.borrow_mut().borrowed = false;
-        let held = std::mem::take(&mut self.state.borrow_mut().held);
-        for coroutine in held {
-            self.start_now(coroutine);
-        }
-        if let Err(payload) = result {
-            resume_unwind(payload);
-        }
+        let let_go = LetGo(self);
+        f();
+        drop(let_go);
         Lent::Given
+    }
+}
+
+/// Begins what a closure held back, also if that panics: then in the middle of it.
+struct LetGo<'a>(&'a Core);
+
+impl Drop for LetGo<'_> {
+    fn drop(&mut self) {
+        self.0.state.borrow_mut().borrowed = false;
+        let held = std::mem::take(&mut self.0.state.borrow_mut().held);
+        for coroutine in held {
+            self.0.start_now(coroutine);
+        }
     }
 }

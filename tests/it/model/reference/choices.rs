@@ -24,10 +24,15 @@ pub(super) const WAITS_ARE_REMEMBERED_BEFORE_WAKES: bool = false;
 
 /// A coroutine that is ready since a resume, in the phase of a wait, and is woken
 /// before that is run, is ready in the phase of wakes as well.
-pub(super) const WAKES_COUNT_BESIDE_RESUMES: bool = true;
+pub(super) const WAKES_COUNT_BESIDE_RESUMES: bool = false;
 
 /// A coroutine that is paused when a run begins in which a wait of it is due, or when
 /// what it joins ends, and resumed before its place has come, is polled in that
 /// place. If not, it is polled where it is resumed, as for any wake that comes in a
 /// pause.
 pub(super) const WAITS_KEEP_THEIR_PLACE: bool = true;
+
+/// A timer that was due in a run stays ready when a later run of the phase reads an
+/// earlier time: a custom phase reads that of the step inside of fixed steps. If not,
+/// the latest run says whether it is ready.
+pub(super) const TIMERS_STAY_READY: bool = false;

@@ -93,7 +93,7 @@ impl Core {
             for at in joins {
                 let wait = &mut state.waits[at];
                 wait.ready = true;
-                wakers.extend(wait.waker.clone());
+                wakers.extend(wait.waker.clone().map(|waker| (wait.coroutine, waker)));
                 let name = wait.name;
                 let joiner = wait.coroutine;
                 let Some(joiner) = joiner.filter(|&one| state.is_alive(one)) else {
@@ -108,6 +108,6 @@ impl Core {
             }
             wakers
         };
-        wakers.into_iter().for_each(std::task::Waker::wake);
+        self.fire(wakers);
     }
 }

@@ -33,7 +33,7 @@ fn is_reached(timer: &Timer, phase: Phase, clocks: &Clocks) -> bool {
     if timer.paused_at.is_some() && !TIMERS_FALL_DUE_IN_PAUSES {
         return false;
     }
-    let now = timer.paused_at.unwrap_or(now);
+    let now = timer.paused_at.map_or(now, |paused_at| now.min(paused_at));
     timer.deadline.is_some_and(|deadline| now >= deadline)
 }
 

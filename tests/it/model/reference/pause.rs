@@ -119,6 +119,10 @@ impl State {
         if let Some((phase, cause)) = self.coroutines[coroutine].remembered.take() {
             // A coroutine that resumes itself is like one that wakes itself.
             let own = self.scopes.last() == Some(&coroutine);
+            let cause = match cause {
+                Cause::Wake => Cause::Wake,
+                _ => Cause::Other,
+            };
             self.make_ready(coroutine, phase, cause, own);
         }
     }
@@ -126,13 +130,10 @@ impl State {
     /// One wake is remembered, the first that comes in the pause.
     pub(super) fn remember(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
         let remembered = &mut self.coroutines[coroutine].remembered;
-        let before_wakes = WAITS_ARE_REMEMBERED_BEFORE_WAKES && cause == Cause::Wait;
-        match remembered {
-            Some((_, Cause::Wake | Cause::Other)) if before_wakes => {
-                *remembered = Some((phase, cause));
-            }
-            Some(_) => {}
-            None => *remembered = Some((phase, cause)),
+        let before_wakes = WAITS_ARE_REMEMBERED_BEFORE_WAKES && cause.is_wait();
+        let is_less = |earlier: &mut (_, Cause)| before_wakes && !earlier.1.is_wait();
+        if remembered.as_mut().is_none_or(is_less) {
+            *remembered = Some((phase, cause));
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use framestep::{Outcome, Phase};
 
-use super::choices::{CONDITIONS_FALL_DUE_IN_PAUSES, WAITS_KEEP_THEIR_PLACE};
+use super::choices::{CONDITIONS_FALL_DUE_IN_PAUSES, TIMERS_STAY_READY, WAITS_KEEP_THEIR_PLACE};
 use super::law;
 use super::state::{Cause, Kind, Place, Run, State};
 use super::{Core, wake};
@@ -31,12 +31,21 @@ impl Core {
             state.begin_run(phase)
         };
         // What a combinator has to hear, it hears before anybody is polled.
-        wakers.into_iter().for_each(std::task::Waker::wake);
+        self.fire(wakers);
         while let Some(coroutine) = self.next_of_run() {
             self.poll(coroutine);
         }
         self.state.borrow_mut().run = None;
         Ok(())
+    }
+
+    /// Calls the wakers of waits that make their coroutines due by themselves.
+    pub(super) fn fire(&self, wakers: Vec<(Option<usize>, Waker)>) {
+        for (coroutine, waker) in wakers {
+            let outer = std::mem::replace(&mut self.state.borrow_mut().firing, coroutine);
+            waker.wake();
+            self.state.borrow_mut().firing = outer;
+        }
     }
 
     /// Who is polled next.
@@ -50,11 +59,14 @@ impl Core {
             let coroutine = place.coroutine;
             let before = run.woken.iter().filter(|&&one| one == coroutine);
             let too_often = place.cause == Cause::Wake && before.count() >= limit;
-            if place.cause == Cause::Wait && !state.waits_for_ready(coroutine) {
-                // Another coroutine has looked at the wait meanwhile.
+            if !state.stands(&place) {
                 continue;
             }
             if state.is_paused(coroutine) {
+                if !place.cause.is_wait() {
+                    // It was ready before the pause: that came first.
+                    state.coroutines[coroutine].remembered = None;
+                }
                 state.remember(coroutine, place.phase, place.cause);
             } else if too_often {
                 // It goes on in the next run.
@@ -111,14 +123,8 @@ impl Core {
 }
 
 impl State {
-    /// Whether a wait of a coroutine is ready that nobody has looked at.
-    fn waits_for_ready(&self, coroutine: usize) -> bool {
-        let mut waits = self.waits.iter();
-        waits.any(|wait| wait.coroutine == Some(coroutine) && wait.ready)
-    }
-
     /// Looks at everything, and says which wakers are to be called.
-    fn begin_run(&mut self, phase: Phase) -> Vec<std::task::Waker> {
+    fn begin_run(&mut self, phase: Phase) -> Vec<(Option<usize>, Waker)> {
         if phase == Phase::FixedUpdate {
             for wait in &mut self.waits {
                 if let Kind::Steps(_, begun) = &mut wait.kind {
@@ -140,16 +146,22 @@ impl State {
         self.arrivals.retain(|arrival| {
             let of_this = arrival.phase == phase;
             if of_this {
-                run.queue(arrival.coroutine, phase, arrival.cause);
+                // What came before the run does not count as a wake of the run.
+                run.queue(arrival.coroutine, phase, Cause::Other);
             }
             !of_this
         });
         // Then those who wait. What is ready already stays so: a condition that
         // nobody has asked since makes nobody due again.
         let mut due = Vec::new();
-        for (at, wait) in self.waits.iter().enumerate() {
-            if !wait.ready && law::is_due(wait, phase, &self.clocks) {
+        for (at, wait) in self.waits.iter_mut().enumerate() {
+            let is_due = law::is_due(wait, phase, &self.clocks);
+            if !wait.ready && is_due {
                 due.push(at);
+            }
+            if wait.phase == phase {
+                let is_timer = matches!(wait.kind, Kind::Timer(_));
+                wait.stays_ready = is_due || TIMERS_STAY_READY || !is_timer;
             }
         }
         due.sort_by_key(|&at| law::place(&self.waits[at]));
@@ -157,7 +169,8 @@ impl State {
         for at in due {
             let wait = &mut self.waits[at];
             wait.ready = true;
-            wakers.extend(wait.waker.clone());
+            wakers.extend(wait.waker.clone().map(|waker| (wait.coroutine, waker)));
+            let cause = Cause::Wait(wait.name);
             let asks = matches!(wait.kind, Kind::Again(_));
             let Some(coroutine) = wait.coroutine.filter(|&one| self.is_alive(one)) else {
                 continue;
@@ -167,9 +180,9 @@ impl State {
                 continue;
             }
             if paused && !WAITS_KEEP_THEIR_PLACE {
-                self.remember(coroutine, phase, Cause::Wait);
+                self.remember(coroutine, phase, cause);
             } else {
-                run.queue(coroutine, phase, Cause::Wait);
+                run.queue(coroutine, phase, cause);
             }
         }
         self.run = Some(run);
@@ -180,22 +193,23 @@ impl State {
     fn joiners_go_first(&mut self) {
         let run = self.run.as_mut().expect("it is under way");
         let joins = std::mem::take(&mut run.joins);
-        let mut joiners: Vec<usize> = Vec::new();
+        let mut joiners: Vec<(usize, u64)> = Vec::new();
         for name in joins {
             // One that has been dropped meanwhile, or looked at, makes nobody due.
             let wait = self.wait(name);
             let coroutine = wait.and_then(|wait| wait.coroutine);
             let coroutine = coroutine.filter(|&one| self.is_alive(one));
-            joiners.extend(coroutine.filter(|one| !joiners.contains(one)));
+            let others = || joiners.iter().map(|&(other, _)| other);
+            let coroutine = coroutine.filter(|&one| others().all(|other| other != one));
+            joiners.extend(coroutine.map(|coroutine| (coroutine, name)));
         }
         let run = self.run.as_mut().expect("it is under way");
-        for coroutine in joiners.into_iter().rev() {
+        for (coroutine, name) in joiners.into_iter().rev() {
             let phase = self.coroutines[coroutine].phase;
-            run.drop_place(coroutine);
             run.queue.push_front(Place {
                 coroutine,
                 phase,
-                cause: Cause::Other,
+                cause: Cause::Join(name),
             });
         }
     }

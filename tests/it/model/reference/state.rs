@@ -34,6 +34,8 @@ pub(super) struct State {
     pub(super) deep: VecDeque<usize>,
     /// How often wakes by others count in one run.
     pub(super) limit: usize,
+    /// The coroutine that is due by the very wait whose waker is being called.
+    pub(super) firing: Option<usize>,
     /// Wakes from other threads.
     pub(super) inbox: Inbox,
     next: u64,
@@ -99,10 +101,26 @@ pub(super) struct Arrival {
 pub(super) enum Cause {
     /// Another coroutine, the host or a thread has woken it.
     Wake,
-    /// A wait of it is due.
-    Wait,
-    /// It was spawned, has woken itself, or what it joins has ended.
+    /// A wait of it is due, of this name.
+    Wait(u64),
+    /// What it joins has ended.
+    Join(u64),
+    /// It was spawned, has woken itself, or was ready before the run.
     Other,
+}
+
+impl Cause {
+    fn wait(self) -> Option<u64> {
+        match self {
+            Cause::Wait(name) | Cause::Join(name) => Some(name),
+            Cause::Wake | Cause::Other => None,
+        }
+    }
+
+    /// It is a wait.
+    pub(super) fn is_wait(self) -> bool {
+        self.wait().is_some()
+    }
 }
 
 /// A wait that was polled.
@@ -120,6 +138,8 @@ pub(super) struct Wait {
     /// A run in which it is due has begun, or what it joins has ended. A
     /// condition may be asked, once.
     pub(super) ready: bool,
+    /// The latest run of its phase says so, too.
+    pub(super) stays_ready: bool,
 }
 
 pub(super) enum Kind {
@@ -146,19 +166,17 @@ pub(super) struct Timer {
 }
 
 impl Run {
-    /// Gives a coroutine the last place, unless it has one.
+    /// Gives a coroutine the last place. One that is ready has its place, and for
+    /// each of its waits another: it is polled at the first of them.
     pub(super) fn queue(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
-        if !self.has(coroutine) {
+        let mut others = self.queue.iter().filter(|one| one.coroutine == coroutine);
+        if cause.is_wait() || others.all(|other| other.cause.is_wait()) {
             self.queue.push_back(Place {
                 coroutine,
                 phase,
                 cause,
             });
         }
-    }
-
-    pub(super) fn has(&self, coroutine: usize) -> bool {
-        self.queue.iter().any(|place| place.coroutine == coroutine)
     }
 
     pub(super) fn drop_place(&mut self, coroutine: usize) {
@@ -190,6 +208,7 @@ impl State {
             stops: 0,
             deep: VecDeque::new(),
             limit,
+            firing: None,
             inbox,
             next: 0,
         }
@@ -203,6 +222,14 @@ impl State {
 
     pub(super) fn phase(&self) -> Option<Phase> {
         self.run.as_ref().map(|run| run.phase)
+    }
+
+    /// Whether a place counts: not if another coroutine has looked at the wait.
+    pub(super) fn stands(&mut self, place: &Place) -> bool {
+        place.cause.wait().is_none_or(|name| {
+            let wait = self.wait(name);
+            wait.is_some_and(|wait| wait.coroutine == Some(place.coroutine) && wait.ready)
+        })
     }
 
     /// One whose destructor runs is not.

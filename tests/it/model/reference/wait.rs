@@ -128,6 +128,7 @@ impl Core {
             order: name,
             frame: state.clocks.frame,
             ready: false,
+            stays_ready: true,
         };
         state.waits.push(wait);
         if coroutine.is_some_and(|one| state.is_paused(one)) {
@@ -179,6 +180,12 @@ impl Core {
         if !wait.ready {
             let itself = matches!(wait.kind, Kind::Join(of) if coroutine == Some(of));
             assert!(!(itself && own), "a coroutine awaits itself");
+            return false;
+        }
+        if !wait.stays_ready {
+            // It goes on, behind the others.
+            wait.ready = false;
+            wait.order = order;
             return false;
         }
         if let Kind::Again(animation) = &wait.kind {

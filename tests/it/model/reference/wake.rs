@@ -127,22 +127,10 @@ impl State {
     }
 
     fn wake(&mut self, coroutine: usize, innermost: bool) {
-        if !self.is_alive(coroutine) {
+        if !self.is_alive(coroutine) || self.firing == Some(coroutine) {
             return;
         }
         let phase = self.coroutines[coroutine].phase;
-        let mut queue = self.run.iter_mut().flat_map(|run| &mut run.queue);
-        if let Some(place) = queue.find(|place| place.coroutine == coroutine) {
-            // It is polled in this run as it is, and now in any case.
-            if place.cause == Cause::Wait {
-                place.cause = Cause::Other;
-            }
-            return;
-        }
-        let mut arrivals = self.arrivals.iter();
-        if !WAKES_COUNT_BESIDE_RESUMES && arrivals.any(|arrival| arrival.coroutine == coroutine) {
-            return;
-        }
         let cause = if innermost { Cause::Other } else { Cause::Wake };
         self.make_ready(coroutine, phase, cause, innermost);
     }
@@ -155,8 +143,17 @@ impl State {
             self.remember(coroutine, phase, cause);
             return;
         }
+        let mut phase = phase;
+        if !WAKES_COUNT_BESIDE_RESUMES {
+            // It is ready already: all that can be is that its run comes sooner.
+            let mut arrivals = self.arrivals.iter();
+            let ready = arrivals.find(|arrival| arrival.coroutine == coroutine);
+            phase = ready.map_or(phase, |ready| ready.phase);
+        }
         match &mut self.run {
             Some(run) if run.phase == phase && !next => {
+                self.arrivals
+                    .retain(|arrival| (arrival.coroutine, arrival.phase) != (coroutine, phase));
                 run.queue(coroutine, phase, cause);
             }
             _ => self.arrive(coroutine, phase, cause),

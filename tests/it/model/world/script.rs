@@ -20,6 +20,8 @@ pub(super) struct Me<S: System> {
     pub(super) seat: usize,
     pub(super) number: usize,
     pub(super) script: usize,
+    /// How many waits it has left to others.
+    pub(super) left: Cell<usize>,
     accepted: Rc<Cell<bool>>,
     /// Its destructor is running.
     pub(super) ending: bool,
@@ -39,6 +41,7 @@ impl<S: System> Me<S> {
             seat,
             number,
             script,
+            left: Cell::new(0),
             accepted: accepted.clone(),
             ending: false,
         };

@@ -66,9 +66,8 @@ impl<S: System> World<S> {
 
     /// Leaves a wait to one of the next coroutines.
     pub(super) fn leave(&self, me: &Me<S>, wait: Waiting) {
-        let mut loose = self.loose.borrow_mut();
-        let left = loose.iter().filter(|one| one.by == me.number).count();
-        loose.push(Loose {
+        let left = me.left.replace(me.left.get() + 1);
+        self.loose.borrow_mut().push(Loose {
             by: me.number,
             heir: me.number + 1 + left % 3,
             step: self.steps.get(),
@@ -98,7 +97,8 @@ impl<S: System> World<S> {
         match length {
             Length::Nanos(ns) if self.program.settings.apart => {
                 self.lengths.set(self.lengths.get() + 1);
-                Length::Nanos(ns + self.lengths.get())
+                // Those of one nanosecond are odd.
+                Length::Nanos(ns + 2 * self.lengths.get())
             }
             length => length,
         }
