@@ -24,6 +24,9 @@ const INDEX: u64 = ENTRY - 1;
 impl WaitKey {
     /// Of no wait.
     pub(crate) const NONE: WaitKey = WaitKey(INDEX);
+    /// What a coroutine is resumed by that is polled for another reason than a wait.
+    /// No wait has it, registered or not.
+    pub(crate) const NOT_A_WAIT: WaitKey = WaitKey(ENTRY | INDEX);
     /// How many tasks or entries there may be at once.
     pub(crate) const MAX_INDEX: usize = (1 << 31) - 1;
 

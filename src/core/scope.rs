@@ -230,7 +230,7 @@ fn enter_as<'c, R>(
     let scope = Scope {
         core,
         current: Cell::new(current),
-        resumed: Cell::new(WaitKey::NONE),
+        resumed: Cell::new(WaitKey::NOT_A_WAIT),
         waker: Cell::new(ptr::null()),
         owner,
         outer,

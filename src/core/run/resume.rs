@@ -133,9 +133,9 @@ impl<'a> Run<'a> {
             self.core.remember_earlier_wake(task, self.phase);
         } else if task.has(Flags::SPECIAL) || task.is_registered() {
             self.core
-                .resume_special(scope, task, WaitKey::NONE, self.phase);
+                .resume_special(scope, task, WaitKey::NOT_A_WAIT, self.phase);
         } else {
-            self.poll_plain(scope, task, WaitKey::NONE, cx);
+            self.poll_plain(scope, task, WaitKey::NOT_A_WAIT, cx);
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> Run<'a> {
         if wakes > most {
             core.put_off_greedy(task, self.phase, wakes);
         } else {
-            core.resume_special(scope, task, WaitKey::NONE, self.phase);
+            core.resume_special(scope, task, WaitKey::NOT_A_WAIT, self.phase);
         }
     }
 }
