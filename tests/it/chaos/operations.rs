@@ -248,7 +248,12 @@ const OPERATIONS: &[Operation] = &[
                 async move {
                     held.check();
                     if let Some(world) = world {
-                        drop(script(&world, slot).await);
+                        // Awaited by value it would be dropped once its output is
+                        // made, which leaks if that panics: that is Rust's.
+                        let mut script = Box::pin(script(&world, slot));
+                        let output = script.as_mut().await;
+                        drop(script);
+                        drop(output);
                     }
                 }
             });
