@@ -11,7 +11,7 @@ use super::program::{
 };
 
 /// Lengths that clocks of a quarter of a quarter of a quarter divide evenly.
-const TINY: u64 = 1 << 20;
+const TINY: u64 = 1 << 24;
 const EIGHTH: u64 = 125_000_000;
 
 /// A weight, and what makes a part of a program so deep inside of others.
@@ -142,9 +142,7 @@ impl Random {
                 (2, |r, _| Wait::InPhase(r.phase())),
                 (1, |_, _| Wait::FixedUpdate),
                 (1, |_, _| Wait::EndOfFrame),
-                (if_on(on.joins && !on.moves, 4), |r, _| {
-                    Wait::Join(r.below(40))
-                }),
+                (if_on(on.joins, 4), |r, _| Wait::Join(r.below(40))),
                 (if_on(on.joins, 2), |r, _| Wait::Finished(r.below(40))),
                 (if_on(on.bells, 5), |r, _| Wait::Bell(r.below(3))),
                 (if_on(on.yields, 3), |_, _| Wait::Yield),
@@ -172,9 +170,6 @@ impl Random {
         if self.on.groups {
             modes.extend([
                 Mode::Muffled,
-                Mode::Unordered,
-                Mode::Unordered,
-                Mode::MuffledUnordered,
                 Mode::JoinAll,
                 Mode::SelectAll,
                 Mode::OwnJoinAll,
@@ -182,6 +177,9 @@ impl Random {
                 Mode::OwnJoin,
                 Mode::OwnSelect,
             ]);
+        }
+        if self.on.groups && !self.on.moves {
+            modes.extend([Mode::Unordered, Mode::Unordered, Mode::MuffledUnordered]);
         }
         let mode = self.pick(&modes);
         if self.on.crowds && depth == 0 && self.chance(30) {
@@ -398,13 +396,17 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
     // A wait of one executor is not for coroutines of another.
     on.moves &= !on.twins;
     on.destructors &= !on.moves;
+    // Those who wait for such things are polled once more, or not, for a wait that
+    // they have left: that depends on the order within the run.
+    for depends in [&mut on.joins, &mut on.bells, &mut on.yields, &mut on.crowds] {
+        *depends &= !on.moves;
+    }
     // How long a wait stands still that a paused coroutine has left to another has
-    // no one answer.
-    let still = !(on.moves && on.pauses);
-    on.timers &= still;
-    on.timeouts &= still;
-    on.intervals &= still;
-    on.animations &= still;
+    // no one answer, and these two count on the time of the one that polls them.
+    on.timers &= !(on.moves && on.pauses);
+    on.timeouts &= !(on.moves && on.pauses);
+    on.intervals &= !on.moves;
+    on.animations &= !on.moves;
     // Destructors that start something deep inside of others have no one answer.
     on.destructors &= !on.deep;
     let mut random = Random { random, on };

@@ -36,3 +36,8 @@ pub(super) const WAITS_KEEP_THEIR_PLACE: bool = true;
 /// earlier time: a custom phase reads that of the step inside of fixed steps. If not,
 /// the latest run says whether it is ready.
 pub(super) const TIMERS_STAY_READY: bool = false;
+
+/// A coroutine that is polled for a join, and does not look at another one that was
+/// over by then, is polled for that as well. If not, one poll is for all joins that
+/// are over.
+pub(super) const EACH_JOIN_COUNTS: bool = true;

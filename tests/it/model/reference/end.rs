@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep::Outcome;
 
-use super::choices::{DESTRUCTORS_WAKE_AS_THEIR_COROUTINE, WAITS_KEEP_THEIR_PLACE};
-use super::state::{Cause, Kind};
+use super::choices::DESTRUCTORS_WAKE_AS_THEIR_COROUTINE;
+use super::state::{Cause, Kind, State};
 use super::{Core, wake};
 use crate::model::system::Script;
 
@@ -80,34 +80,50 @@ impl Core {
     }
 
     pub(super) fn end(&self, coroutine: usize, outcome: Outcome) {
-        let wakers = {
+        let joins = {
             let mut state = self.state.borrow_mut();
             state.coroutines[coroutine].outcome = Some(outcome);
             state.forget_readiness(coroutine);
             state.leave_waits(coroutine);
-            let mut joins: Vec<usize> = (0..state.waits.len())
-                .filter(|&at| matches!(state.waits[at].kind, Kind::Join(of) if of == coroutine))
-                .collect();
-            joins.sort_by_key(|&at| state.waits[at].order);
-            let mut wakers = Vec::new();
-            for at in joins {
-                let wait = &mut state.waits[at];
-                wait.ready = true;
-                wakers.extend(wait.waker.clone().map(|waker| (wait.coroutine, waker)));
-                let name = wait.name;
-                let joiner = wait.coroutine;
-                let Some(joiner) = joiner.filter(|&one| state.is_alive(one)) else {
-                    continue;
-                };
-                let phase = state.coroutines[joiner].phase;
-                let remember = state.is_paused(joiner) && !WAITS_KEEP_THEIR_PLACE;
-                match &mut state.run {
-                    Some(run) if !remember => run.joins.push(name),
-                    _ => state.make_ready(joiner, phase, Cause::Other, false),
+            let mut joins: Vec<u64> = Vec::new();
+            for wait in &mut state.waits {
+                if matches!(wait.kind, Kind::Join(of) if of == coroutine) {
+                    wait.ready = true;
+                    joins.push(wait.name);
                 }
             }
-            wakers
+            joins.sort_by_key(|&name| state.wait(name).map(|wait| wait.order));
+            if let Some(run) = &mut state.run {
+                // Once the poll is over.
+                run.joins.append(&mut joins);
+            }
+            joins
         };
-        self.fire(wakers);
+        for name in joins {
+            self.hear(name);
+            let mut state = self.state.borrow_mut();
+            if let Some(joiner) = state.joiner(name) {
+                let phase = state.coroutines[joiner].phase;
+                state.make_ready(joiner, phase, Cause::Other, false);
+            }
+        }
+    }
+
+    /// Calls the waker of a join whose coroutine has ended.
+    pub(super) fn hear(&self, name: u64) {
+        let waker = {
+            let mut state = self.state.borrow_mut();
+            let wait = state.wait(name);
+            wait.and_then(|wait| Some((wait.coroutine, wait.waker.take()?)))
+        };
+        self.fire(waker.into_iter().collect());
+    }
+}
+
+impl State {
+    /// Whom a join makes due that has not been dropped.
+    pub(super) fn joiner(&mut self, name: u64) -> Option<usize> {
+        let joiner = self.wait(name)?.coroutine?;
+        self.is_alive(joiner).then_some(joiner)
     }
 }

@@ -2,7 +2,7 @@
 
 use framestep::Phase;
 
-use super::choices::TIMERS_FALL_DUE_IN_PAUSES;
+use super::choices::{TIMERS_FALL_DUE_IN_PAUSES, TIMERS_STAY_READY};
 use super::clocks::Clocks;
 use super::state::{Kind, Timer, Wait};
 
@@ -19,6 +19,16 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
         Kind::Again(_) => is_later(wait, clocks),
         Kind::InPhase => true,
         Kind::Join(_) => false,
+    }
+}
+
+/// Whether a wait that has been ready is so by a run of `phase` that begins now.
+pub(super) fn stays_ready(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
+    let is_past = |timer: &Timer| clocks.read(timer.clock, Some(phase)) >= wait.was_due;
+    match &wait.kind {
+        Kind::Timer(timer) if wait.phase == phase => TIMERS_STAY_READY || is_past(timer),
+        Kind::Timer(_) => wait.stays_ready,
+        _ => true,
     }
 }
 

@@ -42,8 +42,11 @@ impl Core {
     }
 
     pub(super) fn drop_owner(&self, owner: usize) {
-        self.state.borrow_mut().owners[owner].gone = true;
-        self.stop_all(owner);
+        let all = self.state.borrow().owned(owner);
+        self.state.borrow_mut().remove_owner(owner);
+        for coroutine in all {
+            self.stop(coroutine);
+        }
     }
 }
 
@@ -53,6 +56,17 @@ impl State {
         let owner = &self.owners[owner];
         let above = owner.above.is_none_or(|above| self.is_active(above));
         above && !owner.inactive && !owner.gone
+    }
+
+    /// An owner and those below it are gone. None is above another any more.
+    fn remove_owner(&mut self, owner: usize) {
+        self.owners[owner].gone = true;
+        self.owners[owner].above = None;
+        for below in 0..self.owners.len() {
+            if self.owners[below].above == Some(owner) {
+                self.remove_owner(below);
+            }
+        }
     }
 
     fn owned(&self, owner: usize) -> Vec<usize> {

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use framestep::{Outcome, Phase};
 
-use super::choices::{CONDITIONS_FALL_DUE_IN_PAUSES, TIMERS_STAY_READY, WAITS_KEEP_THEIR_PLACE};
+use super::choices::{CONDITIONS_FALL_DUE_IN_PAUSES, WAITS_KEEP_THEIR_PLACE};
 use super::law;
 use super::state::{Cause, Kind, Place, Run, State};
 use super::{Core, wake};
@@ -50,8 +50,14 @@ impl Core {
 
     /// Who is polled next.
     fn next_of_run(&self) -> Option<usize> {
+        let joins = {
+            let mut state = self.state.borrow_mut();
+            let run = state.run.as_mut().expect("it is under way");
+            std::mem::take(&mut run.joins)
+        };
+        joins.iter().for_each(|&name| self.hear(name));
         let mut state = self.state.borrow_mut();
-        state.joiners_go_first();
+        state.joiners_go_first(&joins);
         let limit = state.limit;
         loop {
             let run = state.run.as_mut().expect("it is under way");
@@ -155,13 +161,10 @@ impl State {
         // nobody has asked since makes nobody due again.
         let mut due = Vec::new();
         for (at, wait) in self.waits.iter_mut().enumerate() {
-            let is_due = law::is_due(wait, phase, &self.clocks);
-            if !wait.ready && is_due {
+            if wait.ready {
+                wait.stays_ready = law::stays_ready(wait, phase, &self.clocks);
+            } else if law::is_due(wait, phase, &self.clocks) {
                 due.push(at);
-            }
-            if wait.phase == phase {
-                let is_timer = matches!(wait.kind, Kind::Timer(_));
-                wait.stays_ready = is_due || TIMERS_STAY_READY || !is_timer;
             }
         }
         due.sort_by_key(|&at| law::place(&self.waits[at]));
@@ -169,6 +172,8 @@ impl State {
         for at in due {
             let wait = &mut self.waits[at];
             wait.ready = true;
+            wait.stays_ready = true;
+            wait.was_due = wait.timer().and_then(|timer| timer.deadline).unwrap_or(0);
             wakers.extend(wait.waker.clone().map(|waker| (wait.coroutine, waker)));
             let cause = Cause::Wait(wait.name);
             let asks = matches!(wait.kind, Kind::Again(_));
@@ -190,22 +195,23 @@ impl State {
     }
 
     /// Rule 6: the joiners of what has ended since the last poll run next.
-    fn joiners_go_first(&mut self) {
-        let run = self.run.as_mut().expect("it is under way");
-        let joins = std::mem::take(&mut run.joins);
+    fn joiners_go_first(&mut self, joins: &[u64]) {
         let mut joiners: Vec<(usize, u64)> = Vec::new();
-        for name in joins {
+        for &name in joins {
             // One that has been dropped meanwhile, or looked at, makes nobody due.
-            let wait = self.wait(name);
-            let coroutine = wait.and_then(|wait| wait.coroutine);
-            let coroutine = coroutine.filter(|&one| self.is_alive(one));
-            let others = || joiners.iter().map(|&(other, _)| other);
-            let coroutine = coroutine.filter(|&one| others().all(|other| other != one));
-            joiners.extend(coroutine.map(|coroutine| (coroutine, name)));
+            let Some(joiner) = self.joiner(name) else {
+                continue;
+            };
+            let phase = self.coroutines[joiner].phase;
+            if self.is_paused(joiner) && !WAITS_KEEP_THEIR_PLACE {
+                self.remember(joiner, phase, Cause::Join(name));
+            } else if joiners.iter().all(|&(other, _)| other != joiner) {
+                joiners.push((joiner, name));
+            }
         }
-        let run = self.run.as_mut().expect("it is under way");
         for (coroutine, name) in joiners.into_iter().rev() {
             let phase = self.coroutines[coroutine].phase;
+            let run = self.run.as_mut().expect("it is under way");
             run.queue.push_front(Place {
                 coroutine,
                 phase,

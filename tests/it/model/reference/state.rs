@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use framestep::{Outcome, Phase};
 use std::task::Waker;
 
+use super::choices::EACH_JOIN_COUNTS;
 use super::clocks::Clocks;
 use super::wake::Inbox;
 use crate::model::system::Script;
@@ -137,7 +138,10 @@ pub(super) struct Wait {
     /// A run in which it is due has begun, or what it joins has ended. A
     /// condition may be asked, once.
     pub(super) ready: bool,
-    /// The latest run of its phase says so, too.
+    /// Of a timer that is ready: its deadline when it fell due, which pauses do not
+    /// move any more.
+    pub(super) was_due: u64,
+    /// The latest run of its phase says that it is ready, too.
     pub(super) stays_ready: bool,
 }
 
@@ -178,8 +182,12 @@ impl Run {
         }
     }
 
+    /// A poll answers all places, but for joins that it does not look at.
     pub(super) fn drop_place(&mut self, coroutine: usize) {
-        self.queue.retain(|place| place.coroutine != coroutine);
+        self.queue.retain(|place| {
+            let stays = EACH_JOIN_COUNTS && matches!(place.cause, Cause::Join(_));
+            place.coroutine != coroutine || stays
+        });
     }
 }
 
@@ -223,12 +231,12 @@ impl State {
         self.run.as_ref().map(|run| run.phase)
     }
 
-    /// Whether a place counts: not if another coroutine has looked at the wait.
+    /// Whether a place counts: not if the wait has been looked at meanwhile.
     pub(super) fn stands(&mut self, place: &Place) -> bool {
         place.cause.wait().is_none_or(|name| {
             let wait = self.wait(name);
             wait.is_some_and(|wait| wait.coroutine == Some(place.coroutine) && wait.ready)
-        })
+        }) && self.is_alive(place.coroutine)
     }
 
     /// One whose destructor runs is not.

@@ -128,6 +128,7 @@ impl Core {
             order: name,
             frame: state.clocks.frame,
             ready: false,
+            was_due: 0,
             stays_ready: true,
         };
         state.waits.push(wait);

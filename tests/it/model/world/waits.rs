@@ -11,6 +11,9 @@ use crate::model::program::{Length, Wait};
 use crate::model::system::{Calls, System, Waiting};
 use crate::model::trace::{Got, What};
 
+/// So many periods are less than what lengths are apart by.
+const MOST_TICKS: u64 = 16;
+
 fn nothing() -> Waiting {
     futures::future::ready(Got::Nothing).boxed_local()
 }
@@ -36,7 +39,7 @@ impl<S: System> World<S> {
             Wait::Loose => return self.find(me).unwrap_or_else(nothing),
             Wait::Timeout(length, phase, wait) => {
                 let wait = self.wait(me, wait);
-                let length = self.apart(*length);
+                let length = self.apart(*length, false);
                 return self.seats[me.seat].system.timeout(length, *phase, wait);
             }
             Wait::Group(mode, waits) => {
@@ -52,13 +55,14 @@ impl<S: System> World<S> {
         }
         let calls = self.calls(me, flag);
         let mut wait = wait.clone();
+        let is_period = matches!(wait, Wait::Interval(..));
         if let Wait::Seconds(length, _)
         | Wait::Realtime(length, _)
         | Wait::OnClock(_, length, _)
         | Wait::Animate(length, _)
         | Wait::Interval(length, ..) = &mut wait
         {
-            *length = self.apart(*length);
+            *length = self.apart(*length, is_period);
         }
         let system = &self.seats[me.seat].system;
         system.wait(&wait, clock.as_ref(), calls)
@@ -92,13 +96,15 @@ impl<S: System> World<S> {
         !self.program.settings.itself && entry.is_some_and(|entry| entry.who == me.number)
     }
 
-    /// A length that is not that of another timer.
-    fn apart(&self, length: Length) -> Length {
+    /// A length that is not that of another timer, nor one that several of a
+    /// period add up to.
+    fn apart(&self, length: Length, is_period: bool) -> Length {
         match length {
             Length::Nanos(ns) if self.program.settings.apart => {
                 self.lengths.set(self.lengths.get() + 1);
+                let apart = MOST_TICKS * self.lengths.get() + u64::from(is_period);
                 // Those of one nanosecond are odd.
-                Length::Nanos(ns + 2 * self.lengths.get())
+                Length::Nanos(ns + 2 * apart)
             }
             length => length,
         }
