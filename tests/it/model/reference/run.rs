@@ -55,7 +55,9 @@ impl Core {
             let run = state.run.as_mut().expect("it is under way");
             std::mem::take(&mut run.joins)
         };
-        joins.iter().for_each(|&name| self.hear(name));
+        for &name in &joins {
+            self.hear(name);
+        }
         let mut state = self.state.borrow_mut();
         state.joiners_go_first(&joins);
         let limit = state.limit;
