@@ -75,8 +75,13 @@ impl Core {
     /// which it was last polled.
     pub(super) fn make_ready(&self, task: Task<'_>) {
         if self.runs.phase().is_none() {
-            // What came from outside before this comes first.
+            // What came from outside before this comes first. Hooks hear of it, and
+            // may end the task.
+            let key = task.task_key();
             self.take_messages();
+            if !self.is_alive(key) {
+                return;
+            }
         }
         self.queue_ready(task);
     }

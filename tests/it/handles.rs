@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use futures::channel::oneshot;
 use futures::future::FusedFuture;
 
 use framestep::prelude::*;
@@ -542,4 +543,31 @@ fn an_executor_may_be_moved_between_frames() {
     back.run_frame(0.25);
     assert!(child.is_finished());
     assert_eq!(back.time().frame, 3);
+}
+
+#[test]
+fn a_hook_that_stops_what_is_woken_from_outside_leaves_nothing_to_poll() {
+    let mut executor = unclamped();
+    // Several waits at once, of which some are not registered with the coroutine.
+    let waits = |receiver| async { futures::join!(next_frame(), wait_frames(2), receiver) };
+    let (senders, mut scripts): (Vec<_>, Vec<_>) = (0..3)
+        .map(|_| {
+            let (sender, receiver) = oneshot::channel::<()>();
+            (sender, executor.start(waits(receiver)))
+        })
+        .unzip();
+    let woken = scripts.remove(0).id();
+    for script in scripts {
+        script.stop();
+    }
+    let handle = executor.handle();
+    executor.remote().spawn(|| async {});
+    // It hears of the spawn from afar, which comes before the wake.
+    executor.on_trace(move |_| _ = handle.stop(woken));
+    for sender in senders {
+        let _ = sender.send(());
+    }
+    assert_eq!(executor.len(), 1);
+    executor.run_frame(0.25);
+    assert!(executor.is_empty());
 }
