@@ -15,7 +15,7 @@ use futures::{FutureExt, StreamExt};
 
 use framestep::prelude::*;
 
-use crate::support::{counted, forever, poll_once, swallow, update};
+use crate::support::{counted, forever, poll_once, swallow, update, yield_now};
 use crate::timeline::{Log, Timeline, unclamped};
 
 type Made = LocalBoxFuture<'static, ()>;
@@ -598,4 +598,23 @@ fn a_coroutine_is_due_once_a_waker_was_called_for_it_even_if_that_wait_is_gone()
     assert_eq!(polls.take(), 1);
     executor.run_frame(0.25);
     assert_eq!(polls.take(), 0);
+}
+
+#[test]
+fn a_wait_without_end_is_not_over_when_it_is_polled_for_another_reason() {
+    let mut timeline = Timeline::with_dt(0.25);
+    timeline.row("join", |mark| async move {
+        let other = async {
+            yield_now().await;
+            mark.hit();
+        };
+        futures::join!(wait_seconds(f64::INFINITY), other);
+        mark.hit();
+    });
+    timeline.check(
+        "
+        frame 0 1 2 3
+        join  - * - -
+        ",
+    );
 }

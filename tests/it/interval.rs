@@ -392,3 +392,24 @@ fn a_stream_of_frames_in_a_select_is_terminated_never() {
     });
     assert_eq!(executor.run_until(count, 0.25).unwrap(), 5);
 }
+
+#[test]
+fn one_that_begins_in_a_fixed_step_counts_from_there_whatever_pauses_came_before() {
+    let builder = Executor::builder().max_delta(UNLIMITED);
+    let mut executor = builder.fixed_delta(0.25).build();
+    let late = Rc::new(Cell::new(None));
+    let tick = late.clone();
+    let script = executor.start(async move {
+        fixed_update().await;
+        tick.set(Some(interval(0.5).tick().await.late));
+    });
+    executor.handle().pause(script.id());
+    executor.begin_frame(0.375);
+    executor.handle().resume(script.id());
+    // The pause was longer than the time of the step, 0.25.
+    assert!(executor.begin_fixed_step());
+    executor.run_phase(Phase::FixedUpdate);
+    // Due at 0.75.
+    update(&mut executor, 0.5);
+    assert_eq!(late.get(), Some(Duration::from_millis(125)));
+}

@@ -673,3 +673,25 @@ fn a_host_sees_the_wake_when_the_pause_is_over() {
     update(&mut executor, 0.25);
     assert_eq!(polls.get(), 3);
 }
+
+#[test]
+fn a_wake_by_another_coroutine_just_before_the_resume_is_no_second_one() {
+    let mut executor = in_quarters();
+    let log = Log::new();
+    let owner = Rc::new(executor.owner());
+    let (sender, receiver) = oneshot::channel();
+    let both = async { futures::join!(fixed_update(), receiver) };
+    says(&owner, &log, "resumed", both);
+    owner.pause();
+    let resumed = owner.clone();
+    executor.start(async move {
+        next_frame().await;
+        // The wait of the fixed phase fell due before: the wake is the same one.
+        sender.send(()).unwrap();
+        assert!(resumed.resume());
+    });
+    executor.run_frame(0.25);
+    log.check(&[]);
+    executor.run_frame(0.25);
+    log.check(&["F2.FixedUpdate: resumed"]);
+}
