@@ -191,9 +191,12 @@ impl Core {
 
     #[inline(never)]
     fn drop_unwanted_output(&self, task: Task<'_>) {
+        self.drop_output(task).map_or_else(call::dispose, |()| ());
+    }
+
+    fn drop_output(&self, task: Task<'_>) -> Result<(), Payload> {
         let _shown = self.show_clock_of(task);
-        let dropped = scope::enter_task(self, task, |_| self.tasks.drop_output(task));
-        dropped.map_or_else(call::dispose, |()| ());
+        scope::enter_task(self, task, |_| self.tasks.drop_output(task))
     }
 
     #[cold]
@@ -252,10 +255,7 @@ impl Core {
     fn drop_unread_output(&self, reference: Reference) -> Result<(), Payload> {
         let _deeper = Deeper::new(self);
         let task = self.tasks.of(&reference);
-        let dropped = {
-            let _shown = self.show_clock_of(task);
-            scope::enter_task(self, task, |_| self.tasks.drop_output(task))
-        };
+        let dropped = self.drop_output(task);
         self.drop_reference(reference);
         dropped
     }

@@ -246,9 +246,13 @@ impl Core {
         }
         let mut ready = false;
         self.phases.each(|_, state| {
-            ready |= state.ready.borrow().keys.iter().any(|key| {
-                self.tasks.at(key.index).has(task::Flags::READY) && self.ready.is_latest(*key)
-            }) || state.has_waits(|key| self.is_live(key));
+            ready |= state
+                .ready
+                .borrow()
+                .keys
+                .iter()
+                .any(|&key| self.is_ready(key))
+                || state.has_waits(|key| self.is_live(key));
         });
         ready
     }

@@ -15,8 +15,9 @@ use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 use super::Core;
 use super::call::{self, Foreign};
 use super::key::WaitKey;
+use super::phases::PhaseState;
 use super::scope::{self, Scope};
-use super::task::{Flags, Reference};
+use super::task::{Flags, Reference, Task};
 use super::timer::Unit;
 
 /// What every wait holds. An enum, so that one that has not begun is one store.
@@ -35,6 +36,19 @@ pub(crate) struct Resumes {
     /// Whether it is due in a later frame than that in which it began, or else in
     /// the next run of its phase.
     frame_bound: bool,
+}
+
+impl Resumes {
+    /// What a wait notes that begins now: the frame, or how many runs of its phase
+    /// have begun.
+    #[inline(always)]
+    fn now(self, core: &Core, state: &PhaseState) -> u64 {
+        if self.frame_bound {
+            core.clock.frame()
+        } else {
+            state.runs.get()
+        }
+    }
 }
 
 /// A wait that has begun.
@@ -144,11 +158,7 @@ impl Registration {
 
     #[inline(always)]
     fn begin_as(&mut self, core: &Core, resumes: Resumes) -> &mut Waiting {
-        let began = if resumes.frame_bound {
-            core.clock.frame()
-        } else {
-            core.phases.get(resumes.phase).runs.get()
-        };
+        let began = resumes.now(core, core.phases.get(resumes.phase));
         *self = Registration::Waiting(Waiting {
             resumes,
             executor: core.id,
@@ -171,11 +181,7 @@ impl Registration {
         let state = core.phases.get(resumes.phase);
         let key = register(scope, cx, resumes.frame_bound);
         state.queue.borrow_mut().push(key);
-        let began = if resumes.frame_bound {
-            core.clock.frame()
-        } else {
-            state.runs.get()
-        };
+        let began = resumes.now(core, state);
         *self = Registration::Waiting(Waiting {
             resumes,
             executor: core.id,
@@ -373,10 +379,7 @@ impl Registration {
             );
             let task = scope.and_then(Scope::current);
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
-            let waker = match own {
-                Some(_) => None,
-                None => Some(clone_waker(cx)),
-            };
+            let waker = foreign_waker(cx, own);
             if core.is_live(self.key()) {
                 core.renew_entry(self.key(), key, waker);
             } else if !target.has_ended() {
@@ -431,16 +434,8 @@ impl Registration {
         if !core.is_live(self.key()) {
             return false;
         }
-        let waker = match scope.own_task(cx) {
-            Some(_) => None,
-            None => Some(clone_waker(cx)),
-        };
-        let task = scope.current();
-        let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
-        if let Some(task) = task {
-            task.set(Flags::ENTRIES);
-        }
-        core.renew_entry(self.key(), key, waker)
+        let (task, waker) = polled_by(scope, cx);
+        core.renew_entry(self.key(), task, waker)
     }
 }
 
@@ -456,24 +451,28 @@ fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
 
 #[inline(never)]
 fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
-    let waker = match scope.own_task(cx) {
-        Some(_) => None,
-        None => Some(clone_waker(cx)),
-    };
-    let task = match scope.current() {
-        Some(task) => {
-            task.set(Flags::ENTRIES);
-            task.task_key()
-        }
-        None => TaskKey::NOBODY,
-    };
+    let (task, waker) = polled_by(scope, cx);
     let mut entries = scope.core().entries.borrow_mut();
     entries.insert(task, waker, frame_bound)
 }
 
-/// Clones a waker that is not the coroutine's own: user code.
-fn clone_waker(cx: &Context<'_>) -> Foreign<Waker> {
-    Foreign::new(call::out(|| cx.waker().clone()))
+/// What an entry notes of the poll under way: the coroutine, which has entries from
+/// now on, and the waker.
+fn polled_by(scope: &Scope<'_>, cx: &Context<'_>) -> (TaskKey, Option<Foreign<Waker>>) {
+    let waker = foreign_waker(cx, scope.own_task(cx));
+    let task = scope.current();
+    if let Some(task) = task {
+        task.set(Flags::ENTRIES);
+    }
+    (task.map_or(TaskKey::NOBODY, |task| task.task_key()), waker)
+}
+
+/// Clones the waker, which is user code, unless it is the own one of a coroutine.
+fn foreign_waker(cx: &Context<'_>, own: Option<Task<'_>>) -> Option<Foreign<Waker>> {
+    match own {
+        Some(_) => None,
+        None => Some(Foreign::new(call::out(|| cx.waker().clone()))),
+    }
 }
 
 // By value: what is handed out by reference has to stand in memory, also where it

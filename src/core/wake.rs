@@ -45,8 +45,7 @@ impl Core {
             && !task.has(Flags::READY_OR_PAUSED)
             && !self.runs.is_firing();
         if soon {
-            task.set(Flags::READY);
-            self.ready.push(key.index);
+            self.enlist_soon(task);
         }
         soon
     }
@@ -101,9 +100,8 @@ impl Core {
                 return;
             }
         }
-        task.set(Flags::READY);
         if soon {
-            self.ready.push(task.index());
+            self.enlist_soon(task);
         } else {
             self.enlist(task, phase);
         }
@@ -156,19 +154,22 @@ impl Core {
 
     #[cold]
     fn sweep_ready(&self, list: &mut ReadyList) {
-        list.keys.retain(|&key| {
-            let task = self.tasks.at(key.index);
-            task.has(Flags::READY) && self.ready.is_latest(key)
-        });
+        list.keys.retain(|&key| self.is_ready(key));
+    }
+
+    /// Whether a key is that of a ready task, and the latest one.
+    #[inline(always)]
+    pub(super) fn is_ready(&self, key: ReadyKey) -> bool {
+        self.tasks.at(key.index).has(Flags::READY) && self.ready.is_latest(key)
     }
 
     /// Takes a ready task by its key, if that is the latest one.
     #[inline(always)]
     pub(super) fn take_ready(&self, key: ReadyKey) -> Option<Task<'_>> {
-        let task = self.tasks.at(key.index);
-        if !(task.has(Flags::READY) && self.ready.is_latest(key)) {
+        if !self.is_ready(key) {
             return None;
         }
+        let task = self.tasks.at(key.index);
         task.clear(Flags::READY);
         Some(task)
     }

@@ -34,6 +34,12 @@ impl Completions {
         self.has_ended.get()
     }
 
+    /// Takes those of what has ended since this was last asked.
+    fn take(&self) -> Vec<WaitKey> {
+        self.has_ended.set(false);
+        self.ended.take()
+    }
+
     /// A run ends that has not come to all of them: their coroutines are ready for
     /// the next run.
     pub(super) fn put_off(&self, core: &Core) {
@@ -73,8 +79,7 @@ impl Completions {
     /// Moves the joins of what ended to the front, the first one uppermost, and
     /// calls their wakers.
     fn take_ended(&self, core: &Core) {
-        self.has_ended.set(false);
-        let mut ended = self.ended.take();
+        let mut ended = self.take();
         if core.entries.borrow().has_foreign() {
             for &key in &ended {
                 core.fire(key);
@@ -163,9 +168,7 @@ impl Core {
     #[inline(never)]
     fn wake_waiting_joiners(&self) {
         while self.runs.completions.has_ended() {
-            self.runs.completions.has_ended.set(false);
-            let ended = self.runs.completions.ended.take();
-            for key in ended {
+            for key in self.runs.completions.take() {
                 self.fire(key);
                 if let Some(task) = self.take_wait(key) {
                     self.make_ready(task);

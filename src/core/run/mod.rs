@@ -20,6 +20,7 @@ mod limits;
 mod resume;
 
 use std::cell::Cell;
+use std::iter;
 use std::mem;
 use std::task::Context;
 
@@ -250,9 +251,7 @@ impl<'a> Run<'a> {
             self.next_waiter += 1;
             if PREFETCH {
                 let ahead = self.next_waiter + PREFETCH_AHEAD;
-                if let Some(ahead) = self.lists.waiters.get(ahead).filter(|key| !key.is_entry()) {
-                    self.core.tasks.prefetch(ahead.index());
-                }
+                self.prefetch(self.lists.waiters.get(ahead).copied());
             }
             self.resume_wait(scope, key, cx);
             self.poll_joiners(scope, cx);
@@ -263,14 +262,18 @@ impl<'a> Run<'a> {
         while let Some(due) = self.lists.timers.get(self.next_timer) {
             let key = WaitKey::from_bits(due.key);
             self.next_timer += 1;
-            if let Some(ahead) = self.lists.timers.get(self.next_timer + PREFETCH_AHEAD) {
-                let ahead = WaitKey::from_bits(ahead.key);
-                if !ahead.is_entry() {
-                    self.core.tasks.prefetch(ahead.index());
-                }
-            }
+            let ahead = self.lists.timers.get(self.next_timer + PREFETCH_AHEAD);
+            self.prefetch(ahead.map(|due| WaitKey::from_bits(due.key)));
             self.resume_wait(scope, key, cx);
             self.poll_joiners(scope, cx);
+        }
+    }
+
+    /// Has the task of a wait that comes up soon fetched into the cache.
+    #[inline(always)]
+    fn prefetch(&self, ahead: Option<WaitKey>) {
+        if let Some(key) = ahead.filter(|key| !key.is_entry()) {
+            self.core.tasks.prefetch(key.index());
         }
     }
 }
@@ -291,12 +294,8 @@ impl Drop for Run<'_> {
                 core.enlist(task, self.phase);
             }
         }
-        for key in lists.ready.drain(self.next_ready..) {
-            if let Some(task) = core.take_ready(key) {
-                core.enlist(task, self.phase);
-            }
-        }
-        while let Some(key) = core.ready.pop() {
+        let in_run = iter::from_fn(|| core.ready.pop());
+        for key in lists.ready.drain(self.next_ready..).chain(in_run) {
             if let Some(task) = core.take_ready(key) {
                 core.enlist(task, self.phase);
             }
