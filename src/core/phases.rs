@@ -119,9 +119,15 @@ impl Phases {
         }
     }
 
+    /// A phase, unless it is a custom one.
+    #[inline(always)]
+    pub(crate) fn named(&self, phase: PhaseIndex) -> Option<&PhaseState> {
+        self.named.get(phase.as_usize())
+    }
+
     #[inline(always)]
     pub(crate) fn get(&self, phase: PhaseIndex) -> &PhaseState {
-        match self.named.get(phase.as_usize()) {
+        match self.named(phase) {
             Some(state) => state,
             None => self.custom(phase),
         }

@@ -289,14 +289,18 @@ impl Header {
         self.wait_key().is_registered()
     }
 
-    /// Registers a wait; returns its key.
+    /// The key for a wait to [register](Header::register) under, if none is.
     #[inline(always)]
-    pub(crate) fn register(&self, frame_bound: bool) -> WaitKey {
-        debug_assert!(!self.is_registered());
-        let key = self.wait_key().next();
+    pub(crate) fn free_key(&self) -> Option<WaitKey> {
+        Some(self.wait_key().next()).filter(|key| key.is_registered())
+    }
+
+    /// Registers a wait under its [free key](Header::free_key).
+    #[inline(always)]
+    pub(crate) fn register(&self, key: WaitKey, frame_bound: bool) {
+        debug_assert_eq!(self.free_key(), Some(key));
         self.key.store(key.bits(), Ordering::Relaxed);
         self.registered.set(u8::from(frame_bound) * FRAME_BOUND);
-        key
     }
 
     /// The registration has served, or is taken back.
