@@ -85,11 +85,23 @@ impl PhaseState {
         fate: Option<impl FnMut(ClockIndex, &Due) -> Fate>,
     ) {
         let mut timers = self.timers.borrow_mut();
-        let now_ns = |clock| match clock {
+        timers.expire(self.frame.get(), |clock| self.now_ns(clock), due, fate);
+    }
+
+    /// What one of the executor's own clocks reads in the latest run.
+    fn now_ns(&self, clock: ClockIndex) -> u64 {
+        match clock {
             ClockIndex::GAME => self.game_ns.get(),
             _ => self.real_ns.get(),
-        };
-        timers.expire(self.frame.get(), now_ns, due, fate);
+        }
+    }
+
+    /// Whether the run that has begun has nothing to look at.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.ready.borrow().keys.is_empty()
+            && self.queue.borrow().keys().is_empty()
+            && self.counts.borrow().is_empty()
+            && self.timers.borrow().is_idle(|clock| self.now_ns(clock))
     }
 
     /// Whether nothing is ready, waits for a run, or counts.

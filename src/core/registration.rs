@@ -134,10 +134,12 @@ impl Registration {
         self.key
     }
 
-    /// Notes that a wait begins now.
+    /// Notes that a wait begins now, in the phase that is returned.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, core: &Core) {
-        self.begin_in(core, core.phases.get(self.resumes.phase));
+    pub(crate) fn begin<'c>(&mut self, core: &'c Core) -> &'c PhaseState {
+        let state = core.phases.get(self.resumes.phase);
+        self.begin_in(core, state);
+        state
     }
 
     #[inline(always)]
@@ -178,9 +180,7 @@ impl Registration {
         if !self.is_new() {
             return false;
         }
-        let core = scope.core();
-        let state = core.phases.get(self.resumes.phase);
-        self.begin_in(core, state);
+        let state = self.begin(scope.core());
         self.key = register(scope, cx, self.resumes.frame_bound);
         state.queue.borrow_mut().push(self.key);
         true
@@ -305,6 +305,7 @@ impl Registration {
         &mut self,
         scope: &Scope<'_>,
         cx: &Context<'_>,
+        state: &PhaseState,
         clock: ClockRef<'_>,
         deadline_ns: u64,
     ) {
@@ -312,7 +313,6 @@ impl Registration {
         let key = register(scope, cx, self.resumes.frame_bound);
         self.key = key;
         {
-            let state = core.phases.get(self.resumes.phase);
             let mut timers = state.timers.borrow_mut();
             // A timer that is overdue when it is made waits for the next frame, of
             // which the wheel knows nothing. In the fixed phase it waits for the

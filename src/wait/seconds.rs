@@ -197,24 +197,26 @@ impl Timer {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
         let here = Here::new();
         let Some(scope) = here.scope() else {
             polled_outside("wait_seconds()")
         };
+        if self.registration.take_resumed(scope) {
+            return Poll::Ready(());
+        }
+        self.begin_or_go_on(scope, cx)
+    }
+
+    #[inline(never)]
+    fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         match self.deadline {
-            // Only one with a deadline is registered, and resumes its coroutine.
-            Deadline::At(index, due_ns) => {
-                if self.registration.take_resumed(scope) {
-                    return Poll::Ready(());
-                }
-                self.poll_again(scope, cx, index, due_ns)
-            }
             Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
                 self.begin(scope, cx, ClockRef::Game, length_ns);
                 Poll::Pending
             }
+            Deadline::At(index, due_ns) => self.poll_again(scope, cx, index, due_ns),
             _ => self.begin_elsewhere(scope, cx),
         }
     }
@@ -222,7 +224,7 @@ impl Timer {
     #[inline(always)]
     fn begin(&mut self, scope: &Scope<'_>, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
         let core = scope.core();
-        self.registration.begin(core);
+        let state = self.registration.begin(core);
         let Some(deadline_ns) = core.now_ns(clock).checked_add(length_ns) else {
             self.deadline = Deadline::Never;
             return;
@@ -231,7 +233,7 @@ impl Timer {
         self.paused_ns = core.paused_ns(scope, phase, clock.index());
         self.deadline = Deadline::At(clock.index(), deadline_ns);
         self.registration
-            .wait_for_time(scope, cx, clock, deadline_ns);
+            .wait_for_time(scope, cx, state, clock, deadline_ns);
     }
 
     /// Begins on another clock than the game clock, if it begins at all.
@@ -295,12 +297,14 @@ impl Timer {
             due_ns
         };
         let clock = clock_ref(self.clock.as_ref(), index);
-        if self.registration.is_due(core) && core.phases.get(phase).reading(clock) >= due_ns {
+        let state = core.phases.get(phase);
+        if self.registration.is_due(core) && state.reading(clock) >= due_ns {
             self.registration.finish(core);
             return Poll::Ready(());
         }
         if !self.registration.renew(scope, cx, Place::Timer(index)) {
-            self.registration.wait_for_time(scope, cx, clock, due_ns);
+            self.registration
+                .wait_for_time(scope, cx, state, clock, due_ns);
         }
         Poll::Pending
     }

@@ -146,19 +146,26 @@ impl Core {
 
     /// Runs `phase`: polls whatever is due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
-        let mut run = Run::begin(self, phase);
-        if !run.is_idle() {
-            run.poll_all();
+        self.inbox.acknowledge();
+        self.take_messages();
+        let state = self.phases.get(phase);
+        self.runs.serial.set(self.runs.serial.get() + 1);
+        self.clock.enter_phase(phase.phase());
+        state.begin_run(&self.clock);
+        // So it is with most phases of most frames.
+        if !state.is_idle() {
+            let mut run = Run::begin(self, phase);
+            if !run.is_idle() {
+                run.poll_all();
+            }
         }
-        drop(run);
         self.tell_trace();
     }
 }
 
 impl<'a> Run<'a> {
+    /// Takes the lists for a run of a phase whose run has been counted.
     fn begin(core: &'a Core, phase: PhaseIndex) -> Self {
-        core.inbox.acknowledge();
-        core.take_messages();
         let state = core.phases.get(phase);
         let runs = &core.runs;
         let mut run = Run {
@@ -170,11 +177,8 @@ impl<'a> Run<'a> {
             next_count: 0,
             next_timer: 0,
         };
-        runs.serial.set(runs.serial.get() + 1);
         runs.phase.set(Some(phase));
         runs.limits.begin_run(core.tasks.alive());
-        core.clock.enter_phase(phase.phase());
-        state.begin_run(&core.clock);
         run.lists.ready = state.ready.borrow_mut().take();
         let is_later = |key| core.is_later_frame(key);
         run.lists.waiters = state.queue.borrow_mut().take_due(is_later);
@@ -189,8 +193,7 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// Whether there is nothing to poll in the run that has begun: so it is with
-    /// most phases of most frames.
+    /// Whether there is nothing to poll in the run that has begun.
     fn is_idle(&self) -> bool {
         let lists = &self.lists;
         lists.ready.is_empty()
