@@ -160,8 +160,8 @@ impl Phases {
 
     /// Every phase there is.
     pub(crate) fn each(&self, mut f: impl FnMut(PhaseIndex, &PhaseState)) {
-        for (index, state) in (0..).zip(&self.named) {
-            f(PhaseIndex::from_bits(index), state);
+        for (phase, state) in PhaseIndex::ALL_NAMED.into_iter().zip(&self.named) {
+            f(phase, state);
         }
         for &phase in self.used.borrow().iter() {
             f(phase, self.get(phase));

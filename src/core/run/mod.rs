@@ -281,12 +281,22 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Nothing that is due is lost, also if something unwinds that is no coroutine:
-/// what the run has not come to is ready for the next one.
-impl Drop for Run<'_> {
-    fn drop(&mut self) {
+impl Run<'_> {
+    /// Whether something is due that the run has not come to.
+    fn is_cut_short(&self) -> bool {
+        let lists = &self.lists;
+        self.next_ready < lists.ready.len()
+            || self.next_waiter < lists.waiters.len()
+            || self.next_count < lists.counts.len()
+            || self.next_timer < lists.timers.len()
+            || self.core.ready.has_any()
+            || self.core.runs.completions.has_any()
+    }
+
+    /// Makes what the run has not come to ready for the next one.
+    #[cold]
+    fn put_off_rest(&mut self) {
         let core = self.core;
-        core.runs.phase.set(None);
         let lists = &mut self.lists;
         let waits = lists.waiters.drain(self.next_waiter..);
         let counts = lists.counts.drain(self.next_count..);
@@ -304,7 +314,18 @@ impl Drop for Run<'_> {
             }
         }
         core.runs.completions.put_off(core);
-        let mut lists = mem::take(lists);
+    }
+}
+
+/// Nothing that is due is lost, also if something unwinds that is no coroutine.
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        let core = self.core;
+        core.runs.phase.set(None);
+        if self.is_cut_short() {
+            self.put_off_rest();
+        }
+        let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();
         lists.timers.clear();
         let state = core.phases.get(self.phase);

@@ -279,10 +279,9 @@ impl Tasks {
             task.set_state(State::Finished);
             self.alive.set(self.alive.get() - 1);
             Polled::Returned
-        } else if task.end_poll(phase) {
+        } else if task.end_poll() {
             Polled::Pending
         } else {
-            task.set_state(State::Idle);
             Polled::Stopped
         }
     }
