@@ -158,12 +158,11 @@ impl Registration {
     #[inline(always)]
     pub(crate) fn begin_plainly(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let core = scope.core();
-        let (Some(task), Some(state)) =
-            (scope.own_task(cx), core.phases.named(self.resumes.phase))
+        let (Some(task), Some(state)) = (scope.own_task(cx), core.phases.named(self.resumes.phase))
         else {
             return false;
         };
-        let Some(key) = task.free_key().filter(|_| self.is_new()) else {
+        let Some(key) = task.free_key() else {
             return false;
         };
         let plain = state.queue.borrow_mut().push_in_place(key);
@@ -175,15 +174,12 @@ impl Registration {
         plain
     }
 
-    /// Begins a wait for a run of its phase, if it has not begun. `false`: it has.
-    pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
-        if !self.is_new() {
-            return false;
-        }
+    /// Begins a wait for a run of its phase.
+    #[inline(never)]
+    pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         let state = self.begin(scope.core());
         self.key = register(scope, cx, self.resumes.frame_bound);
         state.queue.borrow_mut().push(self.key);
-        true
     }
 
     /// Panics if the wait began in another executor, whose frames and keys are not
@@ -417,7 +413,7 @@ fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     register_entry(scope, cx, frame_bound)
 }
 
-#[inline(never)]
+#[inline(always)]
 fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let (task, waker) = polled_by(scope, cx);
     let mut entries = scope.core().entries.borrow_mut();

@@ -59,25 +59,18 @@ impl PhaseWait {
         if self.registration.take_resumed(scope) {
             return Poll::Ready(());
         }
-        if self.registration.begin_plainly(scope, cx) {
-            return Poll::Pending;
+        if !self.registration.is_new() {
+            return self.poll_again(scope, cx, name);
         }
-        self.begin_or_go_on(scope, cx, name)
+        if !self.registration.begin_plainly(scope, cx) {
+            self.registration.begin_for_run(scope, cx);
+        }
+        Poll::Pending
     }
 
-    /// Begins in the general way, or goes on: the coroutine is polled for another
-    /// reason than that the wait resumes it.
-    #[cold]
+    /// Polled for another reason than that the wait resumes its coroutine.
     #[inline(never)]
-    fn begin_or_go_on(
-        &mut self,
-        scope: &Scope<'_>,
-        cx: &Context<'_>,
-        name: &'static str,
-    ) -> Poll<()> {
-        if self.registration.begin_for_run(scope, cx) {
-            return Poll::Pending;
-        }
+    fn poll_again(&mut self, scope: &Scope<'_>, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         let core = scope.core();
         if self.registration.is_done() {
             polled_again(name);
