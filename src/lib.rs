@@ -339,7 +339,7 @@ pub use inspect::{
 pub use lend::{WithError, try_with, with};
 pub use owner::Owner;
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
-pub use script::{current, delta_seconds, owner, spawn, spawn_in, start, stop, time};
+pub use script::{current, delta_seconds, handle, owner, spawn, spawn_in, start, stop, time};
 pub use signal::{Signal, Subscription, WaitSignal};
 pub use time::{Clock, Phase, Seconds, Time};
 pub use wait::{

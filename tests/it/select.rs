@@ -175,8 +175,7 @@ fn losers_are_dropped_from_the_top_before_the_handler_runs() {
             }
         };
         let child = |name: &'static str| {
-            let child = start(waits(name, 3));
-            child.stop_on_drop();
+            let child = start(waits(name, 3)).stop_on_drop();
             child
         };
         select! {

@@ -214,6 +214,6 @@ pub(crate) fn waker_that_tells(hear: fn(WakerCall)) -> Waker {
 
 /// The same handle, which now stops its coroutine when it is dropped.
 pub(crate) fn stopping<T: 'static>(coroutine: Coroutine<T>) -> Coroutine<T> {
-    coroutine.stop_on_drop();
+    let coroutine = coroutine.stop_on_drop();
     coroutine
 }

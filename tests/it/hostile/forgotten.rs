@@ -60,8 +60,7 @@ fn waits() -> Vec<(&'static str, Make)> {
         }),
         ("Coroutine that stops", || {
             forget_all(|| {
-                let child = start(wait_frames(2));
-                child.stop_on_drop();
+                let child = start(wait_frames(2)).stop_on_drop();
                 child
             })
             .boxed_local()
@@ -246,8 +245,7 @@ fn handles_owners_clocks_and_remotes_leak_and_their_coroutines_go_on_to_the_exec
     forget(below);
     forget(owner);
     forget(lasting(&executor, &drops));
-    let stops = lasting(&executor, &drops);
-    stops.stop_on_drop();
+    let stops = lasting(&executor, &drops).stop_on_drop();
     forget(stops);
     forget(lasting(&executor, &drops).finished());
     let paused = executor.owner();
