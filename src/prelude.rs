@@ -6,8 +6,8 @@
 
 pub use crate::{
     Budget, Clock, Coroutine, Executor, JoinError, MissedTicks, Owner, Phase, Seconds, Signal,
-    animate, current, delta_seconds, end_of_frame, fixed_update, frames, in_phase, interval, join,
-    join_all, next_frame, owner, race, select, spawn, spawn_in, start, stop, time, timeout,
-    try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
-    with,
+    Watch, animate, current, delta_seconds, end_of_frame, fixed_update, frames, handle, in_phase,
+    interval, join, join_all, next_frame, owner, race, select, spawn, spawn_in, start, stop, time,
+    timeout, try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
+    wait_while, with,
 };

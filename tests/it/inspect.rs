@@ -202,7 +202,7 @@ fn timers_can_be_read_as_numbers() {
     let id = executor.start(wait_seconds_realtime(1.5)).id();
     update(&mut executor, 1);
     let snapshot = executor.snapshot();
-    let waits: Vec<Wait> = snapshot.get(id).unwrap().waits().copied().collect();
+    let waits: Vec<Wait> = snapshot.get(id).unwrap().waits().cloned().collect();
     let [
         Wait::Timer {
             phase,

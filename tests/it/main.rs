@@ -60,4 +60,5 @@ mod trace;
 mod waits_at_random;
 mod wakes;
 mod wandering;
+mod watch;
 mod watched;
