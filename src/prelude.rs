@@ -1,8 +1,9 @@
 //! What a gameplay script needs, for `use framestep::prelude::*`.
 //!
-//! Not [`Time`](crate::Time), a name that engines have too. In a file that also
-//! imports the prelude of macroquad, which has a `next_frame` of its own, name
-//! this one: `use framestep::next_frame;`.
+//! Not [`Time`](crate::Time) or [`Handle`](crate::Handle), names that engines have too.
+//! A name that two preludes have is an error where it is used. In a file that also
+//! imports the prelude of macroquad, which has a `next_frame`, or that of Bevy, which
+//! has an `interval` for curves, name this one: `use framestep::next_frame;`.
 
 pub use crate::{
     Budget, Clock, Coroutine, Executor, JoinError, MissedTicks, Owner, Phase, Seconds, Signal,
