@@ -239,6 +239,10 @@ impl<T> Coroutine<T> {
     /// let boss = executor.start(async { wait_seconds(60).await }).named("boss");
     /// assert_eq!(executor.snapshot().get(boss.id()).unwrap().name(), "boss");
     /// ```
+    #[expect(
+        clippy::return_self_not_must_use,
+        reason = "a handle that is dropped detaches: `start(door()).named(\"door\");` is whole"
+    )]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         if let State::Stored(core, task) = &self.state {
             let (task, name) = (core.tasks.of(task.reference()), name.into());

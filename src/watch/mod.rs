@@ -89,7 +89,7 @@ pub use wait::{Changed, WaitWatch};
 ///
 /// # Source
 ///
-/// `tokio::sync::watch`; `ReactiveProperty` of UniRx.
+/// `tokio::sync::watch`; `ReactiveProperty` of `UniRx`.
 #[doc(alias = "ReactiveProperty")]
 pub struct Watch<T> {
     shared: Rc<Shared<T>>,

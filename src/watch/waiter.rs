@@ -61,7 +61,7 @@ impl<T> Waiter<T> {
 
 impl<T> Drop for Waiter<T> {
     fn drop(&mut self) {
-        let (_, waiting) = self.shared.state.borrow_mut().waiters.remove(self.index);
+        let ((), waiting) = self.shared.state.borrow_mut().waiters.remove(self.index);
         drop(waiting);
     }
 }

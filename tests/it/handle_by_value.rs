@@ -108,7 +108,7 @@ fn take_tells_why_there_is_no_result() {
     stopped.stop();
     assert!(stopped.take().unwrap().unwrap_err().is_stopped());
     assert!(stopped.take().is_none());
-    let error = panicked.take().unwrap().map(|()| ()).unwrap_err();
+    let error = panicked.take().unwrap().unwrap_err();
     assert_eq!(error.into_panic().downcast_ref(), Some(&"on purpose"));
     assert!(panicked.take().is_none());
 
