@@ -4,13 +4,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use framestep::prelude::*;
+use futures::channel::oneshot;
 use waker_fn::waker_fn;
 
 const FRAME: Duration = Duration::from_millis(16);
 
-async fn editor(opened: async_channel::Receiver<&'static str>) {
+async fn editor(opened: oneshot::Receiver<&'static str>) {
     println!("frame {}: waits for a document", time().frame);
-    if let Ok(name) = opened.recv().await {
+    if let Ok(name) = opened.await {
         println!(
             "frame {}: {name} was opened by another thread",
             time().frame
@@ -32,12 +33,12 @@ fn main() {
     let host = thread::current();
     executor.on_wake(waker_fn(move || host.unpark()));
 
-    let (open, opened) = async_channel::bounded(1);
+    let (open, opened) = oneshot::channel();
     executor.start(editor(opened));
     let user = thread::spawn(move || {
         thread::sleep(Duration::from_millis(300));
         // Nobody listens any more if the editor has ended.
-        let _ = open.send_blocking("a document");
+        let _ = open.send("a document");
     });
 
     let began = Instant::now();

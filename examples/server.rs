@@ -8,6 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use framestep::prelude::*;
+use futures::StreamExt;
+use futures::channel::mpsc::{self, UnboundedReceiver};
 use waker_fn::waker_fn;
 
 const TICKS_PER_SECOND: u32 = 30;
@@ -76,7 +78,7 @@ fn room(number: u64) -> Room {
 }
 
 /// Greets whoever arrives, and looks at the time now and then.
-async fn lobby(players: async_channel::Receiver<&'static str>) {
+async fn lobby(mut players: UnboundedReceiver<&'static str>) {
     start(async {
         let mut minutes = interval(2);
         loop {
@@ -84,14 +86,14 @@ async fn lobby(players: async_channel::Receiver<&'static str>) {
             println!("lobby: {} s have passed", time().elapsed.as_secs());
         }
     });
-    while let Ok(name) = players.recv().await {
+    while let Some(name) = players.next().await {
         println!("lobby: {name} has joined, frame {}", time().frame);
     }
 }
 
 /// The lobby's own thread: it sleeps until a timer is due or a message arrives, and runs no frame
 /// in between.
-fn run_lobby(players: async_channel::Receiver<&'static str>, until: Instant) -> u64 {
+fn run_lobby(players: UnboundedReceiver<&'static str>, until: Instant) -> u64 {
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
     let host = thread::current();
     executor.on_wake(waker_fn(move || host.unpark()));
@@ -155,7 +157,7 @@ fn main() {
     let dt = Duration::from_secs(1) / TICKS_PER_SECOND;
     let mut rooms: Vec<Room> = (0..ROOMS).map(room).collect();
     let began = Instant::now();
-    let (arrive, players) = async_channel::unbounded();
+    let (arrive, players) = mpsc::unbounded();
     let lobby = (!headless).then(|| {
         let until = began + Duration::from_secs(seconds.into());
         thread::spawn(move || run_lobby(players, until))
@@ -180,7 +182,7 @@ fn main() {
         } else {
             println!("second {second}: {counts}; {}", shown(&load, dt));
             // The lobby may be over already, in the last second.
-            let _ = arrive.send_blocking("a player");
+            let _ = arrive.unbounded_send("a player");
         }
     }
     if let Some(lobby) = lobby {

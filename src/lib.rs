@@ -321,6 +321,8 @@ mod inspect;
 mod lend;
 mod owner;
 pub mod prelude;
+#[cfg(test)]
+mod random;
 mod scene;
 mod script;
 mod signal;

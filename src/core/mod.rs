@@ -15,7 +15,6 @@ mod phases;
 mod queue;
 mod ready;
 mod registration;
-mod ring;
 mod run;
 mod start;
 mod wake;

@@ -85,11 +85,23 @@ impl PhaseState {
         fate: Option<impl FnMut(ClockIndex, &Due) -> Fate>,
     ) {
         let mut timers = self.timers.borrow_mut();
-        let now_ns = |clock| match clock {
+        timers.expire(self.frame.get(), |clock| self.now_ns(clock), due, fate);
+    }
+
+    /// What one of the executor's own clocks reads in the latest run.
+    fn now_ns(&self, clock: ClockIndex) -> u64 {
+        match clock {
             ClockIndex::GAME => self.game_ns.get(),
             _ => self.real_ns.get(),
-        };
-        timers.expire(self.frame.get(), now_ns, due, fate);
+        }
+    }
+
+    /// Whether the run that has begun has nothing to look at.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.ready.borrow().keys.is_empty()
+            && self.queue.borrow().keys().is_empty()
+            && self.counts.borrow().is_empty()
+            && self.timers.borrow().is_idle(|clock| self.now_ns(clock))
     }
 
     /// Whether nothing is ready, waits for a run, or counts.
@@ -119,9 +131,15 @@ impl Phases {
         }
     }
 
+    /// A phase, unless it is a custom one.
+    #[inline(always)]
+    pub(crate) fn named(&self, phase: PhaseIndex) -> Option<&PhaseState> {
+        self.named.get(phase.as_usize())
+    }
+
     #[inline(always)]
     pub(crate) fn get(&self, phase: PhaseIndex) -> &PhaseState {
-        match self.named.get(phase.as_usize()) {
+        match self.named(phase) {
             Some(state) => state,
             None => self.custom(phase),
         }
@@ -142,8 +160,8 @@ impl Phases {
 
     /// Every phase there is.
     pub(crate) fn each(&self, mut f: impl FnMut(PhaseIndex, &PhaseState)) {
-        for (index, state) in (0..).zip(&self.named) {
-            f(PhaseIndex::from_bits(index), state);
+        for (phase, state) in PhaseIndex::ALL_NAMED.into_iter().zip(&self.named) {
+            f(phase, state);
         }
         for &phase in self.used.borrow().iter() {
             f(phase, self.get(phase));

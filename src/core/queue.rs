@@ -36,6 +36,16 @@ impl Queue {
         self.waiting.push(key);
     }
 
+    /// The same, if it takes no more memory.
+    #[inline(always)]
+    pub(crate) fn push_in_place(&mut self, key: WaitKey) -> bool {
+        let has_room = self.waiting.len() < self.waiting.capacity();
+        if has_room {
+            self.waiting.push(key);
+        }
+        has_room
+    }
+
     /// A frame begins: whatever waits has begun to in an earlier one.
     pub(crate) fn begin_frame(&mut self) {
         self.line = self.waiting.len();

@@ -3,10 +3,10 @@
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::mem;
 
 use super::cell::Guarded;
-use super::ring::Ring;
 
 /// A task's place in a list of ready tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(crate) struct Ready {
     /// [ count     ] [odd run number] [run under way]
     /// ```
     stamps: Guarded<Vec<Cell<u32>>>,
-    run: Guarded<Ring<ReadyKey>>,
+    run: Guarded<VecDeque<ReadyKey>>,
 }
 
 const IN_RUN: u32 = 1;
@@ -119,13 +119,18 @@ impl Ready {
     #[inline]
     pub(crate) fn push(&self, index: u32) {
         let key = self.key(index, List::Run);
-        self.run.borrow_mut().push(key);
+        self.run.borrow_mut().push_back(key);
+    }
+
+    /// Whether a task, or one that has been, is in the list of the run under way.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.run.borrow().is_empty()
     }
 
     /// Takes the first key from the list of the run under way.
     #[inline]
     pub(crate) fn pop(&self) -> Option<ReadyKey> {
-        self.run.borrow_mut().pop()
+        self.run.borrow_mut().pop_front()
     }
 }
 

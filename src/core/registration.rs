@@ -20,47 +20,37 @@ use super::scope::{self, Scope};
 use super::task::{Flags, Reference, Task};
 use super::timer::Unit;
 
-/// What every wait holds. An enum, so that one that has not begun is one store.
+/// What every wait holds.
 #[derive(Debug)]
-pub(crate) enum Registration {
-    New(Resumes),
-    Waiting(Waiting),
-    Done,
-}
-
-/// In which run a wait resumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(4))]
-pub(crate) struct Resumes {
-    phase: PhaseIndex,
-    /// Whether it is due in a later frame than that in which it began, or else in
-    /// the next run of its phase.
-    frame_bound: bool,
-}
-
-impl Resumes {
-    /// What a wait notes that begins now: the frame, or how many runs of its phase
-    /// have begun.
-    #[inline(always)]
-    fn now(self, core: &Core, state: &PhaseState) -> u64 {
-        if self.frame_bound {
-            core.clock.frame()
-        } else {
-            state.runs.get()
-        }
-    }
-}
-
-/// A wait that has begun.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    resumes: Resumes,
-    executor: u32,
-    /// The key that it is, or was, registered under.
+pub(crate) struct Registration {
+    /// The key that it is, or was, registered under. `NONE` before it begins and
+    /// when it is over.
     key: WaitKey,
     /// The frame in which it began; if it is not frame-bound, how many runs of
     /// the phase had begun by then.
     began: u64,
+    executor: u32,
+    resumes: Resumes,
+}
+
+/// In which run a wait resumes, and how far it has come.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(4))]
+struct Resumes {
+    phase: PhaseIndex,
+    /// Whether it is due in a later frame than that in which it began, or else in
+    /// the next run of its phase.
+    frame_bound: bool,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It has not been polled yet.
+    New,
+    Waiting,
+    /// It has been ready.
+    Done,
 }
 
 const _: () = assert!(size_of::<Registration>() == 24);
@@ -83,17 +73,22 @@ impl Registration {
     /// that in which it begins.
     #[inline]
     pub(crate) const fn new(phase: PhaseIndex, frame_bound: bool) -> Self {
-        Registration::New(Resumes { phase, frame_bound })
+        Registration {
+            key: WaitKey::NONE,
+            began: 0,
+            executor: 0,
+            resumes: Resumes {
+                phase,
+                frame_bound,
+                stage: Stage::New,
+            },
+        }
     }
 
-    /// The phase of a wait that is not over.
+    /// The phase in which the wait resumes.
     #[inline]
     pub(crate) fn phase(&self) -> PhaseIndex {
-        match self {
-            Registration::New(resumes) => resumes.phase,
-            Registration::Waiting(waiting) => waiting.resumes.phase,
-            Registration::Done => PhaseIndex::UPDATE,
-        }
+        self.resumes.phase
     }
 
     /// Changes the phase.
@@ -104,13 +99,12 @@ impl Registration {
     #[inline]
     #[track_caller]
     pub(crate) fn set_phase(&mut self, phase: PhaseIndex) {
-        match self {
-            Registration::New(resumes) => resumes.phase = phase,
-            _ => panic!(
-                "`in_phase` was called on a wait that has begun: call it before the wait is \
-                 first polled"
-            ),
-        }
+        assert!(
+            self.is_new(),
+            "`in_phase` was called on a wait that has begun: call it before the wait is \
+             first polled"
+        );
+        self.resumes.phase = phase;
     }
 
     /// Changes the phase of a wait that goes by the steps in the fixed phase, and
@@ -119,85 +113,81 @@ impl Registration {
     #[track_caller]
     pub(crate) fn set_stepped_phase(&mut self, phase: PhaseIndex) {
         self.set_phase(phase);
-        *self = Self::new(phase, phase != PhaseIndex::FIXED_UPDATE);
+        self.resumes.frame_bound = phase != PhaseIndex::FIXED_UPDATE;
     }
 
     /// Whether the wait has not been polled yet.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
-        matches!(self, Registration::New(_))
+        self.resumes.stage == Stage::New
     }
 
     /// Whether the wait has been ready.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self, Registration::Done)
+        self.resumes.stage == Stage::Done
     }
 
     /// The key under which the wait is, or was, registered.
     #[inline]
     pub(crate) fn key(&self) -> WaitKey {
-        match self {
-            Registration::Waiting(waiting) => waiting.key,
-            _ => WaitKey::NONE,
-        }
+        self.key
     }
 
-    /// Notes that a wait begins now, that is not over.
+    /// Notes that a wait begins now, in the phase that is returned.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, core: &Core) -> &mut Waiting {
-        let resumes = match *self {
-            Registration::New(resumes) | Registration::Waiting(Waiting { resumes, .. }) => resumes,
-            Registration::Done => Resumes {
-                phase: PhaseIndex::UPDATE,
-                frame_bound: false,
-            },
+    pub(crate) fn begin<'c>(&mut self, core: &'c Core) -> &'c PhaseState {
+        let state = core.phases.get(self.resumes.phase);
+        self.begin_in(core, state);
+        state
+    }
+
+    #[inline(always)]
+    fn begin_in(&mut self, core: &Core, state: &PhaseState) {
+        self.began = if self.resumes.frame_bound {
+            core.clock.frame()
+        } else {
+            state.runs.get()
         };
-        self.begin_as(core, resumes)
+        self.executor = core.id;
+        self.resumes.stage = Stage::Waiting;
     }
 
+    /// Begins a wait for a run of its phase in the short way, if that will do: it is
+    /// the first wait in the poll of its coroutine, and there is room in the queue.
     #[inline(always)]
-    fn begin_as(&mut self, core: &Core, resumes: Resumes) -> &mut Waiting {
-        let began = resumes.now(core, core.phases.get(resumes.phase));
-        *self = Registration::Waiting(Waiting {
-            resumes,
-            executor: core.id,
-            key: WaitKey::NONE,
-            began,
-        });
-        match self {
-            Registration::Waiting(waiting) => waiting,
-            _ => unreachable!("it has just been set"),
-        }
-    }
-
-    /// Begins a wait for a run of its phase, if it has not begun. `false`: it has.
-    #[inline(always)]
-    pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
-        let Registration::New(resumes) = *self else {
+    pub(crate) fn begin_plainly(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
+        let core = scope.core();
+        let (Some(task), Some(state)) = (scope.own_task(cx), core.phases.named(self.resumes.phase))
+        else {
             return false;
         };
-        let core = scope.core();
-        let state = core.phases.get(resumes.phase);
-        let key = register(scope, cx, resumes.frame_bound);
-        state.queue.borrow_mut().push(key);
-        let began = resumes.now(core, state);
-        *self = Registration::Waiting(Waiting {
-            resumes,
-            executor: core.id,
-            key,
-            began,
-        });
-        true
+        let Some(key) = task.free_key() else {
+            return false;
+        };
+        let plain = state.queue.borrow_mut().push_in_place(key);
+        if plain {
+            self.begin_in(core, state);
+            task.register(key, self.resumes.frame_bound);
+            self.key = key;
+        }
+        plain
+    }
+
+    /// Begins a wait for a run of its phase.
+    #[inline(never)]
+    pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        let state = self.begin(scope.core());
+        self.key = register(scope, cx, self.resumes.frame_bound);
+        state.queue.borrow_mut().push(self.key);
     }
 
     /// Panics if the wait began in another executor, whose frames and keys are not
     /// the same.
     #[inline(always)]
     pub(crate) fn expect_of(&self, core: &Core) {
-        match self {
-            Registration::Waiting(waiting) if waiting.executor != core.id => another_executor(),
-            _ => {}
+        if self.resumes.stage == Stage::Waiting && self.executor != core.id {
+            another_executor();
         }
     }
 
@@ -210,90 +200,65 @@ impl Registration {
     #[inline]
     pub(crate) fn is_due(&self, core: &Core) -> bool {
         self.expect_of(core);
-        let Registration::Waiting(waiting) = self else {
-            return false;
-        };
-        let state = core.phases.get(waiting.resumes.phase);
-        if waiting.resumes.frame_bound {
-            state.frame.get() > waiting.began
+        let state = core.phases.get(self.resumes.phase);
+        let reached = if self.resumes.frame_bound {
+            state.frame.get()
         } else {
-            state.runs.get() > waiting.began
-        }
+            state.runs.get()
+        };
+        self.resumes.stage == Stage::Waiting && reached > self.began
     }
 
     /// Whether this is the wait by which `scope` resumes its coroutine: then it is
     /// over, and nothing is left of it to take back.
     #[inline(always)]
     pub(crate) fn take_resumed(&mut self, scope: &Scope<'_>) -> bool {
-        let resumed = match self {
-            Registration::Waiting(waiting) => {
-                scope.is_resumed_by(waiting.key) && waiting.executor == scope.core().id
-            }
-            _ => false,
-        };
+        let resumed = scope.is_resumed_by(self.key) && self.executor == scope.core().id;
         if resumed {
-            *self = Registration::Done;
+            self.end();
         }
         resumed
+    }
+
+    #[inline(always)]
+    fn end(&mut self) {
+        self.key = WaitKey::NONE;
+        self.resumes.stage = Stage::Done;
     }
 
     /// The wait is ready, by a run that has taken its key or an end that has taken
     /// its join: nothing is to be resumed by it any more.
     #[inline]
     pub(crate) fn finish(&mut self, core: &Core) {
-        let key = self.key();
-        if key.is_entry() {
-            core.remove_entry(key);
-        } else if key != WaitKey::NONE {
-            if let Some(task) = core.tasks.waiting(key) {
+        if self.key.is_entry() {
+            core.remove_entry(self.key);
+        } else if self.key != WaitKey::NONE {
+            if let Some(task) = core.tasks.waiting(self.key) {
                 task.deregister();
             }
         }
-        *self = Registration::Done;
+        self.end();
     }
 
     /// The wait is dropped, or changes hands: nothing is to be resumed by it.
     #[inline(always)]
     pub(crate) fn cancel(&mut self, place: Place) {
-        if let Registration::Waiting(waiting) = self {
-            let key = std::mem::replace(&mut waiting.key, WaitKey::NONE);
-            if key != WaitKey::NONE {
-                cancel(key, waiting.executor, waiting.resumes.phase, place);
-            }
-        }
-    }
-
-    fn set_key(&mut self, new: WaitKey) {
-        if let Registration::Waiting(waiting) = self {
-            waiting.key = new;
-        }
-    }
-
-    fn is_frame_bound(&self) -> bool {
-        match self {
-            Registration::New(resumes) | Registration::Waiting(Waiting { resumes, .. }) => {
-                resumes.frame_bound
-            }
-            Registration::Done => false,
+        let key = std::mem::replace(&mut self.key, WaitKey::NONE);
+        if key != WaitKey::NONE {
+            cancel(key, self.executor, self.resumes.phase, place);
         }
     }
 
     /// Whether it began in this frame, and is due in a later one.
     fn is_for_later_frame(&self, core: &Core) -> bool {
-        match self {
-            Registration::Waiting(waiting) => {
-                waiting.resumes.frame_bound && waiting.began == core.clock.frame()
-            }
-            _ => false,
-        }
+        self.resumes.frame_bound && self.began == core.clock.frame()
     }
 
     /// Registers anew, in the queue of the phase.
     fn wait_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        let key = register(scope, cx, self.is_for_later_frame(scope.core()));
-        self.set_key(key);
-        let state = scope.core().phases.get(self.phase());
-        state.queue.borrow_mut().push(key);
+        self.key = register(scope, cx, self.is_for_later_frame(scope.core()));
+        let state = scope.core().phases.get(self.resumes.phase);
+        state.queue.borrow_mut().push(self.key);
     }
 
     /// Goes on waiting for a run of the phase.
@@ -310,11 +275,8 @@ impl Registration {
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.cancel(Place::Queue);
         // In a later frame than its first, the next run will do.
-        let resumes = Resumes {
-            phase: self.phase(),
-            frame_bound: false,
-        };
-        self.begin_as(scope.core(), resumes);
+        self.resumes.frame_bound = false;
+        self.begin(scope.core());
         self.wait_for_run(scope, cx);
     }
 
@@ -327,10 +289,9 @@ impl Registration {
         due: u64,
     ) {
         if !self.renew(scope, cx, Place::Counts(unit)) {
-            let key = register(scope, cx, self.is_frame_bound());
-            self.set_key(key);
-            let state = scope.core().phases.get(self.phase());
-            state.counts.borrow_mut().insert(unit, due, key);
+            self.key = register(scope, cx, self.resumes.frame_bound);
+            let state = scope.core().phases.get(self.resumes.phase);
+            state.counts.borrow_mut().insert(unit, due, self.key);
         }
     }
 
@@ -340,14 +301,14 @@ impl Registration {
         &mut self,
         scope: &Scope<'_>,
         cx: &Context<'_>,
+        state: &PhaseState,
         clock: ClockRef<'_>,
         deadline_ns: u64,
     ) {
         let core = scope.core();
-        let key = register(scope, cx, self.is_frame_bound());
-        self.set_key(key);
+        let key = register(scope, cx, self.resumes.frame_bound);
+        self.key = key;
         {
-            let state = core.phases.get(self.phase());
             let mut timers = state.timers.borrow_mut();
             // A timer that is overdue when it is made waits for the next frame, of
             // which the wheel knows nothing. In the fixed phase it waits for the
@@ -359,7 +320,7 @@ impl Registration {
             }
         }
         if core.has_pauses() {
-            core.note_timer(scope, self.phase(), clock, key);
+            core.note_timer(scope, self.resumes.phase, clock, key);
         }
     }
 
@@ -380,20 +341,20 @@ impl Registration {
             let task = scope.and_then(Scope::current);
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
             let waker = foreign_waker(cx, own);
-            if core.is_live(self.key()) {
-                core.renew_entry(self.key(), key, waker);
+            if core.is_live(self.key) {
+                core.renew_entry(self.key, key, waker);
             } else if !target.has_ended() {
                 self.cancel(Place::Joins);
-                let key = core.entries.borrow_mut().insert(key, waker, false);
-                self.begin(core).key = key;
-                core.join(target, key);
+                self.begin(core);
+                self.key = core.entries.borrow_mut().insert(key, waker, false);
+                core.join(target, self.key);
             }
         });
     }
 
     /// Notes that the wait asks a condition, for those who inspect its coroutine.
     pub(crate) fn note_condition(&self, core: &Core) {
-        let key = self.key();
+        let key = self.key;
         if key.is_entry() {
             core.entries.borrow_mut().note_condition(key);
         } else if let Some(task) = core.tasks.waiting(key) {
@@ -406,7 +367,7 @@ impl Registration {
     /// more).
     #[inline]
     pub(crate) fn renew(&mut self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
-        let key = self.key();
+        let key = self.key;
         if key == WaitKey::NONE {
             return false;
         }
@@ -431,11 +392,11 @@ impl Registration {
 
     fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let core = scope.core();
-        if !core.is_live(self.key()) {
+        if !core.is_live(self.key) {
             return false;
         }
         let (task, waker) = polled_by(scope, cx);
-        core.renew_entry(self.key(), task, waker)
+        core.renew_entry(self.key, task, waker)
     }
 }
 
@@ -443,13 +404,16 @@ impl Registration {
 /// where it belongs.
 #[inline(always)]
 fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
-    match scope.own_task(cx) {
-        Some(task) if !task.is_registered() => task.register(frame_bound),
-        _ => register_entry(scope, cx, frame_bound),
+    if let Some(task) = scope.own_task(cx) {
+        if let Some(key) = task.free_key() {
+            task.register(key, frame_bound);
+            return key;
+        }
     }
+    register_entry(scope, cx, frame_bound)
 }
 
-#[inline(never)]
+#[inline(always)]
 fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let (task, waker) = polled_by(scope, cx);
     let mut entries = scope.core().entries.borrow_mut();

@@ -340,9 +340,9 @@ impl Executor {
     /// let request = redraw.clone();
     /// executor.on_wake(waker_fn::waker_fn(move || request.store(true, Ordering::Relaxed)));
     ///
-    /// let (sender, receiver) = async_channel::bounded(1);
-    /// let text = executor.start(async move { receiver.recv().await.unwrap() });
-    /// std::thread::spawn(move || sender.send_blocking("loaded").unwrap()).join().unwrap();
+    /// let (sender, receiver) = futures::channel::oneshot::channel();
+    /// let text = executor.start(async move { receiver.await.unwrap() });
+    /// std::thread::spawn(move || sender.send("loaded").unwrap()).join().unwrap();
     ///
     /// assert!(redraw.load(Ordering::Relaxed));
     /// assert_eq!(executor.run_until(text, 0.1).unwrap(), "loaded");

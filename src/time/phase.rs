@@ -73,8 +73,14 @@ impl PhaseIndex {
     pub(crate) const UPDATE: PhaseIndex = PhaseIndex::new(Phase::Update);
     /// How many phases every executor has from the start.
     pub(crate) const NAMED: usize = 5;
-    /// All bits a phase index can have set.
-    pub(crate) const MASK: u16 = 0x1ff;
+    /// Those, in the order of their indices.
+    pub(crate) const ALL_NAMED: [PhaseIndex; Self::NAMED] = [
+        PhaseIndex::new(Phase::EarlyUpdate),
+        PhaseIndex::FIXED_UPDATE,
+        PhaseIndex::UPDATE,
+        PhaseIndex::new(Phase::LateUpdate),
+        PhaseIndex::new(Phase::EndOfFrame),
+    ];
 
     pub(crate) const fn new(phase: Phase) -> Self {
         PhaseIndex(match phase {
@@ -85,14 +91,6 @@ impl PhaseIndex {
             Phase::EndOfFrame => 4,
             Phase::Custom(number) => 5 + number as u16,
         })
-    }
-
-    pub(crate) const fn from_bits(bits: u16) -> Self {
-        PhaseIndex(bits & Self::MASK)
-    }
-
-    pub(crate) const fn bits(self) -> u16 {
-        self.0
     }
 
     #[inline]
@@ -122,18 +120,14 @@ mod tests {
 
     #[test]
     fn an_index_reads_back_as_its_phase() {
-        let named = [
-            Phase::EarlyUpdate,
-            Phase::FixedUpdate,
-            Phase::Update,
-            Phase::LateUpdate,
-            Phase::EndOfFrame,
-        ];
-        for phase in named.into_iter().chain((0..=255).map(Phase::Custom)) {
+        let named = PhaseIndex::ALL_NAMED.map(PhaseIndex::phase);
+        for (at, phase) in named
+            .into_iter()
+            .chain((0..=255).map(Phase::Custom))
+            .enumerate()
+        {
             let index = PhaseIndex::new(phase);
-            assert_eq!(index.phase(), phase);
-            assert_eq!(PhaseIndex::from_bits(index.bits()), index);
+            assert_eq!((index.as_usize(), index.phase()), (at, phase));
         }
-        assert!(PhaseIndex::new(Phase::Custom(255)).bits() <= PhaseIndex::MASK);
     }
 }

@@ -59,14 +59,16 @@ impl PhaseWait {
         if self.registration.take_resumed(scope) {
             return Poll::Ready(());
         }
-        if self.registration.begin_for_run(scope, cx) {
-            return Poll::Pending;
+        if !self.registration.is_new() {
+            return self.poll_again(scope, cx, name);
         }
-        self.poll_again(scope, cx, name)
+        if !self.registration.begin_plainly(scope, cx) {
+            self.registration.begin_for_run(scope, cx);
+        }
+        Poll::Pending
     }
 
-    /// Polled for another reason than that the wait itself resumes its coroutine.
-    #[cold]
+    /// Polled for another reason than that the wait resumes its coroutine.
     #[inline(never)]
     fn poll_again(&mut self, scope: &Scope<'_>, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         let core = scope.core();

@@ -272,54 +272,50 @@ impl Timer {
         timer
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
         let here = Here::new();
         let Some(scope) = here.scope() else {
             polled_outside("wait_seconds()")
         };
+        if self.registration.take_resumed(scope) {
+            return Poll::Ready(());
+        }
+        self.begin_or_go_on(scope, cx)
+    }
+
+    #[inline(never)]
+    fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         match self.deadline {
-            // Only one with a deadline is registered, and resumes its coroutine.
-            Deadline::At(index, due_ns) => {
-                if self.registration.take_resumed(scope) {
-                    return Poll::Ready(());
-                }
-                self.poll_again(scope, cx, index, due_ns)
-            }
             Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
-                self.begin(scope, cx, ClockRef::Game, length_ns);
+                self.begin(scope, cx, ClockRef::Game, after(length_ns));
                 Poll::Pending
             }
+            Deadline::At(index, due_ns) => self.poll_again(scope, cx, index, due_ns),
             _ => self.begin_elsewhere(scope, cx),
         }
     }
 
+    /// Begins on `clock`, with the deadline that `deadline` makes of what it reads.
     #[inline(always)]
-    fn begin(&mut self, scope: &Scope<'_>, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
-        let core = scope.core();
-        self.registration.begin(core);
-        let Some(deadline_ns) = core.now_ns(clock).checked_add(length_ns) else {
-            self.deadline = Deadline::Never;
-            return;
-        };
-        self.wait_until(scope, cx, clock, deadline_ns);
-    }
-
-    /// Waits for a deadline, once it has begun.
-    #[inline(always)]
-    fn wait_until(
+    fn begin(
         &mut self,
         scope: &Scope<'_>,
         cx: &Context<'_>,
         clock: ClockRef<'_>,
-        deadline_ns: u64,
+        deadline: impl FnOnce(u64) -> Option<u64>,
     ) {
         let core = scope.core();
+        let state = self.registration.begin(core);
+        let Some(deadline_ns) = deadline(core.now_ns(clock)) else {
+            self.deadline = Deadline::Never;
+            return;
+        };
         let phase = self.registration.phase();
         self.paused_ns = core.paused_ns(scope, phase, clock.index());
         self.deadline = Deadline::At(clock.index(), deadline_ns);
         self.registration
-            .wait_for_time(scope, cx, clock, deadline_ns);
+            .wait_for_time(scope, cx, state, clock, deadline_ns);
     }
 
     /// Begins on another clock than the game clock, if it begins at all.
@@ -329,7 +325,7 @@ impl Timer {
         let core = scope.core();
         match self.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) => match core.own_clock() {
-                None => self.begin(scope, cx, ClockRef::Game, length_ns),
+                None => self.begin(scope, cx, ClockRef::Game, after(length_ns)),
                 Some(clock) => self.begin_on(scope, cx, &clock, length_ns),
             },
             Deadline::In(index, ns) | Deadline::Until(index, ns) => {
@@ -339,11 +335,9 @@ impl Timer {
                     clock_of_another_executor();
                 }
                 let awaited = clock_ref(clock.as_ref(), index);
-                if matches!(self.deadline, Deadline::Until(..)) {
-                    self.registration.begin(core);
-                    self.wait_until(scope, cx, awaited, ns);
-                } else {
-                    self.begin(scope, cx, awaited, ns);
+                match self.deadline {
+                    Deadline::Until(..) => self.begin(scope, cx, awaited, |_| Some(ns)),
+                    _ => self.begin(scope, cx, awaited, after(ns)),
                 }
                 self.clock = clock;
             }
@@ -365,7 +359,7 @@ impl Timer {
         length_ns: u64,
     ) {
         self.clock = Some(AwaitedClock::new(clock));
-        self.begin(scope, cx, ClockRef::Child(clock), length_ns);
+        self.begin(scope, cx, ClockRef::Child(clock), after(length_ns));
     }
 
     /// Polled for another reason than that the wait itself resumes its coroutine.
@@ -389,12 +383,14 @@ impl Timer {
             due_ns
         };
         let clock = clock_ref(self.clock.as_ref(), index);
-        if self.registration.is_due(core) && core.phases.get(phase).reading(clock) >= due_ns {
+        let state = core.phases.get(phase);
+        if self.registration.is_due(core) && state.reading(clock) >= due_ns {
             self.registration.finish(core);
             return Poll::Ready(());
         }
         if !self.registration.renew(scope, cx, Place::Timer(index)) {
-            self.registration.wait_for_time(scope, cx, clock, due_ns);
+            self.registration
+                .wait_for_time(scope, cx, state, clock, due_ns);
         }
         Poll::Pending
     }
@@ -421,6 +417,12 @@ impl Timer {
             self.registration.cancel(Place::Timer(index));
         }
     }
+}
+
+/// The deadline of a length: `None` if the clocks do not count that far.
+#[inline(always)]
+fn after(length_ns: u64) -> impl FnOnce(u64) -> Option<u64> {
+    move |now_ns| now_ns.checked_add(length_ns)
 }
 
 /// The clock of a settled index; `clock` unless it is one of the executor's.

@@ -122,8 +122,9 @@ impl<P: FnMut() -> bool> Condition<P> {
             if self.registration.is_done() {
                 polled_again(self.name);
             }
-            if self.registration.begin_for_run(scope, cx) {
+            if self.registration.is_new() {
                 // Asked for the first time when it is due.
+                self.registration.begin_for_run(scope, cx);
             } else if self.registration.is_due(core) {
                 if call::out(&mut self.ask) == awaited {
                     self.registration.finish(core);

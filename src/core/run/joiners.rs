@@ -34,6 +34,11 @@ impl Completions {
         self.has_ended.get()
     }
 
+    /// Whether there are joins whose coroutines have not been resumed.
+    pub(super) fn has_any(&self) -> bool {
+        self.has_ended() || !self.front.borrow().is_empty()
+    }
+
     /// Takes those of what has ended since this was last asked.
     fn take(&self) -> Vec<WaitKey> {
         self.has_ended.set(false);

@@ -146,19 +146,26 @@ impl Core {
 
     /// Runs `phase`: polls whatever is due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
-        let mut run = Run::begin(self, phase);
-        if !run.is_idle() {
-            run.poll_all();
+        self.inbox.acknowledge();
+        self.take_messages();
+        let state = self.phases.get(phase);
+        self.runs.serial.set(self.runs.serial.get() + 1);
+        self.clock.enter_phase(phase.phase());
+        state.begin_run(&self.clock);
+        // So it is with most phases of most frames.
+        if !state.is_idle() {
+            let mut run = Run::begin(self, phase);
+            if !run.is_idle() {
+                run.poll_all();
+            }
         }
-        drop(run);
         self.tell_trace();
     }
 }
 
 impl<'a> Run<'a> {
+    /// Takes the lists for a run of a phase whose run has been counted.
     fn begin(core: &'a Core, phase: PhaseIndex) -> Self {
-        core.inbox.acknowledge();
-        core.take_messages();
         let state = core.phases.get(phase);
         let runs = &core.runs;
         let mut run = Run {
@@ -170,11 +177,8 @@ impl<'a> Run<'a> {
             next_count: 0,
             next_timer: 0,
         };
-        runs.serial.set(runs.serial.get() + 1);
         runs.phase.set(Some(phase));
         runs.limits.begin_run(core.tasks.alive());
-        core.clock.enter_phase(phase.phase());
-        state.begin_run(&core.clock);
         run.lists.ready = state.ready.borrow_mut().take();
         let is_later = |key| core.is_later_frame(key);
         run.lists.waiters = state.queue.borrow_mut().take_due(is_later);
@@ -189,8 +193,7 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// Whether there is nothing to poll in the run that has begun: so it is with
-    /// most phases of most frames.
+    /// Whether there is nothing to poll in the run that has begun.
     fn is_idle(&self) -> bool {
         let lists = &self.lists;
         lists.ready.is_empty()
@@ -278,12 +281,22 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Nothing that is due is lost, also if something unwinds that is no coroutine:
-/// what the run has not come to is ready for the next one.
-impl Drop for Run<'_> {
-    fn drop(&mut self) {
+impl Run<'_> {
+    /// Whether something is due that the run has not come to.
+    fn is_cut_short(&self) -> bool {
+        let lists = &self.lists;
+        self.next_ready < lists.ready.len()
+            || self.next_waiter < lists.waiters.len()
+            || self.next_count < lists.counts.len()
+            || self.next_timer < lists.timers.len()
+            || self.core.ready.has_any()
+            || self.core.runs.completions.has_any()
+    }
+
+    /// Makes what the run has not come to ready for the next one.
+    #[cold]
+    fn put_off_rest(&mut self) {
         let core = self.core;
-        core.runs.phase.set(None);
         let lists = &mut self.lists;
         let waits = lists.waiters.drain(self.next_waiter..);
         let counts = lists.counts.drain(self.next_count..);
@@ -301,7 +314,18 @@ impl Drop for Run<'_> {
             }
         }
         core.runs.completions.put_off(core);
-        let mut lists = mem::take(lists);
+    }
+}
+
+/// Nothing that is due is lost, also if something unwinds that is no coroutine.
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        let core = self.core;
+        core.runs.phase.set(None);
+        if self.is_cut_short() {
+            self.put_off_rest();
+        }
+        let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();
         lists.timers.clear();
         let state = core.phases.get(self.phase);

@@ -107,8 +107,9 @@ pub(crate) struct Header {
     member: Cell<u32>,
     /// The last of the entries that join the task, which form a ring.
     pub(crate) joiners: Cell<u32>,
-    /// The phase in which it was last polled, above its state.
-    status: Cell<u16>,
+    /// The phase in which it was last polled.
+    phase: Cell<PhaseIndex>,
+    state: Cell<State>,
     /// Of the wait registered with the task itself: whether it is due in a later
     /// frame, and whether it asks a condition.
     registered: Cell<u8>,
@@ -119,8 +120,6 @@ pub(crate) struct Header {
 
 const _: () = assert!(size_of::<Header>() == 40);
 
-const STATE_BITS: u32 = 4;
-const STATE: u16 = (1 << STATE_BITS) - 1;
 /// In `registered`: the wait is due in a later frame.
 const FRAME_BOUND: u8 = 1;
 /// In `registered`: the wait is one for a condition.
@@ -142,7 +141,8 @@ impl Header {
             cold: Cell::new(NO_COLD),
             member: Cell::new(NO_OWNER),
             joiners: Cell::new(NO_JOINER),
-            status: Cell::new(status(phase, State::Idle)),
+            phase: Cell::new(phase),
+            state: Cell::new(State::Idle),
             registered: Cell::new(0),
             references: Cell::new(1),
             flags: Cell::new(Flags::HANDLE),
@@ -162,75 +162,55 @@ impl Header {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn state(&self) -> State {
-        const STATES: [State; 11] = [
-            State::Vacant,
-            State::Idle,
-            State::Polling,
-            State::PollingStopped,
-            State::Returning,
-            State::Condemned,
-            State::Dropping,
-            State::Finished,
-            State::Taken,
-            State::Stopped,
-            State::Panicked,
-        ];
-        STATES[usize::from(self.bits())]
-    }
-
-    #[inline(always)]
-    fn bits(&self) -> u16 {
-        self.status.get() & STATE
-    }
-
-    /// Whether it is in one of the states from `first` to `last`.
-    #[inline(always)]
-    fn is_between(&self, first: State, last: State) -> bool {
-        (first as u16..=last as u16).contains(&self.bits())
+        self.state.get()
     }
 
     #[inline(always)]
     pub(super) fn set_state(&self, state: State) {
-        self.status.set(self.status.get() & !STATE | state as u16);
+        self.state.set(state);
     }
 
     /// Whether it is in this state.
     #[inline(always)]
     pub(crate) fn is_in(&self, state: State) -> bool {
-        self.bits() == state as u16
+        self.state.get() == state
+    }
+
+    /// Whether it is in one of the states from `first` to `last`.
+    #[inline(always)]
+    fn is_between(&self, first: State, last: State) -> bool {
+        (first..=last).contains(&self.state.get())
     }
 
     /// Begins a poll in a run of `phase`. `false`: it is not idle.
     #[inline(always)]
     pub(super) fn begin_poll(&self, phase: PhaseIndex) -> bool {
-        let idle = self.status.get() == status(phase, State::Idle) || self.is_in(State::Idle);
+        let idle = self.is_in(State::Idle);
         if idle {
-            self.status.set(status(phase, State::Polling));
+            self.set_state(State::Polling);
+            self.phase.set(phase);
         }
         idle
     }
 
-    /// Ends a poll that was begun in a run of `phase`. `false`: the task was
-    /// stopped meanwhile.
+    /// Ends a poll. `false`: the task was stopped meanwhile.
     #[inline(always)]
-    pub(super) fn end_poll(&self, phase: PhaseIndex) -> bool {
-        let undisturbed = self.status.get() == status(phase, State::Polling);
-        if undisturbed {
-            self.status.set(status(phase, State::Idle));
-        }
+    pub(super) fn end_poll(&self) -> bool {
+        let undisturbed = self.is_in(State::Polling);
+        self.set_state(State::Idle);
         undisturbed
     }
 
     /// The phase of the run in which it was last polled.
     #[inline]
     pub(crate) fn phase(&self) -> PhaseIndex {
-        PhaseIndex::from_bits(self.status.get() >> STATE_BITS)
+        self.phase.get()
     }
 
     pub(crate) fn set_phase(&self, phase: PhaseIndex) {
-        let bits = self.bits();
-        self.status.set(phase.bits() << STATE_BITS | bits);
+        self.phase.set(phase);
     }
 
     /// Whether it has not ended, and nothing has stopped it for good.
@@ -289,14 +269,18 @@ impl Header {
         self.wait_key().is_registered()
     }
 
-    /// Registers a wait; returns its key.
+    /// The key for a wait to [register](Header::register) under, if none is.
     #[inline(always)]
-    pub(crate) fn register(&self, frame_bound: bool) -> WaitKey {
-        debug_assert!(!self.is_registered());
-        let key = self.wait_key().next();
+    pub(crate) fn free_key(&self) -> Option<WaitKey> {
+        Some(self.wait_key().next()).filter(|key| key.is_registered())
+    }
+
+    /// Registers a wait under its [free key](Header::free_key).
+    #[inline(always)]
+    pub(crate) fn register(&self, key: WaitKey, frame_bound: bool) {
+        debug_assert_eq!(self.free_key(), Some(key));
         self.key.store(key.bits(), Ordering::Relaxed);
         self.registered.set(u8::from(frame_bound) * FRAME_BOUND);
-        key
     }
 
     /// The registration has served, or is taken back.
@@ -364,9 +348,4 @@ impl Header {
     pub(super) fn is_referenced(&self) -> bool {
         self.references.get() > 0
     }
-}
-
-#[inline(always)]
-const fn status(phase: PhaseIndex, state: State) -> u16 {
-    phase.bits() << STATE_BITS | state as u16
 }

@@ -109,8 +109,7 @@ pub(crate) enum Polled {
 /// All tasks of an executor.
 pub(crate) struct Tasks {
     executor: u32,
-    /// The block of each index. Borrowed for no longer than it takes to read or
-    /// push one.
+    /// The block of each index, for `with_blocks`.
     blocks: UnsafeCell<Vec<NonNull<Header>>>,
     store: Guarded<Store>,
     colds: Guarded<Slab<Cold>>,
@@ -198,26 +197,30 @@ impl Tasks {
     /// A new block, and the key and generation of its first occupant.
     #[cold]
     fn carve(&self, store: &mut Store, vtable: &VTable) -> (NonNull<Header>, WaitKey, u32) {
-        // SAFETY: nothing in this block uses `blocks` otherwise.
-        let blocks = unsafe { &mut *self.blocks.get() };
-        let index = blocks.len();
+        let index = self.len();
         assert!(
-            index < WaitKey::MAX_INDEX,
+            (index as usize) < WaitKey::MAX_INDEX,
             "more than 2^31 coroutines at once"
         );
         let block = store.pool.carve(vtable.class).cast::<Header>();
-        blocks.push(block);
-        let index = u32::try_from(index).expect("below 2^31");
+        self.with_blocks(|blocks| blocks.push(block));
         (block, WaitKey::of_task(index), 1)
+    }
+
+    /// Calls `f` with the blocks, which `f` must find nowhere else: it reads or
+    /// pushes one and calls nothing of this crate.
+    #[inline(always)]
+    fn with_blocks<R>(&self, f: impl FnOnce(&mut Vec<NonNull<Header>>) -> R) -> R {
+        // SAFETY: this is the only place that borrows them, and none of its callers
+        // comes back to it from `f`.
+        f(unsafe { &mut *self.blocks.get() })
     }
 
     /// The task of an index that this table has given out.
     #[inline(always)]
     pub(crate) fn at(&self, index: u32) -> Task<'_> {
-        // SAFETY: the vector is borrowed for this expression alone.
-        let block = unsafe { (&*self.blocks.get())[index as usize] };
         Task {
-            block,
+            block: self.with_blocks(|blocks| blocks[index as usize]),
             table: PhantomData,
         }
     }
@@ -252,8 +255,7 @@ impl Tasks {
 
     /// How many indices have been given out.
     pub(crate) fn len(&self) -> u32 {
-        // SAFETY: the vector is borrowed for this expression alone.
-        let len = unsafe { (*self.blocks.get()).len() };
+        let len = self.with_blocks(|blocks| blocks.len());
         u32::try_from(len).expect("below 2^31")
     }
 
@@ -279,10 +281,9 @@ impl Tasks {
             task.set_state(State::Finished);
             self.alive.set(self.alive.get() - 1);
             Polled::Returned
-        } else if task.end_poll(phase) {
+        } else if task.end_poll() {
             Polled::Pending
         } else {
-            task.set_state(State::Idle);
             Polled::Stopped
         }
     }
@@ -484,9 +485,8 @@ impl Tasks {
     /// small.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: u32) {
-        // SAFETY: the vector is borrowed for this expression alone.
-        if let Some(block) = unsafe { (&*self.blocks.get()).get(index as usize) } {
-            pool::prefetch(*block);
+        if let Some(block) = self.with_blocks(|blocks| blocks.get(index as usize).copied()) {
+            pool::prefetch(block);
         }
     }
 }

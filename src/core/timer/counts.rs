@@ -38,6 +38,11 @@ impl Counts {
         }
     }
 
+    /// Whether nothing is stored, not even a stale key.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty() && self.runs.is_empty()
+    }
+
     /// Adds a wait that is due from the frame, or the run, of this number on.
     pub(crate) fn insert(&mut self, unit: Unit, due: u64, key: WaitKey) {
         if let Some(deadline) = deadline(due) {

@@ -123,6 +123,17 @@ impl PhaseTimers {
         }
     }
 
+    /// Whether there is nothing that [`expire`](PhaseTimers::expire) would look at:
+    /// nothing is due, and no clock counts but the executor's own.
+    pub(crate) fn is_idle(&self, now_ns: impl Fn(ClockIndex) -> u64) -> bool {
+        let is_idle = |timers: &ClockTimers| {
+            timers.state.is_none()
+                && timers.overdue.is_empty()
+                && !timers.wheel.may_expire(now_ns(timers.clock))
+        };
+        self.returned.is_empty() && self.clocks.iter().all(|timers| is_idle(timers))
+    }
+
     /// Adds a timer that had been taken out, on a clock that its wait keeps. Of
     /// equal deadlines, the one with the lesser `order` is due first.
     pub(crate) fn give_back(&mut self, order: u64, clock: ClockIndex, due: Due) {

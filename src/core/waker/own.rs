@@ -12,7 +12,8 @@
 //! more: from then on it is counted like an `Arc`, and the last waker that is
 //! dropped frees it.
 
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
+use std::ops::Deref;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
@@ -69,7 +70,6 @@ impl Bell {
     }
 
     #[cold]
-    #[inline(never)]
     fn wake(&self) {
         if self.is_at_home() {
             scope::with_executor(self.executor, |core| core.wake(self.key));
@@ -97,21 +97,37 @@ impl Bell {
     }
 }
 
-/// Takes so many off what is counted away. `true`: nobody has the bell any more.
-/// If somebody has, it may be gone when this returns.
-#[inline]
-fn count_off(away: &AtomicU64, less: u64) -> bool {
-    let last = away.fetch_sub(less, Ordering::Release) == less;
-    if last {
-        // What others did with it comes before it is freed.
-        fence(Ordering::Acquire);
+/// Points to a bell that is counted for the holder, one way or the other.
+#[derive(Clone, Copy, Debug)]
+struct BellPtr(NonNull<Bell>);
+
+impl Deref for BellPtr {
+    type Target = Bell;
+
+    #[inline(always)]
+    fn deref(&self) -> &Bell {
+        // SAFETY: it is freed in `count_off` alone, with the last that is counted.
+        unsafe { self.0.as_ref() }
     }
-    last
+}
+
+impl BellPtr {
+    /// Takes so many off what is counted away, which the holder gives up. The last
+    /// one frees the bell; until then it may be gone when this returns.
+    #[inline]
+    fn count_off(self, less: u64) {
+        if self.away.fetch_sub(less, Ordering::Release) == less {
+            // What others did with it comes before it is freed.
+            fence(Ordering::Acquire);
+            // SAFETY: nobody has it any more.
+            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        }
+    }
 }
 
 /// The executor's handle of a coroutine's own waker.
 #[derive(Debug)]
-pub(crate) struct OwnWaker(NonNull<Bell>);
+pub(crate) struct OwnWaker(BellPtr);
 
 impl OwnWaker {
     /// Of a task of the executor that has the inbox.
@@ -125,20 +141,15 @@ impl OwnWaker {
             inbox,
             outside: OnceLock::new(),
         });
-        OwnWaker(NonNull::from(Box::leak(bell)))
-    }
-
-    fn bell(&self) -> &Bell {
-        // SAFETY: it is not freed before the handle has given its home up.
-        unsafe { self.0.as_ref() }
+        OwnWaker(BellPtr(NonNull::from(Box::leak(bell))))
     }
 
     /// One that may go anywhere.
     #[inline]
     pub(crate) fn to_waker(&self) -> Waker {
         // This is the home thread: the handle stays there.
-        self.bell().count_at_home(1);
-        let data = self.0.as_ptr().cast_const().cast();
+        self.0.count_at_home(1);
+        let data = self.0.0.as_ptr().cast_const().cast();
         // SAFETY: the functions of the table uphold the contract of `RawWaker`
         // while the bell is there, which this waker has just been counted for.
         unsafe { Waker::new(data, &OWN) }
@@ -147,89 +158,96 @@ impl OwnWaker {
 
 impl Drop for OwnWaker {
     fn drop(&mut self) {
-        let bell = self.bell();
+        let bell = self.0;
         bell.home.store(thread::NONE, Ordering::Relaxed);
         let at_home = bell.at_home.load(Ordering::Relaxed);
-        if count_off(&bell.away, CREDIT.wrapping_sub(at_home)) {
-            // SAFETY: nobody has it any more.
-            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        bell.count_off(CREDIT.wrapping_sub(at_home));
+    }
+}
+
+/// What an own waker holds: a bell in which it is counted.
+struct Counted(BellPtr);
+
+impl Counted {
+    /// # Safety
+    ///
+    /// `data` must be that of an own waker, which is consumed by this, or else the
+    /// result must not be dropped, and must not outlive it.
+    #[inline(always)]
+    unsafe fn of(data: *const ()) -> Self {
+        // SAFETY: the data of an own waker points to its bell.
+        Counted(BellPtr(unsafe {
+            NonNull::new_unchecked(data.cast_mut().cast())
+        }))
+    }
+
+    #[inline(always)]
+    fn clone_as(&self, data: *const ()) -> RawWaker {
+        if self.0.is_at_home() {
+            self.0.count_at_home(1);
+            RawWaker::new(data, &OWN)
+        } else {
+            let waker = ManuallyDrop::new(self.0.clone_from_outside());
+            RawWaker::new(waker.data(), waker.vtable())
+        }
+    }
+
+    #[inline(always)]
+    fn wake_by_ref(&self) {
+        if !self.0.wake_soon() {
+            self.0.wake();
+        }
+    }
+
+    #[inline(always)]
+    fn wake(self) {
+        if self.0.wake_soon() {
+            // So it is at home.
+            self.0.count_at_home(1_u64.wrapping_neg());
+            mem::forget(self);
+        } else {
+            self.wake_and_drop();
+        }
+    }
+
+    /// Home is looked for anew when it is dropped: the executor may end in a call
+    /// of the host's waker.
+    #[cold]
+    #[inline(never)]
+    fn wake_and_drop(self) {
+        self.0.wake();
+    }
+}
+
+impl Drop for Counted {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.is_at_home() {
+            self.0.count_at_home(1_u64.wrapping_neg());
+        } else {
+            self.0.count_off(1);
         }
     }
 }
 
 static OWN: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-/// # Safety
-///
-/// `bell` must be the data of an own waker that lives as long as the result.
-#[inline]
-unsafe fn bell<'a>(bell: *const ()) -> &'a Bell {
-    // SAFETY: a bell is freed with its last waker.
-    unsafe { &*bell.cast() }
-}
-
 unsafe fn clone(data: *const ()) -> RawWaker {
-    // SAFETY: whoever clones borrows the waker.
-    let bell = unsafe { bell(data) };
-    if bell.is_at_home() {
-        bell.count_at_home(1);
-        RawWaker::new(data, &OWN)
-    } else {
-        let waker = ManuallyDrop::new(bell.clone_from_outside());
-        RawWaker::new(waker.data(), waker.vtable())
-    }
+    // SAFETY: the waker is borrowed by the caller.
+    ManuallyDrop::new(unsafe { Counted::of(data) }).clone_as(data)
 }
 
 unsafe fn wake(data: *const ()) {
-    // SAFETY: the waker is counted until this has counted it off.
-    let bell = unsafe { bell(data) };
-    if bell.wake_soon() {
-        bell.count_at_home(1_u64.wrapping_neg());
-    } else {
-        // SAFETY: passed on.
-        unsafe { wake_and_drop(data) };
-    }
-}
-
-/// # Safety
-///
-/// `data` must be that of an own waker that is being dropped.
-#[cold]
-unsafe fn wake_and_drop(data: *const ()) {
-    // SAFETY: the waker is dropped only after that.
-    unsafe { bell(data) }.wake();
-    // SAFETY: passed on. Home is looked for anew, since the executor may have
-    // ended in a call of the host's waker.
-    unsafe { drop_waker(data) };
+    // SAFETY: the waker is consumed.
+    unsafe { Counted::of(data) }.wake();
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
-    // SAFETY: whoever wakes borrows the waker.
-    let bell = unsafe { bell(data) };
-    if !bell.wake_soon() {
-        bell.wake();
-    }
+    // SAFETY: the waker is borrowed by the caller.
+    ManuallyDrop::new(unsafe { Counted::of(data) }).wake_by_ref();
 }
 
 unsafe fn drop_waker(data: *const ()) {
-    // SAFETY: the waker is counted until this has counted it off.
-    let bell = unsafe { bell(data) };
-    if bell.is_at_home() {
-        bell.count_at_home(1_u64.wrapping_neg());
-    } else {
-        // SAFETY: it is counted.
-        unsafe { drop_away(data) };
-    }
-}
-
-/// # Safety
-///
-/// `data` must be that of an own waker, away from home, that is being dropped.
-#[cold]
-unsafe fn drop_away(data: *const ()) {
-    // SAFETY: as above.
-    if count_off(&unsafe { bell(data) }.away, 1) {
-        // SAFETY: nobody has it any more.
-        drop(unsafe { Box::from_raw(data.cast_mut().cast::<Bell>()) });
-    }
+    // SAFETY: the waker is consumed.
+    drop(unsafe { Counted::of(data) });
 }

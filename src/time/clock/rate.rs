@@ -96,9 +96,8 @@ impl Rate {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::Rate;
+    use crate::random::Random;
 
     #[test]
     fn halves_are_rounded_upwards() {
@@ -136,44 +135,59 @@ mod tests {
         assert_eq!(Rate::ONE.invert(7), Some(7));
     }
 
-    fn any_factor() -> impl Strategy<Value = f64> {
-        let bits = any::<u64>().prop_map(|bits| f64::from_bits(bits >> 1));
-        prop_oneof![
-            bits.prop_filter("finite", |factor| factor.is_finite()),
-            0.0..4.0,
-            (0_u32..2_000).prop_map(|percent| f64::from(percent) / 100.0),
-            (-70_i32..70).prop_map(|exponent| 2.0_f64.powi(exponent)),
-        ]
-    }
+    const CASES: u32 = 1_000;
 
-    fn any_ns() -> impl Strategy<Value = u64> {
-        let wide = (any::<u64>(), 0_u32..64).prop_map(|(ns, shift)| ns >> shift);
-        prop_oneof![wide, 0_u64..100, (u64::MAX - 100)..=u64::MAX]
-    }
-
-    proptest! {
-        #[test]
-        fn the_inverse_is_the_least_that_suffices(factor in any_factor(), target in any_ns()) {
-            let rate = Rate::new(factor);
-            match rate.invert(target) {
-                Some(ns) => {
-                    prop_assert!(rate.apply(ns) >= target);
-                    prop_assert!(ns == 0 || rate.apply(ns - 1) < target);
-                }
-                None => prop_assert!(rate.apply(u64::MAX) < target),
-            }
+    fn any_factor(random: &mut Random) -> f64 {
+        match random.below(4) {
+            0 => f64::from_bits(random.next() >> 1).min(f64::MAX),
+            1 => f64::from_bits(random.below(4_f64.to_bits())),
+            2 => f64::from(random.within(0..2_000)) / 100.0,
+            _ => 2.0_f64.powi(random.within(-70..70)),
         }
+    }
 
-        #[test]
-        fn whole_factors_multiply(factor in 0_u32.., ns in any_ns()) {
+    fn any_ns(random: &mut Random) -> u64 {
+        match random.below(3) {
+            0 => random.wide(),
+            1 => random.below(100),
+            _ => u64::MAX - random.below(101),
+        }
+    }
+
+    #[test]
+    fn the_inverse_is_the_least_that_suffices() {
+        let mut random = Random(0x5EED_0101);
+        for _ in 0..CASES {
+            let (factor, target) = (any_factor(&mut random), any_ns(&mut random));
+            let rate = Rate::new(factor);
+            let suffices = match rate.invert(target) {
+                Some(ns) => rate.apply(ns) >= target && (ns == 0 || rate.apply(ns - 1) < target),
+                None => rate.apply(u64::MAX) < target,
+            };
+            assert!(suffices, "{factor:e}, {target}");
+        }
+    }
+
+    #[test]
+    fn whole_factors_multiply() {
+        let mut random = Random(0x5EED_0102);
+        for _ in 0..CASES {
+            let factor = u32::try_from(random.wide() >> 32).unwrap();
+            let ns = any_ns(&mut random);
             let product = ns.saturating_mul(u64::from(factor));
-            prop_assert_eq!(Rate::new(f64::from(factor)).apply(ns), product);
+            assert_eq!(Rate::new(f64::from(factor)).apply(ns), product);
         }
+    }
 
-        #[test]
-        fn more_time_is_never_less(factor in any_factor(), a in any_ns(), b in any_ns()) {
+    #[test]
+    fn more_time_is_never_less() {
+        let mut random = Random(0x5EED_0103);
+        for _ in 0..CASES {
+            let factor = any_factor(&mut random);
+            let (a, b) = (any_ns(&mut random), any_ns(&mut random));
             let rate = Rate::new(factor);
-            prop_assert!(rate.apply(a.min(b)) <= rate.apply(a.max(b)));
+            let in_order = rate.apply(a.min(b)) <= rate.apply(a.max(b));
+            assert!(in_order, "{factor:e}, {a}, {b}");
         }
     }
 }

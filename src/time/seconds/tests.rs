@@ -1,7 +1,6 @@
-use proptest::prelude::*;
-
 use super::decimal::{any_f32_nanos, any_f64_nanos};
 use super::*;
+use crate::random::Random;
 
 /// The nanoseconds of a float by the book: its shortest decimal as the standard
 /// library prints it (`1.5e-3`), rounded in decimal.
@@ -248,48 +247,68 @@ fn floats_around_powers_of_two_and_ten_convert_like_their_printed_digits() {
     }
 }
 
-/// Decimals with a dot anywhere, as they are written and a few floats beside.
-fn decimals() -> impl Strategy<Value = (String, i8)> {
-    let digits = (1..=17_u32).prop_flat_map(|length| 0..10_u64.pow(length));
-    let written = (digits, 0..=20).prop_map(|(digits, places)| format!("{digits}e-{places}"));
-    (written, -2..=2_i8)
+const CASES: u32 = 2_000;
+
+#[test]
+fn any_f64_converts_like_its_printed_digits() {
+    let mut random = Random(0x5EED_0201);
+    for _ in 0..CASES {
+        check_f64(f64::from_bits(random.next()));
+    }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+/// A decimal with a dot anywhere, as it is written, and how many floats beside it.
+fn any_decimal(random: &mut Random) -> (String, i32) {
+    let length = u32::try_from(1 + random.below(17)).unwrap();
+    let digits = random.below(10_u64.pow(length));
+    let written = format!("{digits}e-{}", random.below(21));
+    (written, random.within(-2..3))
+}
 
-    #[test]
-    fn any_f64_converts_like_its_printed_digits(bits: u64) {
-        check_f64(f64::from_bits(bits));
-    }
-
-    #[test]
-    fn written_f64s_convert_like_their_printed_digits((written, offset) in decimals()) {
+#[test]
+fn written_f64s_convert_like_their_printed_digits() {
+    let mut random = Random(0x5EED_0202);
+    for _ in 0..CASES {
+        let (written, offset) = any_decimal(&mut random);
         let seconds: f64 = written.parse().unwrap();
-        check_f64(f64::from_bits(seconds.to_bits().saturating_add_signed(offset.into())));
+        check_f64(f64::from_bits(
+            seconds.to_bits().saturating_add_signed(offset.into()),
+        ));
     }
+}
 
-    #[test]
-    fn written_f32s_convert_like_their_printed_digits((written, offset) in decimals()) {
+#[test]
+fn written_f32s_convert_like_their_printed_digits() {
+    let mut random = Random(0x5EED_0203);
+    for _ in 0..CASES {
+        let (written, offset) = any_decimal(&mut random);
         let seconds: f32 = written.parse().unwrap();
-        check_f32(f32::from_bits(seconds.to_bits().saturating_add_signed(offset.into())));
+        check_f32(f32::from_bits(
+            seconds.to_bits().saturating_add_signed(offset),
+        ));
     }
+}
 
-    #[test]
-    fn f64s_at_half_a_nanosecond_convert_like_their_printed_digits(
-        nanos in 0..20_000_000_000_000_000_u64,
-        offset in -2..=2_i8,
-    ) {
+#[test]
+fn f64s_at_half_a_nanosecond_convert_like_their_printed_digits() {
+    let mut random = Random(0x5EED_0204);
+    for _ in 0..CASES {
+        let nanos = random.below(20_000_000_000_000_000);
+        let offset = random.within(-2..3);
         let seconds: f64 = format!("{nanos}.5e-9").parse().unwrap();
-        check_f64(f64::from_bits(seconds.to_bits().saturating_add_signed(offset.into())));
+        check_f64(f64::from_bits(
+            seconds.to_bits().saturating_add_signed(offset.into()),
+        ));
     }
+}
 
-    #[test]
-    fn f64s_midway_between_decimals_convert_like_their_printed_digits(
-        whole in 0..18_000_000_000_u64,
-        places in 0..=12_u32,
-        parts in 0..4096_u16,
-    ) {
+#[test]
+fn f64s_midway_between_decimals_convert_like_their_printed_digits() {
+    let mut random = Random(0x5EED_0205);
+    for _ in 0..CASES {
+        let whole = random.below(18_000_000_000);
+        let places = random.below(13);
+        let parts = random.within(0..4096);
         #[expect(clippy::cast_precision_loss)] // exact
         let whole = whole as f64;
         check_f64(whole + f64::from(parts) / f64::from(1_u32 << places));

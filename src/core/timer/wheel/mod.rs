@@ -130,9 +130,14 @@ impl Wheel {
     /// lost then, and nothing fires before its deadline.
     pub(crate) fn expire(&mut self, now_ns: u64, due: &mut Vec<Due>) {
         self.now_ns = now_ns;
-        if now_ns >= self.next_event_ns {
+        if self.may_expire(now_ns) {
             self.turn(now_ns, due);
         }
+    }
+
+    /// Whether something may be due at `now_ns`. If not, the time need not be told.
+    pub(crate) fn may_expire(&self, now_ns: u64) -> bool {
+        now_ns >= self.next_event_ns
     }
 
     /// Takes note that one of the inserted keys has died while it was stored.

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use proptest::prelude::*;
-
 use super::chunk::CHUNK;
 use super::level::start_of;
 use super::{Due, Wheel};
+use crate::random::Random;
 
 const TICK: u64 = start_of(1);
 const SECOND: u64 = 1_000_000_000;
@@ -111,36 +110,17 @@ impl Model {
     }
 }
 
-/// Marsaglia's xorshift, so that a long run needs no crate and prints one seed.
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    /// A span from nothing to for ever, all magnitudes alike.
-    fn span(&mut self) -> u64 {
-        match self.below(8) {
-            0 => self.below(3),
-            1 => self.below(2 * TICK),
-            2 => self.below(200) * TICK,
-            3..=6 => {
-                let bits = self.below(40);
-                self.next() & ((1 << bits) - 1)
-            }
-            _ => {
-                let bits = self.below(64);
-                self.next() >> bits
-            }
+/// A span from nothing to `u64::MAX`, all magnitudes alike.
+fn any_span(random: &mut Random) -> u64 {
+    match random.below(8) {
+        0 => random.below(3),
+        1 => random.below(2 * TICK),
+        2 => random.below(200) * TICK,
+        3..=6 => {
+            let bits = random.below(40);
+            random.next() & ((1 << bits) - 1)
         }
+        _ => random.wide(),
     }
 }
 
@@ -316,7 +296,7 @@ fn a_key_set_again_after_it_fired_is_not_taken_for_the_old_timer() {
 #[test]
 fn sweeping_closes_gaps_and_keeps_the_order_of_equal_deadlines() {
     let mut model = Model::starting_at(0);
-    let mut rng = Rng(0x5EED_0006);
+    let mut rng = Random(0x5EED_0006);
     let deadline = 100 * SECOND;
     for _ in 0..10_000 {
         model.insert(deadline);
@@ -354,7 +334,7 @@ fn a_new_wheel_has_allocated_nothing_and_a_small_one_stays_small() {
 #[test]
 fn a_steady_state_allocates_nothing() {
     let timers = 4_000;
-    let mut rng = Rng(0x5EED_0001);
+    let mut rng = Random(0x5EED_0001);
     let mut wheel = Wheel::new();
     let mut due = Vec::new();
     let mut now = 0;
@@ -402,10 +382,10 @@ fn room_for_chunks_grows_by_half_when_there_is_none_left() {
 #[test]
 fn chunks_in_no_list_are_free() {
     let mut model = Model::starting_at(0);
-    let mut rng = Rng(0x5EED_0002);
+    let mut rng = Random(0x5EED_0002);
     let mut timers = Vec::new();
     for _ in 0..10_000 {
-        let deadline = rng.span();
+        let deadline = any_span(&mut rng);
         timers.push((deadline, model.insert(deadline)));
     }
     for (deadline, key) in timers {
@@ -424,7 +404,7 @@ fn chunks_in_no_list_are_free() {
 fn dead_entries_stay_below_the_most_that_lived() {
     // Deaths that save up for the first chunk, and the chunk in progress.
     let slack = 2 * CHUNK;
-    let mut rng = Rng(0x5EED_0003);
+    let mut rng = Random(0x5EED_0003);
 
     // Time-outs that hardly ever fire: as many live as `window`.
     for window in [1, 100, 2_000] {
@@ -469,99 +449,74 @@ fn dead_entries_stay_below_the_most_that_lived() {
     }
 }
 
-#[derive(Clone, Debug)]
-enum Op {
-    Insert(u64),
-    InsertPast(u64),
-    InsertLike(prop::sample::Index),
-    Cancel(prop::sample::Index),
-    Expire(u64),
-    ExpireAtNext,
-    ExpireBeforeNext,
-    Earliest,
-}
-
 /// Tiny, near and huge spans, and those beside a border between slots.
-fn span() -> impl Strategy<Value = u64> {
-    prop_oneof![
-        3 => 0..4_u64,
-        3 => 0..3 * TICK,
-        3 => 0..8 * SECOND,
-        3 => (0..43_u32, 0..3_u64).prop_map(|(bit, aside)| (TICK << bit) - 1 + aside),
-        2 => (0..64_u32, 0..3_u64).prop_map(|(bit, aside)| (1_u64 << bit) - 1 + aside),
-        1 => any::<u64>(),
-    ]
+fn span_beside_a_border(random: &mut Random) -> u64 {
+    match random.below(15) {
+        0..=2 => random.below(4),
+        3..=5 => random.below(3 * TICK),
+        6..=8 => random.below(8 * SECOND),
+        9..=11 => (TICK << random.below(43)) - 1 + random.below(3),
+        12..=13 => ((1 << random.below(64)) - 1_u64).saturating_add(random.below(3)),
+        _ => random.next(),
+    }
 }
 
 /// Beside a power of two, up to the end of time.
-fn start() -> impl Strategy<Value = u64> {
-    prop_oneof![
-        4 => (0..64_u32, 0..5_u64).prop_map(|(bit, aside)| (1_u64 << bit).saturating_add(aside).saturating_sub(2)),
-        1 => (0..64_u32, 0..2 * TICK).prop_map(|(bit, before)| (1_u64 << bit).saturating_sub(before)),
-        1 => (0..2 * TICK).prop_map(|before| u64::MAX - before),
-        1 => Just(0),
-    ]
+fn start_beside_a_border(random: &mut Random) -> u64 {
+    let power = 1_u64 << random.below(64);
+    match random.below(7) {
+        0..=3 => power.saturating_add(random.below(5)).saturating_sub(2),
+        4 => power.saturating_sub(random.below(2 * TICK)),
+        5 => u64::MAX - random.below(2 * TICK),
+        _ => 0,
+    }
 }
 
-fn op() -> impl Strategy<Value = Op> {
-    prop_oneof![
-        8 => span().prop_map(Op::Insert),
-        1 => span().prop_map(Op::InsertPast),
-        3 => any::<prop::sample::Index>().prop_map(Op::InsertLike),
-        5 => any::<prop::sample::Index>().prop_map(Op::Cancel),
-        4 => span().prop_map(Op::Expire),
-        2 => Just(Op::ExpireAtNext),
-        2 => Just(Op::ExpireBeforeNext),
-        2 => Just(Op::Earliest),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
-
-    #[test]
-    fn the_wheel_does_what_a_sorted_map_does(
-        start in start(),
-        ops in prop::collection::vec(op(), 1..200),
-    ) {
-        let mut model = Model::starting_at(start);
+#[test]
+fn beside_the_borders_the_wheel_does_what_a_sorted_map_does() {
+    for seed in 1..=512 {
+        let mut random = Random(seed);
+        let mut model = Model::starting_at(start_beside_a_border(&mut random));
         let mut inserted = Vec::new();
-        for op in ops {
+        for _ in 0..random.below(200) {
             let next = model.timers.first().map_or(0, |&(ns, _)| ns);
-            match op {
-                Op::Insert(span) => {
+            let span = span_beside_a_border(&mut random);
+            let earlier = usize::try_from(random.below(1 << 16)).expect("small");
+            let earlier = inserted.get(earlier % inserted.len().max(1)).copied();
+            match (random.below(27), earlier) {
+                (0..=7, _) => {
                     let deadline = model.now.saturating_add(span);
                     inserted.push((deadline, model.insert(deadline)));
                 }
-                Op::InsertPast(span) => {
+                (8, _) => {
                     let deadline = model.now.saturating_sub(span);
                     inserted.push((deadline, model.insert(deadline)));
                 }
-                Op::InsertLike(index) if !inserted.is_empty() => {
-                    let (deadline, _) = *index.get(&inserted);
+                (9..=11, Some((deadline, _))) => {
                     inserted.push((deadline, model.insert(deadline)));
                 }
-                Op::Cancel(index) if !inserted.is_empty() => {
-                    let (deadline, key) = *index.get(&inserted);
+                (12..=16, Some((deadline, key))) => {
                     model.cancel(deadline, key);
                 }
-                Op::Expire(span) => {
+                (17..=20, _) => {
                     model.expire(model.now.saturating_add(span));
                 }
-                Op::ExpireAtNext => {
+                (21..=22, _) => {
                     model.expire(model.now.max(next));
                 }
-                Op::ExpireBeforeNext => {
+                (23..=24, _) => {
                     model.expire(model.now.max(next.saturating_sub(1)));
                 }
-                Op::InsertLike(_) | Op::Cancel(_) | Op::Earliest => model.check_earliest(),
+                _ => model.check_earliest(),
             }
         }
         model.check_contents();
         model.check_earliest();
         model.expire(u64::MAX);
-        prop_assert!(model.timers.is_empty());
-        prop_assert!(model.wheel.is_empty());
+        assert!(
+            model.timers.is_empty() && model.wheel.is_empty(),
+            "seed {seed}"
+        );
     }
 }
 
@@ -569,14 +524,14 @@ proptest! {
 /// there were.
 fn run_operations(seed: u64, rounds: u64, operations_each: u64) -> u64 {
     println!("seed {seed:#x}");
-    let mut rng = Rng(seed);
+    let mut rng = Random(seed);
     let (mut operations, mut fired, mut cancelled) = (0, 0_usize, 0_usize);
     for bit in (0..=64)
         .cycle()
         .take(usize::try_from(65 * rounds).expect("small"))
     {
         let around = u64::try_from(1_u128 << bit).unwrap_or(u64::MAX);
-        let before = rng.span().min(2 * SECOND);
+        let before = any_span(&mut rng).min(2 * SECOND);
         let mut model = Model::starting_at(around.saturating_sub(before));
         // The latest inserts, the candidates for cancelling.
         let mut recent = [(0, u64::MAX); 256];
@@ -584,7 +539,7 @@ fn run_operations(seed: u64, rounds: u64, operations_each: u64) -> u64 {
             let choice = usize::try_from(rng.below(256)).expect("small");
             match rng.below(16) {
                 0..=7 => {
-                    let deadline = model.now.saturating_add(rng.span());
+                    let deadline = model.now.saturating_add(any_span(&mut rng));
                     recent[choice] = (deadline, model.insert(deadline));
                 }
                 8 => {
@@ -596,7 +551,9 @@ fn run_operations(seed: u64, rounds: u64, operations_each: u64) -> u64 {
                     cancelled += usize::from(model.cancel(deadline, key));
                 }
                 13..=14 => {
-                    let to = model.now.saturating_add(rng.span() >> rng.below(48));
+                    let to = model
+                        .now
+                        .saturating_add(any_span(&mut rng) >> rng.below(48));
                     fired += model.expire(to);
                 }
                 _ => model.check_earliest(),
