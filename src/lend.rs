@@ -10,6 +10,7 @@ use std::any::{TypeId, type_name};
 use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -182,11 +183,17 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
 pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, WithError> {
     let type_name = type_name::<S>();
     let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
-    let core = core.ok_or(WithError::NotLent { type_name })?;
+    let core = core.ok_or(WithError::NotLent {
+        type_name,
+        started_at: None,
+    })?;
     let mut lents = std::iter::successors(core.lent.get(), |lent| lent.get().outer);
     let lent = lents
         .find(|lent| lent.get().of == TypeId::of::<S>())
-        .ok_or(WithError::NotLent { type_name })?;
+        .ok_or(WithError::NotLent {
+            type_name,
+            started_at: core.started_from_host(),
+        })?;
     if lent.get().in_use.get() {
         return Err(WithError::Borrowed { type_name });
     }
@@ -218,6 +225,9 @@ pub enum WithError {
     NotLent {
         /// The type that was asked for.
         type_name: &'static str,
+        /// Where the host has called `start`, if it has started the coroutine
+        /// outside of a run, and so outside of the lend of this type.
+        started_at: Option<&'static Location<'static>>,
     },
     /// The call was made inside of a closure or callback that has the state.
     #[non_exhaustive]
@@ -236,7 +246,15 @@ pub enum WithError {
 impl fmt::Display for WithError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WithError::NotLent { type_name } => write!(
+            WithError::NotLent {
+                type_name,
+                started_at: Some(place),
+            } => write!(
+                f,
+                "no `{type_name}` is lent to the coroutine started at {place}: it was started \
+                 outside of `lend`: use `spawn`, or start it inside the `lend`"
+            ),
+            WithError::NotLent { type_name, .. } => write!(
                 f,
                 "no `{type_name}` is lent: the host has to run the executor inside \
                  `executor.lend(&mut state, |executor| ..)`"

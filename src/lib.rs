@@ -147,7 +147,8 @@
 //! when `stop` returns. One that is being polled, such as one that stops itself,
 //! goes on to its next wait first. Whoever joins it is told, in the same run;
 //! the same goes for a script that panicked, which ends that one script and
-//! nothing else.
+//! nothing else. If nobody joins it, the panic is a [`Report`]; errors that a
+//! script returns go to [`on_error`](Coroutine::on_error).
 //!
 //! ```
 //! # use std::{cell::Cell, rc::Rc};
@@ -256,7 +257,7 @@
 //! let mut world = World { damage: 0 };
 //! let mut executor = Executor::new();
 //! let enemy = Enemy { scripts: executor.owner() };
-//! enemy.scripts.start(bite());
+//! enemy.scripts.spawn(bite());
 //! for _ in 0..4 {
 //!     executor.lend(&mut world, |executor| executor.run_frame(0.25));
 //! }

@@ -10,6 +10,7 @@ mod entry;
 mod inspect;
 mod own_time;
 mod owned;
+mod panics;
 mod pause;
 mod phases;
 mod queue;
@@ -46,6 +47,7 @@ use task::{Task, Tasks};
 use waker::Inbox;
 use waker::sync::Arc;
 
+pub(crate) use panics::Panicked;
 pub(crate) use registration::{Place, Registration};
 pub(crate) use start::refuse;
 pub(crate) use timer::Unit;
@@ -67,6 +69,7 @@ pub(crate) struct Core {
     runs: run::Runs,
     starts: start::Starts,
     ends: end::Ends,
+    panics: panics::Panics,
     pub(crate) owners: Guarded<Owners>,
     /// The coroutines of an owner that are gone through, kept for its memory.
     owned: Guarded<Vec<TaskKey>>,
@@ -87,7 +90,12 @@ pub(crate) struct Core {
 static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 
 impl Core {
-    pub(crate) fn new(clock: FrameClock, max_polls_per_run: u32, watch: Watch) -> Rc<Core> {
+    pub(crate) fn new(
+        clock: FrameClock,
+        max_polls_per_run: u32,
+        propagate_panics: bool,
+        watch: Watch,
+    ) -> Rc<Core> {
         let id = NEXT_EXECUTOR.fetch_add(1, Ordering::Relaxed);
         assert!(id != 0, "more than 2^32 executors were made");
         let core = Rc::new_cyclic(|this| Core {
@@ -103,6 +111,7 @@ impl Core {
             runs: run::Runs::new(max_polls_per_run),
             starts: start::Starts::default(),
             ends: end::Ends::default(),
+            panics: panics::Panics::new(propagate_panics),
             owners: Guarded::default(),
             owned: Guarded::default(),
             pauses: Cell::new(0),

@@ -27,6 +27,9 @@ pub(super) struct Starts {
     put_off: Guarded<Vec<TaskKey>>,
     /// How many closures of the user's are under way in which starts wait.
     holds: Cell<u32>,
+    /// Where the host has started the coroutine that is being polled outside of a
+    /// run, if one is.
+    from_host: Cell<Option<&'static Location<'static>>>,
 }
 
 impl Starts {
@@ -75,7 +78,8 @@ impl Core {
         // Nothing of the user's is called before it is stored, so nothing need drop
         // it if that panics: it can be built in its block, not on the stack first.
         let future = ManuallyDrop::new(future);
-        let phase = self.runs.phase().unwrap_or(PhaseIndex::UPDATE);
+        let run = self.runs.phase();
+        let phase = run.unwrap_or(PhaseIndex::UPDATE);
         let (task, handle) = self.tasks.insert(future, phase);
         if let Some(owner) = owner {
             self.adopt(task, owner);
@@ -92,7 +96,11 @@ impl Core {
             self.starts.put_off.borrow_mut().push(key);
         } else {
             let put_off = self.starts.put_off.borrow().len();
-            self.start_now(task);
+            if run.is_some() {
+                self.start_now(task);
+            } else {
+                self.start_from_host(task, place);
+            }
             self.start_put_off_since(put_off);
         }
         handle
@@ -198,6 +206,27 @@ impl Core {
                 self.report_runaway();
             }
         }
+    }
+
+    /// Starts a task outside of a run, and remembers where the outermost such call
+    /// was made.
+    #[inline(never)]
+    fn start_from_host(&self, task: Task<'_>, place: &'static Location<'static>) {
+        struct Restore<'a>(&'a Starts, Option<&'static Location<'static>>);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.from_host.set(self.1);
+            }
+        }
+        let outer = self.starts.from_host.get();
+        let _restore = Restore(&self.starts, outer);
+        self.starts.from_host.set(outer.or(Some(place)));
+        self.start_now(task);
+    }
+
+    /// Where the host has called `start`, if a coroutine is being polled in it.
+    pub(crate) fn started_from_host(&self) -> Option<&'static Location<'static>> {
+        self.starts.from_host.get()
     }
 
     #[inline]

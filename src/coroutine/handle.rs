@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::task::{Flags, TaskHandle};
+use crate::core::task::{Flags, Task, TaskHandle};
 use crate::core::{self, Core, Place, Registration};
 use crate::owner::OwnerIndex;
 use crate::time::PhaseIndex;
@@ -24,7 +24,10 @@ use super::id::CoroutineId;
 /// A coroutine that has been spawned or started.
 ///
 /// Awaiting it waits for its end, like `yield return StartCoroutine(..)`, and
-/// gives what it returned. Dropping it lets the coroutine go on by itself.
+/// gives what it returned. Dropping it lets the coroutine go on by itself: a panic
+/// is then [reported](crate::Report::CoroutinePanicked), and a panic before the
+/// drop is reported by the drop, unless a join has returned it. Errors that the
+/// coroutine returns go to [`on_error`](Coroutine::on_error).
 ///
 /// # Resumes
 ///
@@ -279,6 +282,15 @@ impl<T> Coroutine<T> {
             State::Stored(core, task) => Finished::of(Rc::clone(core), task.reference()),
             State::Refused => Finished::known(Outcome::Stopped),
             State::Done(_, outcome) => Finished::known(*outcome),
+        }
+    }
+
+    /// The executor and the task, unless the result has been given or nothing was
+    /// stored.
+    pub(super) fn stored(&self) -> Option<(&Rc<Core>, Task<'_>)> {
+        match &self.state {
+            State::Stored(core, task) => Some((core, core.tasks.of(task.reference()))),
+            _ => None,
         }
     }
 

@@ -16,8 +16,9 @@ use super::hook::Hook;
 /// Something that went on without harm, but should be looked into.
 ///
 /// Reports go to the hook set with
-/// [`Executor::on_report`](crate::Executor::on_report). Without one, the first
-/// report of each kind is printed to standard error.
+/// [`Executor::on_report`](crate::Executor::on_report). Without one, and once the
+/// executor is dropped, the first report of each kind is printed to standard
+/// error.
 ///
 /// # Examples
 ///
@@ -102,6 +103,22 @@ pub enum Report {
         /// How long the poll took, less what coroutines took that it started.
         took: Duration,
     },
+    /// A coroutine panicked, or its destructor, and no join returned that: its
+    /// handle was dropped, before or afterwards. With
+    /// [`propagate_panics`](crate::Builder::propagate_panics), the host gets the
+    /// panic instead.
+    CoroutinePanicked {
+        /// The coroutine.
+        id: CoroutineId,
+        /// Its name.
+        name: Cow<'static, str>,
+        /// The frame in which it panicked.
+        frame: u64,
+        /// The phase that was run; `None` if it panicked outside of a run.
+        phase: Option<Phase>,
+        /// What the panic said, if it was raised with a text.
+        message: Option<String>,
+    },
     /// A callback of a [`Behaviour`](crate::Behaviour) panicked, or its
     /// destructor. The behaviour is removed; the scene goes on.
     BehaviourPanicked {
@@ -118,7 +135,7 @@ pub enum Report {
 
 impl Report {
     /// One bit for each kind, to tell which have been printed.
-    fn kind(&self) -> u8 {
+    fn kind(&self) -> u16 {
         match self {
             Report::InvalidDelta { .. } => 1,
             Report::TimeDropped { .. } => 1 << 1,
@@ -127,6 +144,7 @@ impl Report {
             Report::BehaviourPanicked { .. } => 1 << 4,
             Report::SlowPoll { .. } => 1 << 5,
             Report::StepsDropped { .. } => 1 << 6,
+            Report::CoroutinePanicked { .. } => 1 << 7,
         }
     }
 }
@@ -172,13 +190,25 @@ impl fmt::Display for Report {
                 phase,
                 took,
             } => {
-                write!(f, "frame {frame}")?;
-                if let Some(phase) = phase {
-                    write!(f, ", {phase}")?;
-                }
+                write_moment(f, *frame, *phase)?;
                 write!(
                     f,
                     ": coroutine {id} ({name}) took {took:?} in one poll, which held everything up"
+                )
+            }
+            Report::CoroutinePanicked {
+                id,
+                name,
+                frame,
+                phase,
+                message,
+            } => {
+                write_moment(f, *frame, *phase)?;
+                write!(
+                    f,
+                    ": coroutine {id} ({name}) panicked: {}; its handle was dropped, so no join \
+                     returns that",
+                    text_or_none(message.as_deref())
                 )
             }
             Report::BehaviourPanicked {
@@ -190,10 +220,22 @@ impl fmt::Display for Report {
                 f,
                 "frame {frame}: `{callback}` of {behaviour} panicked: {}; it is removed from its \
                  scene",
-                message.as_deref().unwrap_or("(no text)")
+                text_or_none(message.as_deref())
             ),
         }
     }
+}
+
+fn write_moment(f: &mut fmt::Formatter<'_>, frame: u64, phase: Option<Phase>) -> fmt::Result {
+    write!(f, "frame {frame}")?;
+    match phase {
+        Some(phase) => write!(f, ", {phase}"),
+        None => Ok(()),
+    }
+}
+
+fn text_or_none(message: Option<&str>) -> &str {
+    message.unwrap_or("(no text)")
 }
 
 /// Where an executor's reports go.
@@ -201,7 +243,7 @@ impl fmt::Display for Report {
 pub(crate) struct Reports {
     pub(crate) hook: Hook<Report>,
     /// The kinds that have been printed.
-    printed: Cell<u8>,
+    printed: Cell<u16>,
 }
 
 impl Reports {

@@ -152,6 +152,7 @@ impl Core {
         }
         drop(run);
         self.tell_trace();
+        self.let_panic_through();
     }
 }
 
