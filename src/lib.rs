@@ -337,7 +337,10 @@ pub use executor::{Builder, Executor, Handle, Remote};
 pub use inspect::{
     CoroutineInfo, Moment, Report, Snapshot, State, TimerClock, TraceEvent, Traced, Wait,
 };
-pub use lend::{WithError, try_with, with};
+pub use lend::{
+    Lend, WithError, try_with, try_with_as, try_with_ref, with, with_as, with_ref, with_soon,
+    with_soon_as,
+};
 pub use owner::Owner;
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{current, delta_seconds, owner, spawn, spawn_in, start, stop, time};

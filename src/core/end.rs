@@ -299,6 +299,7 @@ impl Core {
             // All of them, however deep this is in other ends.
             self.work_off_ends();
         }
+        self.lent.close();
         self.report_pending_panic();
         // They may keep what keeps this.
         self.reports.hook.close();

@@ -4,7 +4,6 @@
 //! modules below have it move things between them. No part is borrowed while
 //! user code runs ([`call`]); across such a call one keeps a key.
 
-mod cell;
 mod end;
 mod entry;
 mod inspect;
@@ -23,6 +22,7 @@ mod wake;
 mod watch;
 
 pub(crate) mod call;
+pub(crate) mod cell;
 pub(crate) mod key;
 pub(crate) mod scope;
 pub(crate) mod task;
@@ -37,7 +37,7 @@ use std::time::Duration;
 
 use crate::coroutine::{CoroutineId, TaskKey};
 use crate::inspect::{Report, Reports, Watch};
-use crate::lend::LentRef;
+use crate::lend::Lending;
 use crate::owner::Owners;
 use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Time};
 
@@ -77,8 +77,7 @@ pub(crate) struct Core {
     pauses: Cell<usize>,
     /// How many timers have come up for coroutines that were paused.
     parked: Cell<u64>,
-    /// What the host lends, the innermost first.
-    pub(crate) lent: Cell<Option<LentRef>>,
+    pub(crate) lent: Lending,
     pub(crate) inbox: Arc<Inbox>,
     arrivals: wake::Arrivals,
     pub(crate) reports: Reports,
@@ -116,7 +115,7 @@ impl Core {
             owned: Guarded::default(),
             pauses: Cell::new(0),
             parked: Cell::new(0),
-            lent: Cell::new(None),
+            lent: Lending::default(),
             inbox: Arc::new(Inbox::default()),
             arrivals: wake::Arrivals::default(),
             reports: Reports::default(),
@@ -179,7 +178,7 @@ impl Core {
     }
 
     #[inline]
-    fn running_phase(&self) -> Option<Phase> {
+    pub(crate) fn running_phase(&self) -> Option<Phase> {
         self.runs.phase().map(PhaseIndex::phase)
     }
 

@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::task::{Flags, Task, TaskHandle};
-use crate::core::{self, Core, Place, Registration};
+use crate::core::{self, Core, Place, Registration, scope};
 use crate::owner::OwnerIndex;
 use crate::time::PhaseIndex;
 
@@ -119,7 +119,7 @@ impl<T> Coroutine<T> {
         F: Future<Output = T> + 'static,
     {
         if !core.accepts_spawn(owner) {
-            return Self::refused(future);
+            return Self::refused_by(&core, future);
         }
         let task = core.spawn(future, phase, owner, Location::caller());
         Self::new(State::Stored(core, task))
@@ -131,7 +131,7 @@ impl<T> Coroutine<T> {
         F: Future<Output = T> + 'static,
     {
         if !core.accepts(owner) {
-            return Self::refused(future);
+            return Self::refused_by(&core, future);
         }
         let task = core.start(future, owner, Location::caller());
         Self::new(State::Stored(core, task))
@@ -141,6 +141,12 @@ impl<T> Coroutine<T> {
     pub(crate) fn refused<F>(future: F) -> Self {
         core::refuse(future);
         Self::new(State::Refused)
+    }
+
+    /// The same of one that this executor does not take: destructors find it.
+    #[cold]
+    fn refused_by<F>(core: &Core, future: F) -> Self {
+        scope::enter(core, |_| Self::refused(future))
     }
 
     #[inline]

@@ -59,7 +59,7 @@ impl Handle {
         }
     }
 
-    fn core(&self) -> Option<Rc<Core>> {
+    pub(crate) fn core(&self) -> Option<Rc<Core>> {
         self.core.upgrade().filter(|core| !core.is_closed())
     }
 

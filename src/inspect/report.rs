@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Write as _};
+use std::panic::Location;
 use std::time::Duration;
 
 use crate::coroutine::CoroutineId;
@@ -81,7 +82,8 @@ pub enum Report {
         polls: u32,
     },
     /// Coroutines kept spawning or ending one another without end in one run of
-    /// a phase. Those left over go on in the next run.
+    /// a phase, or closures of [`with_soon`](crate::with_soon) kept adding more.
+    /// Those left over go on in the next run, or with the next borrow.
     Runaway {
         /// The frame of the run.
         frame: u64,
@@ -119,6 +121,21 @@ pub enum Report {
         /// What the panic said, if it was raised with a text.
         message: Option<String>,
     },
+    /// A closure of [`with_soon`](crate::with_soon) panicked. The others were called.
+    /// With [`propagate_panics`](crate::Builder::propagate_panics), the host gets the
+    /// panic instead.
+    WithSoonPanicked {
+        /// The type of the state that it borrowed.
+        state: &'static str,
+        /// Where `with_soon` was called.
+        place: &'static Location<'static>,
+        /// The frame in which the closure was called.
+        frame: u64,
+        /// The phase that was run; `None` if it was called outside of a run.
+        phase: Option<Phase>,
+        /// What the panic said, if it was raised with a text.
+        message: Option<String>,
+    },
     /// A callback of a [`Behaviour`](crate::Behaviour) panicked, or its
     /// destructor. The behaviour is removed; the scene goes on.
     BehaviourPanicked {
@@ -145,6 +162,7 @@ impl Report {
             Report::SlowPoll { .. } => 1 << 5,
             Report::StepsDropped { .. } => 1 << 6,
             Report::CoroutinePanicked { .. } => 1 << 7,
+            Report::WithSoonPanicked { .. } => 1 << 8,
         }
     }
 }
@@ -208,6 +226,20 @@ impl fmt::Display for Report {
                     f,
                     ": coroutine {id} ({name}) panicked: {}; its handle was dropped, so no join \
                      returns that",
+                    text_or_none(message.as_deref())
+                )
+            }
+            Report::WithSoonPanicked {
+                state,
+                place,
+                frame,
+                phase,
+                message,
+            } => {
+                write_moment(f, *frame, *phase)?;
+                write!(
+                    f,
+                    ": the closure that got `{state}` of the `with_soon` at {place} panicked: {}",
                     text_or_none(message.as_deref())
                 )
             }

@@ -60,3 +60,4 @@ mod waits_at_random;
 mod wakes;
 mod wandering;
 mod watched;
+mod with_soon;

@@ -178,7 +178,8 @@ mod reported {
                     wait_frames(2).await;
                     panic!("on purpose");
                 });
-                race([slow, spawn(async {})]).await;
+                let (_, first) = race([slow, spawn(async {})]).await;
+                assert!(first.is_ok());
                 wait_frames(3).await;
             },
             0.25,
@@ -322,6 +323,7 @@ mod started_outside_of_a_lend {
 
     async fn borrows() {
         with(|_: &mut World| ());
+        next_frame().await;
     }
 
     #[test]
