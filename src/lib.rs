@@ -268,7 +268,8 @@
 //!
 //! An owner may be [bound](Executor::owner_on) to a [`Clock`] that goes slower
 //! than the game's, or stands still: slow motion for the enemies, and not for
-//! the player. For those without an engine, a [`Scene`] steps [`Behaviour`]s and
+//! the player. An engine whose components go from thread to thread keeps a
+//! [`SendOwner`], and lends its contexts by a key, see [`Lend`]. For those without an engine, a [`Scene`] steps [`Behaviour`]s and
 //! their scripts in Unity's order.
 //!
 //! # The same again
@@ -341,7 +342,7 @@ pub use lend::{
     Lend, WithError, try_with, try_with_as, try_with_ref, with, with_as, with_ref, with_soon,
     with_soon_as,
 };
-pub use owner::Owner;
+pub use owner::{Owner, OwnerHandle, SendOwner};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{current, delta_seconds, owner, spawn, spawn_in, start, stop, time};
 pub use signal::{Signal, Subscription, WaitSignal};

@@ -153,7 +153,7 @@ where
 #[track_caller]
 pub fn owner() -> Owner {
     let (core, owner) = inside("owner");
-    Owner::new(core, owner)
+    Owner::new(&core, owner)
 }
 
 /// Stops a coroutine of the executor that runs the caller, like

@@ -91,7 +91,10 @@ impl Core {
         if task.has(Flags::PAUSED) {
             // Queued like a spawn, behind what came from outside before it.
             self.take_messages();
-            self.remember_wake(task, phase);
+            // Those may have ended it.
+            if task.is_alive() {
+                self.remember_wake(task, phase);
+            }
         } else if self.starts.holds.get() > 0 || scope::depth() >= MAX_DEPTH {
             self.starts.put_off.borrow_mut().push(key);
         } else {

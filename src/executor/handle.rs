@@ -123,13 +123,13 @@ impl Handle {
 
     /// Like [`Executor::owner`]. `None`: the executor is gone.
     pub fn owner(&self) -> Option<Owner> {
-        Some(Owner::new(self.core()?, None))
+        Some(Owner::new(&*self.core()?, None))
     }
 
     /// Like [`Executor::owner_on`]. `None`: the executor is gone.
     #[track_caller]
     pub fn owner_on(&self, clock: &Clock) -> Option<Owner> {
-        Some(Owner::on(self.core()?, None, clock))
+        Some(Owner::on(&*self.core()?, None, clock))
     }
 
     /// Like [`Executor::is_alive`].

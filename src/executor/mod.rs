@@ -486,7 +486,7 @@ impl Executor {
     /// A new [`Owner`]: its coroutines end with it.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn owner(&self) -> Owner {
-        Owner::new(self.core.clone(), None)
+        Owner::new(&self.core, None)
     }
 
     /// A new [`Owner`] whose coroutines count on `clock`: their plain waits do,
@@ -521,7 +521,7 @@ impl Executor {
     #[must_use = "dropping an owner stops what it owns"]
     #[track_caller]
     pub fn owner_on(&self, clock: &Clock) -> Owner {
-        Owner::on(self.core.clone(), None, clock)
+        Owner::on(&self.core, None, clock)
     }
 
     /// Whether the coroutine has not ended yet.
