@@ -258,10 +258,10 @@
 //! let mut executor = Executor::new();
 //! let enemy = Enemy { scripts: executor.owner() };
 //! enemy.scripts.spawn(bite());
-//! for _ in 0..4 {
+//! for _ in 0..5 {
 //!     executor.lend(&mut world, |executor| executor.run_frame(0.25));
 //! }
-//! assert_eq!(world.damage, 6);
+//! assert_eq!(world.damage, 6); // begun in frame 1: bites in 3 and 5
 //! drop(enemy);
 //! assert!(executor.is_empty());
 //! ```

@@ -78,8 +78,7 @@ impl Core {
         // Nothing of the user's is called before it is stored, so nothing need drop
         // it if that panics: it can be built in its block, not on the stack first.
         let future = ManuallyDrop::new(future);
-        let run = self.runs.phase();
-        let phase = run.unwrap_or(PhaseIndex::UPDATE);
+        let phase = self.runs.phase().unwrap_or(PhaseIndex::UPDATE);
         let (task, handle) = self.tasks.insert(future, phase);
         if let Some(owner) = owner {
             self.adopt(task, owner);
@@ -99,17 +98,37 @@ impl Core {
             self.starts.put_off.borrow_mut().push(key);
         } else {
             let put_off = self.starts.put_off.borrow().len();
-            if run.is_some() {
-                self.start_now(task);
-            } else {
-                self.start_from_host(task, place);
-            }
+            self.start_now(task);
             self.start_put_off_since(put_off);
         }
         handle
     }
 
-    /// The same for a spawn, before which comes what came from outside before it.
+    /// The same for a host, whose call is remembered outside of a run: the coroutine
+    /// finds nothing that is lent later. The outermost such call counts.
+    #[inline]
+    pub(crate) fn start_by_host<F: Future + 'static>(
+        &self,
+        future: F,
+        owner: Option<OwnerIndex>,
+        place: &'static Location<'static>,
+    ) -> TaskHandle<F::Output> {
+        struct Restore<'a>(&'a Starts, Option<&'static Location<'static>>);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.from_host.set(self.1);
+            }
+        }
+        let outer = self.starts.from_host.get();
+        let _restore = Restore(&self.starts, outer);
+        if self.runs.phase().is_none() {
+            self.starts.from_host.set(outer.or(Some(place)));
+        }
+        self.start(future, owner, place)
+    }
+
+    /// Whether a spawn is accepted, before which comes what came from outside before
+    /// it.
     #[inline]
     pub(crate) fn accepts_spawn(&self, owner: Option<OwnerIndex>) -> bool {
         if self.runs.phase().is_none() {
@@ -209,22 +228,6 @@ impl Core {
                 self.report_runaway();
             }
         }
-    }
-
-    /// Starts a task outside of a run, and remembers where the outermost such call
-    /// was made.
-    #[inline(never)]
-    fn start_from_host(&self, task: Task<'_>, place: &'static Location<'static>) {
-        struct Restore<'a>(&'a Starts, Option<&'static Location<'static>>);
-        impl Drop for Restore<'_> {
-            fn drop(&mut self) {
-                self.0.from_host.set(self.1);
-            }
-        }
-        let outer = self.starts.from_host.get();
-        let _restore = Restore(&self.starts, outer);
-        self.starts.from_host.set(outer.or(Some(place)));
-        self.start_now(task);
     }
 
     /// Where the host has called `start`, if a coroutine is being polled in it.

@@ -137,6 +137,19 @@ impl<T> Coroutine<T> {
         Self::new(State::Stored(core, task))
     }
 
+    /// The same for a `start` with a receiver: hosts have those.
+    #[track_caller]
+    pub(crate) fn start_by_host<F>(core: Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
+    where
+        F: Future<Output = T> + 'static,
+    {
+        if !core.accepts(owner) {
+            return Self::refused_by(&core, future);
+        }
+        let task = core.start_by_host(future, owner, Location::caller());
+        Self::new(State::Stored(core, task))
+    }
+
     /// The handle of a coroutine that no executor took: stopped from the start.
     pub(crate) fn refused<F>(future: F) -> Self {
         core::refuse(future);

@@ -89,7 +89,7 @@ impl Handle {
         F: Future + 'static,
     {
         match self.core() {
-            Some(core) => Coroutine::start(core, future, None),
+            Some(core) => Coroutine::start_by_host(core, future, None),
             None => Coroutine::refused(future),
         }
     }

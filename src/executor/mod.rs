@@ -142,7 +142,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::start(self.core.clone(), future, None)
+        Coroutine::start_by_host(self.core.clone(), future, None)
     }
 
     /// Adds a coroutine; it is first polled in the next run of `phase` that

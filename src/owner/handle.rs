@@ -91,7 +91,7 @@ impl OwnerHandle {
         F: Future + 'static,
     {
         match self.with_core(Core::rc) {
-            Some(core) => Coroutine::start(core, future, Some(self.index)),
+            Some(core) => Coroutine::start_by_host(core, future, Some(self.index)),
             None => Coroutine::refused(future),
         }
     }

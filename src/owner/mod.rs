@@ -214,7 +214,7 @@ impl Owner {
         F: Future + 'static,
     {
         match self.core() {
-            Some(core) => Coroutine::start(core, future, Some(self.index)),
+            Some(core) => Coroutine::start_by_host(core, future, Some(self.index)),
             None => Coroutine::refused(future),
         }
     }
