@@ -302,7 +302,7 @@ impl Core {
         self.lent.close();
         self.report_pending_panic();
         // They may keep what keeps this.
-        self.reports.hook.close();
+        self.reports.close();
         self.watch.trace.hook.close();
     }
 }

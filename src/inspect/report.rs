@@ -278,6 +278,15 @@ pub(crate) struct Reports {
     printed: Cell<u16>,
 }
 
+    /// The executor is gone. What is reported from now on is not printed either, if
+    /// the host had a hook for it.
+    pub(crate) fn close(&self) {
+        if self.hook.is_set() {
+            self.printed.set(!0);
+        }
+        self.hook.close();
+    }
+
 impl Reports {
     /// Calls user code: nothing may be borrowed.
     #[cold]
