@@ -38,7 +38,7 @@ use crate::coroutine::{CoroutineId, TaskKey};
 use crate::inspect::{Report, Reports, Watch};
 use crate::lend::LentRef;
 use crate::owner::Owners;
-use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Time};
+use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Step, Time};
 
 use cell::Guarded;
 use key::WaitKey;
@@ -56,8 +56,10 @@ pub(crate) struct Core {
     pub(crate) id: u32,
     this: Weak<Core>,
     pub(crate) clock: Rc<FrameClock>,
-    /// The handle of the game clock, once somebody has asked for it.
+    /// The handles of the game clock and of realtime, once somebody has asked for
+    /// them.
     game_clock: OnceCell<Clock>,
+    realtime: OnceCell<Clock>,
     /// See [`own_time`].
     own_clock: Guarded<Option<Rc<ClockState>>>,
     pub(crate) tasks: Tasks,
@@ -95,6 +97,7 @@ impl Core {
             this: this.clone(),
             clock: Rc::new(clock),
             game_clock: OnceCell::new(),
+            realtime: OnceCell::new(),
             own_clock: Guarded::default(),
             tasks: Tasks::new(id),
             entries: Guarded::default(),
@@ -158,6 +161,11 @@ impl Core {
         self.game_clock.get_or_init(|| Clock::game(&self.clock))
     }
 
+    /// The clock that goes by the dt alone.
+    pub(crate) fn realtime(&self) -> &Clock {
+        self.realtime.get_or_init(|| Clock::realtime(&self.clock))
+    }
+
     /// The time for the host.
     pub(crate) fn game_time(&self) -> Time {
         self.clock.time(self.running_phase())
@@ -181,28 +189,49 @@ impl Core {
     }
 
     pub(crate) fn begin_frame(&self, dt: Nanos) {
-        let before = self.clock.real_ns();
-        let irregularity = self.clock.begin_frame(dt);
-        let (frame, counted_ns) = (self.clock.frame(), self.clock.real_ns() - before);
-        self.phases
-            .each(|_, state| state.queue.borrow_mut().begin_frame());
-        if irregularity.invalid {
-            // Infinity counts as the largest step there is.
-            let counted_ns = match dt {
-                Nanos::Infinite => u64::MAX,
-                _ => counted_ns,
-            };
-            self.reports.send(&Report::InvalidDelta {
-                frame,
-                counted_as: Duration::from_nanos(counted_ns),
+        let dt = Step::of(dt);
+        let dropped_ns = self.clock.begin_frame(dt);
+        self.begin_queues();
+        self.report_if_invalid(dt);
+        if dropped_ns > 0 {
+            self.reports.send(&Report::TimeDropped {
+                frame: self.clock.frame(),
+                dropped: Duration::from_nanos(dropped_ns),
             });
-        }
-        if irregularity.dropped_ns > 0 {
-            let dropped = Duration::from_nanos(irregularity.dropped_ns);
-            self.reports.send(&Report::TimeDropped { frame, dropped });
         }
         // Of calls that nest without a start among them.
         self.start_put_off_since(0);
+    }
+
+    /// The same for a host that says what counts for the game.
+    pub(crate) fn begin_frame_with(&self, dt: Nanos, game_dt: Nanos) {
+        let (dt, game_dt) = (Step::of(dt), Step::of(game_dt));
+        self.clock.begin_frame_with(dt, game_dt);
+        self.begin_queues();
+        self.report_if_invalid(dt);
+        self.report_if_invalid(game_dt);
+        self.start_put_off_since(0);
+    }
+
+    fn begin_queues(&self) {
+        self.phases
+            .each(|_, state| state.queue.borrow_mut().begin_frame());
+    }
+
+    fn report_if_invalid(&self, step: Step) {
+        if step.is_invalid {
+            self.reports.send(&Report::InvalidDelta {
+                frame: self.clock.frame(),
+                counted_as: Duration::from_nanos(step.counted_ns()),
+            });
+        }
+    }
+
+    /// Begins a step of a host that decides when there is one.
+    pub(crate) fn begin_fixed_step_of(&self, step: Nanos) {
+        let step = Step::of(step);
+        self.clock.begin_fixed_step_of(step);
+        self.report_if_invalid(step);
     }
 
     /// `false`: no step is due, or those that are were too many, and are dropped.
@@ -278,6 +307,17 @@ impl Core {
             }
         });
         next
+    }
+
+    /// How far a clock may get in this frame where runs of `phase` read it.
+    #[inline]
+    pub(crate) fn reach_ns(&self, phase: PhaseIndex, clock: ClockRef<'_>) -> u64 {
+        match clock {
+            // Custom phases may run inside fixed steps, which the host may begin ahead
+            // of the game clock.
+            ClockRef::Game if phase.is_custom() => u64::MAX,
+            clock => self.reached_ns(clock),
+        }
     }
 
     /// How much dt it takes until a run of `phase` has `clock` at or past

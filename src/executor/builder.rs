@@ -49,7 +49,8 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The length of a fixed step; 0.02 s by default.
+    /// The length of a fixed step; 0.02 s by default. Steps that the host begins with
+    /// [`begin_fixed_step_of`](Executor::begin_fixed_step_of) have their own.
     ///
     /// # Panics
     ///
@@ -72,7 +73,8 @@ impl Builder {
     /// of 20 needs at 60 frames a second. Fixed time goes past further ones
     /// without running them, and that is reported too.
     ///
-    /// Infinity lets the game clock follow, however long a frame was.
+    /// Infinity lets the game clock follow, however long a frame was. Frames that begin
+    /// with [`begin_frame_with`](Executor::begin_frame_with) are not cut either.
     ///
     /// # Panics
     ///

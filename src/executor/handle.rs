@@ -159,6 +159,11 @@ impl Handle {
     pub fn clock(&self) -> Option<Clock> {
         Some(self.core()?.game_clock().clone())
     }
+
+    /// Like [`Executor::realtime`]. `None`: the executor is gone.
+    pub fn realtime(&self) -> Option<Clock> {
+        Some(self.core()?.realtime().clone())
+    }
 }
 
 impl LocalSpawn for Handle {

@@ -44,9 +44,10 @@ use super::hook::Hook;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Report {
-    /// A frame's dt was NaN, negative or infinite.
+    /// The dt of a frame, or the length of a fixed step, was NaN, negative or
+    /// infinite.
     InvalidDelta {
-        /// The frame that began with it.
+        /// The frame that began with it, or that the step was in.
         frame: u64,
         /// What it counts as.
         counted_as: Duration,

@@ -271,7 +271,7 @@ impl Timer {
         length_ns: u64,
     ) {
         self.clock = Some(AwaitedClock::new(clock));
-        self.begin(scope, cx, ClockRef::Child(clock), length_ns);
+        self.begin(scope, cx, clock.as_ref(), length_ns);
     }
 
     /// Polled for another reason than that the wait itself resumes its coroutine.
@@ -334,7 +334,7 @@ impl Timer {
 fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
     match clock {
         _ if index == ClockIndex::GAME => ClockRef::Game,
-        Some(clock) => ClockRef::Child(clock.state()),
+        Some(clock) => clock.state().as_ref(),
         None => ClockRef::Realtime,
     }
 }
