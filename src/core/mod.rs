@@ -8,6 +8,7 @@ mod cell;
 mod end;
 mod entry;
 mod inspect;
+mod outside;
 mod own_time;
 mod owned;
 mod pause;
@@ -32,6 +33,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Waker;
 use std::time::Duration;
 
 use crate::coroutine::{CoroutineId, TaskKey};
@@ -46,6 +48,7 @@ use task::{Task, Tasks};
 use waker::Inbox;
 use waker::sync::Arc;
 
+pub(crate) use outside::Telling;
 pub(crate) use registration::{Place, Registration};
 pub(crate) use start::refuse;
 pub(crate) use timer::Unit;
@@ -79,6 +82,7 @@ pub(crate) struct Core {
     /// What the host lends, the innermost first.
     pub(crate) lent: Cell<Option<LentRef>>,
     pub(crate) inbox: Arc<Inbox>,
+    outside: outside::Outside,
     arrivals: wake::Arrivals,
     pub(crate) reports: Reports,
     pub(crate) watch: Watch,
@@ -112,12 +116,20 @@ impl Core {
             parked: Cell::new(0),
             lent: Cell::new(None),
             inbox: Arc::new(Inbox::default()),
+            outside: outside::Outside::default(),
             arrivals: wake::Arrivals::default(),
             reports: Reports::default(),
             watch,
             closed: Cell::new(false),
         });
         scope::know(&core);
+        let this = Rc::downgrade(&core);
+        core.clock.on_quicker(Box::new(move || {
+            if let Some(core) = this.upgrade() {
+                core.note_due();
+                core.tell_host();
+            }
+        }));
         core
     }
 
@@ -268,9 +280,22 @@ impl Core {
         }
     }
 
+    /// Calls user code of the host as from inside.
+    pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _telling = Telling(self);
+        scope::enter(self, |_| call::out(f))
+    }
+
+    /// Has `waker` called when something becomes due outside of a run.
+    pub(crate) fn set_host(&self, waker: Waker) {
+        self.outside.set_host();
+        self.inbox.set_host(waker);
+    }
+
     /// Whether something is ready, waits for a phase, or counts.
     pub(crate) fn has_ready(&self) -> bool {
-        if self.inbox.has_messages() {
+        self.look();
+        if self.inbox.has_messages() || self.arrivals.has_calls() {
             return true;
         }
         let mut ready = false;
@@ -288,6 +313,7 @@ impl Core {
 
     /// How much dt it takes until the earliest timer is due.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
+        self.look();
         let mut next: Option<u64> = None;
         self.phases.each(|phase, state| {
             let mut timers = state.timers.borrow_mut();

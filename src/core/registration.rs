@@ -453,6 +453,8 @@ fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
 #[inline(never)]
 fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let (task, waker) = polled_by(scope, cx);
+    // Outside of a run, whoever polls it may be the host.
+    scope.core().note_due();
     let mut entries = scope.core().entries.borrow_mut();
     entries.insert(task, waker, frame_bound)
 }

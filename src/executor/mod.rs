@@ -13,7 +13,6 @@ use std::task::Waker;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::{call, scope};
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::inspect::{Report, Snapshot, TraceEvent};
 use crate::owner::Owner;
@@ -381,7 +380,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(sum, 0.1).unwrap(), 3);
     /// ```
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
-        scope::enter(&self.core, |_| call::out(f))
+        self.core.enter(f)
     }
 
     /// A handle to spawn, start and stop with, from anywhere on this thread.
@@ -447,17 +446,32 @@ impl Executor {
         self.core.realtime().clone()
     }
 
-    /// A handle to spawn with from other threads.
+    /// A handle to spawn, stop and call with from other threads.
     pub fn remote(&self) -> Remote {
         Remote::new(self.core.inbox.clone())
     }
 
-    /// Has `waker` called when something arrives from outside: a wake from
-    /// another thread or from the host, or a [`Remote::spawn`].
+    /// Has `waker` called when something outside of a run makes
+    /// [`has_ready`](Self::has_ready) true or [`next_deadline`](Self::next_deadline)
+    /// earlier, for hosts that sleep while nothing moves.
     ///
-    /// For hosts that sleep while nothing moves: the call means that
-    /// [`has_ready`](Self::has_ready) holds, and comes once until the next run
-    /// of any phase. It comes on the thread of whoever woke.
+    /// That is whatever the host or its callbacks do between two runs: a spawn or start
+    /// through a [`Handle`], a wake of a coroutine that waits for a [`Signal`] or a
+    /// channel, the resume of a coroutine, an [`Owner`] or a clock, a higher
+    /// [scale](Clock::set_scale), a stop that ends a join. And it is every wake and
+    /// every request of a [`Remote`] from another thread, at any time. What happens in
+    /// a run on the executor's own thread does not call it: the host looks after the
+    /// run.
+    ///
+    /// It is called once, and then not before the host has looked, with `has_ready` or
+    /// `next_deadline`, or has run a phase. It may be called although nothing new is
+    /// due, so the host looks again, and sleeps again.
+    ///
+    /// It comes on the thread that caused it, in the middle of that call, and may call
+    /// back into anything. A panic of it is one of a wake or a request that caused it;
+    /// other calls swallow it.
+    ///
+    /// [`Signal`]: crate::Signal
     ///
     /// # Examples
     ///
@@ -479,7 +493,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(text, 0.1).unwrap(), "loaded");
     /// ```
     pub fn on_wake(&self, waker: Waker) {
-        self.core.inbox.set_host(waker);
+        self.core.set_host(waker);
     }
 
     /// Has `hook` called with every [`Report`]: a bad dt, time dropped, a

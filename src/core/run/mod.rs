@@ -146,6 +146,9 @@ impl Core {
 
     /// Runs `phase`: polls whatever is due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
+        self.inbox.acknowledge();
+        self.outside.begin_run();
+        self.obey();
         let mut run = Run::begin(self, phase);
         if !run.is_idle() {
             run.poll_all();
@@ -157,8 +160,9 @@ impl Core {
 
 impl<'a> Run<'a> {
     fn begin(core: &'a Core, phase: PhaseIndex) -> Self {
-        core.inbox.acknowledge();
         core.take_messages();
+        // Again: what has been called may have run a phase itself.
+        core.outside.begin_run();
         let state = core.phases.get(phase);
         let runs = &core.runs;
         let mut run = Run {
@@ -309,6 +313,7 @@ impl Drop for Run<'_> {
         state.ready.borrow_mut().give_back(ready);
         state.queue.borrow_mut().give_back(waiters);
         core.runs.lists.replace(lists);
+        core.outside.look();
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
 use crate::time::ClockIndex;
@@ -16,7 +16,6 @@ use super::gear::Gear;
 ///
 /// In cells, not behind one: a wait that reads the time and throws it away
 /// then costs nothing.
-#[derive(Debug)]
 pub(crate) struct FrameClock {
     frame: Cell<u64>,
     /// The sum of the dt that count for the game, before they are scaled.
@@ -43,6 +42,8 @@ pub(crate) struct FrameClock {
     /// How many more this frame may have.
     steps_left: Cell<u64>,
     next_index: Cell<ClockIndex>,
+    /// Called when a clock is made to go faster.
+    on_quicker: OnceCell<Box<dyn Fn()>>,
     /// Whether the time reads as in `view` for the coroutine being polled, and
     /// not as on the game clock.
     has_view: Cell<bool>,
@@ -103,6 +104,7 @@ impl FrameClock {
             most_steps: max_delta_ns.div_ceil(fixed_delta_ns),
             steps_left: Cell::new(0),
             next_index: Cell::new(ClockIndex::FIRST_CHILD),
+            on_quicker: OnceCell::new(),
             has_view: Cell::new(false),
             view: Cell::default(),
         }
@@ -180,6 +182,20 @@ impl FrameClock {
     pub(crate) fn enter_phase(&self, phase: Phase) {
         if !matches!(phase, Phase::Custom(_)) {
             self.in_fixed_step.set(phase == Phase::FixedUpdate);
+        }
+    }
+
+    /// Has `call` called whenever a clock is made to go faster, which brings what
+    /// waits on it nearer.
+    pub(crate) fn on_quicker(&self, call: Box<dyn Fn()>) {
+        let set = self.on_quicker.set(call);
+        debug_assert!(set.is_ok(), "it is set once");
+    }
+
+    /// A clock was made to go faster.
+    pub(super) fn tell_quicker(&self) {
+        if let Some(call) = self.on_quicker.get() {
+            call();
         }
     }
 

@@ -163,7 +163,9 @@ impl Clock {
         let Some(gear) = self.0.gear() else {
             realtime_goes_on("set_scale");
         };
-        gear.set_scale(scale + 0.0, self.0.settle()); // no minus zero
+        let scale = scale + 0.0; // no minus zero
+        self.0
+            .shift(gear, |gear, at_ns| gear.set_scale(scale, at_ns));
     }
 
     /// The scale it was given last, relative to its parent, paused or not.
@@ -206,7 +208,8 @@ impl Clock {
     fn set_paused(&self, gear: &Gear, paused: bool) -> bool {
         let changed = gear.is_paused() != paused;
         if changed {
-            gear.set_paused(paused, self.0.settle());
+            self.0
+                .shift(gear, |gear, at_ns| gear.set_paused(paused, at_ns));
         }
         changed
     }

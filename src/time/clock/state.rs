@@ -242,9 +242,19 @@ impl ClockState {
         }
     }
 
+    /// Changes its gear, which must be `gear`, and tells of it if the clock goes
+    /// faster then.
+    pub(super) fn shift(self: &Rc<Self>, gear: &Gear, change: impl FnOnce(&Gear, u64)) {
+        let before = gear.factor();
+        change(gear, self.settle());
+        if gear.factor() > before {
+            self.frames.tell_quicker();
+        }
+    }
+
     /// Has this frame read at the rate it began with, and gives where the
     /// source of its gear stands.
-    pub(super) fn settle(self: &Rc<Self>) -> u64 {
+    fn settle(self: &Rc<Self>) -> u64 {
         self.reading();
         match &self.role {
             Role::Game => self.frames.source_ns(),
