@@ -335,17 +335,6 @@ impl Core {
         next
     }
 
-    /// How far a clock may get in this frame where runs of `phase` read it.
-    #[inline]
-    pub(crate) fn reach_ns(&self, phase: PhaseIndex, clock: ClockRef<'_>) -> u64 {
-        match clock {
-            // Custom phases may run inside fixed steps, which the host may begin ahead
-            // of the game clock.
-            ClockRef::Game if phase.is_custom() => u64::MAX,
-            clock => self.reached_ns(clock),
-        }
-    }
-
     /// How much dt it takes until a run of `phase` has `clock` at or past
     /// `deadline_ns`. `None`: the clock stands still.
     fn dt_until(&self, phase: PhaseIndex, clock: ClockRef<'_>, deadline_ns: u64) -> Option<u64> {

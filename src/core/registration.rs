@@ -349,11 +349,12 @@ impl Registration {
         {
             let state = core.phases.get(self.phase());
             let mut timers = state.timers.borrow_mut();
-            // A timer that may be overdue in the frame in which it is made waits for
-            // the next one, of which the wheel knows nothing. In the fixed phase it
-            // waits for the next step, which is the next run.
-            let reach_ns = core.reach_ns(self.phase(), clock);
-            if deadline_ns <= reach_ns && self.is_for_later_frame(core) {
+            // A timer that is overdue when it is made waits for the next frame, of
+            // which the wheel knows nothing. In the fixed phase it waits for the
+            // next step, which is the next run. In custom phases it may be overdue
+            // later in the frame: in a fixed step that is ahead of the game clock.
+            let may_be_overdue = deadline_ns <= core.reached_ns(clock) || timers.may_run_ahead;
+            if may_be_overdue && self.is_for_later_frame(core) {
                 timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
             } else {
                 timers.insert(clock, deadline_ns, key);

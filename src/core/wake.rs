@@ -24,11 +24,12 @@ pub(super) struct Arrivals {
     are_taken: Cell<bool>,
     /// What is to be done when the next run begins.
     calls: Guarded<Vec<Foreign<Order>>>,
+    has_calls: Cell<bool>,
 }
 
 impl Arrivals {
     pub(super) fn has_calls(&self) -> bool {
-        !self.calls.borrow().is_empty()
+        self.has_calls.get()
     }
 }
 
@@ -204,17 +205,19 @@ impl Core {
                     }
                 }
                 Message::Spawn(spawn) => spawn.into_inner()(self),
-                Message::Call(call) => self.arrivals.calls.borrow_mut().push(call),
+                Message::Call(call) => {
+                    self.arrivals.has_calls.set(true);
+                    self.arrivals.calls.borrow_mut().push(call);
+                }
             }
         }
         self.arrivals.messages.replace(messages);
     }
 
     /// Does what other threads have asked for, before a run begins: all that had
-    /// arrived by then. Calls user code.
+    /// been taken over by then. Calls user code.
     #[inline]
     pub(super) fn obey(&self) {
-        self.take_messages();
         if self.arrivals.has_calls() {
             self.make_calls();
         }
@@ -222,11 +225,15 @@ impl Core {
 
     #[cold]
     fn make_calls(&self) {
+        self.arrivals.has_calls.set(false);
         for call in self.arrivals.calls.take() {
             if !self.is_closed() {
                 call.into_inner()(self);
             }
         }
+        // They may have had messages sent, and run a phase.
+        self.take_messages();
+        self.outside.begin_run();
     }
 
     /// Drops what has not been done: the executor is gone.

@@ -96,11 +96,6 @@ impl PhaseIndex {
     }
 
     #[inline]
-    pub(crate) const fn is_custom(self) -> bool {
-        self.as_usize() >= Self::NAMED
-    }
-
-    #[inline]
     pub(crate) const fn as_usize(self) -> usize {
         self.0 as usize
     }

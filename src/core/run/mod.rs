@@ -146,9 +146,6 @@ impl Core {
 
     /// Runs `phase`: polls whatever is due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
-        self.inbox.acknowledge();
-        self.outside.begin_run();
-        self.obey();
         let mut run = Run::begin(self, phase);
         if !run.is_idle() {
             run.poll_all();
@@ -160,9 +157,10 @@ impl Core {
 
 impl<'a> Run<'a> {
     fn begin(core: &'a Core, phase: PhaseIndex) -> Self {
-        core.take_messages();
-        // Again: what has been called may have run a phase itself.
+        core.inbox.acknowledge();
         core.outside.begin_run();
+        core.take_messages();
+        core.obey();
         let state = core.phases.get(phase);
         let runs = &core.runs;
         let mut run = Run {

@@ -42,6 +42,9 @@ pub(crate) struct PhaseTimers {
     /// How many clocks there may be before those that nobody waits on are
     /// looked for.
     sweep_at: usize,
+    /// Whether the game clock may read more in later runs of a frame: in those of a
+    /// custom phase inside fixed steps, which may be ahead of it.
+    pub(crate) may_run_ahead: bool,
 }
 
 #[derive(Debug)]
