@@ -93,7 +93,7 @@ fn a_script_begun_by_a_neighbour_ends_on_time() {
         sleep(Duration::from_millis(1_500)).await;
         // The host sleeps until 10 s; this one is due before.
         handle.spawn(said_after(0.5, "short", times.clone()));
-        sleep(Duration::from_millis(20_000)).await;
+        sleep(Duration::from_secs(20)).await;
         // Now it sleeps without an end. A start counts on the time of the last frame,
         // so it waits for one first.
         handle.start(async move {

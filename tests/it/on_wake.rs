@@ -107,7 +107,7 @@ fn what_happens_in_a_run_does_not_call_it() {
     });
     let blocked = host.executor.start(forever());
     let id = blocked.id();
-    host.executor.start(async move { blocked.await });
+    host.executor.start(blocked);
     host.executor.spawn(async move {
         spawn(async {});
         spawn_in(Phase::LateUpdate, async {});
@@ -182,7 +182,7 @@ fn it_may_drop_the_executor_in_any_call() {
         clock.pause();
         let blocked = executor.start(forever());
         let finished = blocked.finished();
-        executor.start(async move { drop(finished.await) });
+        executor.start(finished);
         executor.on_wake(waker_fn::waker_fn(|| drop(EXECUTOR.take())));
         executor.look_like_a_host();
         EXECUTOR.set(Some(executor));

@@ -214,7 +214,7 @@ fn a_child_of_it_is_scaled_and_paused_like_any_other() {
     slow.set_scale(0.5);
     let wait = executor.start(slow.wait_seconds(0.5));
     // A nanosecond less is rounded up to half a second.
-    let left = QUARTER * 4 - Duration::from_nanos(1);
+    let left = Duration::from_nanos(999_999_999);
     assert_eq!(executor.next_deadline(), Some(left));
     executor.run_frame(0.25);
     executor.run_frame(0.25);

@@ -188,10 +188,9 @@ fn a_host_that_sleeps_until_it_is_called_misses_nothing() {
             seen = now;
             if scene.host.executor.len() > 60 {
                 scene.owners.iter().for_each(Owner::stop_all);
-                scene
-                    .ids
-                    .drain(..)
-                    .for_each(|id| drop(scene.host.executor.stop(id)));
+                for id in scene.ids.drain(..) {
+                    scene.host.executor.stop(id);
+                }
                 seen = scene.host.look();
                 scene.host.take_calls();
             }
