@@ -56,7 +56,7 @@ impl Remote {
 
     /// Has the executor's thread call `make` and run its future as a coroutine:
     /// first polled, and `make` called, in the next run of
-    /// [`Phase::Update`](crate::Phase::Update).
+    /// [`Phase::Update`].
     ///
     /// `false`: the executor is gone, and `make` was dropped.
     #[track_caller]
