@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use futures::future::FusedFuture;
 
 use crate::core::call;
+use crate::inspect::Timepiece;
 use crate::time::Phase;
 use crate::wait;
 use crate::wait::{NextFrame, next_frame};
@@ -61,9 +62,9 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// The step has ended. `true`: the job may go on at once.
-    fn begin(&mut self, now: Now) -> bool {
+    fn begin(&mut self, now: Now, timepiece: &Timepiece) -> bool {
         let (shared, job) = (&self.budget.shared, self.budget.job);
-        let cost = shared.meter.cost(now.frame, self.units);
+        let cost = shared.meter.cost(now.frame, self.units, timepiece);
         let mut ledger = shared.ledger.borrow_mut();
         if ledger.charge(now.frame, job, cost) {
             return true;
@@ -94,7 +95,7 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// The wait is over: another step begins.
-    fn go_on(&mut self, now: Now) {
+    fn go_on(&mut self, now: Now, timepiece: &Timepiece) {
         let (shared, job) = (&self.budget.shared, self.budget.job);
         let (own, watcher) = {
             let mut ledger = shared.ledger.borrow_mut();
@@ -107,7 +108,7 @@ impl<'a> Checkpoint<'a> {
         if let Some(watcher) = watcher {
             wake(watcher);
         }
-        shared.meter.begin(now.frame);
+        shared.meter.begin(now.frame, timepiece);
     }
 
     /// Wakes all others that were given more.
@@ -140,7 +141,8 @@ impl Future for Checkpoint<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let time = wait::polled("Budget::checkpoint()", |scope| scope.core().time());
+        let core = wait::polled("Budget::checkpoint()", |scope| scope.core().rc());
+        let (time, timepiece) = (core.time(), &core.watch.timepiece);
         let now = Now {
             frame: time.frame,
             phase: time.phase,
@@ -148,7 +150,7 @@ impl Future for Checkpoint<'_> {
         let state = self.state;
         match state {
             State::Done => wait::polled_again("Budget::checkpoint()"),
-            State::New if self.begin(now) => {
+            State::New if self.begin(now, timepiece) => {
                 self.state = State::Done;
                 return Poll::Ready(());
             }
@@ -156,7 +158,7 @@ impl Future for Checkpoint<'_> {
         }
         let goes_on = self.is_granted(now) || Pin::new(&mut self.frame).poll(cx).is_ready();
         if goes_on {
-            self.go_on(now);
+            self.go_on(now, timepiece);
         } else {
             self.set_waker(cx);
         }

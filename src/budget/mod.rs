@@ -40,9 +40,9 @@ pub use checkpoint::Checkpoint;
 ///
 /// # Two measures
 ///
-/// [`Budget::new`] counts time, and reads the computer's clock: once when a job
-/// resumes, and once at each checkpoint. How far a job
-/// gets in a frame depends on the machine. [`Budget::of_units`] counts units that
+/// [`Budget::new`] counts time, and reads the computer's clock, or the executor's
+/// [`stopwatch`](crate::Builder::stopwatch): once when a job resumes, and once at each
+/// checkpoint. How far a job gets in a frame depends on the machine. [`Budget::of_units`] counts units that
 /// the jobs state, so that the same inputs give the same frames: for tests,
 /// replays and lockstep.
 ///
@@ -91,7 +91,9 @@ impl Budget {
     /// At most `seconds` of each frame, by the clock on the wall.
     ///
     /// With zero or a negative length each job makes one step a frame, with
-    /// infinity they never wait.
+    /// infinity they never wait. Where the time cannot be told, as on
+    /// `wasm32-unknown-unknown` without a [`stopwatch`](crate::Builder::stopwatch), each
+    /// job makes one step a frame, too.
     ///
     /// # Panics
     ///
@@ -127,7 +129,8 @@ impl Budget {
                  frame, infinity everything)"
             ),
         };
-        Self::with(Ledger::new(total_ns, SMALLEST_TIME_NS), Meter::clock())
+        let ledger = Ledger::new(total_ns, SMALLEST_TIME_NS);
+        Self::with(ledger, Meter::time(total_ns))
     }
 
     /// At most `units` of each frame, as stated by the jobs: 1 for each

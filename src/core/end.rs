@@ -16,6 +16,7 @@ use crate::coroutine::{JoinError, Outcome, TaskKey};
 use super::Core;
 use super::call::{self, Foreign, Payload};
 use super::cell::Guarded;
+use super::outside::Telling;
 use super::scope;
 use super::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle};
 
@@ -109,6 +110,7 @@ impl Core {
         }
         self.tell_trace();
         self.start_put_off_since(starts);
+        self.tell_host();
     }
 
     /// Works off the ends that found the stack too deep, each once.
@@ -195,6 +197,7 @@ impl Core {
     }
 
     fn drop_output(&self, task: Task<'_>) -> Result<(), Payload> {
+        let _telling = Telling(self);
         let _shown = self.show_clock_of(task);
         scope::enter_task(self, task, |_| self.tasks.drop_output(task))
     }
@@ -287,6 +290,7 @@ impl Core {
         self.closed.set(true);
         // What was on its way is dropped, on this thread and outside the lock.
         drop(self.inbox.close());
+        self.refuse_calls();
         {
             let _deeper = Deeper::new(self);
             // Nothing is added any more, so this comes to an end.

@@ -7,6 +7,7 @@
 mod end;
 mod entry;
 mod inspect;
+mod outside;
 mod own_time;
 mod owned;
 mod panics;
@@ -33,13 +34,14 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Waker;
 use std::time::Duration;
 
 use crate::coroutine::{CoroutineId, TaskKey};
 use crate::inspect::{Report, Reports, Watch};
 use crate::lend::Lending;
 use crate::owner::Owners;
-use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Time};
+use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Step, Time};
 
 use cell::Guarded;
 use key::WaitKey;
@@ -47,6 +49,7 @@ use task::{Task, Tasks};
 use waker::Inbox;
 use waker::sync::Arc;
 
+pub(crate) use outside::Telling;
 pub(crate) use panics::Panicked;
 pub(crate) use registration::{Place, Registration};
 pub(crate) use start::refuse;
@@ -58,8 +61,10 @@ pub(crate) struct Core {
     pub(crate) id: u32,
     this: Weak<Core>,
     pub(crate) clock: Rc<FrameClock>,
-    /// The handle of the game clock, once somebody has asked for it.
+    /// The handles of the game clock and of realtime, once somebody has asked for
+    /// them.
     game_clock: OnceCell<Clock>,
+    realtime: OnceCell<Clock>,
     /// See [`own_time`].
     own_clock: Guarded<Option<Rc<ClockState>>>,
     pub(crate) tasks: Tasks,
@@ -80,6 +85,7 @@ pub(crate) struct Core {
     parked: Cell<u64>,
     pub(crate) lent: Lending,
     pub(crate) inbox: Arc<Inbox>,
+    outside: outside::Outside,
     arrivals: wake::Arrivals,
     pub(crate) reports: Reports,
     pub(crate) watch: Watch,
@@ -103,6 +109,7 @@ impl Core {
             this: this.clone(),
             clock: Rc::new(clock),
             game_clock: OnceCell::new(),
+            realtime: OnceCell::new(),
             own_clock: Guarded::default(),
             tasks: Tasks::new(id),
             entries: Guarded::default(),
@@ -119,12 +126,20 @@ impl Core {
             parked: Cell::new(0),
             lent: Lending::default(),
             inbox: Arc::new(Inbox::default()),
+            outside: outside::Outside::default(),
             arrivals: wake::Arrivals::default(),
             reports: Reports::default(),
             watch,
             closed: Cell::new(false),
         });
         scope::know(&core);
+        let this = Rc::downgrade(&core);
+        core.clock.on_quicker(Box::new(move || {
+            if let Some(core) = this.upgrade() {
+                core.note_due();
+                core.tell_host();
+            }
+        }));
         core
     }
 
@@ -168,6 +183,11 @@ impl Core {
         self.game_clock.get_or_init(|| Clock::game(&self.clock))
     }
 
+    /// The clock that goes by the dt alone.
+    pub(crate) fn realtime(&self) -> &Clock {
+        self.realtime.get_or_init(|| Clock::realtime(&self.clock))
+    }
+
     /// The time for the host.
     pub(crate) fn game_time(&self) -> Time {
         self.clock.time(self.running_phase())
@@ -191,28 +211,49 @@ impl Core {
     }
 
     pub(crate) fn begin_frame(&self, dt: Nanos) {
-        let before = self.clock.real_ns();
-        let irregularity = self.clock.begin_frame(dt);
-        let (frame, counted_ns) = (self.clock.frame(), self.clock.real_ns() - before);
-        self.phases
-            .each(|_, state| state.queue.borrow_mut().begin_frame());
-        if irregularity.invalid {
-            // Infinity counts as the largest step there is.
-            let counted_ns = match dt {
-                Nanos::Infinite => u64::MAX,
-                _ => counted_ns,
-            };
-            self.reports.send(&Report::InvalidDelta {
-                frame,
-                counted_as: Duration::from_nanos(counted_ns),
+        let dt = Step::of(dt);
+        let dropped_ns = self.clock.begin_frame(dt);
+        self.begin_queues();
+        self.report_if_invalid(dt);
+        if dropped_ns > 0 {
+            self.reports.send(&Report::TimeDropped {
+                frame: self.clock.frame(),
+                dropped: Duration::from_nanos(dropped_ns),
             });
-        }
-        if irregularity.dropped_ns > 0 {
-            let dropped = Duration::from_nanos(irregularity.dropped_ns);
-            self.reports.send(&Report::TimeDropped { frame, dropped });
         }
         // Of calls that nest without a start among them.
         self.start_put_off_since(0);
+    }
+
+    /// The same for a host that says what counts for the game.
+    pub(crate) fn begin_frame_with(&self, dt: Nanos, game_dt: Nanos) {
+        let (dt, game_dt) = (Step::of(dt), Step::of(game_dt));
+        self.clock.begin_frame_with(dt, game_dt);
+        self.begin_queues();
+        self.report_if_invalid(dt);
+        self.report_if_invalid(game_dt);
+        self.start_put_off_since(0);
+    }
+
+    fn begin_queues(&self) {
+        self.phases
+            .each(|_, state| state.queue.borrow_mut().begin_frame());
+    }
+
+    fn report_if_invalid(&self, step: Step) {
+        if step.is_invalid {
+            self.reports.send(&Report::InvalidDelta {
+                frame: self.clock.frame(),
+                counted_as: Duration::from_nanos(step.counted_ns()),
+            });
+        }
+    }
+
+    /// Begins a step of a host that decides when there is one.
+    pub(crate) fn begin_fixed_step_of(&self, step: Nanos) {
+        let step = Step::of(step);
+        self.clock.begin_fixed_step_of(step);
+        self.report_if_invalid(step);
     }
 
     /// `false`: no step is due, or those that are were too many, and are dropped.
@@ -249,9 +290,22 @@ impl Core {
         }
     }
 
+    /// Calls user code of the host as from inside.
+    pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _telling = Telling(self);
+        scope::enter(self, |_| call::out(f))
+    }
+
+    /// Has `waker` called when something becomes due outside of a run.
+    pub(crate) fn set_host(&self, waker: Waker) {
+        self.outside.set_host();
+        self.inbox.set_host(waker);
+    }
+
     /// Whether something is ready, waits for a phase, or counts.
     pub(crate) fn has_ready(&self) -> bool {
-        if self.inbox.has_messages() {
+        self.look();
+        if self.inbox.has_messages() || self.arrivals.has_calls() {
             return true;
         }
         let mut ready = false;
@@ -269,6 +323,7 @@ impl Core {
 
     /// How much dt it takes until the earliest timer is due.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
+        self.look();
         let mut next: Option<u64> = None;
         self.phases.each(|phase, state| {
             let mut timers = state.timers.borrow_mut();

@@ -85,7 +85,7 @@ impl Core {
         read: impl FnOnce(ClockRef<'_>) -> u64,
     ) -> u64 {
         let clock = self.own_clock();
-        let clock = clock.as_ref().map_or(ClockRef::Game, ClockRef::Child);
+        let clock = clock.as_ref().map_or(ClockRef::Game, ClockState::as_ref);
         let paused_ns = self.paused_ns(scope, phase, clock.index());
         read(clock).saturating_add(ZERO).saturating_sub(paused_ns)
     }

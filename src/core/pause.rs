@@ -37,6 +37,7 @@ impl Core {
         self.with_pause(task, |pause| pause.own = paused);
         let readings = self.readings(|add| self.read_clock_of(task, add));
         self.update_pause(task, &readings);
+        self.tell_host();
         true
     }
 
@@ -60,6 +61,7 @@ impl Core {
         }
         tasks.clear();
         self.owned.replace(tasks);
+        self.tell_host();
         changed
     }
 
@@ -91,6 +93,8 @@ impl Core {
         let Some((parked, wake)) = owed else {
             return;
         };
+        // Its timers count again.
+        self.note_due();
         for timer in parked {
             if !self.is_live(timer.key) {
                 continue;

@@ -154,7 +154,9 @@ impl Phases {
             .get_or_init(|| (0..=u8::MAX).map(|_| OnceCell::new()).collect());
         custom[phase.as_usize() - PhaseIndex::NAMED].get_or_init(|| {
             self.used.borrow_mut().push(phase);
-            Box::new(PhaseState::new(false))
+            let state = PhaseState::new(false);
+            state.timers.borrow_mut().may_run_ahead = true;
+            Box::new(state)
         })
     }
 

@@ -312,8 +312,10 @@ impl Registration {
             let mut timers = state.timers.borrow_mut();
             // A timer that is overdue when it is made waits for the next frame, of
             // which the wheel knows nothing. In the fixed phase it waits for the
-            // next step, which is the next run.
-            if deadline_ns <= core.reached_ns(clock) && self.is_for_later_frame(core) {
+            // next step, which is the next run. In custom phases it may be overdue
+            // later in the frame: in a fixed step that is ahead of the game clock.
+            let may_be_overdue = deadline_ns <= core.reached_ns(clock) || timers.may_run_ahead;
+            if may_be_overdue && self.is_for_later_frame(core) {
                 timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
             } else {
                 timers.insert(clock, deadline_ns, key);
@@ -416,6 +418,8 @@ fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
 #[inline(always)]
 fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let (task, waker) = polled_by(scope, cx);
+    // Outside of a run, whoever polls it may be the host.
+    scope.core().note_due();
     let mut entries = scope.core().entries.borrow_mut();
     entries.insert(task, waker, frame_bound)
 }

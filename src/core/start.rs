@@ -18,6 +18,7 @@ use super::Core;
 use super::call;
 use super::cell::Guarded;
 use super::end::MAX_DEPTH;
+use super::outside::Telling;
 use super::scope;
 use super::task::{Flags, Task, TaskHandle};
 
@@ -63,6 +64,7 @@ impl Core {
         if self.watch.is_on() {
             self.watch_spawned(task, place);
         }
+        self.tell_host();
         handle
     }
 
@@ -100,6 +102,7 @@ impl Core {
             let put_off = self.starts.put_off.borrow().len();
             self.start_now(task);
             self.start_put_off_since(put_off);
+            self.tell_host_of_start(key);
         }
         handle
     }
@@ -196,6 +199,7 @@ impl Core {
     /// that it has started and left here.
     #[cold]
     fn start_put_off(&self, from: usize) {
+        let _telling = Telling(self);
         if self.starts.holds.get() > 0 || scope::depth() >= MAX_DEPTH {
             return;
         }
@@ -221,7 +225,9 @@ impl Core {
                 self.remember_wake(task, task.phase());
             } else if left > 0 {
                 left -= 1;
+                let key = task.task_key();
                 self.start_now(task);
+                self.note_start(key);
             } else {
                 // A script starts others without end.
                 self.enlist(task, task.phase());

@@ -9,10 +9,12 @@ use crate::coroutine::TaskKey;
 use crate::time::PhaseIndex;
 
 use super::Core;
+use super::call::Foreign;
+use super::cell::Guarded;
 use super::ready::{List, ReadyKey, ReadyList};
 use super::scope::{self, Scope};
 use super::task::{Flags, Task};
-use super::waker::{Message, OwnWaker};
+use super::waker::{Message, Order, OwnWaker};
 
 /// Messages of other threads on their way in.
 #[derive(Default)]
@@ -20,6 +22,15 @@ pub(super) struct Arrivals {
     /// Kept for its memory.
     messages: RefCell<Vec<Message>>,
     are_taken: Cell<bool>,
+    /// What is to be done when the next run begins.
+    calls: Guarded<Vec<Foreign<Order>>>,
+    has_calls: Cell<bool>,
+}
+
+impl Arrivals {
+    pub(super) fn has_calls(&self) -> bool {
+        self.has_calls.get()
+    }
 }
 
 /// Messages are being taken, also if that is cut short by a panic.
@@ -60,14 +71,8 @@ impl Core {
             // It is due by the very wait whose waker is called.
             return;
         }
-        if self.runs.phase().is_some() {
-            self.make_ready(task);
-        } else {
-            // The host's waker may drop the executor.
-            let core = self.rc();
-            core.make_ready(task);
-            core.inbox.announce();
-        }
+        self.make_ready(task);
+        self.tell_host_of_wake();
     }
 
     /// Makes a task ready: for the run under way, or for the next of the phase in
@@ -138,6 +143,7 @@ impl Core {
         let state = self.phases.get(phase);
         let list = List::Next(state.runs.get() + 1);
         let key = self.ready.key(task.index(), list);
+        self.note_due();
         let mut ready = state.ready.borrow_mut();
         ready.keys.push(key);
         // Only a list that outgrows the tasks there are can hold stale keys without
@@ -199,10 +205,40 @@ impl Core {
                     }
                 }
                 Message::Spawn(spawn) => spawn.into_inner()(self),
-                Message::RemoveOwner(owner) => self.remove_owner(owner),
+                Message::Call(call) => {
+                    self.arrivals.has_calls.set(true);
+                    self.arrivals.calls.borrow_mut().push(call);
+                }
             }
         }
         self.arrivals.messages.replace(messages);
+    }
+
+    /// Does what other threads have asked for, before a run begins: all that had
+    /// been taken over by then. Calls user code.
+    #[inline]
+    pub(super) fn obey(&self) {
+        if self.arrivals.has_calls() {
+            self.make_calls();
+        }
+    }
+
+    #[cold]
+    fn make_calls(&self) {
+        self.arrivals.has_calls.set(false);
+        for call in self.arrivals.calls.take() {
+            if !self.is_closed() {
+                call.into_inner()(self);
+            }
+        }
+        // They may have had messages sent, and run a phase.
+        self.take_messages();
+        self.outside.begin_run();
+    }
+
+    /// Drops what has not been done: the executor is gone.
+    pub(super) fn refuse_calls(&self) {
+        drop(self.arrivals.calls.take());
     }
 
     /// A waker of the task that may leave the executor.

@@ -14,6 +14,7 @@ use crate::inspect::{Lap, Moment, Report, Stopwatch, TraceEvent, Traced, Watched
 
 use super::Core;
 use super::call;
+use super::outside::Telling;
 use super::scope;
 use super::task::{Flags, Task};
 
@@ -136,6 +137,7 @@ impl Core {
 
     #[cold]
     fn tell_events(&self) {
+        let _telling = Telling(self);
         while let Some(event) = self.watch.trace.next() {
             // Not as the coroutine that is being polled: what the hook spawns is
             // nobody's.

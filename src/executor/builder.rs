@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::core::Core;
 use crate::executor::Executor;
-use crate::inspect::{Stopwatch, Watch};
+use crate::inspect::{Timepiece, Watch};
 use crate::time::FrameClock;
 use crate::time::Nanos;
 use crate::time::Seconds;
@@ -33,6 +33,7 @@ pub struct Builder {
     propagate_panics: bool,
     inspect: bool,
     slow_poll: Option<Duration>,
+    timepiece: Timepiece,
 }
 
 impl Default for Builder {
@@ -46,12 +47,14 @@ impl Default for Builder {
             propagate_panics: false,
             inspect: false,
             slow_poll: None,
+            timepiece: Timepiece::default(),
         }
     }
 }
 
 impl Builder {
-    /// The length of a fixed step; 0.02 s by default.
+    /// The length of a fixed step; 0.02 s by default. Steps that the host begins with
+    /// [`begin_fixed_step_of`](Executor::begin_fixed_step_of) have their own.
     ///
     /// # Panics
     ///
@@ -74,7 +77,8 @@ impl Builder {
     /// of 20 needs at 60 frames a second. Fixed time goes past further ones
     /// without running them, and that is reported too.
     ///
-    /// Infinity lets the game clock follow, however long a frame was.
+    /// Infinity lets the game clock follow, however long a frame was. Frames that begin
+    /// with [`begin_frame_with`](Executor::begin_frame_with) are not cut either.
     ///
     /// # Panics
     ///
@@ -171,8 +175,9 @@ impl Builder {
     /// thread. What coroutines take that are started in the middle of the poll
     /// counts for them alone.
     ///
-    /// This reads the computer's clock before and after each poll. What coroutines
-    /// do, and in which order, does not depend on it.
+    /// This reads the computer's clock, or the host's [`stopwatch`](Self::stopwatch),
+    /// before and after each poll. What coroutines do, and in which order, does not
+    /// depend on it. Where the time cannot be told, nothing is reported.
     ///
     /// # Panics
     ///
@@ -202,10 +207,50 @@ impl Builder {
         self
     }
 
+    /// Has [`Budget`](crate::Budget) and the report of [slow polls](Self::slow_poll)
+    /// read the time from `stopwatch`: how much has passed since some moment, always
+    /// the same. Nothing else of an executor reads the time outside of the game.
+    ///
+    /// By default they read [`std::time::Instant`]. Targets without one, such as
+    /// `wasm32-unknown-unknown`, need a stopwatch: there `performance.now()`, which the
+    /// engine or `web-sys` has. Without one, each job with a budget of time makes one
+    /// step a frame, and no poll is slow. The same goes for a stopwatch that panics.
+    ///
+    /// It is called while coroutines are polled, and may call back into anything.
+    ///
+    /// # Examples
+    ///
+    /// A test of what depends on time:
+    ///
+    /// ```
+    /// use std::{cell::Cell, rc::Rc, time::Duration};
+    /// use framestep::{Budget, prelude::*};
+    ///
+    /// let passed = Rc::new(Cell::new(Duration::ZERO));
+    /// let stopwatch = passed.clone();
+    /// let mut executor = Executor::builder().stopwatch(move || stopwatch.get()).build();
+    ///
+    /// let budget = Budget::new(0.005);
+    /// let job = async move {
+    ///     next_frame().await;
+    ///     for _ in 0..10 {
+    ///         budget.checkpoint().await;
+    ///         passed.set(passed.get() + Duration::from_millis(1)); // a step
+    ///     }
+    ///     time().frame
+    /// };
+    /// // Five steps in the first frame, five in the second.
+    /// assert_eq!(executor.run_until(job, 0.1), 2);
+    /// ```
+    pub fn stopwatch(mut self, stopwatch: impl Fn() -> Duration + 'static) -> Self {
+        self.timepiece = Timepiece::new(stopwatch);
+        self
+    }
+
     /// Makes the executor.
     pub fn build(self) -> Executor {
         let clock = FrameClock::new(self.fixed_delta_ns, self.max_delta_ns);
-        let watch = Watch::new(self.inspect, self.slow_poll.map(Stopwatch::new));
+        let watch = Watch::new(self.inspect, self.slow_poll, self.timepiece);
         let core = Core::new(clock, self.max_polls_per_run, self.propagate_panics, watch);
         Executor::with_core(core)
     }

@@ -8,7 +8,6 @@ use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::Core;
-use crate::core::{call, scope};
 use crate::coroutine::TaskKey;
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
@@ -141,7 +140,7 @@ impl Handle {
     /// called.
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let core = self.core()?;
-        Some(scope::enter(&core, |_| call::out(f)))
+        Some(core.enter(f))
     }
 
     /// Like [`Executor::snapshot`]: also from inside a coroutine, which is then
@@ -158,6 +157,11 @@ impl Handle {
     /// Like [`Executor::clock`]. `None`: the executor is gone.
     pub fn clock(&self) -> Option<Clock> {
         Some(self.core()?.game_clock().clone())
+    }
+
+    /// Like [`Executor::realtime`]. `None`: the executor is gone.
+    pub fn realtime(&self) -> Option<Clock> {
+        Some(self.core()?.realtime().clone())
     }
 }
 

@@ -13,7 +13,6 @@ use std::task::Waker;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::{call, scope};
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::inspect::{Report, Snapshot, TraceEvent};
 use crate::owner::Owner;
@@ -199,6 +198,35 @@ impl Executor {
         self.core.begin_frame(dt.step_ns());
     }
 
+    /// Begins a frame of a host that scales and clamps by itself: realtime goes on
+    /// by `dt`, the game clock by `game_dt`.
+    ///
+    /// Neither is cut to [`max_delta`](Builder::max_delta), which does not bound the
+    /// [fixed steps](Self::begin_fixed_step) of such a frame either. A
+    /// [scale](Clock::set_scale) or pause of the game clock itself comes on top, and
+    /// [`Time::scale`] is that alone.
+    ///
+    /// Both are rounded like the dt of [`begin_frame`](Self::begin_frame), and what is
+    /// no length of time is reported as it is there.
+    ///
+    /// # Examples
+    ///
+    /// An engine that clamps after scaling:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let (dt, speed, longest): (f32, f32, f32) = (0.5, 2.0, 0.75);
+    /// executor.begin_frame_with(dt, (dt * speed).min(longest));
+    /// assert_eq!(executor.time().unscaled_elapsed.as_millis(), 500);
+    /// assert_eq!(executor.time().elapsed.as_millis(), 750);
+    /// ```
+    #[track_caller]
+    pub fn begin_frame_with(&mut self, dt: impl Seconds, game_dt: impl Seconds) {
+        self.core.assert_idle("begin_frame_with");
+        self.core.begin_frame_with(dt.step_ns(), game_dt.step_ns());
+    }
+
     /// Begins the next fixed step, if the game clock has got that far.
     ///
     /// To be called in a loop, with a run of [`Phase::FixedUpdate`] in it. From
@@ -214,6 +242,67 @@ impl Executor {
     pub fn begin_fixed_step(&mut self) -> bool {
         self.core.assert_idle("begin_fixed_step");
         self.core.begin_fixed_step()
+    }
+
+    /// Begins a fixed step of that length, wherever the game clock stands: for hosts
+    /// that decide by themselves when there is one.
+    ///
+    /// To be followed by a run of [`Phase::FixedUpdate`]. Fixed time goes on by
+    /// `step`, also past the game clock, as in engines that do their physics before
+    /// they know the dt of the frame. The length may differ from step to step;
+    /// [`Time::fixed_delta`] is that of the latest one.
+    ///
+    /// The game clock reads the time of the step until
+    /// [`end_fixed_step`](Self::end_fixed_step), or until another named phase is run
+    /// or a frame begins.
+    ///
+    /// `step` is rounded like a dt. One of NaN or below zero counts as 0, and is
+    /// [reported](Self::on_report).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let shot = executor.start(wait_seconds(0.5).in_phase(Phase::FixedUpdate));
+    /// for _ in 0..2 {
+    ///     executor.begin_fixed_step_of(0.25);
+    ///     executor.run_phase(Phase::FixedUpdate);
+    /// }
+    /// assert!(shot.is_finished());
+    ///
+    /// // What the two steps were for is known only now.
+    /// executor.begin_frame_with(0.5, 0.5);
+    /// ```
+    #[track_caller]
+    pub fn begin_fixed_step_of(&mut self, step: impl Seconds) {
+        self.core.assert_idle("begin_fixed_step_of");
+        self.core.begin_fixed_step_of(step.step_ns());
+    }
+
+    /// Ends the fixed steps of this frame: the game clock reads the time of the frame
+    /// again.
+    ///
+    /// For hosts that call [`begin_fixed_step_of`](Self::begin_fixed_step_of), between
+    /// the last step and their own update, in which they may start scripts. Running
+    /// another named phase and beginning a frame do the same.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// executor.begin_frame_with(0.25, 0.25);
+    /// executor.begin_fixed_step_of(0.125);
+    /// executor.run_phase(Phase::FixedUpdate);
+    /// assert_eq!(executor.time().elapsed.as_millis(), 125);
+    /// executor.end_fixed_step();
+    /// assert_eq!(executor.time().elapsed.as_millis(), 250);
+    /// ```
+    #[track_caller]
+    pub fn end_fixed_step(&mut self) {
+        self.core.assert_idle("end_fixed_step");
+        self.core.clock.end_fixed_step();
     }
 
     /// Runs one phase: resumes every coroutine that is due in it.
@@ -291,7 +380,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(sum, 0.1).unwrap(), 3);
     /// ```
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
-        scope::enter(&self.core, |_| call::out(f))
+        self.core.enter(f)
     }
 
     /// A handle to spawn, start and stop with, from anywhere on this thread.
@@ -316,17 +405,73 @@ impl Executor {
         self.core.game_clock().clone()
     }
 
-    /// A handle to spawn with from other threads.
+    /// Realtime as a clock: the sum of the dt that the host passes in, neither
+    /// scaled nor cut to `max_delta`.
+    ///
+    /// Bind an owner to it with [`owner_on`](Self::owner_on), and everything of that
+    /// owner goes on while the game clock is paused or at scale 0: plain
+    /// [`wait_seconds`](crate::wait_seconds), [`timeout`](crate::timeout()),
+    /// [`interval`](crate::interval) and [`animate`](crate::animate) too. A
+    /// `wait_seconds` of such a coroutine resumes in the same run as a
+    /// [`wait_seconds_realtime`](crate::wait_seconds_realtime).
+    ///
+    /// The clock itself cannot be slowed down or paused: [`Clock::pause`] and
+    /// [`Clock::set_scale`] panic. A [`child`](Clock::child) of it can.
+    ///
+    /// Inside a fixed step, it reads the time of the frame, and its
+    /// [`delta`](Clock::delta) is the length of the step over the game clock's scale.
+    ///
+    /// # Examples
+    ///
+    /// A menu that moves while the game is paused:
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::new();
+    /// let menu = executor.owner_on(&executor.realtime());
+    /// executor.clock().pause();
+    ///
+    /// let slide = menu.start(animate(1, |t| println!("menu at {t}")));
+    /// executor.run_until(slide, 0.25);
+    /// assert_eq!(executor.time().frame, 4);
+    /// assert!(executor.time().elapsed.is_zero());
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `Time.unscaledTime` and `WaitForSecondsRealtime`, Unity scripting reference.
+    #[doc(alias = "unscaledTime")]
+    pub fn realtime(&self) -> Clock {
+        self.core.realtime().clone()
+    }
+
+    /// A handle to spawn, stop and call with from other threads.
     pub fn remote(&self) -> Remote {
         Remote::new(self.core.inbox.clone())
     }
 
-    /// Has `waker` called when something arrives from outside: a wake from
-    /// another thread or from the host, or a [`Remote::spawn`].
+    /// Has `waker` called when something outside of a run makes
+    /// [`has_ready`](Self::has_ready) true or [`next_deadline`](Self::next_deadline)
+    /// earlier, for hosts that sleep while nothing moves.
     ///
-    /// For hosts that sleep while nothing moves: the call means that
-    /// [`has_ready`](Self::has_ready) holds, and comes once until the next run
-    /// of any phase. It comes on the thread of whoever woke.
+    /// That is whatever the host or its callbacks do between two runs: a spawn or start
+    /// through a [`Handle`], a wake of a coroutine that waits for a [`Signal`] or a
+    /// channel, the resume of a coroutine, an [`Owner`] or a clock, a higher
+    /// [scale](Clock::set_scale), a stop that ends a join. And it is every wake and
+    /// every request of a [`Remote`] from another thread, at any time. What happens in
+    /// a run on the executor's own thread does not call it: the host looks after the
+    /// run.
+    ///
+    /// It is called once, and then not before the host has looked, with `has_ready` or
+    /// `next_deadline`, or has run a phase. It may be called although nothing new is
+    /// due, so the host looks again, and sleeps again.
+    ///
+    /// It comes on the thread that caused it, in the middle of that call, and may call
+    /// back into anything. A panic of it is one of a wake or a request that caused it;
+    /// other calls swallow it.
+    ///
+    /// [`Signal`]: crate::Signal
     ///
     /// # Examples
     ///
@@ -348,7 +493,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(text, 0.1).unwrap(), "loaded");
     /// ```
     pub fn on_wake(&self, waker: Waker) {
-        self.core.inbox.set_host(waker);
+        self.core.set_host(waker);
     }
 
     /// Has `hook` called with every [`Report`]: a bad dt, time dropped, a
@@ -436,13 +581,15 @@ impl Executor {
     /// ended, this looks at every timer. A timer on the game clock,
     /// or on one that follows it, is due when the frames' dt, each cut to
     /// `max_delta`, add up to that: a host that sleeps until then makes the
-    /// executor with a [`max_delta`](Builder::max_delta) of infinity.
+    /// executor with a [`max_delta`](Builder::max_delta) of infinity. One in
+    /// [`Phase::FixedUpdate`] is due in a step, and steps are taken to follow the game
+    /// clock, each as long as the latest.
     pub fn next_deadline(&self) -> Option<Duration> {
         self.core.next_deadline().map(Duration::from_nanos)
     }
 
     /// Whether frames are called for although no timer is due: a coroutine is
-    /// ready, waits for a phase or a condition, or counts frames.
+    /// ready, waits for a phase or a condition, or counts frames or steps.
     pub fn has_ready(&self) -> bool {
         self.core.has_ready()
     }

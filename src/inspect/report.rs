@@ -46,9 +46,10 @@ use super::hook::Hook;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Report {
-    /// A frame's dt was NaN, negative or infinite.
+    /// The dt of a frame, or the length of a fixed step, was NaN, negative or
+    /// infinite.
     InvalidDelta {
-        /// The frame that began with it.
+        /// The frame that began with it, or that the step was in.
         frame: u64,
         /// What it counts as.
         counted_as: Duration,
@@ -278,6 +279,7 @@ pub(crate) struct Reports {
     printed: Cell<u16>,
 }
 
+impl Reports {
     /// The executor is gone. What is reported from now on is not printed either, if
     /// the host had a hook for it.
     pub(crate) fn close(&self) {
@@ -287,7 +289,6 @@ pub(crate) struct Reports {
         self.hook.close();
     }
 
-impl Reports {
     /// Calls user code: nothing may be borrowed.
     #[cold]
     pub(crate) fn send(&self, report: &Report) {

@@ -1,13 +1,15 @@
 //! How long polls take.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use super::timepiece::Timepiece;
 
 /// Finds polls that take long.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     limit: Duration,
-    now: fn() -> Instant,
+    timepiece: Timepiece,
     /// What polls took that began, and ended, in the one under way.
     inside: Cell<Duration>,
 }
@@ -16,49 +18,49 @@ pub(crate) struct Stopwatch {
 #[derive(Debug)]
 pub(crate) struct Lap<'a> {
     stopwatch: &'a Stopwatch,
-    began: Instant,
+    began: Option<Duration>,
     /// What had been counted in the poll around this one.
     outside: Duration,
 }
 
 impl Stopwatch {
-    pub(crate) fn new(limit: Duration) -> Self {
-        Self::reading(Instant::now, limit)
-    }
-
-    fn reading(now: fn() -> Instant, limit: Duration) -> Self {
+    pub(crate) fn new(timepiece: Timepiece, limit: Duration) -> Self {
         Stopwatch {
             limit,
-            now,
+            timepiece,
             inside: Cell::default(),
         }
     }
 
+    /// Calls user code.
     pub(crate) fn begin(&self) -> Lap<'_> {
         Lap {
             stopwatch: self,
             outside: self.inside.take(),
-            began: (self.now)(),
+            began: self.timepiece.read(),
         }
     }
 }
 
 impl Lap<'_> {
-    /// How long it took by itself, if that is long.
+    /// How long it took by itself, if that is long. Calls user code.
     pub(crate) fn stop(self) -> Option<Duration> {
-        let own = self.elapsed().saturating_sub(self.stopwatch.inside.get());
+        let own = self.elapsed()?.saturating_sub(self.stopwatch.inside.get());
         (own >= self.stopwatch.limit).then_some(own)
     }
 
-    fn elapsed(&self) -> Duration {
-        (self.stopwatch.now)().saturating_duration_since(self.began)
+    /// `None`: there is no telling the time.
+    fn elapsed(&self) -> Option<Duration> {
+        let now = self.stopwatch.timepiece.read()?;
+        Some(now.saturating_sub(self.began?))
     }
 }
 
 impl Drop for Lap<'_> {
     /// Also of a poll that panics: it is no time of the one around it.
     fn drop(&mut self) {
-        let inside = self.outside.saturating_add(self.elapsed());
+        let elapsed = self.elapsed().unwrap_or_default();
+        let inside = self.outside.saturating_add(elapsed);
         self.stopwatch.inside.set(inside);
     }
 }
@@ -67,19 +69,18 @@ impl Drop for Lap<'_> {
 mod tests {
     use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
-    use super::Stopwatch;
+    use super::{Stopwatch, Timepiece};
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     thread_local! {
-        static EPOCH: Instant = Instant::now();
         static PASSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }
 
-    fn now() -> Instant {
-        EPOCH.with(|&epoch| epoch) + PASSED.get()
+    fn stopwatch() -> Stopwatch {
+        Stopwatch::new(Timepiece::new(|| PASSED.get()), MS(8))
     }
 
     fn work(milliseconds: u64) {
@@ -88,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_poll_that_takes_as_long_as_the_limit_is_slow() {
-        let stopwatch = Stopwatch::reading(now, MS(8));
+        let stopwatch = stopwatch();
         let lap = stopwatch.begin();
         work(7);
         assert_eq!(lap.stop(), None);
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_others_take_in_the_middle_does_not_count() {
-        let stopwatch = Stopwatch::reading(now, MS(8));
+        let stopwatch = stopwatch();
         let outer = stopwatch.begin();
         work(3);
         for milliseconds in [2, 20] {
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_the_middle_is_not_the_time_of_the_one_around_it() {
-        let stopwatch = Stopwatch::reading(now, MS(8));
+        let stopwatch = stopwatch();
         let outer = stopwatch.begin();
         work(1);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -128,5 +129,20 @@ mod tests {
         assert!(panicked.is_err());
         work(1);
         assert_eq!(outer.stop(), None);
+    }
+
+    #[test]
+    fn where_the_time_cannot_be_told_nothing_is_slow() {
+        for panics_at in [1, 2, 3] {
+            let reads = Cell::new(0);
+            let timepiece = Timepiece::new(move || {
+                reads.set(reads.get() + 1);
+                assert_ne!(reads.get(), panics_at, "on purpose");
+                MS(100 * reads.get())
+            });
+            let stopwatch = Stopwatch::new(timepiece, MS(8));
+            let slow = stopwatch.begin().stop();
+            assert_eq!(slow.is_some(), panics_at == 3);
+        }
     }
 }

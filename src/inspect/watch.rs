@@ -3,17 +3,20 @@
 use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::coroutine::TaskKey;
 
 use super::coroutine::Moment;
 use super::stopwatch::Stopwatch;
+use super::timepiece::Timepiece;
 use super::trace::Trace;
 
 /// Whether an executor's coroutines are watched, and for what.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     on: Cell<bool>,
+    pub(crate) timepiece: Timepiece,
     /// Set if slow polls are reported.
     pub(crate) stopwatch: Option<Stopwatch>,
     pub(crate) trace: Trace,
@@ -35,9 +38,11 @@ pub(crate) struct Watched {
 }
 
 impl Watch {
-    pub(crate) fn new(inspect: bool, stopwatch: Option<Stopwatch>) -> Self {
+    pub(crate) fn new(inspect: bool, slow_poll: Option<Duration>, timepiece: Timepiece) -> Self {
+        let stopwatch = slow_poll.map(|limit| Stopwatch::new(timepiece.clone(), limit));
         Watch {
             on: Cell::new(inspect || stopwatch.is_some()),
+            timepiece,
             stopwatch,
             trace: Trace::default(),
         }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use crate::core::Core;
+use crate::core::call::Foreign;
 use crate::core::waker::sync::Arc;
-use crate::core::waker::{Inbox, Message};
+use crate::core::waker::{Inbox, Message, Order};
 
 use super::Owner;
 
@@ -81,7 +83,10 @@ impl Drop for SendOwner {
         let at_home = self.owner.with_core(|_| ()).is_some();
         if let (false, Some(inbox)) = (at_home, &self.inbox) {
             // What comes back has no executor any more.
-            drop(inbox.push(Message::RemoveOwner(self.owner.index)));
+            let index = self.owner.index;
+            let remove =
+                Foreign::new(Box::new(move |core: &Core| core.remove_owner(index)) as Order);
+            drop(inbox.push(Message::Call(remove)));
         }
     }
 }

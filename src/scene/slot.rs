@@ -6,9 +6,9 @@ use std::any::{Any, type_name};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-use crate::core::Core;
 use crate::core::call;
 use crate::core::scope;
+use crate::core::{Core, Telling};
 use crate::inspect::Report;
 use crate::lend::WithError;
 use crate::owner::Owner;
@@ -135,6 +135,7 @@ impl<B: Behaviour> Slot<B> {
     /// begins afterwards, when a panic of it has been caught.
     fn guard(&self, name: &'static str, f: impl FnOnce()) {
         let core = &self.core;
+        let _telling = Telling(core);
         let called = scope::enter_owned(core, self.owner.index(), || {
             core.hold_starts(|| call::catch(f))
         });

@@ -45,7 +45,8 @@ pub struct Time {
     pub unscaled_delta: Duration,
     /// The sum of all dt that the host gave: what "realtime" means here.
     pub unscaled_elapsed: Duration,
-    /// The length of a fixed step.
+    /// The length of the latest fixed step; before the first, of those that the game
+    /// clock makes.
     pub fixed_delta: Duration,
     /// The end of the latest fixed step.
     pub fixed_elapsed: Duration,

@@ -359,7 +359,7 @@ impl Timer {
         length_ns: u64,
     ) {
         self.clock = Some(AwaitedClock::new(clock));
-        self.begin(scope, cx, ClockRef::Child(clock), after(length_ns));
+        self.begin(scope, cx, clock.as_ref(), after(length_ns));
     }
 
     /// Polled for another reason than that the wait itself resumes its coroutine.
@@ -430,7 +430,7 @@ fn after(length_ns: u64) -> impl FnOnce(u64) -> Option<u64> {
 fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
     match clock {
         _ if index == ClockIndex::GAME => ClockRef::Game,
-        Some(clock) => ClockRef::Child(clock.state()),
+        Some(clock) => clock.state().as_ref(),
         None => ClockRef::Realtime,
     }
 }

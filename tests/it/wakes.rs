@@ -649,6 +649,7 @@ fn on_wake_does_not_hear_of_what_happens_within_the_run() {
         sender.unbounded_send("message").unwrap();
         wait_seconds(0.25).await;
     });
+    assert!(count.swap(0, Ordering::Relaxed) > 0, "a start is news");
     for _ in 0..3 {
         executor.run_frame(0.25);
     }

@@ -147,13 +147,17 @@ impl Core {
     /// Runs `phase`: polls whatever is due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
         self.inbox.acknowledge();
+        self.outside.begin_run();
         self.take_messages();
+        self.obey();
         let state = self.phases.get(phase);
         self.runs.serial.set(self.runs.serial.get() + 1);
         self.clock.enter_phase(phase.phase());
         state.begin_run(&self.clock);
-        // So it is with most phases of most frames.
-        if !state.is_idle() {
+        if state.is_idle() {
+            // So it is with most phases of most frames.
+            self.outside.look();
+        } else {
             let mut run = Run::begin(self, phase);
             if !run.is_idle() {
                 run.poll_all();
@@ -334,6 +338,7 @@ impl Drop for Run<'_> {
         state.ready.borrow_mut().give_back(ready);
         state.queue.borrow_mut().give_back(waiters);
         core.runs.lists.replace(lists);
+        core.outside.look();
     }
 }
 

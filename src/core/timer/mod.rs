@@ -42,6 +42,9 @@ pub(crate) struct PhaseTimers {
     /// How many clocks there may be before those that nobody waits on are
     /// looked for.
     sweep_at: usize,
+    /// Whether the game clock may read more in later runs of a frame: in those of a
+    /// custom phase inside fixed steps, which may be ahead of it.
+    pub(crate) may_run_ahead: bool,
 }
 
 #[derive(Debug)]
@@ -54,8 +57,9 @@ struct ClockTimers {
     /// The frame of the latest run in which some wait counted on that clock.
     used_in: u64,
     wheel: Wheel,
-    /// Timers whose deadline had been reached when they were made. They are
-    /// not due before the next frame, so the wheel does not get them earlier.
+    /// Timers whose deadline had been reached when they were made, or may be in
+    /// that frame. They are not due before the next one, so the wheel does not get
+    /// them earlier.
     overdue: Vec<Due>,
     /// The frame in which those were made.
     overdue_frame: u64,
@@ -71,7 +75,7 @@ impl PhaseTimers {
         timers.wheel.insert(deadline_ns, key.bits());
     }
 
-    /// Adds a timer made in `frame`, in which its clock gets to the deadline.
+    /// Adds a timer made in `frame`, in which its clock may get to the deadline.
     #[cold]
     pub(crate) fn insert_overdue(
         &mut self,
@@ -365,7 +369,7 @@ mod tests {
     use std::rc::Rc;
 
     use crate::core::key::WaitKey;
-    use crate::time::{Clock, ClockRef, FrameClock, Nanos};
+    use crate::time::{Clock, ClockRef, FrameClock, Nanos, Step};
 
     use super::{KEPT_FRAMES, PhaseTimers};
 
@@ -404,7 +408,7 @@ mod tests {
         insert(&mut timers, &game.child());
         let awaited = kept.awaited();
         let mut run = || {
-            frames.begin_frame(Nanos::Finite(1));
+            frames.begin_frame(Step::of(Nanos::Finite(1)));
             let fate = None::<fn(_, &_) -> _>;
             timers.expire(frames.frame(), |_| 0, &mut Vec::new(), fate);
             timers.clocks.len()
@@ -426,7 +430,7 @@ mod tests {
         insert(&mut timers, &gone);
         let awaited = (kept.awaited(), gone.awaited());
         let mut run = || {
-            frames.begin_frame(Nanos::Finite(1));
+            frames.begin_frame(Step::of(Nanos::Finite(1)));
             let fate = None::<fn(_, &_) -> _>;
             timers.expire(frames.frame(), |_| 0, &mut Vec::new(), fate);
             timers.clocks.len()

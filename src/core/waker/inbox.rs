@@ -9,21 +9,21 @@ use std::task::Waker;
 use crate::core::Core;
 use crate::core::call::{self, Foreign};
 use crate::coroutine::TaskKey;
-use crate::owner::OwnerIndex;
 
 use super::outside::Letter;
 use super::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 
-/// Creates a coroutine on the executor's thread.
-pub(crate) type RemoteSpawn = Box<dyn FnOnce(&Core) + Send>;
+/// What another thread has the executor's thread do.
+pub(crate) type Order = Box<dyn FnOnce(&Core) + Send>;
 
 pub(crate) enum Message {
     /// A waker of this task was called.
     Wake(Arc<Letter>),
     /// `Remote::spawn` was called.
-    Spawn(Foreign<RemoteSpawn>),
-    /// A `SendOwner` was dropped.
-    RemoveOwner(OwnerIndex),
+    Spawn(Foreign<Order>),
+    /// `Remote::call` or `Remote::stop` was called, or a `SendOwner` dropped: for when
+    /// a run begins, since that is user code.
+    Call(Foreign<Order>),
 }
 
 /// The one door between threads: an ordered list behind a lock that is held
@@ -111,6 +111,8 @@ impl Inbox {
     /// Whom to tell when something arrives from outside.
     pub(crate) fn set_host(&self, waker: Waker) {
         let previous = lock(&self.host).replace(Arc::new(waker));
+        // Nothing of what came before has been told to this one.
+        self.acknowledge();
         drop(previous.map(Foreign::new));
     }
 

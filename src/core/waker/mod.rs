@@ -22,6 +22,6 @@ mod own;
 pub(crate) mod sync;
 mod thread;
 
-pub(crate) use inbox::{Inbox, Message, RemoteSpawn};
+pub(crate) use inbox::{Inbox, Message, Order};
 pub(crate) use outside::outside;
 pub(crate) use own::OwnWaker;

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
 use crate::time::ClockIndex;
@@ -16,7 +16,6 @@ use super::gear::Gear;
 ///
 /// In cells, not behind one: a wait that reads the time and throws it away
 /// then costs nothing.
-#[derive(Debug)]
 pub(crate) struct FrameClock {
     frame: Cell<u64>,
     /// The sum of the dt that count for the game, before they are scaled.
@@ -24,12 +23,17 @@ pub(crate) struct FrameClock {
     gear: Gear,
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
+    /// How far that went in this frame: all of the dt, until it counts no further.
+    real_delta_ns: Cell<u64>,
     fixed_ns: Cell<u64>,
     delta_ns: Cell<u64>,
     /// The game clock's scale in this frame.
     scale: Cell<f64>,
     unscaled_delta_ns: Cell<u64>,
     fixed_delta_ns: u64,
+    /// The length of the latest fixed step; before the first, that of all which the
+    /// host does not begin itself.
+    step_ns: Cell<u64>,
     max_delta_ns: u64,
     in_fixed_step: Cell<bool>,
     /// How many fixed steps a frame may have: more than a frame at scale 1 ever
@@ -38,6 +42,8 @@ pub(crate) struct FrameClock {
     /// How many more this frame may have.
     steps_left: Cell<u64>,
     next_index: Cell<ClockIndex>,
+    /// Called when a clock is made to go faster.
+    on_quicker: OnceCell<Box<dyn Fn()>>,
     /// Whether the time reads as in `view` for the coroutine being polled, and
     /// not as on the game clock.
     has_view: Cell<bool>,
@@ -52,13 +58,29 @@ pub(crate) struct View {
     pub(super) scale: f64,
 }
 
-/// What was wrong with a frame's dt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Irregularity {
-    /// The dt was no length of time.
-    pub(crate) invalid: bool,
-    /// Time that `max_delta` kept from the game clock.
-    pub(crate) dropped_ns: u64,
+/// A step of time as the host gave it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    ns: u64,
+    /// It was no length of time.
+    pub(crate) is_invalid: bool,
+}
+
+impl Step {
+    pub(crate) fn of(dt: Nanos) -> Self {
+        let (ns, is_invalid) = match dt {
+            Nanos::Finite(ns) => (ns, false),
+            Nanos::Negative | Nanos::NotANumber => (0, true),
+            Nanos::Overflow => (u64::MAX, false),
+            Nanos::Infinite => (u64::MAX, true),
+        };
+        Step { ns, is_invalid }
+    }
+
+    /// What it counts as.
+    pub(crate) fn counted_ns(self) -> u64 {
+        self.ns
+    }
 }
 
 impl FrameClock {
@@ -70,43 +92,51 @@ impl FrameClock {
             gear: Gear::new(0),
             game_ns: Cell::new(0),
             real_ns: Cell::new(0),
+            real_delta_ns: Cell::new(0),
             fixed_ns: Cell::new(0),
             delta_ns: Cell::new(0),
             scale: Cell::new(1.0),
             unscaled_delta_ns: Cell::new(0),
             fixed_delta_ns,
+            step_ns: Cell::new(fixed_delta_ns),
             max_delta_ns,
             in_fixed_step: Cell::new(false),
             most_steps: max_delta_ns.div_ceil(fixed_delta_ns),
             steps_left: Cell::new(0),
             next_index: Cell::new(ClockIndex::FIRST_CHILD),
+            on_quicker: OnceCell::new(),
             has_view: Cell::new(false),
             view: Cell::default(),
         }
     }
 
-    pub(crate) fn begin_frame(&self, dt: Nanos) -> Irregularity {
-        let (dt_ns, invalid) = match dt {
-            Nanos::Finite(ns) => (ns, false),
-            Nanos::Negative | Nanos::NotANumber => (0, true),
-            Nanos::Overflow => (u64::MAX, false),
-            Nanos::Infinite => (u64::MAX, true),
-        };
-        let counted_ns = dt_ns.min(self.max_delta_ns);
+    /// Begins a frame; gives how much of the dt `max_delta` keeps from the game clock.
+    pub(crate) fn begin_frame(&self, dt: Step) -> u64 {
+        let counted_ns = dt.ns.min(self.max_delta_ns);
+        self.advance(dt.ns, counted_ns);
+        self.steps_left.set(self.most_steps);
+        dt.ns - counted_ns
+    }
+
+    /// The same, where the host says what counts for the game, and how many steps
+    /// that may make.
+    pub(crate) fn begin_frame_with(&self, dt: Step, game_dt: Step) {
+        self.advance(dt.ns, game_dt.ns);
+        self.steps_left.set(u64::MAX);
+    }
+
+    fn advance(&self, dt_ns: u64, counted_ns: u64) {
         self.frame.set(self.frame.get() + 1);
         self.in_fixed_step.set(false);
-        self.steps_left.set(self.most_steps);
         self.unscaled_delta_ns.set(dt_ns);
-        self.real_ns.set(self.real_ns.get().saturating_add(dt_ns));
+        let real_ns = self.real_ns.get().saturating_add(dt_ns);
+        self.real_delta_ns
+            .set(real_ns - self.real_ns.replace(real_ns));
         self.source_ns
             .set(self.source_ns.get().saturating_add(counted_ns));
         let game_ns = self.gear.reading_at(self.source_ns.get());
         self.delta_ns.set(game_ns - self.game_ns.replace(game_ns));
         self.scale.set(self.gear.factor());
-        Irregularity {
-            invalid,
-            dropped_ns: dt_ns - counted_ns,
-        }
     }
 
     /// Advances the fixed clock by one step if the game clock has got that far,
@@ -118,15 +148,30 @@ impl FrameClock {
         self.in_fixed_step.set(next.is_some());
         if let Some(next) = next {
             self.fixed_ns.set(next);
+            self.step_ns.set(self.fixed_delta_ns);
             self.steps_left.set(left - 1);
         }
         next.is_some()
     }
 
+    /// Advances the fixed clock by a step of that length, wherever the game clock
+    /// stands.
+    pub(crate) fn begin_fixed_step_of(&self, step: Step) {
+        self.fixed_ns
+            .set(self.fixed_ns.get().saturating_add(step.ns));
+        self.step_ns.set(step.ns);
+        self.in_fixed_step.set(true);
+    }
+
+    /// The fixed steps are over until the next one begins.
+    pub(crate) fn end_fixed_step(&self) {
+        self.in_fixed_step.set(false);
+    }
+
     /// Moves the fixed clock past the steps that are due and not to be run in
     /// this frame; gives how far that was.
     pub(crate) fn drop_fixed_steps(&self) -> u64 {
-        let behind_ns = self.game_ns.get() - self.fixed_ns.get();
+        let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
         let dropped_ns = behind_ns - behind_ns % self.fixed_delta_ns;
         self.fixed_ns.set(self.fixed_ns.get() + dropped_ns);
         dropped_ns
@@ -137,6 +182,20 @@ impl FrameClock {
     pub(crate) fn enter_phase(&self, phase: Phase) {
         if !matches!(phase, Phase::Custom(_)) {
             self.in_fixed_step.set(phase == Phase::FixedUpdate);
+        }
+    }
+
+    /// Has `call` called whenever a clock is made to go faster, which brings what
+    /// waits on it nearer.
+    pub(crate) fn on_quicker(&self, call: Box<dyn Fn()>) {
+        let set = self.on_quicker.set(call);
+        debug_assert!(set.is_ok(), "it is set once");
+    }
+
+    /// A clock was made to go faster.
+    pub(super) fn tell_quicker(&self) {
+        if let Some(call) = self.on_quicker.get() {
+            call();
         }
     }
 
@@ -155,7 +214,8 @@ impl FrameClock {
         }
     }
 
-    /// The game clock of the frame, which fixed time never passes.
+    /// The game clock of the frame. Fixed time passes it only in steps that the host
+    /// begins.
     #[inline]
     pub(crate) fn frame_game_ns(&self) -> u64 {
         self.game_ns.get()
@@ -166,6 +226,15 @@ impl FrameClock {
         Reading {
             now_ns: self.game_ns.get(),
             delta_ns: self.delta_ns.get(),
+            scale: 1.0,
+        }
+    }
+
+    /// Realtime, as its handles and children see it.
+    pub(super) fn real_reading(&self) -> Reading {
+        Reading {
+            now_ns: self.real_ns.get(),
+            delta_ns: self.real_delta_ns.get(),
             scale: 1.0,
         }
     }
@@ -194,7 +263,7 @@ impl FrameClock {
     /// The length of the fixed step that the executor is in.
     #[inline]
     pub(super) fn fixed_step_ns(&self) -> Option<u64> {
-        self.in_fixed_step.get().then_some(self.fixed_delta_ns)
+        self.in_fixed_step.get().then_some(self.step_ns.get())
     }
 
     /// A number for another clock, larger than all before.
@@ -214,11 +283,14 @@ impl FrameClock {
     }
 
     /// How much dt is missing until there is a fixed step, not before
-    /// `deadline_ns`. `None`: the game clock stands still.
+    /// `deadline_ns`, if further steps are like the latest. `None`: the game clock
+    /// stands still.
     pub(crate) fn dt_until_step_at(&self, deadline_ns: u64) -> Option<u64> {
         let ahead_ns = deadline_ns.saturating_sub(self.fixed_ns.get());
-        let steps = ahead_ns.div_ceil(self.fixed_delta_ns).max(1);
-        let steps_ns = steps.saturating_mul(self.fixed_delta_ns);
+        // A step of no length gets nowhere.
+        let step_ns = self.step_ns.get().max(1);
+        let steps = ahead_ns.div_ceil(step_ns).max(1);
+        let steps_ns = steps.saturating_mul(step_ns);
         self.dt_until_game_at(self.fixed_ns.get().saturating_add(steps_ns))
     }
 
@@ -237,7 +309,7 @@ impl FrameClock {
     #[inline]
     pub(crate) fn delta_ns(&self) -> u64 {
         if self.in_fixed_step.get() {
-            self.fixed_delta_ns
+            self.step_ns.get()
         } else {
             self.delta_ns.get()
         }
@@ -295,7 +367,7 @@ impl FrameClock {
             elapsed: Duration::from_nanos(self.game_ns()),
             unscaled_delta: Duration::from_nanos(self.unscaled_delta_ns.get()),
             unscaled_elapsed: Duration::from_nanos(self.real_ns.get()),
-            fixed_delta: Duration::from_nanos(self.fixed_delta_ns),
+            fixed_delta: Duration::from_nanos(self.step_ns.get()),
             fixed_elapsed: Duration::from_nanos(self.fixed_ns.get()),
             scale: self.scale.get(),
             phase,
@@ -305,21 +377,25 @@ impl FrameClock {
 
 #[cfg(test)]
 mod tests {
-    use super::{FrameClock, Irregularity};
+    use super::{FrameClock, Step};
     use crate::time::Nanos;
     use crate::time::Phase;
+
+    fn ns(ns: u64) -> Step {
+        Step::of(Nanos::Finite(ns))
+    }
 
     #[test]
     fn fixed_steps_run_while_the_next_one_ends_by_now() {
         let clock = FrameClock::new(20, 1_000);
         assert!(!clock.begin_fixed_step());
-        clock.begin_frame(Nanos::Finite(59));
+        clock.begin_frame(ns(59));
         assert!(clock.begin_fixed_step());
         assert_eq!((clock.game_ns(), clock.delta_ns()), (20, 20));
         assert!(clock.begin_fixed_step());
         assert!(!clock.begin_fixed_step());
         assert_eq!((clock.game_ns(), clock.delta_ns()), (59, 59));
-        clock.begin_frame(Nanos::Finite(1));
+        clock.begin_frame(ns(1));
         assert!(clock.begin_fixed_step());
         clock.enter_phase(Phase::Update);
         assert_eq!(clock.game_ns(), 60);
@@ -328,8 +404,9 @@ mod tests {
     #[test]
     fn clocks_stop_at_the_end_of_u64() {
         let clock = FrameClock::new(u64::MAX / 2, u64::MAX);
-        assert!(clock.begin_frame(Nanos::Infinite).invalid);
-        clock.begin_frame(Nanos::Finite(5));
+        assert!(Step::of(Nanos::Infinite).is_invalid);
+        clock.begin_frame(Step::of(Nanos::Infinite));
+        clock.begin_frame(ns(5));
         assert_eq!(clock.game_ns(), u64::MAX);
         assert!(clock.begin_fixed_step());
         assert!(clock.begin_fixed_step());
@@ -342,7 +419,7 @@ mod tests {
             let clock = FrameClock::new(20, max_delta);
             clock.gear().set_scale(1e9, 0);
             for _ in 0..2 {
-                clock.begin_frame(Nanos::Finite(5));
+                clock.begin_frame(ns(5));
                 let steps = std::iter::repeat_with(|| clock.begin_fixed_step());
                 assert_eq!(steps.take_while(|&begun| begun).count(), most);
                 let behind = clock.frame_game_ns() - clock.fixed_ns();
@@ -356,18 +433,36 @@ mod tests {
     #[test]
     fn bad_steps_count_as_nothing_and_long_ones_are_cut() {
         let clock = FrameClock::new(20, 100);
-        assert!(clock.begin_frame(Nanos::NotANumber).invalid);
-        assert!(clock.begin_frame(Nanos::Negative).invalid);
+        for bad in [Nanos::NotANumber, Nanos::Negative] {
+            assert!(Step::of(bad).is_invalid);
+            assert_eq!(clock.begin_frame(Step::of(bad)), 0);
+        }
         assert_eq!(clock.real_ns(), 0);
-        let irregularity = clock.begin_frame(Nanos::Finite(130));
-        assert_eq!(
-            irregularity,
-            Irregularity {
-                invalid: false,
-                dropped_ns: 30
-            }
-        );
+        assert_eq!(clock.begin_frame(ns(130)), 30);
         assert_eq!((clock.game_ns(), clock.real_ns()), (100, 130));
         assert_eq!(clock.frame(), 3);
+    }
+
+    #[test]
+    fn steps_of_the_host_go_on_behind_and_ahead_of_the_game_clock() {
+        let clock = FrameClock::new(20, 100);
+        clock.begin_frame_with(ns(500), ns(300));
+        assert_eq!((clock.game_ns(), clock.real_ns()), (300, 500));
+        clock.begin_fixed_step_of(ns(30));
+        assert_eq!((clock.game_ns(), clock.delta_ns()), (30, 30));
+        clock.begin_fixed_step_of(ns(400));
+        assert_eq!((clock.game_ns(), clock.delta_ns()), (430, 400));
+        clock.end_fixed_step();
+        assert_eq!((clock.game_ns(), clock.delta_ns()), (300, 300));
+        // Its own steps wait until the game clock has passed those.
+        assert!(!clock.begin_fixed_step());
+        assert_eq!(clock.drop_fixed_steps(), 0);
+        clock.begin_frame_with(ns(0), ns(150));
+        assert!(clock.begin_fixed_step());
+        assert_eq!((clock.game_ns(), clock.delta_ns()), (450, 20));
+        assert!(!clock.begin_fixed_step());
+        clock.begin_fixed_step_of(Step::of(Nanos::Infinite));
+        clock.begin_fixed_step_of(ns(1));
+        assert_eq!(clock.game_ns(), u64::MAX);
     }
 }

@@ -1,7 +1,7 @@
 //! The clocks that coroutines count on: arithmetic on whole nanoseconds.
 //!
 //! ```text
-//! dt -+- realtime
+//! dt -+- realtime - child
 //!     `- max_delta - game clock -+- fixed steps
 //!                                +- child - grandchild
 //!                                `- child
@@ -21,7 +21,8 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub(crate) use frame::{FrameClock, View};
+pub(crate) use frame::{FrameClock, Step, View};
+use gear::Gear;
 pub(crate) use index::ClockIndex;
 use state::Reading;
 pub(crate) use state::{AwaitedClock, ClockState};
@@ -30,7 +31,8 @@ pub(crate) use state::{AwaitedClock, ClockState};
 ///
 /// [`Executor::clock`](crate::Executor::clock) is the game clock, which
 /// [`wait_seconds`](crate::wait_seconds) counts on and the fixed steps follow.
-/// [`child`](Clock::child) makes one that follows another: what slows the parent
+/// [`Executor::realtime`](crate::Executor::realtime) goes by the frames' dt alone, and
+/// nothing slows it down. [`child`](Clock::child) makes one that follows another: what slows the parent
 /// down slows the child down, and its own scale comes on top.
 ///
 /// A change of scale or pause shows from the next
@@ -87,6 +89,11 @@ impl Clock {
         Clock(Rc::new(ClockState::game(frames.clone())))
     }
 
+    /// Realtime over `frames`.
+    pub(crate) fn realtime(frames: &Rc<FrameClock>) -> Self {
+        Clock(Rc::new(ClockState::realtime(frames.clone())))
+    }
+
     pub(crate) fn awaited(&self) -> AwaitedClock {
         AwaitedClock::new(&self.0)
     }
@@ -123,7 +130,8 @@ impl Clock {
     ///
     /// # Panics
     ///
-    /// If the scale is negative, infinite or NaN. Then nothing has changed.
+    /// If the scale is negative, infinite or NaN, or if the clock is
+    /// [realtime](crate::Executor::realtime). Then nothing has changed.
     ///
     /// # Examples
     ///
@@ -152,16 +160,21 @@ impl Clock {
         if !scale.is_finite() || scale < 0.0 {
             bad_scale(scale);
         }
-        self.0.set_scale(scale + 0.0); // no minus zero
+        let Some(gear) = self.0.gear() else {
+            realtime_goes_on("set_scale");
+        };
+        let scale = scale + 0.0; // no minus zero
+        self.0
+            .shift(gear, |gear, at_ns| gear.set_scale(scale, at_ns));
     }
 
     /// The scale it was given last, relative to its parent, paused or not.
     pub fn scale(&self) -> f64 {
-        self.0.gear().scale()
+        self.0.gear().map_or(1.0, Gear::scale)
     }
 
     /// How fast it goes in this frame: its own scale times those of its parents,
-    /// the game clock included, and 0 if one of them is paused.
+    /// up to the game clock or realtime, and 0 if one of them is paused.
     ///
     /// Like all readings it stays the same within a frame; what was set in this
     /// frame shows in the next.
@@ -172,27 +185,38 @@ impl Clock {
     /// Has the clock stand still from the next frame on, and those that follow
     /// it; its scale is kept. `false`: it was paused already, and has to be
     /// resumed only once.
+    ///
+    /// # Panics
+    ///
+    /// If the clock is [realtime](crate::Executor::realtime). Pause a
+    /// [`child`](Clock::child) of it instead.
+    #[track_caller]
     pub fn pause(&self) -> bool {
-        self.set_paused(true)
+        let Some(gear) = self.0.gear() else {
+            realtime_goes_on("pause");
+        };
+        self.set_paused(gear, true)
     }
 
     /// Has the clock go on from the next frame on, unless a parent is paused.
     /// `false`: it was not paused.
     pub fn resume(&self) -> bool {
-        self.set_paused(false)
+        let gear = self.0.gear();
+        gear.is_some_and(|gear| self.set_paused(gear, false))
     }
 
-    fn set_paused(&self, paused: bool) -> bool {
-        let changed = self.is_paused() != paused;
+    fn set_paused(&self, gear: &Gear, paused: bool) -> bool {
+        let changed = gear.is_paused() != paused;
         if changed {
-            self.0.set_paused(paused);
+            self.0
+                .shift(gear, |gear, at_ns| gear.set_paused(paused, at_ns));
         }
         changed
     }
 
     /// Whether it is paused itself, whatever its parents are.
     pub fn is_paused(&self) -> bool {
-        self.0.gear().is_paused()
+        self.0.gear().is_some_and(Gear::is_paused)
     }
 
     /// What the clock reads. Inside a fixed step the game clock reads the time
@@ -214,6 +238,15 @@ fn bad_scale(scale: f64) -> ! {
     panic!(
         "a clock cannot have a scale of {scale}: give it a finite number of zero or more \
          (0 stands still, 1 is the speed of its parent)"
+    )
+}
+
+#[cold]
+#[track_caller]
+fn realtime_goes_on(call: &str) -> ! {
+    panic!(
+        "`{call}` was called on the realtime clock, which nothing slows down or pauses: \
+         call it on the game clock, or on a child of realtime"
     )
 }
 

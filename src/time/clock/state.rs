@@ -7,13 +7,13 @@ use std::fmt;
 use std::mem;
 use std::rc::Rc;
 
-use crate::time::ClockIndex;
+use crate::time::{ClockIndex, ClockRef};
 
 use super::frame::{FrameClock, View};
 use super::gear::Gear;
 use super::rate::Rate;
 
-/// The game clock, or one that follows it.
+/// The game clock, realtime, or a clock that follows one of them.
 ///
 /// Nothing happens to it when a frame begins: whoever asks first in a frame has
 /// it computed. So a clock costs nothing while nobody looks.
@@ -27,6 +27,7 @@ pub(crate) struct ClockState {
 
 enum Role {
     Game,
+    Realtime,
     Child(Child),
 }
 
@@ -45,7 +46,7 @@ struct Child {
 pub(crate) struct Reading {
     pub(crate) now_ns: u64,
     pub(super) delta_ns: u64,
-    /// How fast it goes for each second of the game clock.
+    /// How fast it goes for each second of the clock at the top.
     pub(super) scale: f64,
 }
 
@@ -55,6 +56,15 @@ impl ClockState {
             index: ClockIndex::GAME,
             frames,
             role: Role::Game,
+            waits: Cell::new(0),
+        }
+    }
+
+    pub(super) fn realtime(frames: Rc<FrameClock>) -> Self {
+        ClockState {
+            index: ClockIndex::REALTIME,
+            frames,
+            role: Role::Realtime,
             waits: Cell::new(0),
         }
     }
@@ -85,6 +95,16 @@ impl ClockState {
         self.index
     }
 
+    /// It as timers know it: the executor's own clocks by their role alone.
+    #[inline]
+    pub(crate) fn as_ref(self: &Rc<Self>) -> ClockRef<'_> {
+        match self.role {
+            Role::Game => ClockRef::Game,
+            Role::Realtime => ClockRef::Realtime,
+            Role::Child(_) => ClockRef::Child(self),
+        }
+    }
+
     /// Whether it follows the dt that `frames` gets.
     pub(crate) fn is_of(&self, frames: &Rc<FrameClock>) -> bool {
         Rc::ptr_eq(&self.frames, frames)
@@ -100,6 +120,7 @@ impl ClockState {
     pub(crate) fn reading(self: &Rc<Self>) -> Reading {
         match &self.role {
             Role::Game => self.frames.game_reading(),
+            Role::Realtime => self.frames.real_reading(),
             Role::Child(child) => {
                 if child.read_in.get() != self.frames.frame() {
                     self.read();
@@ -145,22 +166,46 @@ impl ClockState {
     pub(super) fn now_ns(self: &Rc<Self>) -> u64 {
         match self.role {
             Role::Game => self.frames.game_ns(),
-            Role::Child(_) => self.reading().now_ns,
+            Role::Realtime | Role::Child(_) => self.reading().now_ns,
         }
     }
 
     /// How far it went in this frame; in a fixed step, its share of the step.
     pub(super) fn delta_ns(self: &Rc<Self>) -> u64 {
         let reading = self.reading();
-        match self.frames.fixed_step_ns() {
-            Some(step_ns) => Rate::new(reading.scale).apply(step_ns),
-            None => reading.delta_ns,
+        let Some(step_ns) = self.frames.fixed_step_ns() else {
+            return reading.delta_ns;
+        };
+        let top_ns = if self.is_below_realtime() {
+            // What the step takes outside of the game. A step that the host begins
+            // may be one of a game that stands still.
+            let scale = self.frames.scale();
+            let rate = if scale > 0.0 { 1.0 / scale } else { 1.0 };
+            Rate::new(rate.min(f64::MAX)).apply(step_ns)
+        } else {
+            step_ns
+        };
+        Rate::new(reading.scale).apply(top_ns)
+    }
+
+    /// How fast it goes in this frame for each second of dt, as far as its top
+    /// clock counts that.
+    pub(super) fn effective_scale(self: &Rc<Self>) -> f64 {
+        let scale = self.reading().scale;
+        if self.is_below_realtime() {
+            scale
+        } else {
+            multiply(self.frames.scale(), scale)
         }
     }
 
-    /// How fast it goes in this frame for each second of counted dt.
-    pub(super) fn effective_scale(self: &Rc<Self>) -> f64 {
-        multiply(self.frames.scale(), self.reading().scale)
+    /// Whether it is realtime or follows that, and not the game clock.
+    fn is_below_realtime(&self) -> bool {
+        let mut clock = self;
+        while let Role::Child(child) = &clock.role {
+            clock = &child.parent;
+        }
+        matches!(clock.role, Role::Realtime)
     }
 
     /// How the time reads on it.
@@ -181,30 +226,39 @@ impl ClockState {
             due_ns = child.gear.source_at(due_ns)?;
             clock = &child.parent;
         }
-        self.frames.dt_until_game_at(due_ns)
-    }
-
-    pub(super) fn gear(&self) -> &Gear {
-        match &self.role {
-            Role::Game => self.frames.gear(),
-            Role::Child(child) => &child.gear,
+        match clock.role {
+            Role::Realtime => Some(self.frames.dt_until_real_at(due_ns)),
+            _ => self.frames.dt_until_game_at(due_ns),
         }
     }
 
-    pub(super) fn set_scale(self: &Rc<Self>, scale: f64) {
-        self.gear().set_scale(scale, self.settle());
+    /// How fast it goes relative to its parent. `None`: realtime, which nothing
+    /// changes.
+    pub(super) fn gear(&self) -> Option<&Gear> {
+        match &self.role {
+            Role::Game => Some(self.frames.gear()),
+            Role::Realtime => None,
+            Role::Child(child) => Some(&child.gear),
+        }
     }
 
-    pub(super) fn set_paused(self: &Rc<Self>, paused: bool) {
-        self.gear().set_paused(paused, self.settle());
+    /// Changes its gear, which must be `gear`, and tells of it if the clock goes
+    /// faster then.
+    pub(super) fn shift(self: &Rc<Self>, gear: &Gear, change: impl FnOnce(&Gear, u64)) {
+        let before = gear.factor();
+        change(gear, self.settle());
+        if gear.factor() > before {
+            self.frames.tell_quicker();
+        }
     }
 
     /// Has this frame read at the rate it began with, and gives where the
-    /// source stands.
+    /// source of its gear stands.
     fn settle(self: &Rc<Self>) -> u64 {
         self.reading();
         match &self.role {
             Role::Game => self.frames.source_ns(),
+            Role::Realtime => self.frames.real_ns(),
             Role::Child(child) => child.parent.reading().now_ns,
         }
     }

@@ -1,0 +1,5 @@
+//! Prints the trace.
+
+fn main() {
+    print!("{}", framestep_wasm::trace());
+}
