@@ -6,7 +6,8 @@ use std::error::Error;
 use std::fmt;
 use std::panic::Location;
 
-/// Why [`try_with`](crate::try_with) or [`This::try_with`](crate::This::try_with) could not borrow.
+/// Why [`try_with`](crate::try_with) and its relatives, or
+/// [`This::try_with`](crate::This::try_with), could not borrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WithError {
@@ -52,7 +53,7 @@ impl fmt::Display for WithError {
             WithError::Borrowed { type_name } => write!(
                 f,
                 "the `{type_name}` is borrowed by a closure or callback around this call: use the \
-                 reference which that one has, or `spawn` what needs the state"
+                 reference which that one has, `spawn` what needs the state, or use `with_soon`"
             ),
             WithError::Destroyed { type_name } => write!(
                 f,
