@@ -53,7 +53,7 @@ impl fmt::Display for WithError {
             WithError::Borrowed { type_name } => write!(
                 f,
                 "the `{type_name}` is borrowed by a closure or callback around this call: use the \
-                 reference which that one has, `spawn` what needs the state, or use `with_soon`"
+                 reference which that one has, or `spawn` what needs the state"
             ),
             WithError::Destroyed { type_name } => write!(
                 f,
