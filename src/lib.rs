@@ -269,8 +269,8 @@
 //! An owner may be [bound](Executor::owner_on) to a [`Clock`] that goes slower
 //! than the game's, or stands still: slow motion for the enemies, and not for
 //! the player. An engine whose components go from thread to thread keeps a
-//! [`SendOwner`], and lends its contexts by a key, see [`Lend`]. For those without an engine, a [`Scene`] steps [`Behaviour`]s and
-//! their scripts in Unity's order.
+//! [`SendOwner`], and lends its contexts by a key, see [`Lend`]. For those without
+//! an engine, a [`Scene`] steps [`Behaviour`]s and their scripts in Unity's order.
 //!
 //! # The same again
 //!

@@ -6,7 +6,8 @@ use std::error::Error;
 use std::fmt;
 use std::panic::Location;
 
-/// Why [`try_with`](crate::try_with) or [`This::try_with`](crate::This::try_with) could not borrow.
+/// Why [`try_with`](crate::try_with) and its relatives, or
+/// [`This::try_with`](crate::This::try_with), could not borrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WithError {
