@@ -132,7 +132,7 @@ fn destructors_may_act_when_it_is_dropped_elsewhere() {
 }
 
 #[test]
-fn a_start_that_takes_the_drop_over_is_stopped_with_it() {
+fn what_is_started_before_the_run_that_hears_of_the_drop_is_stopped_with_it() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let child = owner.child();
@@ -140,9 +140,9 @@ fn a_start_that_takes_the_drop_over_is_stopped_with_it() {
     let owner = owner.into_send();
     on_another_thread(move || drop(owner));
     let started = child.start(forever());
-    assert!(started.is_finished());
+    assert!(!started.is_finished());
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    assert!(started.is_finished() && executor.is_empty());
 }
 
 #[test]
