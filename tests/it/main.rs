@@ -33,6 +33,7 @@ mod owner_clocks;
 mod owners;
 mod panics;
 mod pause;
+mod prelude;
 mod printing;
 mod ready_only;
 mod reentry;

@@ -75,6 +75,12 @@ pub(crate) use sealed::Nanos;
 /// executor.run_frame(1);
 /// assert!(whole.is_finished());
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a length of time",
+    label = "neither a number of seconds nor a `Duration`",
+    note = "write seconds as a number, such as `2` or `0.5`, or use a `std::time::Duration`",
+    note = "convert other numbers to `f64`, `f32`, `i32`, `i64`, `u32`, `u64` or `usize`"
+)]
 pub trait Seconds: Sealed + Copy {}
 
 mod sealed {
