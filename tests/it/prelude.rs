@@ -11,6 +11,10 @@ mod macroquad {
         pub fn next_frame() -> std::future::Pending<()> {
             std::future::pending()
         }
+
+        pub fn screen_width() -> f32 {
+            800.0
+        }
     }
 
     pub mod prelude {
@@ -53,6 +57,7 @@ mod beside_macroquad {
         });
         executor.run_frame(0.25);
         assert!(script.is_finished());
+        assert_eq!(screen_width(), 800.0); // the glob import of the engine is in use
     }
 
     #[test]
@@ -85,6 +90,7 @@ mod engine_first {
         let script = executor.start(async { next_frame().await });
         executor.run_frame(0.25);
         assert!(script.is_finished());
+        assert_eq!(screen_width(), 800.0); // the glob import of the engine is in use
     }
 }
 

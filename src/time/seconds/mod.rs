@@ -77,9 +77,9 @@ pub(crate) use sealed::Nanos;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a length of time",
-    label = "neither a number of seconds nor a `Duration`",
-    note = "write seconds as a number, such as `2` or `0.5`, or use a `std::time::Duration`",
-    note = "convert other numbers to `f64`, `f32`, `i32`, `i64`, `u32`, `u64` or `usize`"
+    label = "expected a number of seconds or a `Duration`",
+    note = "write `2`, `0.5` or `Duration::from_millis(250)`",
+    note = "convert other types of numbers, for example with `u32::from` or `as f64`"
 )]
 pub trait Seconds: Sealed + Copy {}
 
