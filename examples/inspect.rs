@@ -9,15 +9,13 @@ use futures::channel::oneshot;
 
 async fn dialogue() {
     for line in 1..=3 {
-        let typed = start(wait_seconds(1));
-        typed.named(format!("line {line}"));
+        let typed = start(wait_seconds(1)).named(format!("line {line}"));
         typed.await.unwrap();
     }
 }
 
 async fn intro() {
-    let dialogue = start(dialogue());
-    dialogue.named("dialogue");
+    let dialogue = start(dialogue()).named("dialogue");
     dialogue.await.unwrap();
 }
 
@@ -25,10 +23,12 @@ async fn intro() {
 fn start_quarrel(executor: &Executor) {
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
-    let north = executor.spawn(async move { drop(take.take().unwrap().await) });
-    north.named("north");
-    let south = executor.spawn(async move { drop(north.await) });
-    south.named("south");
+    let north = executor
+        .spawn(async move { drop(take.take().unwrap().await) })
+        .named("north");
+    let south = executor
+        .spawn(async move { drop(north.await) })
+        .named("south");
     give.set(Some(south));
 }
 

@@ -1,4 +1,5 @@
-//! `Signal`: hits, a health bar that counts all of them, and an alarm that wakes every guard.
+//! `Signal` and `Watch`: hits, a hero who counts all of them, an alarm that wakes every
+//! guard, and health that others watch.
 
 use framestep::prelude::*;
 use futures::StreamExt;
@@ -8,18 +9,19 @@ fn say(text: &str) {
 }
 
 /// Takes its time over every hit, and misses none.
-async fn health(hits: Signal<i32>, died: Signal<&'static str>) {
+async fn hero(hits: Signal<i32>, health: Watch<i32>) {
     let mut hits = hits.subscribe();
-    let mut health = 10;
     while let Some(damage) = hits.next().await {
-        health -= damage;
-        say(&format!("a hit of {damage}: {health} left"));
-        if health <= 0 {
-            died.emit("the hero");
-            return;
-        }
+        health.update(|health| *health -= damage);
+        say(&format!("a hit of {damage}: {} left", health.get()));
         wait_seconds(0.5).await; // staggers; hits go on meanwhile
     }
+}
+
+/// Comes when the hero needs it; at once, if that is the case already.
+async fn healer(health: Watch<i32>) {
+    health.wait_for(|&health| health < 5).await;
+    say("the healer comes, and is too late");
 }
 
 async fn monster(hits: Signal<i32>) {
@@ -37,26 +39,27 @@ async fn guard(name: &'static str, alarm: Signal<()>) {
     say(&format!("{name} wakes up"));
 }
 
-async fn referee(died: Signal<&'static str>, alarm: Signal<()>) {
+async fn referee(health: Watch<i32>, alarm: Signal<()>) {
     let mut alarms = alarm.subscribe();
-    let mut deaths = died.subscribe();
+    let mut death = health.wait_for(|&health| health <= 0);
     loop {
         select! {
-            Some(who) = deaths.next() => return say(&format!("{who} is dead")),
+            () = &mut death => return say("the hero is dead"),
             Some(()) = alarms.next() => say("there is an alarm"),
-            else => return,
         }
     }
 }
 
 fn main() {
     let mut executor = Executor::new();
-    let (hits, died, alarm) = (Signal::new(), Signal::new(), Signal::new());
+    let (hits, alarm) = (Signal::new(), Signal::new());
+    let health = Watch::new(10);
     for name in ["the first guard", "the second guard"] {
         executor.start(guard(name, alarm.clone()));
     }
-    executor.start(health(hits.clone(), died.clone()));
-    let end = executor.start(referee(died, alarm.clone()));
+    executor.start(hero(hits.clone(), health.clone()));
+    executor.start(healer(health.clone()));
+    let end = executor.start(referee(health, alarm.clone()));
     executor.start(monster(hits));
     executor.run_frame(0.25);
     println!("the host rings the alarm");

@@ -34,10 +34,9 @@ async fn script() {
         wait_seconds(2).await;
     }
 
-    let runners = [runner("the tortoise", 2.0), runner("the hare", 1.0)].map(start);
-    for runner in &runners {
-        runner.stop_on_drop(); // whoever loses goes home
-    }
+    // Whoever loses goes home.
+    let runners = [runner("the tortoise", 2.0), runner("the hare", 1.0)];
+    let runners = runners.map(|runner| start(runner).stop_on_drop());
     if let (lane, Ok(name)) = race(runners).await {
         say(&format!("{name} wins on lane {lane}"));
     }

@@ -95,7 +95,7 @@
 //!
 //! On top of them: [`timeout`] and [`interval`], [`frames`] and [`animate`],
 //! [`select!`] and [`join!`], [`race`] and [`join_all`] for several futures at
-//! once, [`Signal`] for events, and [`Budget`] for long jobs that are cut into
+//! once, [`Signal`] for events and [`Watch`] for values that change, and [`Budget`] for long jobs that are cut into
 //! frames.
 //!
 //! # Scripts within scripts
@@ -331,6 +331,8 @@ mod script;
 mod signal;
 mod time;
 mod wait;
+mod waiters;
+mod watch;
 
 pub use budget::{Budget, Checkpoint};
 #[doc(hidden)]
@@ -344,8 +346,8 @@ pub use inspect::{
 pub use lend::{WithError, try_with, with};
 pub use owner::Owner;
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
-pub use script::{current, delta_seconds, owner, spawn, spawn_in, start, stop, time};
-pub use signal::{Signal, Subscription, WaitSignal};
+pub use script::{current, delta_seconds, handle, owner, spawn, spawn_in, start, stop, time};
+pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use time::{Clock, Phase, Seconds, Time};
 pub use wait::{
     Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, Tick, Timeout, WaitFrames,
@@ -353,6 +355,7 @@ pub use wait::{
     fixed_update, frames, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps, wait_until, wait_while,
 };
+pub use watch::{Changed, Changes, WaitWatch, Watch};
 
 /// Has the examples of the README tested.
 #[cfg(doctest)]

@@ -17,23 +17,23 @@
 //! as `macroquad::window::next_frame()`.
 //!
 //! Without the explicit import, the compiler says that the name is ambiguous, where it
-//! is used. Newer compilers make that an error. For two glob imports of other crates, a
-//! compiler up to at least Rust 1.95 only warns, and uses the import that is written
-//! first. Do not ignore that warning: a script that awaits the `next_frame` of macroquad
-//! never resumes, because nothing wakes it.
+//! is used. Depending on the version of the compiler that is an error, or only a
+//! warning: Rust 1.95, where both glob imports are of other crates, warns and uses the
+//! import that is written first. Do not ignore that warning: a script that awaits the
+//! `next_frame` of macroquad never resumes, because nothing wakes it.
 //!
-//! [`Time`](crate::Time), [`Interval`](crate::Interval), [`State`](crate::State),
-//! [`Handle`](crate::Handle) and [`Scene`](crate::Scene) are not in this prelude, because
-//! they stand in that of Bevy. Import them one by one, with another name where both are
-//! used: `use framestep::Time as FrameTime;`.
+//! [`Time`](crate::Time), [`Handle`](crate::Handle), [`Scene`](crate::Scene),
+//! [`State`](crate::State), [`Interval`](crate::Interval) and [`Changed`](crate::Changed)
+//! are not in this prelude, because they stand in that of Bevy. Import them one by one,
+//! with another name where both are used: `use framestep::Time as FrameTime;`.
 //!
 //! The module `macroquad::experimental::coroutines`, which is not in the prelude of
 //! macroquad, has a `Coroutine` and a `wait_seconds`. Import its functions by name.
 
 pub use crate::{
     Budget, Clock, Coroutine, Executor, JoinError, MissedTicks, Owner, Phase, Seconds, Signal,
-    animate, current, delta_seconds, end_of_frame, fixed_update, frames, in_phase, interval, join,
-    join_all, next_frame, owner, race, select, spawn, spawn_in, start, stop, time, timeout,
-    try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
-    with,
+    Watch, animate, current, delta_seconds, end_of_frame, fixed_update, frames, handle, in_phase,
+    interval, join, join_all, next_frame, owner, race, select, spawn, spawn_in, start, stop, time,
+    timeout, try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
+    wait_while, with,
 };

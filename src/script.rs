@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::core::{Core, scope};
 use crate::coroutine::{Coroutine, CoroutineId};
+use crate::executor::Handle;
 use crate::owner::{Owner, OwnerIndex};
 use crate::time::{Phase, PhaseIndex, Time};
 
@@ -34,7 +35,8 @@ fn outside(function: &str) -> ! {
 
 /// Adds a coroutine to the executor that runs the caller, like
 /// [`Executor::spawn`](crate::Executor::spawn): it is first polled later in the
-/// current run. It has the owner and the clock of the coroutine that calls this.
+/// current run. It has the owner and the clock of the coroutine that calls this;
+/// [`handle`] makes coroutines that outlive the owner.
 ///
 /// # Panics
 ///
@@ -81,7 +83,8 @@ where
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once,
 /// up to its first wait, like [`Executor::start`](crate::Executor::start). It
-/// has the owner and the clock of the coroutine that calls this.
+/// has the owner and the clock of the coroutine that calls this; [`handle`] makes
+/// coroutines that outlive the owner.
 ///
 /// # Panics
 ///
@@ -154,6 +157,48 @@ where
 pub fn owner() -> Owner {
     let (core, owner) = inside("owner");
     Owner::new(core, owner)
+}
+
+/// A weak [`Handle`] of the executor that runs the caller, for **what must outlive
+/// the owner** of the coroutine that calls this.
+///
+/// What the free [`spawn`] and [`start`] make belongs to the owner of their caller,
+/// counts on its clock and ends with it. What a handle makes belongs to nobody, as
+/// if the host had made it: it counts on the game clock, and runs on when the
+/// owner is dropped, paused or inactive.
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// The explosion is seen longer than the enemy that it destroys:
+///
+/// ```
+/// # use framestep::prelude::*;
+/// async fn explosion() {
+///     wait_seconds(2).await;
+/// }
+///
+/// async fn enemy() {
+///     wait_seconds(1).await;
+///     handle().start(explosion()); // `start(explosion())` would end with the enemy
+///     next_frame().await;
+/// }
+///
+/// let mut executor = Executor::new();
+/// let goblin = executor.owner();
+/// let dies = goblin.start(enemy()).id();
+/// (0..4).for_each(|_| executor.run_frame(0.25));
+/// drop(goblin);
+/// assert!(!executor.is_alive(dies));
+/// assert_eq!(executor.len(), 1); // the explosion
+/// ```
+#[track_caller]
+pub fn handle() -> Handle {
+    let (core, _) = inside("handle");
+    Handle::new(&core)
 }
 
 /// Stops a coroutine of the executor that runs the caller, like

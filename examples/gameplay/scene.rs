@@ -20,8 +20,7 @@ pub(crate) async fn play(loader: Rc<Loader>) -> Result<(), Box<dyn Error>> {
     let level = level.await??;
 
     // The guard walks for ever: it goes with the scene.
-    let guard = start(patrol::walk(level.posts));
-    guard.stop_on_drop();
+    let _guard = start(patrol::walk(level.posts)).stop_on_drop();
 
     let hero = Rc::new(Hero::new());
     let door = Rc::new(Door::new(1.0, level.door_seconds));

@@ -66,11 +66,8 @@ use super::pinned;
 ///         assert_eq!(winner, (1, "hare"));
 ///
 ///         // The same with coroutines.
-///         let runners = [("tortoise", 2.0), ("hare", 1.0)].map(|(name, seconds)| {
-///             let runner = start(run(name, seconds));
-///             runner.stop_on_drop();
-///             runner
-///         });
+///         let runners = [("tortoise", 2.0), ("hare", 1.0)]
+///             .map(|(name, seconds)| start(run(name, seconds)).stop_on_drop());
 ///         let (index, winner) = race(runners).await;
 ///         assert_eq!((index, winner.unwrap()), (1, "hare"));
 ///     },

@@ -45,6 +45,7 @@ impl Core {
         });
         draft.read_parked();
         draft.read_joins();
+        draft.read_named();
         draft.read_due();
         self.starts.each(|key| draft.set_ready(key, None));
         self.inbox.each_woken(|key| draft.set_ready(key, None));
@@ -273,6 +274,18 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Waits for signals and watches, which are not registered.
+    fn read_named(&mut self) {
+        let core = self.core;
+        core.each_named_wait(|key, wait| {
+            let task = core.tasks.get(key);
+            if let Some(position) = task.and_then(|task| self.position(task)) {
+                let coroutine = &mut self.coroutines[position];
+                coroutine.add_wait(wait(coroutine.phase));
+            }
+        });
+    }
+
     /// Waits that are registered and have not been found: they are due in the run
     /// under way.
     fn read_due(&mut self) {
@@ -313,7 +326,7 @@ impl<'a> Draft<'a> {
         for (coroutine, task) in self.coroutines.iter_mut().zip(&self.tasks) {
             match coroutine.state {
                 State::Running | State::Ready => coroutine.clear_waits(),
-                State::Waiting if task.has(Flags::OWN_WAKER) => {
+                State::Waiting if task.has(Flags::OWN_WAKER) && !coroutine.waits_by_name() => {
                     let phase = coroutine.phase;
                     coroutine.add_wait(Wait::Wake { phase });
                 }

@@ -22,6 +22,7 @@ mod watch;
 
 pub(crate) mod call;
 pub(crate) mod key;
+pub(crate) mod named;
 pub(crate) mod scope;
 pub(crate) mod task;
 pub(crate) mod timer;
@@ -61,6 +62,7 @@ pub(crate) struct Core {
     own_clock: Guarded<Option<Rc<ClockState>>>,
     pub(crate) tasks: Tasks,
     entries: Guarded<entry::Entries>,
+    named_waits: Guarded<named::NamedWaits>,
     pub(crate) phases: phases::Phases,
     ready: ready::Ready,
     runs: run::Runs,
@@ -97,6 +99,7 @@ impl Core {
             own_clock: Guarded::default(),
             tasks: Tasks::new(id),
             entries: Guarded::default(),
+            named_waits: Guarded::default(),
             phases: phases::Phases::new(),
             ready: ready::Ready::default(),
             runs: run::Runs::new(max_polls_per_run),

@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 
 use std::panic::Location;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::coroutine::TaskKey;
 use crate::inspect::{Lap, Moment, Report, Stopwatch, TraceEvent, Traced, Watched};
 
 use super::Core;
@@ -45,6 +47,7 @@ impl Core {
                         parent: None,
                         since: None,
                         has_begun: true,
+                        woken_by: None,
                     };
                     self.begin_to_watch(task, nothing_known);
                 }
@@ -69,9 +72,10 @@ impl Core {
             parent,
             since: None,
             has_begun: false,
+            woken_by: None,
         };
         self.begin_to_watch(task, watched);
-        self.note_event(task, Traced::Spawned);
+        self.note_event(task, Traced::Spawned, None);
         self.tell_trace();
     }
 
@@ -81,32 +85,44 @@ impl Core {
             frame: self.clock.frame(),
             elapsed: Duration::from_nanos(self.clock.game_ns()),
         };
-        self.tasks.cold(task, |cold| {
-            if let Some(watched) = &mut cold.watched {
-                // Whatever it waits for next, it begins to now.
-                watched.since = Some(now);
-                watched.has_begun = true;
-            }
+        let by = self.tasks.cold(task, |cold| {
+            let watched = cold.watched.as_mut()?;
+            // Whatever it waits for next, it begins to now.
+            watched.since = Some(now);
+            watched.has_begun = true;
+            watched.woken_by.take()
         });
-        self.note_event(task, Traced::Resumed);
+        self.note_event(task, Traced::Resumed, by.flatten());
         self.tell_trace();
+    }
+
+    /// A signal or watch of that name is about to wake a task.
+    pub(super) fn note_woken_by(&self, task: TaskKey, name: Arc<str>) {
+        if let Some(task) = self.tasks.get(task) {
+            self.tasks.cold(task, |cold| {
+                if let Some(watched) = &mut cold.watched {
+                    watched.woken_by.get_or_insert(name);
+                }
+            });
+        }
     }
 
     /// A watched task has ended.
     pub(super) fn note_ended(&self, task: Task<'_>) {
         let watched = self.tasks.cold(task, |cold| cold.watched.take());
         if let Some(outcome) = task.outcome().filter(|_| watched.flatten().is_some()) {
-            self.note_event(task, Traced::Ended(outcome));
+            self.note_event(task, Traced::Ended(outcome), None);
         }
     }
 
-    fn note_event(&self, task: Task<'_>, what: Traced) {
+    fn note_event(&self, task: Task<'_>, what: Traced, by: Option<Arc<str>>) {
         self.watch.trace.note(|| TraceEvent {
             frame: self.clock.frame(),
             phase: self.running_phase(),
             id: self.id_of(task),
             name: self.name_of(task),
             what,
+            by,
         });
     }
 

@@ -6,9 +6,9 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::core::call;
+use crate::core::call::{self, Payload};
 use crate::coroutine::CoroutineId;
 
 /// How a coroutine ended.
@@ -27,14 +27,19 @@ pub enum Outcome {
 
 /// Why a joined coroutine gave no result: it was stopped, or it panicked.
 ///
+/// # Clones
+///
+/// It may be cloned, to be told to several. All clones share the payload of a
+/// panic: the first that asks with [`into_panic`](Self::into_panic) gets it.
+///
 /// # Examples
 ///
 /// ```
 /// use framestep::prelude::*;
 ///
 /// let mut executor = Executor::new();
-/// let door = executor.spawn(async { wait_seconds(1).await });
-/// door.named("door").stop();
+/// let door = executor.spawn(async { wait_seconds(1).await }).named("door");
+/// door.stop();
 /// let error = executor.run_until(door, 0.5).unwrap_err();
 /// assert!(error.is_stopped());
 /// assert_eq!(error.to_string(), "coroutine 0v1 (door) was stopped before it finished");
@@ -44,35 +49,43 @@ pub enum Outcome {
 ///
 /// `tokio::task::JoinError`. In Unity the parent of a stopped coroutine waits
 /// for ever.
-pub struct JoinError(Box<Failure>);
+#[derive(Clone)]
+pub struct JoinError(Arc<Failure>);
 
-/// Boxed, since every result of a join is as large as its error.
+/// Shared, since the error can be cloned; also, every result of a join is as large
+/// as its error.
 struct Failure {
     id: CoroutineId,
     name: Cow<'static, str>,
-    /// Behind a mutex so that the error is `Sync`, as `?` into most error
-    /// types asks for.
-    panic: Option<Mutex<Box<dyn Any + Send>>>,
+    panic: Option<Panicked>,
+}
+
+struct Panicked {
+    /// What the panic said, if it was raised with a text.
+    message: Option<String>,
+    /// Until the first who asks takes it. Behind a mutex so that the error is
+    /// `Sync`, as `?` into most error types asks for.
+    payload: Mutex<Option<Payload>>,
 }
 
 impl JoinError {
     pub(crate) fn stopped(id: CoroutineId, name: Cow<'static, str>) -> Self {
-        JoinError(Box::new(Failure {
+        JoinError(Arc::new(Failure {
             id,
             name,
             panic: None,
         }))
     }
 
-    pub(crate) fn panicked(
-        id: CoroutineId,
-        name: Cow<'static, str>,
-        payload: Box<dyn Any + Send>,
-    ) -> Self {
-        JoinError(Box::new(Failure {
+    pub(crate) fn panicked(id: CoroutineId, name: Cow<'static, str>, payload: Payload) -> Self {
+        let panic = Panicked {
+            message: call::message(&*payload),
+            payload: Mutex::new(Some(payload)),
+        };
+        JoinError(Arc::new(Failure {
             id,
             name,
-            panic: Some(Mutex::new(payload)),
+            panic: Some(panic),
         }))
     }
 
@@ -97,26 +110,45 @@ impl JoinError {
         &self.0.name
     }
 
-    /// What the coroutine panicked with, to be handed to
+    /// What the coroutine panicked with, to be passed to
     /// [`std::panic::resume_unwind`] or downcast.
+    ///
+    /// There is one payload for all clones of an error. The first call returns it;
+    /// later calls, on other clones, return a `String` in its place: the message of
+    /// the panic, or if there was none, what the error prints.
     ///
     /// # Panics
     ///
     /// If the coroutine was stopped: see [`is_panic`](Self::is_panic).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let lost = executor.start(async { panic!("lost") });
+    /// let error = lost.take().unwrap().unwrap_err();
+    /// let (first, second) = (error.clone(), error);
+    /// assert_eq!(first.into_panic().downcast_ref(), Some(&"lost"));
+    /// assert_eq!(second.into_panic().downcast_ref(), Some(&String::from("lost")));
+    /// ```
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send> {
-        let id = self.0.id;
-        let Some(payload) = self.0.panic else {
+        let Some(panic) = &self.0.panic else {
+            let id = self.0.id;
             panic!("coroutine {id} was stopped, it did not panic: ask `is_panic()` first")
         };
-        payload.into_inner().unwrap_or_else(PoisonError::into_inner)
+        let mut payload = panic.payload.lock().unwrap_or_else(PoisonError::into_inner);
+        match (payload.take(), &panic.message) {
+            (Some(payload), _) => payload,
+            (None, Some(message)) => Box::new(message.clone()),
+            (None, None) => Box::new(self.to_string()),
+        }
     }
 
     /// The message of the panic, if it was raised with one.
-    fn message(&self) -> Option<String> {
-        let payload = self.0.panic.as_ref()?;
-        let payload = payload.lock().unwrap_or_else(PoisonError::into_inner);
-        call::message(&**payload)
+    fn message(&self) -> Option<&str> {
+        self.0.panic.as_ref()?.message.as_deref()
     }
 }
 

@@ -71,17 +71,14 @@ use super::id::CoroutineId;
 /// assert_eq!(x, 3);
 /// ```
 ///
-/// A host takes the result of a coroutine that has ended with
-/// [`now_or_never`](futures::FutureExt::now_or_never):
+/// A host [takes](Coroutine::take) the result of a coroutine that has ended:
 ///
 /// ```
 /// # use framestep::prelude::*;
-/// use futures::FutureExt;
-///
 /// let mut executor = Executor::new();
 /// let answer = executor.spawn(async { 42 });
 /// executor.run_frame(0.1);
-/// assert_eq!(answer.now_or_never().unwrap().unwrap(), 42);
+/// assert_eq!(answer.take().unwrap().unwrap(), 42);
 /// ```
 ///
 /// # Source
@@ -92,7 +89,9 @@ use super::id::CoroutineId;
 pub struct Coroutine<T> {
     state: State<T>,
     registration: Registration,
-    stop_on_drop: Cell<bool>,
+    stop_on_drop: bool,
+    /// Whether [`take`](Coroutine::take) has taken the result.
+    taken: Cell<bool>,
 }
 
 enum State<T> {
@@ -145,7 +144,8 @@ impl<T> Coroutine<T> {
         Coroutine {
             state,
             registration: Registration::new(PhaseIndex::UPDATE, false),
-            stop_on_drop: Cell::new(false),
+            stop_on_drop: false,
+            taken: Cell::new(false),
         }
     }
 
@@ -227,9 +227,23 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// Names the coroutine for reports. Without a name, it goes by that of its
-    /// future's type, which for an `async fn` is the path of the function.
-    pub fn named(&self, name: impl Into<Cow<'static, str>>) -> &Self {
+    /// Names the coroutine for snapshots, traces and reports, and returns the
+    /// handle. Without a name, the coroutine goes by that of its future's type,
+    /// which for an `async fn` is the path of the function.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let executor = Executor::new();
+    /// let boss = executor.start(async { wait_seconds(60).await }).named("boss");
+    /// assert_eq!(executor.snapshot().get(boss.id()).unwrap().name(), "boss");
+    /// ```
+    #[expect(
+        clippy::return_self_not_must_use,
+        reason = "a handle that is dropped detaches: `start(door()).named(\"door\");` is whole"
+    )]
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         if let State::Stored(core, task) = &self.state {
             let (task, name) = (core.tasks.of(task.reference()), name.into());
             core.tasks.cold_or_new(task, |cold| cold.name = Some(name));
@@ -237,23 +251,78 @@ impl<T> Coroutine<T> {
         self
     }
 
-    /// From now on, dropping the handle stops the coroutine instead of
-    /// detaching it.
+    /// From now on, dropping the handle stops the coroutine instead of detaching
+    /// it. Returns the handle.
+    ///
+    /// So a script lives as long as the local or the field that holds its handle,
+    /// and **assigning another handle to the field stops the old script**. The new
+    /// one has been started by then: it runs up to its first wait before the old
+    /// one is dropped. Assign `None` to an `Option` first if that matters.
     ///
     /// # Examples
+    ///
+    /// An enemy with one order at a time:
     ///
     /// ```
     /// use framestep::prelude::*;
     ///
+    /// struct Enemy {
+    ///     order: Coroutine<()>,
+    /// }
+    ///
+    /// async fn patrol() {
+    ///     wait_seconds(60).await;
+    /// }
+    ///
+    /// async fn chase() {
+    ///     wait_seconds(10).await;
+    /// }
+    ///
     /// let executor = Executor::new();
-    /// let alarm = executor.start(async { wait_seconds(60).await });
-    /// alarm.stop_on_drop();
-    /// drop(alarm);
+    /// let mut enemy = Enemy { order: executor.start(patrol()).stop_on_drop() };
+    /// let patrolling = enemy.order.id();
+    ///
+    /// enemy.order = executor.start(chase()).stop_on_drop();
+    /// assert!(!executor.is_alive(patrolling));
+    ///
+    /// drop(enemy);
     /// assert!(executor.is_empty());
     /// ```
-    pub fn stop_on_drop(&self) -> &Self {
-        self.stop_on_drop.set(true);
+    #[must_use = "the handle stops the coroutine when it is dropped: keep it"]
+    pub fn stop_on_drop(mut self) -> Self {
+        self.stop_on_drop = true;
         self
+    }
+
+    /// Takes the result of a coroutine that has ended, without waiting: for hosts,
+    /// and for callbacks that have the handle in a field.
+    ///
+    /// `None` if the coroutine has not ended, or if its result has been taken. A
+    /// handle whose result has been taken is no longer to be awaited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let answer = executor.start(async {
+    ///     next_frame().await;
+    ///     42
+    /// });
+    /// assert!(answer.take().is_none());
+    /// executor.run_frame(0.1);
+    /// assert_eq!(answer.take().unwrap().unwrap(), 42);
+    /// assert!(answer.take().is_none());
+    /// ```
+    pub fn take(&self) -> Option<Result<T, JoinError>> {
+        if !self.is_finished() || self.is_terminated() {
+            return None;
+        }
+        self.taken.set(true);
+        Some(match &self.state {
+            State::Stored(core, task) => core.take_result(task).0,
+            State::Refused | State::Done(..) => Err(self.refusal()),
+        })
     }
 
     /// A wait for the coroutine's end that leaves the result alone: any number
@@ -283,14 +352,12 @@ impl<T> Coroutine<T> {
     }
 
     /// The result of a coroutine that has ended.
-    pub(crate) fn take_result(mut self) -> Result<T, JoinError> {
-        self.take()
-    }
-
     #[inline]
-    fn take(&mut self) -> Result<T, JoinError> {
+    pub(crate) fn take_result(&mut self) -> Result<T, JoinError> {
         let State::Stored(core, task) = &self.state else {
-            return Err(self.refusal());
+            let refusal = self.refusal();
+            self.state = State::Done(refusal.id(), Outcome::Stopped);
+            return Err(refusal);
         };
         let (result, outcome) = core.take_result(task);
         let done = State::Done(CoroutineId::new(core.id, task.key()), outcome);
@@ -301,8 +368,7 @@ impl<T> Coroutine<T> {
     }
 
     #[cold]
-    fn refusal(&mut self) -> JoinError {
-        self.state = State::Done(self.id(), Outcome::Stopped);
+    fn refusal(&self) -> JoinError {
         JoinError::stopped(self.id(), "never started".into())
     }
 }
@@ -328,14 +394,14 @@ impl<T> Future for Coroutine<T> {
             }
             this.registration.finish(core);
         }
-        Poll::Ready(this.take())
+        Poll::Ready(this.take_result())
     }
 }
 
 impl<T> FusedFuture for Coroutine<T> {
     #[inline]
     fn is_terminated(&self) -> bool {
-        matches!(self.state, State::Done(..))
+        matches!(self.state, State::Done(..)) || self.taken.get()
     }
 }
 
@@ -346,7 +412,7 @@ impl<T> Drop for Coroutine<T> {
     fn drop(&mut self) {
         self.registration.cancel(Place::Joins);
         if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
-            if self.stop_on_drop.get() {
+            if self.stop_on_drop {
                 core.stop(task.key());
             }
             core.drop_coroutine(task);

@@ -373,10 +373,8 @@ impl Executor {
     /// use framestep::prelude::*;
     ///
     /// let executor = Executor::new();
-    /// let door = executor.start(async { wait_seconds(0.5).await });
-    /// door.named("door");
-    /// let hero = executor.start(async { door.await });
-    /// hero.named("hero");
+    /// let door = executor.start(async { wait_seconds(0.5).await }).named("door");
+    /// executor.start(async { door.await }).named("hero");
     /// assert_eq!(
     ///     executor.snapshot().to_string(),
     ///     "\
@@ -538,7 +536,7 @@ impl Executor {
 
 /// What `run_until` returns, once the coroutine has ended.
 #[track_caller]
-pub(crate) fn output_of<T>(coroutine: Coroutine<T>) -> T {
+pub(crate) fn output_of<T>(mut coroutine: Coroutine<T>) -> T {
     match coroutine.take_result() {
         Ok(output) => output,
         Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),

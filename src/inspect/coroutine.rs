@@ -128,6 +128,12 @@ impl CoroutineInfo {
         self.wait == Some(Wait::Never)
     }
 
+    /// Whether it waits for a signal or a watch that has a name.
+    pub(crate) fn waits_by_name(&self) -> bool {
+        let is_named = |wait: &Wait| matches!(wait, Wait::Signal { .. } | Wait::Watch { .. });
+        self.waits().any(is_named)
+    }
+
     pub(crate) fn add_wait(&mut self, wait: Wait) {
         match self.wait {
             None => self.wait = Some(wait),

@@ -37,8 +37,7 @@ use super::wait::Wait;
 /// use framestep::Wait;
 ///
 /// let mut executor = Executor::new();
-/// let dialogue = executor.start(async { wait_seconds(2).await });
-/// dialogue.named("dialogue");
+/// let dialogue = executor.start(async { wait_seconds(2).await }).named("dialogue");
 /// let id = dialogue.id();
 /// executor.start(dialogue).named("intro");
 /// executor.start(fixed_update()).named("physics");

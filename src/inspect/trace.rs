@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::coroutine::{CoroutineId, Outcome};
 use crate::time::Phase;
@@ -29,6 +30,10 @@ pub struct TraceEvent {
     pub name: Cow<'static, str>,
     /// What happened to it.
     pub what: Traced,
+    /// The name of the [`Signal`](crate::Signal) or [`Watch`](crate::Watch) that woke
+    /// a coroutine which is resumed, the first if several did. `None`: something
+    /// else did, or it has no [name](crate::Signal::named).
+    pub by: Option<Arc<str>>,
 }
 
 /// What happened, in a [`TraceEvent`].
@@ -49,7 +54,11 @@ impl fmt::Display for TraceEvent {
         if let Some(phase) = self.phase {
             write!(f, ", {phase}")?;
         }
-        write!(f, ": {} {} {}", self.id, self.name, self.what)
+        write!(f, ": {} {} {}", self.id, self.name, self.what)?;
+        match &self.by {
+            Some(name) => write!(f, " by {name}"),
+            None => Ok(()),
+        }
     }
 }
 

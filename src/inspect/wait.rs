@@ -1,6 +1,7 @@
 //! What a coroutine waits for.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::coroutine::CoroutineId;
@@ -11,7 +12,7 @@ use crate::time::Phase;
 /// Waits that are made of others show as those: an
 /// [`interval`](crate::interval()) is a timer, [`animate`](crate::animate()) the
 /// next frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wait {
     /// The next frame.
@@ -60,10 +61,24 @@ pub enum Wait {
         /// That coroutine.
         id: CoroutineId,
     },
-    /// Somebody who has its waker: a channel, a [`Signal`](crate::Signal), a
-    /// socket. Whether anybody still has it is not known; and a coroutine that has
-    /// once given its waker away counts as waiting for it, besides what else it
-    /// waits for.
+    /// A [`Signal`](crate::Signal) that has a [name](crate::Signal::named).
+    Signal {
+        /// That name.
+        name: Arc<str>,
+        /// In which it resumes.
+        phase: Phase,
+    },
+    /// A [`Watch`](crate::Watch) that has a [name](crate::Watch::named).
+    Watch {
+        /// That name.
+        name: Arc<str>,
+        /// In which it resumes.
+        phase: Phase,
+    },
+    /// Somebody who has its waker: a channel, a [`Signal`](crate::Signal) without a
+    /// name, a socket. Whether anybody still has it is not known; and a coroutine
+    /// that has once given its waker away counts as waiting for it, besides what else
+    /// it waits for, unless that is a named signal or watch.
     Wake {
         /// In which it resumes.
         phase: Phase,
@@ -98,6 +113,8 @@ impl Wait {
             | Wait::FrameCount { phase, .. }
             | Wait::StepCount { phase, .. }
             | Wait::Timer { phase, .. }
+            | Wait::Signal { phase, .. }
+            | Wait::Watch { phase, .. }
             | Wait::Wake { phase } => Some(phase),
             Wait::Join { .. } | Wait::Never => None,
         }
@@ -133,6 +150,8 @@ impl fmt::Display for Wait {
                 clock => write!(f, "{left:?}, until {deadline:?} of {clock}")?,
             },
             Wait::Join { id } => write!(f, "the end of {id}")?,
+            Wait::Signal { name, .. } => write!(f, "signal {name}")?,
+            Wait::Watch { name, .. } => write!(f, "watch {name}")?,
             Wait::Wake { .. } => f.write_str("a wake")?,
             Wait::Never => f.write_str("nothing, for ever")?,
         }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::Location;
+use std::sync::Arc;
 
 use crate::coroutine::TaskKey;
 
@@ -19,7 +20,7 @@ pub(crate) struct Watch {
 }
 
 /// What is noted of one watched coroutine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Watched {
     /// Where it was spawned, and which coroutine was being polled then; not known
     /// if it was alive before anybody watched.
@@ -29,6 +30,8 @@ pub(crate) struct Watched {
     pub(crate) since: Option<Moment>,
     /// Whether it may have been polled.
     pub(crate) has_begun: bool,
+    /// The first signal or watch with a name that has woken it since.
+    pub(crate) woken_by: Option<Arc<str>>,
 }
 
 impl Watch {

@@ -2,16 +2,20 @@
 //!
 //! Nothing in here calls user code. Values go in and out whole; what has to be
 //! dropped or called is handed to the caller, who has no borrow by then.
+//!
+//! Each event counts the readers that *stand* at it: those that read it next, or are
+//! cloning its value. All others have read it or came later. So an event can go when
+//! nobody stands at it or before it, and a reader that goes is one count less,
+//! however much it has not read.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::task::Waker;
 
-use slab::Slab;
+use crate::waiters::{Waiters, Waiting};
 
 /// A stored value. Readers share it while they clone it; it is `None` only in
 /// one that is kept for the next event.
-type Stored<T> = Rc<Option<T>>;
+pub(super) type Stored<T> = Rc<Option<T>>;
 
 pub(super) struct Journal<T> {
     /// What somebody has still to read, oldest first.
@@ -19,13 +23,10 @@ pub(super) struct Journal<T> {
     /// The number of the first of them.
     first: u64,
     limit: usize,
-    readers: Slab<Reader>,
-    /// Who waits, in the order in which they began to; some have stopped since.
-    waiting: VecDeque<Waiting>,
-    /// How many have stopped.
-    stale: usize,
-    /// Counts beginnings.
-    began: u64,
+    /// Those who read, and wait.
+    pub(super) readers: Waiters<Reader>,
+    /// How many readers stand behind the last event, at the one to come.
+    at_end: usize,
     emitters: usize,
     /// Blocks of values that are gone, for those to come.
     spare: Vec<Stored<T>>,
@@ -33,25 +34,16 @@ pub(super) struct Journal<T> {
 
 struct Event<T> {
     value: Stored<T>,
-    /// How many have not read it to the end.
-    unread: usize,
+    /// How many readers stand at it.
+    here: usize,
 }
 
-struct Reader {
-    /// The number of the event that it reads next.
+pub(super) struct Reader {
+    /// The number of the event that it reads next. It stands there, or at the event
+    /// before while it clones that one's value, or at the first if that is later.
     next: u64,
-    /// Set while it waits.
-    waker: Option<Waker>,
-    /// When it last began to.
-    began: u64,
     /// How many events it has lost.
     missed: u64,
-}
-
-#[derive(Clone, Copy)]
-struct Waiting {
-    reader: usize,
-    began: u64,
 }
 
 /// What became of an emitted value.
@@ -79,17 +71,11 @@ impl<T> Journal<T> {
             events: VecDeque::new(),
             first: 0,
             limit,
-            readers: Slab::new(),
-            waiting: VecDeque::new(),
-            stale: 0,
-            began: 0,
+            readers: Waiters::new(),
+            at_end: 0,
             emitters: 1,
             spare: Vec::new(),
         }
-    }
-
-    pub(super) fn subscribers(&self) -> usize {
-        self.readers.len()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -107,51 +93,51 @@ impl<T> Journal<T> {
     }
 
     pub(super) fn add_reader(&mut self) -> usize {
-        self.readers.insert(Reader {
-            next: self.end(),
-            waker: None,
-            began: 0,
-            missed: 0,
-        })
+        self.at_end += 1;
+        let next = self.end();
+        self.readers.add(Reader { next, missed: 0 })
     }
 
-    /// Its waker is for the caller to drop.
-    pub(super) fn remove_reader(&mut self, reader: usize) -> Option<Waker> {
-        let Reader { next, waker, .. } = self.readers.remove(reader);
-        if waker.is_some() {
-            self.note_stale();
+    /// What it waited with is for the caller to drop.
+    pub(super) fn remove_reader(&mut self, reader: usize) -> Option<Waiting> {
+        let (Reader { next, .. }, waiting) = self.readers.remove(reader);
+        *self.standing_at(next) -= 1;
+        waiting
+    }
+
+    /// How many stand at the event of that number, or at the first if it is gone.
+    fn standing_at(&mut self, number: u64) -> &mut usize {
+        let index = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        match self.events.get_mut(index) {
+            Some(event) => &mut event.here,
+            None => &mut self.at_end,
         }
-        let read = usize::try_from(next.saturating_sub(self.first)).unwrap_or(usize::MAX);
-        for event in self.events.iter_mut().skip(read) {
-            event.unread -= 1;
-        }
-        waker
     }
 
     pub(super) fn missed(&self, reader: usize) -> u64 {
-        let reader = &self.readers[reader];
+        let reader = self.readers.data(reader);
         reader.missed + self.first.saturating_sub(reader.next)
     }
 
     /// The number of the event to come.
-    fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.first + self.events.len() as u64
     }
 
     pub(super) fn push(&mut self, value: T) -> Emitted<T> {
-        let unread = self.readers.len();
-        let discarded = if unread == 0 {
+        let discarded = if self.readers.len() == 0 {
             Some(value)
         } else {
             let full = self.events.len() >= self.limit;
             let oldest = if full { self.pop() } else { None };
             let value = self.store(value);
-            self.events.push_back(Event { value, unread });
+            let here = std::mem::take(&mut self.at_end);
+            self.events.push_back(Event { value, here });
             oldest
         };
         Emitted {
             discarded,
-            began_before: self.began,
+            began_before: self.readers.began(),
         }
     }
 
@@ -169,6 +155,7 @@ impl<T> Journal<T> {
     fn pop(&mut self) -> Option<T> {
         let mut event = self.events.pop_front()?;
         self.first += 1;
+        *self.standing_at(self.first) += event.here;
         let value = Rc::get_mut(&mut event.value)?.take();
         self.spare.push(event.value);
         value
@@ -176,13 +163,13 @@ impl<T> Journal<T> {
 
     /// Takes the oldest event out if all have read it.
     pub(super) fn pop_read(&mut self) -> Option<T> {
-        let is_read = self.events.front().is_some_and(|event| event.unread == 0);
+        let is_read = self.events.front().is_some_and(|event| event.here == 0);
         if is_read { self.pop() } else { None }
     }
 
     pub(super) fn read(&mut self, reader: usize) -> Read<T> {
         let (first, end) = (self.first, self.end());
-        let reader = &mut self.readers[reader];
+        let reader = self.readers.data_mut(reader);
         reader.missed += first.saturating_sub(reader.next);
         reader.next = reader.next.max(first);
         if reader.next == end {
@@ -194,11 +181,11 @@ impl<T> Journal<T> {
         let number = reader.next;
         reader.next += 1;
         let event = &self.events[usize::try_from(number - first).unwrap_or(usize::MAX)];
-        if event.unread == 1 && number == first {
+        if event.here == 1 && number == first {
             if let Some(value) = self.pop() {
                 return Read::Last(value);
             }
-            debug_assert!(false, "whoever clones a value has not read it");
+            debug_assert!(false, "whoever clones a value stands at it");
             return Read::Nothing;
         }
         Read::Shared(event.value.clone(), number)
@@ -206,77 +193,21 @@ impl<T> Journal<T> {
 
     /// A reader has cloned the value of this event, or has failed to.
     pub(super) fn finish_read(&mut self, number: u64) {
-        // It may have been dropped meanwhile, for want of room.
-        if let Some(index) = number.checked_sub(self.first) {
-            let index = usize::try_from(index).unwrap_or(usize::MAX);
-            if let Some(event) = self.events.get_mut(index) {
-                event.unread -= 1;
-            }
+        // If it was dropped meanwhile, for want of room, those who stood at it have
+        // moved on.
+        if number >= self.first {
+            *self.standing_at(number) -= 1;
+            *self.standing_at(number + 1) += 1;
         }
     }
 
     /// Whether a reader that found nothing would find something now.
     pub(super) fn has_news(&self, reader: usize) -> bool {
-        self.readers[reader].next < self.end() || self.emitters == 0
+        self.readers.data(reader).next < self.end() || self.emitters == 0
     }
 
-    /// Whether the reader waits, and would wake the same with `waker`.
-    pub(super) fn waits_with(&self, reader: usize, waker: &Waker) -> bool {
-        let current = &self.readers[reader].waker;
-        current.as_ref().is_some_and(|w| w.will_wake(waker))
-    }
-
-    /// The reader waits with `waker`; gives back the one before. It keeps its
-    /// place if it waited already.
-    pub(super) fn wait(&mut self, reader: usize, waker: Waker) -> Option<Waker> {
-        let entry = &mut self.readers[reader];
-        let previous = entry.waker.replace(waker);
-        if previous.is_none() {
-            entry.began = self.began;
-            self.began += 1;
-            let began = entry.began;
-            self.waiting.push_back(Waiting { reader, began });
-        }
-        previous
-    }
-
-    /// The reader has read something, and waits no longer.
-    pub(super) fn stop_waiting(&mut self, reader: usize) -> Option<Waker> {
-        let waker = self.readers[reader].waker.take();
-        if waker.is_some() {
-            self.note_stale();
-        }
-        waker
-    }
-
-    /// Takes the waker of the first who began to wait before `limit`.
-    pub(super) fn next_waiter(&mut self, limit: u64) -> Option<Waker> {
-        while let Some(&waiting) = self.waiting.front() {
-            if waiting.began >= limit {
-                return None;
-            }
-            self.waiting.pop_front();
-            if self.is_waiting(waiting) {
-                return self.readers[waiting.reader].waker.take();
-            }
-            self.stale -= 1;
-        }
-        None
-    }
-
-    fn is_waiting(&self, waiting: Waiting) -> bool {
-        let reader = self.readers.get(waiting.reader);
-        reader.is_some_and(|reader| reader.waker.is_some() && reader.began == waiting.began)
-    }
-
-    /// One who stands in the list waits no longer.
-    fn note_stale(&mut self) {
-        self.stale += 1;
-        if self.stale > 8 + self.waiting.len() / 2 {
-            let mut waiting = std::mem::take(&mut self.waiting);
-            waiting.retain(|&waiting| self.is_waiting(waiting));
-            self.waiting = waiting;
-            self.stale = 0;
-        }
+    /// Whether the reader has still to read an event before `end`.
+    pub(super) fn is_before(&self, reader: usize, end: u64) -> bool {
+        self.readers.data(reader).next < end
     }
 }

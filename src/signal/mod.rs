@@ -4,23 +4,19 @@
 
 mod journal;
 mod subscription;
+mod wait;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
-use std::future::Future;
-use std::marker::PhantomData;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
-use futures::future::FusedFuture;
-use futures::stream::Stream;
-
-use crate::core::call;
+use crate::core::named::Source;
 
 use journal::Journal;
 
 pub use subscription::Subscription;
+pub use wait::{WaitSignal, WaitSignalFor};
 
 /// An event that happens again and again, and that any number of coroutines
 /// wait for: a door that was opened, a hit that was taken.
@@ -144,6 +140,33 @@ impl<T> Signal<T> {
         }
     }
 
+    /// Names the signal, all its clones included: [snapshots](crate::Wait::Signal) show
+    /// who waits for it, and [traces](crate::TraceEvent::by) whom it has woken.
+    /// Returns the signal.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let executor = Executor::new();
+    /// let opened = Signal::<()>::new().named("door opened");
+    /// executor.start(opened.wait()).named("hero");
+    /// assert_eq!(
+    ///     executor.snapshot().to_string(),
+    ///     "\
+    /// frame 0, 0ns: 1 coroutine
+    ///   id   name  state
+    ///   0v1  hero  signal door opened
+    /// "
+    /// );
+    /// ```
+    #[must_use = "the name is for those who wait for the signal"]
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
+        let source = Source::signal(name.into());
+        self.shared.journal.borrow_mut().readers.set_source(source);
+        self
+    }
+
     /// Lets everybody who waits know.
     ///
     /// It may be called from anywhere: by the host, by a coroutine, by a
@@ -173,14 +196,24 @@ impl<T> Signal<T> {
 
     /// Waits for the next event after this call.
     ///
-    /// Ready with the value, or a clone of it. Of several events that have been
-    /// emitted when the coroutine resumes it gives the first; a loop around it
-    /// may miss events between two rounds, for which there is
-    /// [`subscribe`](Signal::subscribe).
+    /// The wait counts **from the call**, not from the first poll. It is owned: it
+    /// borrows nothing, and may be started as a coroutine or kept in a field.
+    ///
+    /// # Resumes
+    ///
+    /// See [`Signal`]. If all clones of the signal are dropped before an event,
+    /// it waits without end, and can be stopped. Where that matters, read a
+    /// [`Subscription`], which ends.
+    ///
+    /// # Output
+    ///
+    /// The value, or a clone of it. Of several events that were emitted before the
+    /// coroutine resumes, the first; a loop around it may miss events between two
+    /// rounds, for which there is [`subscribe`](Signal::subscribe).
     ///
     /// # Cancel safety
     ///
-    /// Dropping it forgets it, and an event that it has not given yet.
+    /// Dropping it forgets it, and an event that it has not returned yet.
     ///
     /// # Examples
     ///
@@ -188,18 +221,47 @@ impl<T> Signal<T> {
     /// # use framestep::prelude::*;
     /// let mut executor = Executor::new();
     /// let opened = Signal::new();
-    /// let door = opened.clone();
-    /// let hero = executor.start(async move {
-    ///     timeout(1, door.wait()).await.is_ok()
-    /// });
+    /// let hero = executor.start(timeout(1, opened.wait()));
     /// executor.run_frame(0.25);
     /// opened.emit(());
-    /// assert!(executor.run_until(hero, 0.25).unwrap());
+    /// assert!(executor.run_until(hero, 0.25).unwrap().is_ok());
     /// ```
-    pub fn wait(&self) -> WaitSignal<'_, T> {
+    pub fn wait(&self) -> WaitSignal<T> {
         WaitSignal {
             subscription: Some(self.subscribe()),
-            signal: PhantomData,
+        }
+    }
+
+    /// Waits for the next event after this call that `accept` accepts.
+    ///
+    /// The same as [`wait`](Signal::wait) but for the filter. Of the events that
+    /// are emitted while the coroutine sleeps, none is passed over, up to the limit
+    /// of the signal. Those that `accept` refuses are not cloned.
+    ///
+    /// `accept` is called when the coroutine is polled, once for each event. It may
+    /// emit: such an event comes in the next run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it forgets it, and the events that it has refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let key = Signal::new();
+    /// let answer = executor.start(key.wait_for(|key| matches!(key, 'y' | 'n')));
+    /// for pressed in ['x', 'n', 'y'] {
+    ///     key.emit(pressed);
+    /// }
+    /// assert_eq!(executor.run_until(answer, 0.25).unwrap(), 'n');
+    /// assert_eq!(executor.time().frame, 1);
+    /// ```
+    pub fn wait_for<P: FnMut(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P> {
+        WaitSignalFor {
+            subscription: Some(self.subscribe()),
+            accept,
         }
     }
 
@@ -213,12 +275,11 @@ impl<T> Shared<T> {
     /// Wakes those who began to wait before `limit`, in that order.
     fn wake(&self, limit: u64) {
         loop {
-            let waiter = self.journal.borrow_mut().next_waiter(limit);
-            let Some(waker) = waiter else {
+            let waiter = self.journal.borrow_mut().readers.next(limit);
+            let Some(waiting) = waiter else {
                 return;
             };
-            // A hostile waker takes nothing from those behind it.
-            call::quietly(|| waker.wake());
+            waiting.wake();
         }
     }
 }
@@ -251,50 +312,13 @@ impl<T> Default for Signal<T> {
 impl<T> fmt::Debug for Signal<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let journal = self.shared.journal.borrow();
-        f.debug_struct("Signal")
-            .field("subscribers", &journal.subscribers())
-            .field("stored", &journal.len())
-            .finish_non_exhaustive()
-    }
-}
-
-/// The future of [`Signal::wait`].
-#[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitSignal<'a, T> {
-    /// `None` once it has been ready.
-    subscription: Option<Subscription<T>>,
-    /// It holds on to the signal, so that there is one who may emit.
-    signal: PhantomData<&'a Signal<T>>,
-}
-
-impl<T: Clone> Future for WaitSignal<'_, T> {
-    type Output = T;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let Some(subscription) = &mut self.subscription else {
-            panic!("`Signal::wait()` was polled again after it had finished");
-        };
-        match Pin::new(subscription).poll_next(cx) {
-            Poll::Ready(Some(value)) => {
-                self.subscription = None;
-                Poll::Ready(value)
-            }
-            // It never ends while this borrows an emitter.
-            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        let mut shown = f.debug_struct("Signal");
+        if let Some(source) = journal.readers.source() {
+            shown.field("name", &source.name());
         }
-    }
-}
-
-impl<T: Clone> FusedFuture for WaitSignal<'_, T> {
-    fn is_terminated(&self) -> bool {
-        self.subscription.is_none()
-    }
-}
-
-impl<T> fmt::Debug for WaitSignal<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WaitSignal")
-            .field("done", &self.subscription.is_none())
+        shown
+            .field("subscribers", &journal.readers.len())
+            .field("stored", &journal.len())
             .finish_non_exhaustive()
     }
 }

@@ -7,8 +7,10 @@ use std::task::{Context, Poll};
 
 use futures::stream::{FusedStream, Stream};
 
+use crate::waiters::Waiting;
+
 use super::Shared;
-use super::journal::Read;
+use super::journal::{Read, Stored};
 
 /// All events of a [`Signal`](super::Signal) from
 /// [`subscribe`](super::Signal::subscribe) on, as a [`Stream`].
@@ -87,11 +89,16 @@ impl<T> Subscription<T> {
     /// Waits with the waker in `cx`. `false`: there is something to read by now.
     fn wait(&self, cx: &Context<'_>) -> bool {
         let journal = &self.shared.journal;
-        if journal.borrow().waits_with(self.reader, cx.waker()) {
+        let is_waiting = {
+            let journal = journal.borrow();
+            journal.readers.waits_with(self.reader, cx.waker())
+        };
+        if is_waiting {
             return true;
         }
-        let waker = cx.waker().clone();
-        let previous = journal.borrow_mut().wait(self.reader, waker);
+        let source = journal.borrow().readers.source();
+        let waiting = Waiting::new(cx, source.as_ref());
+        let previous = journal.borrow_mut().readers.wait(self.reader, waiting);
         drop(previous);
         // Cloning and dropping a waker is user code, which may emit.
         !journal.borrow().has_news(self.reader)
@@ -107,6 +114,64 @@ impl<T> Subscription<T> {
     }
 }
 
+impl<T: Clone> Subscription<T> {
+    /// The next event that `accept` accepts; those before it are read.
+    ///
+    /// It looks at the events that are there when it begins: what `accept` itself
+    /// emits comes in a later poll, so that it can hold no frame up.
+    pub(super) fn poll_for(
+        &mut self,
+        cx: &Context<'_>,
+        accept: &mut dyn FnMut(&T) -> bool,
+    ) -> Poll<T> {
+        let end = self.shared.journal.borrow().end();
+        while self.shared.journal.borrow().is_before(self.reader, end) {
+            let read = self.shared.journal.borrow_mut().read(self.reader);
+            let accepted = match read {
+                Read::Last(value) => accept(&value).then_some(value),
+                Read::Shared(value, number) => self.read_shared(value, number, &mut *accept),
+                Read::Nothing | Read::Ended => None,
+            };
+            if let Some(value) = accepted {
+                self.stop_waiting();
+                return Poll::Ready(value);
+            }
+        }
+        self.wait(cx);
+        let journal = self.shared.journal.borrow();
+        let has_more = journal.is_before(self.reader, journal.end());
+        drop(journal);
+        if has_more {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+
+    /// Clones a value that others read as well, if `accept` accepts it.
+    fn read_shared(
+        &self,
+        value: Stored<T>,
+        number: u64,
+        accept: impl FnOnce(&T) -> bool,
+    ) -> Option<T> {
+        let reading = Reading {
+            shared: &self.shared,
+            number,
+        };
+        let item = (*value).as_ref().filter(|value| accept(value)).cloned();
+        // Given back first, so that whoever finishes reading last finds the value
+        // unshared.
+        drop(value);
+        drop(reading);
+        item
+    }
+
+    fn stop_waiting(&self) {
+        let waiting = self.shared.journal.borrow_mut().readers.stop(self.reader);
+        drop(waiting);
+    }
+}
+
 impl<T: Clone> Stream for Subscription<T> {
     type Item = T;
 
@@ -116,26 +181,14 @@ impl<T: Clone> Stream for Subscription<T> {
         }
         let item = match self.read(cx) {
             Read::Last(value) => Some(value),
-            Read::Shared(value, number) => {
-                let reading = Reading {
-                    shared: &self.shared,
-                    number,
-                };
-                let item = (*value).clone();
-                // Given back first, so that whoever finishes reading last finds
-                // the value unshared.
-                drop(value);
-                drop(reading);
-                item
-            }
+            Read::Shared(value, number) => self.read_shared(value, number, |_| true),
             Read::Nothing => return Poll::Pending,
             Read::Ended => {
                 self.ended = true;
                 None
             }
         };
-        let waker = self.shared.journal.borrow_mut().stop_waiting(self.reader);
-        drop(waker);
+        self.stop_waiting();
         Poll::Ready(item)
     }
 }
@@ -168,8 +221,8 @@ impl<T> Shared<T> {
 
 impl<T> Drop for Subscription<T> {
     fn drop(&mut self) {
-        let waker = self.shared.journal.borrow_mut().remove_reader(self.reader);
-        drop(waker);
+        let waiting = self.shared.journal.borrow_mut().remove_reader(self.reader);
+        drop(waiting);
         self.shared.drop_read();
     }
 }

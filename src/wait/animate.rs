@@ -17,7 +17,7 @@ use super::{polled, polled_again};
 /// Calls `apply` with the share of `seconds` that has passed, frame by frame,
 /// until that is 1.
 ///
-/// The first call, with 0, comes at the first poll. The others come once in
+/// **The time runs from the first poll**, with which the first call comes, with 0. The others come once in
 /// every later frame; the last one is the only one with 1, and no value is below
 /// the one before. While its clock stands still, so does the value. Zero
 /// and negative lengths give 0 now and 1 in the next frame; infinity stays

@@ -11,7 +11,8 @@ use crate::time::{Phase, PhaseIndex};
 
 use super::{polled, polled_again};
 
-/// Waits for `frames` frames; 0 counts as 1.
+/// Waits for `frames` frames; 0 counts as 1. **They are counted from the first poll**,
+/// not from the call.
 ///
 /// # Resumes
 ///
@@ -48,7 +49,8 @@ pub fn wait_frames(frames: u64) -> WaitFrames {
 
 /// Waits for `steps` fixed steps; 0 counts as 1.
 ///
-/// A step is one run of [`Phase::FixedUpdate`]. What a script does between such
+/// **The steps are counted from the first poll**, not from the call. A step is one run
+/// of [`Phase::FixedUpdate`]. What a script does between such
 /// waits depends on the steps alone, never on how they are dealt out to frames.
 ///
 /// # Resumes

@@ -14,8 +14,8 @@ use super::{WaitSeconds, polled, wait_seconds};
 
 /// Ticks once in every `period` seconds of the coroutine's clock, without drift.
 ///
-/// Tick number k is due at the clock's time at the first poll plus k periods,
-/// exact to the nanosecond: that one tick comes late, since frames have a
+/// **The time runs from the first poll**, not from the call: tick number k is due at
+/// the clock's time at the first poll plus k periods, exact to the nanosecond. That one tick comes late, since frames have a
 /// length, moves none of the others. (A loop of
 /// [`wait_seconds`] drifts by the overshoot of each round.) What becomes of
 /// ticks that are missed altogether is for [`MissedTicks`] to say. With a

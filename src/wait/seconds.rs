@@ -18,10 +18,14 @@ use super::{polled_again, polled_outside};
 /// Waits until `seconds` of the coroutine's clock have passed: the game clock,
 /// or the one its owner is [bound to](crate::Executor::owner_on).
 ///
-/// The deadline is the clock's time at the first poll plus `seconds`, exact to
-/// the nanosecond. Zero and negative lengths wait one frame, infinity waits for
-/// ever, and can be stopped. In a fixed step the clock reads the time of the
-/// step.
+/// **The time runs from the first poll**, not from the call: the deadline is the
+/// clock's time at the first poll plus `seconds`, exact to the nanosecond. Zero and
+/// negative lengths wait one frame, infinity waits without end, and can be stopped.
+/// In a fixed step the clock reads the time of the step.
+///
+/// So a wait that is made now and awaited later waits its full length from then on. To
+/// have it run from now on, start it as a coroutine and join that, or note the
+/// clock's time and await [`Clock::wait_until`].
 ///
 /// How far past the deadline the clock stands on resuming is not paid back: a
 /// loop of waits drifts by it, an [`interval`](crate::interval) does not.
@@ -68,8 +72,9 @@ pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
 impl Clock {
     /// Waits until `seconds` of this clock have passed.
     ///
-    /// The deadline is the clock's time at the first poll plus `seconds`.
-    /// Changes of scale and pauses move the frame in which it is reached.
+    /// **The time runs from the first poll**, not from the call: the deadline is the
+    /// clock's time at the first poll plus `seconds`. Changes of scale and pauses of
+    /// the clock move the frame in which it is reached.
     /// Otherwise the same as [`wait_seconds`], which counts on the
     /// coroutine's clock.
     ///
@@ -108,12 +113,70 @@ impl Clock {
             timer: Timer::new(seconds, index, Some(clock)),
         }
     }
+
+    /// Waits until this clock reads `point`: a point in time, such as
+    /// [`now`](Clock::now) plus a `Duration`, or a number of seconds since the clock
+    /// began at zero.
+    ///
+    /// It does not matter when the wait is made or first polled. A `point` that the
+    /// clock has reached by the first poll waits one frame, infinity waits without
+    /// end. Changes of scale and pauses of the clock move the frame in which the point
+    /// is reached, but not the point.
+    ///
+    /// If **the coroutine** is paused while it waits, the point moves as every deadline
+    /// does, by what the clock goes on in the pause. To stop time for what must keep to
+    /// a beat, pause the clock.
+    ///
+    /// # Resumes
+    ///
+    /// In [`Phase::Update`] of the first later frame in which the clock is at or past
+    /// the point, or in another phase with [`in_phase`](WaitSeconds::in_phase); in the
+    /// order of [`wait_seconds`](Clock::wait_seconds).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future removes its timer; a new one waits for the same point.
+    ///
+    /// # Panics
+    ///
+    /// When polled: if `point` is NaN, naming the place of this call; outside of an
+    /// [`Executor`](crate::Executor), or in another one than the clock's.
+    ///
+    /// # Examples
+    ///
+    /// A beat that does not drift, however long each bar takes to play:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// async fn beat(music: Clock) -> Vec<u64> {
+    ///     let mut frames = Vec::new();
+    ///     for bar in 1..=3 {
+    ///         music.wait_until(bar).await;
+    ///         frames.push(time().frame);
+    ///         music.wait_seconds(0.75).await;
+    ///     }
+    ///     frames
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let beat = executor.start(beat(executor.clock().child()));
+    /// assert_eq!(executor.run_until(beat, 0.25).unwrap(), [4, 8, 12]);
+    /// ```
+    #[track_caller]
+    pub fn wait_until(&self, point: impl Seconds) -> WaitSeconds {
+        let clock = self.awaited();
+        let index = clock.state().index();
+        WaitSeconds {
+            timer: Timer::until(point, index, clock),
+        }
+    }
 }
 
 /// Waits until the frames' dt, neither scaled nor clamped, add up to `seconds`.
 ///
 /// "Realtime" is the sum of the dt that the host passes in; nothing reads the
-/// wall clock. Otherwise the same as [`wait_seconds`].
+/// wall clock. **The time runs from the first poll**, not from the call. Otherwise the
+/// same as [`wait_seconds`].
 ///
 /// # Examples
 ///
@@ -139,7 +202,7 @@ pub fn wait_seconds_realtime(seconds: impl Seconds) -> WaitSecondsRealtime {
     }
 }
 
-/// The future of [`wait_seconds`] and [`Clock::wait_seconds`].
+/// The future of [`wait_seconds`], [`Clock::wait_seconds`] and [`Clock::wait_until`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitSeconds {
@@ -171,6 +234,8 @@ const _: () = assert!(size_of::<Timer>() <= 56);
 #[derive(Clone, Copy, Debug)]
 enum Deadline {
     In(ClockIndex, u64),
+    /// A point in time of a wait that has not begun.
+    Until(ClockIndex, u64),
     /// What the clock reads then, unless the coroutine is paused in between.
     At(ClockIndex, u64),
     /// Infinitely far away, or further than the clocks count.
@@ -197,6 +262,16 @@ impl Timer {
         }
     }
 
+    /// One whose deadline does not depend on when it begins.
+    #[track_caller]
+    fn until(point: impl Seconds, index: ClockIndex, clock: AwaitedClock) -> Self {
+        let mut timer = Timer::new(point, index, Some(clock));
+        if let Deadline::In(index, point_ns) = timer.deadline {
+            timer.deadline = Deadline::Until(index, point_ns);
+        }
+        timer
+    }
+
     #[inline(always)]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
         let here = Here::new();
@@ -213,7 +288,7 @@ impl Timer {
     fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         match self.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
-                self.begin(scope, cx, ClockRef::Game, length_ns);
+                self.begin(scope, cx, ClockRef::Game, after(length_ns));
                 Poll::Pending
             }
             Deadline::At(index, due_ns) => self.poll_again(scope, cx, index, due_ns),
@@ -221,11 +296,18 @@ impl Timer {
         }
     }
 
+    /// Begins on `clock`, with the deadline that `deadline` makes of what it reads.
     #[inline(always)]
-    fn begin(&mut self, scope: &Scope<'_>, cx: &Context<'_>, clock: ClockRef<'_>, length_ns: u64) {
+    fn begin(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        clock: ClockRef<'_>,
+        deadline: impl FnOnce(u64) -> Option<u64>,
+    ) {
         let core = scope.core();
         let state = self.registration.begin(core);
-        let Some(deadline_ns) = core.now_ns(clock).checked_add(length_ns) else {
+        let Some(deadline_ns) = deadline(core.now_ns(clock)) else {
             self.deadline = Deadline::Never;
             return;
         };
@@ -243,16 +325,20 @@ impl Timer {
         let core = scope.core();
         match self.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) => match core.own_clock() {
-                None => self.begin(scope, cx, ClockRef::Game, length_ns),
+                None => self.begin(scope, cx, ClockRef::Game, after(length_ns)),
                 Some(clock) => self.begin_on(scope, cx, &clock, length_ns),
             },
-            Deadline::In(index, length_ns) => {
+            Deadline::In(index, ns) | Deadline::Until(index, ns) => {
                 let clock = self.clock.take();
                 let is_of_another = |clock: &AwaitedClock| !clock.state().is_of(&core.clock);
                 if clock.as_ref().is_some_and(is_of_another) {
                     clock_of_another_executor();
                 }
-                self.begin(scope, cx, clock_ref(clock.as_ref(), index), length_ns);
+                let awaited = clock_ref(clock.as_ref(), index);
+                match self.deadline {
+                    Deadline::Until(..) => self.begin(scope, cx, awaited, |_| Some(ns)),
+                    _ => self.begin(scope, cx, awaited, after(ns)),
+                }
                 self.clock = clock;
             }
             Deadline::Never if self.registration.is_new() => {
@@ -273,7 +359,7 @@ impl Timer {
         length_ns: u64,
     ) {
         self.clock = Some(AwaitedClock::new(clock));
-        self.begin(scope, cx, ClockRef::Child(clock), length_ns);
+        self.begin(scope, cx, ClockRef::Child(clock), after(length_ns));
     }
 
     /// Polled for another reason than that the wait itself resumes its coroutine.
@@ -331,6 +417,12 @@ impl Timer {
             self.registration.cancel(Place::Timer(index));
         }
     }
+}
+
+/// The deadline of a length: `None` if the clocks do not count that far.
+#[inline(always)]
+fn after(length_ns: u64) -> impl FnOnce(u64) -> Option<u64> {
+    move |now_ns| now_ns.checked_add(length_ns)
 }
 
 /// The clock of a settled index; `clock` unless it is one of the executor's.

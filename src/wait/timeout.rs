@@ -17,8 +17,9 @@ use super::{WaitSeconds, polled_again, wait_seconds};
 /// Waits for `future`, but for no longer than `seconds` of the
 /// coroutine's clock.
 ///
-/// The time is that of [`wait_seconds`]: the deadline is the clock's time at
-/// the first poll plus `seconds`, exact to the nanosecond. Zero and negative
+/// **The time runs from the first poll**, not from the call, as with [`wait_seconds`]:
+/// the deadline is the clock's time at the first poll plus `seconds`, exact to the
+/// nanosecond. Zero and negative
 /// lengths give the future until the next frame, with infinity there is no
 /// limit.
 ///
@@ -33,11 +34,19 @@ use super::{WaitSeconds, polled_again, wait_seconds};
 ///
 /// What the future gave, or [`Elapsed`].
 ///
+/// # What becomes of the future
+///
+/// It is dropped with the `Timeout`, in time or not. For a plain future, an `async fn`
+/// or a wait, that is the end of it. A future that is to go on after the deadline is
+/// passed by reference: `timeout(1, &mut walk)`.
+///
+/// **A coroutine handle only detaches**, as always when it is dropped: the coroutine
+/// goes on by itself after the time is up. With
+/// [`stop_on_drop`](crate::Coroutine::stop_on_drop) it is stopped.
+///
 /// # Cancel safety
 ///
-/// Dropping it drops the future and removes the timer. Once the time is up, the
-/// future is dropped with the `Timeout`; one that is to go on afterwards is
-/// passed by reference: `timeout(1, &mut walk)`.
+/// Dropping it drops the future and removes the timer.
 ///
 /// # Panics
 ///
@@ -60,6 +69,28 @@ use super::{WaitSeconds, polled_again, wait_seconds};
 ///     },
 ///     0.25,
 /// );
+/// ```
+///
+/// A coroutine that times out goes on, unless it stops on drop:
+///
+/// ```
+/// # use framestep::prelude::*;
+/// async fn walk() {
+///     wait_seconds(60).await;
+/// }
+///
+/// let mut executor = Executor::new();
+/// let (goes_on, stops) = (executor.start(walk()), executor.start(walk()));
+/// let ids = [goes_on.id(), stops.id()];
+/// executor.run_until(
+///     async {
+///         assert!(timeout(1, goes_on).await.is_err());
+///         assert!(timeout(1, stops.stop_on_drop()).await.is_err());
+///     },
+///     0.25,
+/// );
+/// assert!(executor.is_alive(ids[0]));
+/// assert!(!executor.is_alive(ids[1]));
 /// ```
 ///
 /// # Source

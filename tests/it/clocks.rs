@@ -33,6 +33,8 @@ fn with_child() -> (Executor, Clock) {
     (executor, child)
 }
 
+mod points;
+
 mod waits;
 
 mod within_a_frame;

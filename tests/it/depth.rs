@@ -55,8 +55,7 @@ fn held_chain(length: u32) -> Boxed<()> {
         if length == 0 {
             forever().await;
         } else {
-            let next = spawn(held_chain(length - 1));
-            next.stop_on_drop();
+            let next = spawn(held_chain(length - 1)).stop_on_drop();
             drop(next.await);
         }
     })
@@ -188,11 +187,12 @@ fn what_destructors_start_far_down_the_stack_begins_before_the_stop_returns() {
             handle: executor.handle(),
             _next: first.take(),
         };
-        let coroutine = executor.start(async move {
-            let _held = held;
-            forever().await;
-        });
-        coroutine.stop_on_drop();
+        let coroutine = executor
+            .start(async move {
+                let _held = held;
+                forever().await;
+            })
+            .stop_on_drop();
         first = Some(coroutine);
     }
     assert!(first.unwrap().stop());

@@ -264,7 +264,7 @@ fn has_come(coroutine: &CoroutineInfo, now: &Time, events: &[TraceEvent]) -> Opt
     if coroutine.state() == State::Ready {
         return (coroutine.phase() != Phase::FixedUpdate).then_some(true);
     }
-    let come = coroutine.waits().map(|wait| match *wait {
+    let come = coroutine.waits().map(|wait| match wait.clone() {
         Wait::Wake { .. } => None,
         // There may have been none, or several.
         wait if wait.phase() == Some(Phase::FixedUpdate) => None,

@@ -127,17 +127,6 @@ fn a_handle_knows_whether_its_coroutine_has_ended() {
 }
 
 #[test]
-fn named_and_stop_on_drop_are_said_in_passing() {
-    let executor = unclamped();
-    let coroutine = executor.start(forever());
-    let same = coroutine.named("boss").stop_on_drop();
-    assert_eq!(same.id(), coroutine.id());
-    coroutine.named(String::from("boss of the second level"));
-    drop(coroutine);
-    assert!(executor.is_empty());
-}
-
-#[test]
 fn handles_are_fused_and_unpin() {
     let mut executor = unclamped();
     let done = executor.start(async {

@@ -255,8 +255,8 @@ fn handles_are_usable_meanwhile() {
             let dropped = start(async move {
                 let _guard = guard;
                 unreachable!("its handle was dropped before");
-            });
-            dropped.stop_on_drop();
+            })
+            .stop_on_drop();
             drop(dropped);
 
             say.say("the closure is over");

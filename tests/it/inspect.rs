@@ -45,11 +45,13 @@ fn check_wait<F: Future + 'static>(script: F, expected: &str) {
 fn circle(executor: &mut Executor) -> [CoroutineId; 2] {
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
-    let north = executor.spawn(async move { drop(take.take().unwrap().await) });
-    north.named("north");
+    let north = executor
+        .spawn(async move { drop(take.take().unwrap().await) })
+        .named("north");
     let north_id = north.id();
-    let south = executor.spawn(async move { drop(north.await) });
-    south.named("south");
+    let south = executor
+        .spawn(async move { drop(north.await) })
+        .named("south");
     let ids = [north_id, south.id()];
     give.set(Some(south));
     update(executor, 0.25);
@@ -200,7 +202,7 @@ fn timers_can_be_read_as_numbers() {
     let id = executor.start(wait_seconds_realtime(1.5)).id();
     update(&mut executor, 1);
     let snapshot = executor.snapshot();
-    let waits: Vec<Wait> = snapshot.get(id).unwrap().waits().copied().collect();
+    let waits: Vec<Wait> = snapshot.get(id).unwrap().waits().cloned().collect();
     let [
         Wait::Timer {
             phase,
@@ -653,10 +655,8 @@ fn a_snapshot_prints_as_a_tree_of_who_hangs_on_whom() {
     let mut executor = unclamped();
     let enemies = executor.owner();
     enemies.named("enemies");
-    let line = executor.start(wait_seconds(2));
-    line.named("line");
-    let dialogue = executor.start(line);
-    dialogue.named("dialogue");
+    let line = executor.start(wait_seconds(2)).named("line");
+    let dialogue = executor.start(line).named("dialogue");
     let done = dialogue.finished();
     executor.start(done).named("music");
     executor.start(dialogue).named("intro");

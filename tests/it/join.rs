@@ -257,7 +257,7 @@ fn stopping_the_last_of_a_chain_of_stop_on_drop_handles_stops_the_chain() {
     for _ in 0..100 {
         let previous = last;
         last = executor.start(async move {
-            previous.stop_on_drop();
+            let previous = previous.stop_on_drop();
             drop(previous.await);
         });
     }

@@ -149,8 +149,7 @@ fn handles_that_are_dropped_with_it_detach() {
                 say.say(name);
             })
         };
-        let stops = child("stops");
-        stops.stop_on_drop();
+        let stops = child("stops").stop_on_drop();
         let _ = join!(child("runs on"), stops, pending::<()>());
     });
     parent.stop();

@@ -178,8 +178,11 @@ fn losers_go_on_unless_they_stop_on_drop() {
                 say.say(name);
             })
         };
-        let runners = [runner("a", 3), runner("b", 1), runner("c", 3)];
-        runners[2].stop_on_drop();
+        let runners = [
+            runner("a", 3),
+            runner("b", 1),
+            runner("c", 3).stop_on_drop(),
+        ];
         let (winner, _) = race(runners).await;
         say.say(format!("{winner} has won"));
     });

@@ -259,7 +259,7 @@ fn a_destructor_that_the_host_brings_about_between_runs_may_run_it() {
     let ways: [Ends; 4] = [
         |script, _owner| assert!(script.stop()),
         |script, owner| {
-            identity(script).stop_on_drop(); // and drops it
+            drop(identity(script).stop_on_drop());
             drop(owner);
         },
         |_script, owner| owner.stop_all(),

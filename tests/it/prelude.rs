@@ -37,6 +37,8 @@ mod bevy {
 
         pub struct State<S>(pub S);
 
+        pub struct Changed<T>(pub T);
+
         pub struct Scene;
     }
 }
@@ -118,10 +120,9 @@ mod beside_bevy {
         let Handle(asset) = Handle("door");
         let State(menu) = State(true);
         let Interval(start, end) = super::bevy::prelude::interval(0.0, 1.0);
+        assert_eq!((start, end), (0.0, 1.0));
+        let Changed(height) = Changed(2.0);
         let Scene = Scene;
-        assert_eq!(
-            (delta, asset, menu, start, end),
-            (0.25, "door", true, 0.0, 1.0)
-        );
+        assert_eq!((delta, asset, menu, height), (0.25, "door", true, 2.0));
     }
 }

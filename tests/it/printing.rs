@@ -106,8 +106,7 @@ struct Mute;
 #[test]
 fn a_join_error_tells_who_and_how() {
     let executor = Executor::new();
-    let sleeper = executor.start(wait_seconds(9));
-    sleeper.named("sleeper");
+    let sleeper = executor.start(wait_seconds(9)).named("sleeper");
     let id = sleeper.id();
     sleeper.stop();
     let error: JoinError = result_of(&executor, sleeper).unwrap_err();
@@ -120,8 +119,9 @@ fn a_join_error_tells_who_and_how() {
     let told = panic_of(AssertUnwindSafe(|| error.into_panic()));
     assert!(told.contains("ask `is_panic()` first"), "{told}");
 
-    let mute = executor.start(async { std::panic::panic_any(Mute) });
-    mute.named("mute");
+    let mute = executor
+        .start(async { std::panic::panic_any(Mute) })
+        .named("mute");
     let error = result_of(&executor, mute).map(|(): ()| ()).unwrap_err();
     assert_eq!(
         error.to_string(),

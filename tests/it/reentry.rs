@@ -73,7 +73,7 @@ impl Everything {
         }
         let victim = self.victims.borrow_mut().pop();
         if let Some(victim) = victim {
-            victim.stop_on_drop();
+            let victim = victim.stop_on_drop();
             drop(victim);
         }
         let log = self.log.clone();
@@ -424,13 +424,14 @@ fn a_coroutine_that_drops_its_own_stop_on_drop_handle_stops_itself() {
     let log = Log::new();
     let slot: Rc<RefCell<Option<Coroutine<()>>>> = Rc::default();
     let (take, say) = (slot.clone(), log.clone());
-    let own = executor.spawn(async move {
-        drop(take.take());
-        say.say("until the next wait");
-        next_frame().await;
-        say.say("never");
-    });
-    own.stop_on_drop();
+    let own = executor
+        .spawn(async move {
+            drop(take.take());
+            say.say("until the next wait");
+            next_frame().await;
+            say.say("never");
+        })
+        .stop_on_drop();
     slot.replace(Some(own));
     for _ in 0..2 {
         executor.run_frame(0.25);

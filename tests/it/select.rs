@@ -174,11 +174,7 @@ fn losers_are_dropped_from_the_top_before_the_handler_runs() {
                 wait_frames(frames).await;
             }
         };
-        let child = |name: &'static str| {
-            let child = start(waits(name, 3));
-            child.stop_on_drop();
-            child
-        };
+        let child = |name: &'static str| start(waits(name, 3)).stop_on_drop();
         select! {
             () = waits("first dropped", 9) => unreachable!(),
             () = waits("second dropped", 1) => say.say("handler"),

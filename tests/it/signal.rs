@@ -1,5 +1,8 @@
 //! `Signal`: events, those who wait for one, and those who read them all.
 
+mod named;
+mod owned;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 

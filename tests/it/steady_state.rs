@@ -239,8 +239,7 @@ fn select_and_join_do_not_allocate() {
         executor.start(async {
             let mut long = wait_seconds(1e6);
             loop {
-                let child = start(wait_frames(3).map(drop));
-                child.stop_on_drop();
+                let child = start(wait_frames(3).map(drop)).stop_on_drop();
                 select! {
                     _ = &mut long => unreachable!(),
                     _ = child => unreachable!(),

@@ -385,7 +385,7 @@ fn stop_on_drop_stops_the_coroutine_when_its_handle_goes() {
         forever().await;
     });
     let id = coroutine.id();
-    coroutine.stop_on_drop();
+    let coroutine = coroutine.stop_on_drop();
     executor.run_frame(0.25);
     assert!(executor.is_alive(id));
     drop(coroutine);
@@ -402,8 +402,8 @@ fn stop_on_drop_ties_a_child_to_its_parent() {
         let child = start(async move {
             let _dropped = say.on_drop("child dropped");
             forever().await;
-        });
-        child.stop_on_drop();
+        })
+        .stop_on_drop();
         drop(child.await);
     });
     executor.run_frame(0.25);
@@ -423,8 +423,8 @@ fn stop_on_drop_stops_a_branch_that_lost() {
             let mut slow = start(async move {
                 let _dropped = log.on_drop("dropped");
                 forever().await;
-            });
-            slow.stop_on_drop();
+            })
+            .stop_on_drop();
             futures::select! {
                 _ = slow => unreachable!(),
                 () = next_frame() => (),
@@ -439,8 +439,7 @@ fn stop_on_drop_stops_a_branch_that_lost() {
 #[test]
 fn stop_on_drop_changes_nothing_for_what_has_finished() {
     let executor = unclamped();
-    let coroutine = executor.start(async { 3 });
-    coroutine.stop_on_drop();
+    let coroutine = executor.start(async { 3 }).stop_on_drop();
     assert_eq!(result_of(&executor, coroutine).unwrap(), 3);
 }
 

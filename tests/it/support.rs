@@ -211,9 +211,3 @@ pub(crate) fn waker_that_tells(hear: fn(WakerCall)) -> Waker {
     // SAFETY: the data is a function, which may be called on any thread.
     unsafe { Waker::from_raw(RawWaker::new(hear as *const (), &VTABLE)) }
 }
-
-/// The same handle, which now stops its coroutine when it is dropped.
-pub(crate) fn stopping<T: 'static>(coroutine: Coroutine<T>) -> Coroutine<T> {
-    coroutine.stop_on_drop();
-    coroutine
-}

@@ -261,3 +261,24 @@ fn elapsed_is_an_error() {
     }
     assert_eq!(fails().unwrap_err().to_string(), "the time was up");
 }
+
+#[test]
+fn a_handle_that_times_out_detaches_unless_it_stops_on_drop() {
+    let mut executor = unclamped();
+    let (goes_on, stops) = (
+        executor.start(wait_seconds(9)),
+        executor.start(wait_seconds(9)),
+    );
+    let ids = [goes_on.id(), stops.id()];
+    let waits = [
+        executor.start(async { timeout(0.5, goes_on).await.is_err() }),
+        executor.start(async { timeout(0.5, stops.stop_on_drop()).await.is_err() }),
+    ];
+    executor.run_frame(0.25);
+    assert!(ids.iter().all(|&id| executor.is_alive(id)));
+    executor.run_frame(0.25);
+    assert_eq!(ids.map(|id| executor.is_alive(id)), [true, false]);
+    for wait in waits {
+        assert!(result_of(&executor, wait).unwrap());
+    }
+}

@@ -94,8 +94,7 @@ fn each_end_is_told_with_its_outcome() {
     executor.start(async {}).named("returns");
     let panics = executor.spawn(async { panic!("on purpose") });
     panics.named("panics");
-    let stopped = executor.start(forever());
-    stopped.named("stopped");
+    let stopped = executor.start(forever()).named("stopped");
     let child = executor.owner();
     child.start(forever()).named("owned");
     let stops_itself = executor.spawn(async {
@@ -129,8 +128,7 @@ fn ends_outside_of_a_run_are_told_at_once() {
     let (executor, log) = tracing();
     let owner = executor.owner();
     let ids = [0, 1].map(|_| {
-        let coroutine = owner.start(forever());
-        coroutine.named("owned");
+        let coroutine = owner.start(forever()).named("owned");
         coroutine.id()
     });
     log.take();
@@ -143,8 +141,9 @@ fn ends_outside_of_a_run_are_told_at_once() {
 #[test]
 fn a_panic_is_told_and_so_is_what_comes_after_it() {
     let (mut executor, log) = tracing();
-    let panics = executor.spawn(async { panic!("on purpose") });
-    panics.named("panics");
+    let panics = executor
+        .spawn(async { panic!("on purpose") })
+        .named("panics");
     executor.start(async { drop(panics.await) }).named("joins");
     executor.spawn(async {}).named("other");
     log.take();
@@ -163,16 +162,15 @@ fn a_panic_is_told_and_so_is_what_comes_after_it() {
 fn every_way_to_resume_is_told() {
     let (mut executor, log) = tracing();
     let (sender, receiver) = async_channel::bounded(1);
-    let child = executor.start(next_frame());
-    child.named("frame");
+    let child = executor.start(next_frame()).named("frame");
     executor.start(child).named("join");
     executor.start(wait_seconds(0.25)).named("timer");
     executor.start(wait_frames(1)).named("record");
     executor
         .start(async move { receiver.recv().await })
         .named("woken");
-    let paused = executor.start(next_frame());
-    paused.named("paused").pause();
+    let paused = executor.start(next_frame()).named("paused");
+    paused.pause();
     sender.try_send(()).unwrap();
     log.take();
     update(&mut executor, 0.25);
@@ -231,8 +229,7 @@ fn on_resume(executor: &Executor, name: &'static str, react: impl FnOnce() + 'st
 #[test]
 fn a_hook_may_stop_the_coroutine_it_is_told_of() {
     let mut executor = unclamped();
-    let door = executor.start(door());
-    door.named("door");
+    let door = executor.start(door()).named("door");
     let (handle, id) = (executor.handle(), door.id());
     let log = on_resume(&executor, "door", move || assert!(handle.stop(id)));
     executor.start(async { drop(door.await) }).named("joins");
@@ -304,8 +301,7 @@ fn what_a_hook_spawns_has_no_parent_and_no_owner() {
         *see.borrow_mut() = Some((id, handle.snapshot().unwrap()));
     });
     let owner = executor.owner();
-    let door = owner.spawn(async { next_frame().await });
-    door.named("door");
+    let door = owner.spawn(async { next_frame().await }).named("door");
     let mut executor = executor;
     update(&mut executor, 0.25);
     let (id, during) = seen.borrow_mut().take().unwrap();

@@ -23,8 +23,7 @@ pub(crate) fn act(world: &Rc<World>, inside: bool, clocked: bool) {
         }
         6 => {
             if let Some(coroutine) = world.take(&world.coroutines) {
-                coroutine.stop_on_drop();
-                drop(coroutine);
+                drop(coroutine.stop_on_drop());
             }
         }
         7 => drop(world.take(&world.coroutines)),

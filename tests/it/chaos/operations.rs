@@ -7,7 +7,6 @@ use std::rc::Rc;
 use framestep::prelude::*;
 use framestep::{Executor, Handle};
 
-use crate::support::stopping;
 use crate::watched::{expect, fault, watched};
 
 use super::grenade::{Event, Grenade, survive};
@@ -212,7 +211,7 @@ const OPERATIONS: &[Operation] = &[
     |world| make(world, |handle, slot| handle.start(script(world, slot))),
     |world| {
         let taken = world.take(&world.coroutines);
-        drop(taken.map(|known| stopping(known.coroutine)));
+        drop(taken.map(|known| known.coroutine.stop_on_drop()));
     },
     |world| {
         let owner = world.take(&world.owners);

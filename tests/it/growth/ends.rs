@@ -6,7 +6,7 @@ use std::rc::Rc;
 use framestep::prelude::*;
 use framestep::{Executor, Handle};
 
-use crate::support::{forever, stopping};
+use crate::support::forever;
 use crate::timeline::unclamped;
 
 use super::{Subject, run_large, subject};
@@ -46,7 +46,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             let executor = unclamped();
             let mut next = executor.start(forever());
             for _ in 0..n {
-                let held = stopping(next);
+                let held = next.stop_on_drop();
                 next = executor.start(async move {
                     let _held = held;
                     forever().await;
@@ -132,7 +132,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             let executor = unclamped();
             let mut first = executor.start(forever());
             for _ in 0..n {
-                let held = stopping(first);
+                let held = first.stop_on_drop();
                 first = executor.start(async move {
                     let _held = held;
                     forever().await;

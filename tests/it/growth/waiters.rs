@@ -142,9 +142,22 @@ pub(super) const SUBJECTS: &[Subject] = &[
         }
         assert!(executor.is_empty());
     }),
+    subject("a watch with n that wait", 10_000, |n| {
+        let mut executor = unclamped();
+        let watch = Watch::new(0);
+        for _ in 0..n {
+            executor.start(watch.wait_for(|&value| value == 3));
+            executor.start(watch.changed());
+        }
+        for value in 1..=3 {
+            watch.set(value);
+            executor.run_frame(0.25);
+        }
+        assert!(executor.is_empty());
+    }),
     subject(
         "a signal with n events and n subscriptions, dropped",
-        10_000,
+        100_000,
         |n| {
             let signal: Signal<usize> = Signal::with_limit(1 << 20);
             let subscriptions: Vec<_> = (0..n).map(|_| signal.subscribe()).collect();

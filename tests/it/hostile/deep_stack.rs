@@ -10,7 +10,7 @@ use futures::future::LocalBoxFuture;
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Handle};
 
-use crate::support::{count_frames, forever, stopping};
+use crate::support::{count_frames, forever};
 use crate::timeline::unclamped;
 use crate::watched::{alive, check_all_dropped, check_no_faults, expect, watched};
 
@@ -194,7 +194,9 @@ fn drops_an_owner() -> Act {
 fn drops_a_handle_that_stops() -> Act {
     let mut executor = unclamped();
     let frames = Rc::new(Cell::new(0));
-    let coroutine = stopping(executor.start(watched(count_frames(frames.clone()))));
+    let coroutine = executor
+        .start(watched(count_frames(frames.clone())))
+        .stop_on_drop();
     (
         Box::new(move || {
             let before = alive();

@@ -59,12 +59,7 @@ fn waits() -> Vec<(&'static str, Make)> {
             forget_all(|| start(wait_frames(2))).boxed_local()
         }),
         ("Coroutine that stops", || {
-            forget_all(|| {
-                let child = start(wait_frames(2));
-                child.stop_on_drop();
-                child
-            })
-            .boxed_local()
+            forget_all(|| start(wait_frames(2)).stop_on_drop()).boxed_local()
         }),
         ("Finished", || {
             forget_all(|| start(wait_frames(2)).finished()).boxed_local()
@@ -103,7 +98,19 @@ fn waits() -> Vec<(&'static str, Make)> {
             .boxed_local()
         }),
         ("WaitSignal", || {
-            forget_all(|| leaked(Signal::<u32>::new()).wait()).boxed_local()
+            forget_all(|| Signal::<u32>::new().wait()).boxed_local()
+        }),
+        ("WaitSignalFor, of a name", || {
+            let signal = Signal::<u32>::new().named("signal");
+            forget_all(move || signal.wait_for(|_| false)).boxed_local()
+        }),
+        ("Changed and WaitWatch, of a name", || {
+            let (watch, same) = (Watch::new(1).named("watch"), Watch::new(1));
+            forget_all(move || {
+                watch.set(2);
+                futures::future::join(watch.changed(), same.wait_for(|&value| value > 1))
+            })
+            .boxed_local()
         }),
         ("Signal and Subscription", || {
             async {
@@ -246,8 +253,7 @@ fn handles_owners_clocks_and_remotes_leak_and_their_coroutines_go_on_to_the_exec
     forget(below);
     forget(owner);
     forget(lasting(&executor, &drops));
-    let stops = lasting(&executor, &drops);
-    stops.stop_on_drop();
+    let stops = lasting(&executor, &drops).stop_on_drop();
     forget(stops);
     forget(lasting(&executor, &drops).finished());
     let paused = executor.owner();

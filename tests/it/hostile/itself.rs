@@ -22,9 +22,7 @@ fn one_that_holds_its_own_handle_ends_like_any_other() {
             let own = executor.spawn(async move {
                 let _dropped = dropped;
                 let own = take.take().unwrap();
-                if stops {
-                    own.stop_on_drop();
-                }
+                let own = if stops { own.stop_on_drop() } else { own };
                 next_frame().await;
                 if !returns {
                     forever().await;
@@ -52,8 +50,7 @@ fn two_that_hold_and_stop_each_other_end_together() {
             let (take, dropped) = (slots[1 - at].clone(), log.on_drop(at));
             executor.spawn(async move {
                 let _dropped = dropped;
-                let other = take.take().unwrap();
-                other.stop_on_drop();
+                let other = take.take().unwrap().stop_on_drop();
                 forever().await;
                 drop(other);
             })

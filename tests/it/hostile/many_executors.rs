@@ -13,7 +13,7 @@ use futures::future::LocalBoxFuture;
 use framestep::Executor;
 use framestep::prelude::*;
 
-use crate::support::{forever, panic_of, stopping};
+use crate::support::{forever, panic_of};
 use crate::timeline::unclamped;
 use crate::watched::{check_all_dropped, watched};
 
@@ -123,7 +123,7 @@ fn handles_of_executors_that_are_gone_do_nothing_to_those_made_since() {
         assert!(owner.start(watched(forever())).is_finished());
         assert!(!remote.spawn(|| async {}));
         assert!(!coroutine.stop() && !handle.stop(coroutine.id()));
-        drop(stopping(coroutine));
+        drop(coroutine.stop_on_drop());
         assert!(handle.time().is_none());
     }
     executor.run_frame(0.25);

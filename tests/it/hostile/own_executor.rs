@@ -13,7 +13,7 @@ use futures::FutureExt;
 use framestep::prelude::*;
 use framestep::{Executor, Handle};
 
-use crate::support::{count_frames, forever, panic_of, place_of_panic, result_of, stopping};
+use crate::support::{count_frames, forever, panic_of, place_of_panic, result_of};
 use crate::timeline::{Log, in_quarters, unclamped};
 use crate::watched::{check_all_dropped, check_no_faults, watched};
 
@@ -165,7 +165,7 @@ fn what_a_poll_calls_cannot_run_the_executor() {
                 let _runs = runs;
                 forever().await;
             });
-            drop(stopping(victim));
+            drop(victim.stop_on_drop());
             // a closure that is called at once,
             let mut runs = Some(own.clone());
             let call = move |_| {

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor};
 
-use crate::support::{Random, forever, stopping};
+use crate::support::{Random, forever};
 use crate::timeline::unclamped;
 use crate::watched::{check_all_dropped, check_no_faults, watched};
 
@@ -34,7 +34,7 @@ fn use_memory_again(executor: &Executor) -> Vec<Coroutine<()>> {
 /// The ways in which a coroutine can end that did not come to its own end.
 const ENDS: [fn(&mut Executor, Coroutine<()>, Owner); 9] = [
     |_, coroutine, _| assert!(coroutine.stop()),
-    |_, coroutine, _| drop(stopping(coroutine)),
+    |_, coroutine, _| drop(coroutine.stop_on_drop()),
     |_, _, owner| drop(owner),
     |_, _, owner| owner.stop_all(),
     |_, _, owner| owner.set_active(false),
@@ -46,7 +46,7 @@ const ENDS: [fn(&mut Executor, Coroutine<()>, Owner); 9] = [
     },
     // In the destructor of another.
     |executor, coroutine, owner| {
-        let held = (stopping(coroutine), owner);
+        let held = (coroutine.stop_on_drop(), owner);
         let holder = executor.start(async move {
             let _held = held;
             forever().await;

@@ -240,8 +240,7 @@ impl System for Real {
     }
 
     fn drop_and_stop(handle: Coroutine<usize>) {
-        let handle = handle;
-        let _ = handle.stop_on_drop();
+        drop(handle.stop_on_drop());
     }
 
     fn join(handle: Coroutine<usize>) -> Waiting {

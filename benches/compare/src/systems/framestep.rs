@@ -268,12 +268,14 @@ impl System for Framestep {
                 }
                 _ => executor.spawn(waiting(index)),
             };
-            match index % 16 {
-                6 => drop(coroutine.pause()),
-                9 => drop(coroutine.named("door")),
-                _ => {}
+            if index % 16 == 6 {
+                coroutine.pause();
             }
-            joined = Some(coroutine);
+            joined = Some(if index % 16 == 9 {
+                coroutine.named("door")
+            } else {
+                coroutine
+            });
         }
         let mut frames = Frames(executor);
         frames.steps(1);

@@ -144,8 +144,7 @@ pub(super) fn operations() -> Vec<Operation> {
             |stage| {
                 let victim = stage.victim.take().unwrap();
                 let id = victim.id();
-                victim.stop_on_drop();
-                drop(victim);
+                drop(victim.stop_on_drop());
                 assert!(!stage.handle.is_alive(id));
             },
             |_| (),

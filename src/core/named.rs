@@ -1,0 +1,116 @@
+//! Waits for what has a name, a signal or a watch, for those who inspect a
+//! coroutine.
+//!
+//! The wait itself is one of the coroutine's waker, of which the executor knows
+//! nothing. So a wait for something named is noted here for as long as it lasts; one
+//! for something without a name costs nothing.
+
+#![forbid(unsafe_code)]
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use slab::Slab;
+
+use crate::coroutine::TaskKey;
+use crate::inspect::Wait;
+use crate::time::Phase;
+
+use super::Core;
+use super::scope;
+
+/// Something that has a name, and that coroutines wait for.
+#[derive(Clone)]
+pub(crate) struct Source {
+    kind: Kind,
+    name: Arc<str>,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Signal,
+    Watch,
+}
+
+impl Source {
+    pub(crate) fn signal(name: Cow<'static, str>) -> Self {
+        Source {
+            kind: Kind::Signal,
+            name: name.into(),
+        }
+    }
+
+    pub(crate) fn watch(name: Cow<'static, str>) -> Self {
+        Source {
+            kind: Kind::Watch,
+            name: name.into(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A wait for it, as a snapshot shows it.
+    fn wait(&self, phase: Phase) -> Wait {
+        let name = self.name.clone();
+        match self.kind {
+            Kind::Signal => Wait::Signal { name, phase },
+            Kind::Watch => Wait::Watch { name, phase },
+        }
+    }
+}
+
+/// The waits of an executor's coroutines for what has a name.
+#[derive(Default)]
+pub(super) struct NamedWaits(Slab<(TaskKey, Source)>);
+
+/// One of them. It ends when this is dropped.
+pub(crate) struct NamedWait {
+    executor: u32,
+    index: usize,
+}
+
+impl NamedWait {
+    /// The coroutine that is being polled waits for `source`. `None`: there is none.
+    pub(crate) fn begin(source: &Source) -> Option<Self> {
+        scope::with(|scope| {
+            let scope = scope?;
+            let (core, task) = (scope.core(), scope.current()?.task_key());
+            let mut waits = core.named_waits.borrow_mut();
+            Some(NamedWait {
+                executor: core.id,
+                index: waits.0.insert((task, source.clone())),
+            })
+        })
+    }
+
+    /// The source is about to wake the coroutine.
+    pub(crate) fn note_woken(&self) {
+        scope::with_executor(self.executor, |core| {
+            if core.watch.is_on() {
+                let (task, source) = core.named_waits.borrow().0[self.index].clone();
+                core.note_woken_by(task, source.name);
+            }
+        });
+    }
+}
+
+impl Drop for NamedWait {
+    fn drop(&mut self) {
+        scope::with_executor(self.executor, |core| {
+            let ended = core.named_waits.borrow_mut().0.try_remove(self.index);
+            drop(ended);
+        });
+    }
+}
+
+impl Core {
+    /// Shows each wait for something named to `show`: whose it is, and what it
+    /// looks like in a phase.
+    pub(super) fn each_named_wait(&self, mut show: impl FnMut(TaskKey, &dyn Fn(Phase) -> Wait)) {
+        for (_, (task, source)) in &self.named_waits.borrow().0 {
+            show(*task, &|phase| source.wait(phase));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! One who follows a value.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::stream::{FusedStream, Stream};
+
+use super::waiter::Waiter;
+
+/// The changes of a [`Watch`](super::Watch) from
+/// [`subscribe`](super::Watch::subscribe) on, as a [`Stream`] of values.
+///
+/// It remembers the version of the value that it has seen, so **no change is lost
+/// between two items**: if the value has changed since, the next item is ready at
+/// once. Several changes between two items are one item, the latest value. The stream
+/// ends when the last `Watch` has been dropped and its last value has been seen.
+///
+/// # Resumes
+///
+/// See [`Watch`](super::Watch).
+///
+/// # Cancel safety
+///
+/// Dropping a wait for the next item loses nothing. Dropping the subscriber forgets
+/// what it has not seen.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// use futures::StreamExt;
+///
+/// let mut executor = Executor::new();
+/// let score = Watch::new(0);
+/// let mut scores = score.subscribe();
+/// let shown = executor.start(async move {
+///     let mut shown = Vec::new();
+///     while let Some(score) = scores.next().await {
+///         shown.push(score);
+///         wait_seconds(1).await; // the score goes on meanwhile
+///     }
+///     shown
+/// });
+/// score.set(10);
+/// executor.run_frame(0.25);
+/// score.set(20);
+/// score.set(30);
+/// drop(score);
+/// assert_eq!(executor.run_until(shown, 0.25).unwrap(), [10, 30]);
+/// ```
+#[must_use = "streams do nothing unless they are polled"]
+pub struct Changes<T> {
+    waiter: Waiter<T>,
+    ended: bool,
+}
+
+impl<T> Changes<T> {
+    pub(super) fn new(waiter: Waiter<T>) -> Self {
+        Changes {
+            waiter,
+            ended: false,
+        }
+    }
+}
+
+impl<T: Clone> Stream for Changes<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let this = &mut *self;
+        if this.ended {
+            return Poll::Ready(None);
+        }
+        if !this.waiter.has_news() && !this.waiter.is_abandoned() {
+            this.waiter.wait(cx);
+        }
+        // The waker was cloned, which is user code: it may have set the value, or
+        // dropped the last watch.
+        if this.waiter.has_news() {
+            this.waiter.stop();
+            this.waiter.see();
+            return Poll::Ready(Some(this.waiter.shared.with(T::clone)));
+        }
+        if this.waiter.is_abandoned() {
+            this.waiter.stop();
+            this.ended = true;
+            return Poll::Ready(None);
+        }
+        Poll::Pending
+    }
+}
+
+// Values are kept elsewhere.
+impl<T> Unpin for Changes<T> {}
+
+impl<T: Clone> FusedStream for Changes<T> {
+    fn is_terminated(&self) -> bool {
+        self.ended
+    }
+}
+
+impl<T> fmt::Debug for Changes<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes")
+            .field("unseen", &self.waiter.has_news())
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}

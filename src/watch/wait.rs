@@ -1,0 +1,118 @@
+//! Waiting for a change, and for a condition.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::wait::polled_again;
+
+use super::waiter::Waiter;
+
+/// The future of [`Watch::changed`](super::Watch::changed).
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Changed<T> {
+    /// `None` once it has been ready.
+    waiter: Option<Waiter<T>>,
+}
+
+/// The future of [`Watch::wait_for`](super::Watch::wait_for).
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitWatch<T, P> {
+    /// `None` once it has been ready.
+    waiter: Option<Waiter<T>>,
+    condition: P,
+}
+
+impl<T> Changed<T> {
+    pub(super) fn new(waiter: Waiter<T>) -> Self {
+        Changed {
+            waiter: Some(waiter),
+        }
+    }
+}
+
+impl<T, P> WaitWatch<T, P> {
+    pub(super) fn new(waiter: Waiter<T>, condition: P) -> Self {
+        WaitWatch {
+            waiter: Some(waiter),
+            condition,
+        }
+    }
+}
+
+impl<T> Future for Changed<T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(waiter) = &self.waiter else {
+            polled_again("Watch::changed()");
+        };
+        if !waiter.has_news() {
+            waiter.wait(cx);
+        }
+        // The waker was cloned, which is user code: it may have set the value.
+        if !waiter.has_news() {
+            return Poll::Pending;
+        }
+        self.waiter = None;
+        Poll::Ready(())
+    }
+}
+
+impl<T, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let Some(waiter) = &mut this.waiter else {
+            polled_again("Watch::wait_for()");
+        };
+        waiter.see();
+        if waiter.shared.with(&mut this.condition) {
+            this.waiter = None;
+            return Poll::Ready(());
+        }
+        waiter.wait(cx);
+        if waiter.has_news() {
+            // The condition has set the value that it refused. Asked again at once,
+            // it could hold the frame up.
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+// The closure is called, never pinned, and values are kept elsewhere.
+impl<T> Unpin for Changed<T> {}
+impl<T, P> Unpin for WaitWatch<T, P> {}
+
+impl<T> FusedFuture for Changed<T> {
+    fn is_terminated(&self) -> bool {
+        self.waiter.is_none()
+    }
+}
+
+impl<T, P: FnMut(&T) -> bool> FusedFuture for WaitWatch<T, P> {
+    fn is_terminated(&self) -> bool {
+        self.waiter.is_none()
+    }
+}
+
+impl<T> fmt::Debug for Changed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changed")
+            .field("done", &self.waiter.is_none())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T, P> fmt::Debug for WaitWatch<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitWatch")
+            .field("done", &self.waiter.is_none())
+            .finish_non_exhaustive()
+    }
+}

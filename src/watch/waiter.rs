@@ -1,0 +1,67 @@
+//! One who waits for a watch.
+
+use std::rc::Rc;
+use std::task::Context;
+
+use crate::waiters::Waiting;
+
+use super::Shared;
+
+/// A place among those who wait for a watch, with the version that it has seen.
+pub(super) struct Waiter<T> {
+    pub(super) shared: Rc<Shared<T>>,
+    index: usize,
+    seen: u64,
+}
+
+impl<T> Waiter<T> {
+    /// One that has seen the present value.
+    pub(super) fn new(shared: &Rc<Shared<T>>) -> Self {
+        let mut state = shared.state.borrow_mut();
+        Waiter {
+            shared: shared.clone(),
+            index: state.waiters.add(()),
+            seen: state.version,
+        }
+    }
+
+    pub(super) fn has_news(&self) -> bool {
+        self.shared.state.borrow().version != self.seen
+    }
+
+    /// Notes that it has seen the present value.
+    pub(super) fn see(&mut self) {
+        self.seen = self.shared.state.borrow().version;
+    }
+
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.shared.state.borrow().handles == 0
+    }
+
+    /// Waits with the waker in `cx`. Calls user code: there may be news by now.
+    pub(super) fn wait(&self, cx: &Context<'_>) {
+        let state = &self.shared.state;
+        let (is_waiting, source) = {
+            let waiters = &state.borrow().waiters;
+            (waiters.waits_with(self.index, cx.waker()), waiters.source())
+        };
+        if !is_waiting {
+            let waiting = Waiting::new(cx, source.as_ref());
+            let previous = state.borrow_mut().waiters.wait(self.index, waiting);
+            drop(previous);
+        }
+    }
+
+    /// Waits no longer.
+    pub(super) fn stop(&self) {
+        let waiting = self.shared.state.borrow_mut().waiters.stop(self.index);
+        drop(waiting);
+    }
+}
+
+impl<T> Drop for Waiter<T> {
+    fn drop(&mut self) {
+        let ((), waiting) = self.shared.state.borrow_mut().waiters.remove(self.index);
+        drop(waiting);
+    }
+}
