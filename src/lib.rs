@@ -147,7 +147,8 @@
 //! when `stop` returns. One that is being polled, such as one that stops itself,
 //! goes on to its next wait first. Whoever joins it is told, in the same run;
 //! the same goes for a script that panicked, which ends that one script and
-//! nothing else.
+//! nothing else. If nobody joins it, the panic is a [`Report`]; errors that a
+//! script returns go to [`on_error`](Coroutine::on_error).
 //!
 //! ```
 //! # use std::{cell::Cell, rc::Rc};
@@ -256,18 +257,19 @@
 //! let mut world = World { damage: 0 };
 //! let mut executor = Executor::new();
 //! let enemy = Enemy { scripts: executor.owner() };
-//! enemy.scripts.start(bite());
-//! for _ in 0..4 {
+//! enemy.scripts.spawn(bite());
+//! for _ in 0..5 {
 //!     executor.lend(&mut world, |executor| executor.run_frame(0.25));
 //! }
-//! assert_eq!(world.damage, 6);
+//! assert_eq!(world.damage, 6); // begun in frame 1: bites in 3 and 5
 //! drop(enemy);
 //! assert!(executor.is_empty());
 //! ```
 //!
 //! An owner may be [bound](Executor::owner_on) to a [`Clock`] that goes slower
 //! than the game's, or stands still: slow motion for the enemies, and not for
-//! the player. For those without an engine, a [`Scene`] steps [`Behaviour`]s and
+//! the player. An engine whose components go from thread to thread keeps a
+//! [`SendOwner`], and lends its contexts by a key, see [`Lend`]. For those without an engine, a [`Scene`] steps [`Behaviour`]s and
 //! their scripts in Unity's order.
 //!
 //! # The same again
@@ -343,8 +345,11 @@ pub use executor::{Builder, Executor, Handle, Remote};
 pub use inspect::{
     CoroutineInfo, Moment, Report, Snapshot, State, TimerClock, TraceEvent, Traced, Wait,
 };
-pub use lend::{WithError, try_with, with};
-pub use owner::Owner;
+pub use lend::{
+    Lend, WithError, try_with, try_with_as, try_with_ref, with, with_as, with_ref, with_soon,
+    with_soon_as,
+};
+pub use owner::{Owner, OwnerHandle, SendOwner};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{current, delta_seconds, handle, owner, spawn, spawn_in, start, stop, time};
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};

@@ -156,7 +156,7 @@ where
 #[track_caller]
 pub fn owner() -> Owner {
     let (core, owner) = inside("owner");
-    Owner::new(core, owner)
+    Owner::new(&core, owner)
 }
 
 /// A weak [`Handle`] of the executor that runs the caller, for **what must outlive

@@ -68,6 +68,11 @@ impl<T> Foreign<T> {
         Foreign(ManuallyDrop::new(Some(value)))
     }
 
+    #[inline]
+    pub(crate) fn get(&self) -> &T {
+        self.0.as_ref().expect("it is taken with the wrapper")
+    }
+
     /// Takes the value out, for a call that consumes it.
     #[inline]
     pub(crate) fn into_inner(mut self) -> T {

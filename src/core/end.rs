@@ -101,9 +101,9 @@ impl Core {
             };
             self.tasks.end(task, payload.is_some());
             if let Some(payload) = payload {
-                let payload = Foreign::new(payload);
+                let panicked = self.panicked(payload);
                 self.tasks
-                    .cold_or_new(task, |cold| cold.panic = Some(payload));
+                    .cold_or_new(task, |cold| cold.panic = Some(panicked));
             }
             self.settle(task);
         }
@@ -184,7 +184,7 @@ impl Core {
             self.drop_unwanted_output(task);
         }
         if task.is_in(State::Panicked) {
-            self.dispose_of_panic(task);
+            self.report_unread(task);
         }
         self.release(task);
     }
@@ -197,12 +197,6 @@ impl Core {
     fn drop_output(&self, task: Task<'_>) -> Result<(), Payload> {
         let _shown = self.show_clock_of(task);
         scope::enter_task(self, task, |_| self.tasks.drop_output(task))
-    }
-
-    #[cold]
-    fn dispose_of_panic(&self, task: Task<'_>) {
-        let payload = self.tasks.cold(task, |cold| cold.panic.take());
-        drop(payload);
     }
 
     /// Gives the block of an ended task back, if nothing needs it any more.
@@ -283,7 +277,7 @@ impl Core {
     fn join_error(&self, task: Task<'_>) -> JoinError {
         let (id, name) = (self.id_of(task), self.name_of(task));
         match self.tasks.cold(task, |cold| cold.panic.take()).flatten() {
-            Some(payload) => JoinError::panicked(id, name, payload.into_inner()),
+            Some(panicked) => JoinError::panicked(id, name, panicked.into_payload()),
             None => JoinError::stopped(id, name),
         }
     }
@@ -305,8 +299,10 @@ impl Core {
             // All of them, however deep this is in other ends.
             self.work_off_ends();
         }
+        self.lent.close();
+        self.report_pending_panic();
         // They may keep what keeps this.
-        self.reports.hook.close();
+        self.reports.close();
         self.watch.trace.hook.close();
     }
 }

@@ -4,12 +4,12 @@
 //! modules below have it move things between them. No part is borrowed while
 //! user code runs ([`call`]); across such a call one keeps a key.
 
-mod cell;
 mod end;
 mod entry;
 mod inspect;
 mod own_time;
 mod owned;
+mod panics;
 mod pause;
 mod phases;
 mod queue;
@@ -21,6 +21,7 @@ mod wake;
 mod watch;
 
 pub(crate) mod call;
+pub(crate) mod cell;
 pub(crate) mod key;
 pub(crate) mod named;
 pub(crate) mod scope;
@@ -36,7 +37,7 @@ use std::time::Duration;
 
 use crate::coroutine::{CoroutineId, TaskKey};
 use crate::inspect::{Report, Reports, Watch};
-use crate::lend::LentRef;
+use crate::lend::Lending;
 use crate::owner::Owners;
 use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Time};
 
@@ -46,6 +47,7 @@ use task::{Task, Tasks};
 use waker::Inbox;
 use waker::sync::Arc;
 
+pub(crate) use panics::Panicked;
 pub(crate) use registration::{Place, Registration};
 pub(crate) use start::refuse;
 pub(crate) use timer::Unit;
@@ -68,6 +70,7 @@ pub(crate) struct Core {
     runs: run::Runs,
     starts: start::Starts,
     ends: end::Ends,
+    panics: panics::Panics,
     pub(crate) owners: Guarded<Owners>,
     /// The coroutines of an owner that are gone through, kept for its memory.
     owned: Guarded<Vec<TaskKey>>,
@@ -75,8 +78,7 @@ pub(crate) struct Core {
     pauses: Cell<usize>,
     /// How many timers have come up for coroutines that were paused.
     parked: Cell<u64>,
-    /// What the host lends, the innermost first.
-    pub(crate) lent: Cell<Option<LentRef>>,
+    pub(crate) lent: Lending,
     pub(crate) inbox: Arc<Inbox>,
     arrivals: wake::Arrivals,
     pub(crate) reports: Reports,
@@ -88,7 +90,12 @@ pub(crate) struct Core {
 static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 
 impl Core {
-    pub(crate) fn new(clock: FrameClock, max_polls_per_run: u32, watch: Watch) -> Rc<Core> {
+    pub(crate) fn new(
+        clock: FrameClock,
+        max_polls_per_run: u32,
+        propagate_panics: bool,
+        watch: Watch,
+    ) -> Rc<Core> {
         let id = NEXT_EXECUTOR.fetch_add(1, Ordering::Relaxed);
         assert!(id != 0, "more than 2^32 executors were made");
         let core = Rc::new_cyclic(|this| Core {
@@ -105,11 +112,12 @@ impl Core {
             runs: run::Runs::new(max_polls_per_run),
             starts: start::Starts::default(),
             ends: end::Ends::default(),
+            panics: panics::Panics::new(propagate_panics),
             owners: Guarded::default(),
             owned: Guarded::default(),
             pauses: Cell::new(0),
             parked: Cell::new(0),
-            lent: Cell::new(None),
+            lent: Lending::default(),
             inbox: Arc::new(Inbox::default()),
             arrivals: wake::Arrivals::default(),
             reports: Reports::default(),
@@ -172,7 +180,7 @@ impl Core {
     }
 
     #[inline]
-    fn running_phase(&self) -> Option<Phase> {
+    pub(crate) fn running_phase(&self) -> Option<Phase> {
         self.runs.phase().map(PhaseIndex::phase)
     }
 

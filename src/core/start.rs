@@ -27,6 +27,9 @@ pub(super) struct Starts {
     put_off: Guarded<Vec<TaskKey>>,
     /// How many closures of the user's are under way in which starts wait.
     holds: Cell<u32>,
+    /// Where the host has started the coroutine that is being polled outside of a
+    /// run, if one is.
+    from_host: Cell<Option<&'static Location<'static>>>,
 }
 
 impl Starts {
@@ -87,7 +90,10 @@ impl Core {
         if task.has(Flags::PAUSED) {
             // Queued like a spawn, behind what came from outside before it.
             self.take_messages();
-            self.remember_wake(task, phase);
+            // Those may have ended it.
+            if task.is_alive() {
+                self.remember_wake(task, phase);
+            }
         } else if self.starts.holds.get() > 0 || scope::depth() >= MAX_DEPTH {
             self.starts.put_off.borrow_mut().push(key);
         } else {
@@ -98,7 +104,31 @@ impl Core {
         handle
     }
 
-    /// The same for a spawn, before which comes what came from outside before it.
+    /// The same for a host, whose call is remembered outside of a run: the coroutine
+    /// finds nothing that is lent later. The outermost such call counts.
+    #[inline]
+    pub(crate) fn start_by_host<F: Future + 'static>(
+        &self,
+        future: F,
+        owner: Option<OwnerIndex>,
+        place: &'static Location<'static>,
+    ) -> TaskHandle<F::Output> {
+        struct Restore<'a>(&'a Starts, Option<&'static Location<'static>>);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.from_host.set(self.1);
+            }
+        }
+        let outer = self.starts.from_host.get();
+        let _restore = Restore(&self.starts, outer);
+        if self.runs.phase().is_none() {
+            self.starts.from_host.set(outer.or(Some(place)));
+        }
+        self.start(future, owner, place)
+    }
+
+    /// Whether a spawn is accepted, before which comes what came from outside before
+    /// it.
     #[inline]
     pub(crate) fn accepts_spawn(&self, owner: Option<OwnerIndex>) -> bool {
         if self.runs.phase().is_none() {
@@ -198,6 +228,11 @@ impl Core {
                 self.report_runaway();
             }
         }
+    }
+
+    /// Where the host has called `start`, if a coroutine is being polled in it.
+    pub(crate) fn started_from_host(&self) -> Option<&'static Location<'static>> {
+        self.starts.from_host.get()
     }
 
     #[inline]

@@ -199,6 +199,7 @@ impl Core {
                     }
                 }
                 Message::Spawn(spawn) => spawn.into_inner()(self),
+                Message::RemoveOwner(owner) => self.remove_owner(owner),
             }
         }
         self.arrivals.messages.replace(messages);

@@ -12,8 +12,8 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::task::{Flags, TaskHandle};
-use crate::core::{self, Core, Place, Registration};
+use crate::core::task::{Flags, Task, TaskHandle};
+use crate::core::{self, Core, Place, Registration, scope};
 use crate::owner::OwnerIndex;
 use crate::time::PhaseIndex;
 
@@ -24,7 +24,10 @@ use super::id::CoroutineId;
 /// A coroutine that has been spawned or started.
 ///
 /// Awaiting it waits for its end, like `yield return StartCoroutine(..)`, and
-/// gives what it returned. Dropping it lets the coroutine go on by itself.
+/// gives what it returned. Dropping it lets the coroutine go on by itself: a panic
+/// is then [reported](crate::Report::CoroutinePanicked), and a panic before the
+/// drop is reported by the drop, unless a join has returned it. Errors that the
+/// coroutine returns go to [`on_error`](Coroutine::on_error).
 ///
 /// # Resumes
 ///
@@ -115,7 +118,7 @@ impl<T> Coroutine<T> {
         F: Future<Output = T> + 'static,
     {
         if !core.accepts_spawn(owner) {
-            return Self::refused(future);
+            return Self::refused_by(&core, future);
         }
         let task = core.spawn(future, phase, owner, Location::caller());
         Self::new(State::Stored(core, task))
@@ -127,9 +130,22 @@ impl<T> Coroutine<T> {
         F: Future<Output = T> + 'static,
     {
         if !core.accepts(owner) {
-            return Self::refused(future);
+            return Self::refused_by(&core, future);
         }
         let task = core.start(future, owner, Location::caller());
+        Self::new(State::Stored(core, task))
+    }
+
+    /// The same for a `start` with a receiver: hosts have those.
+    #[track_caller]
+    pub(crate) fn start_by_host<F>(core: Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
+    where
+        F: Future<Output = T> + 'static,
+    {
+        if !core.accepts(owner) {
+            return Self::refused_by(&core, future);
+        }
+        let task = core.start_by_host(future, owner, Location::caller());
         Self::new(State::Stored(core, task))
     }
 
@@ -137,6 +153,12 @@ impl<T> Coroutine<T> {
     pub(crate) fn refused<F>(future: F) -> Self {
         core::refuse(future);
         Self::new(State::Refused)
+    }
+
+    /// The same of one that this executor does not take: destructors find it.
+    #[cold]
+    fn refused_by<F>(core: &Core, future: F) -> Self {
+        scope::enter(core, |_| Self::refused(future))
     }
 
     #[inline]
@@ -348,6 +370,15 @@ impl<T> Coroutine<T> {
             State::Stored(core, task) => Finished::of(Rc::clone(core), task.reference()),
             State::Refused => Finished::known(Outcome::Stopped),
             State::Done(_, outcome) => Finished::known(*outcome),
+        }
+    }
+
+    /// The executor and the task, unless the result has been given or nothing was
+    /// stored.
+    pub(super) fn stored(&self) -> Option<(&Rc<Core>, Task<'_>)> {
+        match &self.state {
+            State::Stored(core, task) => Some((core, core.tasks.of(task.reference()))),
+            _ => None,
         }
     }
 

@@ -4,6 +4,7 @@ mod error;
 mod finished;
 mod handle;
 mod id;
+mod on_error;
 
 pub use error::{JoinError, Outcome};
 pub use finished::Finished;

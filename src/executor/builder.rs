@@ -30,6 +30,7 @@ pub struct Builder {
     fixed_delta_ns: u64,
     max_delta_ns: u64,
     max_polls_per_run: u32,
+    propagate_panics: bool,
     inspect: bool,
     slow_poll: Option<Duration>,
 }
@@ -42,6 +43,7 @@ impl Default for Builder {
             // of that is not cut.
             max_delta_ns: 333_333_340,
             max_polls_per_run: 1000,
+            propagate_panics: false,
             inspect: false,
             slow_poll: None,
         }
@@ -99,6 +101,40 @@ impl Builder {
     pub fn max_polls_per_run(mut self, polls: u32) -> Self {
         assert!(polls > 0, "`max_polls_per_run` must be at least 1");
         self.max_polls_per_run = polls;
+        self
+    }
+
+    /// Lets panics that no join returns through to the host, instead of
+    /// [reporting](crate::Report::CoroutinePanicked) them. Off by default.
+    ///
+    /// For tests and tools, in which a panic of a script is to end the program. The
+    /// run in which it happens ends as always: the other coroutines are polled.
+    /// Then the panic goes on out of [`run_phase`](Executor::run_phase), with the
+    /// same payload. A panic outside of a run, or one whose handle is dropped
+    /// between two runs, goes on out of the next run of any phase.
+    ///
+    /// A panic goes on after the phase in which it happens, so
+    /// [`run_frame`](Executor::run_frame) leaves out the phases behind that. Their
+    /// waits stay due. A host that catches the panic may run the next frame.
+    ///
+    /// If several coroutines panic before the run ends, the host gets the first
+    /// panic, and the others are reported. So is one that is left when the executor
+    /// is dropped. A panic that a join returns is an `Err` there, and nowhere else.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::panic::{AssertUnwindSafe, catch_unwind};
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::builder().propagate_panics(true).build();
+    /// executor.spawn(async { panic!("no such door") });
+    /// let caught = catch_unwind(AssertUnwindSafe(|| executor.run_frame(0.25)));
+    /// assert_eq!(*caught.unwrap_err().downcast::<&str>().unwrap(), "no such door");
+    /// executor.run_frame(0.25);
+    /// ```
+    pub fn propagate_panics(mut self, propagate: bool) -> Self {
+        self.propagate_panics = propagate;
         self
     }
 
@@ -170,6 +206,7 @@ impl Builder {
     pub fn build(self) -> Executor {
         let clock = FrameClock::new(self.fixed_delta_ns, self.max_delta_ns);
         let watch = Watch::new(self.inspect, self.slow_poll.map(Stopwatch::new));
-        Executor::with_core(Core::new(clock, self.max_polls_per_run, watch))
+        let core = Core::new(clock, self.max_polls_per_run, self.propagate_panics, watch);
+        Executor::with_core(core)
     }
 }

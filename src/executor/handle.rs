@@ -59,7 +59,7 @@ impl Handle {
         }
     }
 
-    fn core(&self) -> Option<Rc<Core>> {
+    pub(crate) fn core(&self) -> Option<Rc<Core>> {
         self.core.upgrade().filter(|core| !core.is_closed())
     }
 
@@ -89,7 +89,7 @@ impl Handle {
         F: Future + 'static,
     {
         match self.core() {
-            Some(core) => Coroutine::start(core, future, None),
+            Some(core) => Coroutine::start_by_host(core, future, None),
             None => Coroutine::refused(future),
         }
     }
@@ -123,13 +123,13 @@ impl Handle {
 
     /// Like [`Executor::owner`]. `None`: the executor is gone.
     pub fn owner(&self) -> Option<Owner> {
-        Some(Owner::new(self.core()?, None))
+        Some(Owner::new(&*self.core()?, None))
     }
 
     /// Like [`Executor::owner_on`]. `None`: the executor is gone.
     #[track_caller]
     pub fn owner_on(&self, clock: &Clock) -> Option<Owner> {
-        Some(Owner::on(self.core()?, None, clock))
+        Some(Owner::on(&*self.core()?, None, clock))
     }
 
     /// Like [`Executor::is_alive`].

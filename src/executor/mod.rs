@@ -142,7 +142,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::start(self.core.clone(), future, None)
+        Coroutine::start_by_host(self.core.clone(), future, None)
     }
 
     /// Adds a coroutine; it is first polled in the next run of `phase` that
@@ -484,7 +484,7 @@ impl Executor {
     /// A new [`Owner`]: its coroutines end with it.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn owner(&self) -> Owner {
-        Owner::new(self.core.clone(), None)
+        Owner::new(&self.core, None)
     }
 
     /// A new [`Owner`] whose coroutines count on `clock`: their plain waits do,
@@ -519,7 +519,7 @@ impl Executor {
     #[must_use = "dropping an owner stops what it owns"]
     #[track_caller]
     pub fn owner_on(&self, clock: &Clock) -> Owner {
-        Owner::on(self.core.clone(), None, clock)
+        Owner::on(&self.core, None, clock)
     }
 
     /// Whether the coroutine has not ended yet.

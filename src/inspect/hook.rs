@@ -22,7 +22,7 @@ impl<E> Hook<E> {
         drop(previous);
     }
 
-    /// Whether there has ever been a closure.
+    /// Whether a closure has been set, and the executor is there.
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.get()
     }
@@ -34,6 +34,7 @@ impl<E> Hook<E> {
 
     /// Drops the closure: the executor is gone.
     pub(crate) fn close(&self) {
+        self.is_set.set(false);
         let closure = self.closure.take();
         call::quietly(|| drop(closure));
     }

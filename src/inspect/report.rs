@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Write as _};
+use std::panic::Location;
 use std::time::Duration;
 
 use crate::coroutine::CoroutineId;
@@ -16,8 +17,9 @@ use super::hook::Hook;
 /// Something that went on without harm, but should be looked into.
 ///
 /// Reports go to the hook set with
-/// [`Executor::on_report`](crate::Executor::on_report). Without one, the first
-/// report of each kind is printed to standard error.
+/// [`Executor::on_report`](crate::Executor::on_report). Without one, and once the
+/// executor is dropped, the first report of each kind is printed to standard
+/// error.
 ///
 /// # Examples
 ///
@@ -80,7 +82,8 @@ pub enum Report {
         polls: u32,
     },
     /// Coroutines kept spawning or ending one another without end in one run of
-    /// a phase. Those left over go on in the next run.
+    /// a phase, or closures of [`with_soon`](crate::with_soon) kept adding more.
+    /// Those left over go on in the next run, or with the next borrow.
     Runaway {
         /// The frame of the run.
         frame: u64,
@@ -102,6 +105,37 @@ pub enum Report {
         /// How long the poll took, less what coroutines took that it started.
         took: Duration,
     },
+    /// A coroutine panicked, or its destructor, and no join returned that: its
+    /// handle was dropped, before or afterwards. With
+    /// [`propagate_panics`](crate::Builder::propagate_panics), the host gets the
+    /// panic instead.
+    CoroutinePanicked {
+        /// The coroutine.
+        id: CoroutineId,
+        /// Its name.
+        name: Cow<'static, str>,
+        /// The frame in which it panicked.
+        frame: u64,
+        /// The phase that was run; `None` if it panicked outside of a run.
+        phase: Option<Phase>,
+        /// What the panic said, if it was raised with a text.
+        message: Option<String>,
+    },
+    /// A closure of [`with_soon`](crate::with_soon) panicked. The others were called.
+    /// With [`propagate_panics`](crate::Builder::propagate_panics), the host gets the
+    /// panic instead.
+    WithSoonPanicked {
+        /// The type of the state that it borrowed.
+        state: &'static str,
+        /// Where `with_soon` was called.
+        place: &'static Location<'static>,
+        /// The frame in which the closure was called.
+        frame: u64,
+        /// The phase that was run; `None` if it was called outside of a run.
+        phase: Option<Phase>,
+        /// What the panic said, if it was raised with a text.
+        message: Option<String>,
+    },
     /// A callback of a [`Behaviour`](crate::Behaviour) panicked, or its
     /// destructor. The behaviour is removed; the scene goes on.
     BehaviourPanicked {
@@ -118,7 +152,7 @@ pub enum Report {
 
 impl Report {
     /// One bit for each kind, to tell which have been printed.
-    fn kind(&self) -> u8 {
+    fn kind(&self) -> u16 {
         match self {
             Report::InvalidDelta { .. } => 1,
             Report::TimeDropped { .. } => 1 << 1,
@@ -127,6 +161,8 @@ impl Report {
             Report::BehaviourPanicked { .. } => 1 << 4,
             Report::SlowPoll { .. } => 1 << 5,
             Report::StepsDropped { .. } => 1 << 6,
+            Report::CoroutinePanicked { .. } => 1 << 7,
+            Report::WithSoonPanicked { .. } => 1 << 8,
         }
     }
 }
@@ -172,13 +208,39 @@ impl fmt::Display for Report {
                 phase,
                 took,
             } => {
-                write!(f, "frame {frame}")?;
-                if let Some(phase) = phase {
-                    write!(f, ", {phase}")?;
-                }
+                write_moment(f, *frame, *phase)?;
                 write!(
                     f,
                     ": coroutine {id} ({name}) took {took:?} in one poll, which held everything up"
+                )
+            }
+            Report::CoroutinePanicked {
+                id,
+                name,
+                frame,
+                phase,
+                message,
+            } => {
+                write_moment(f, *frame, *phase)?;
+                write!(
+                    f,
+                    ": coroutine {id} ({name}) panicked: {}; its handle was dropped, so no join \
+                     returns that",
+                    text_or_none(message.as_deref())
+                )
+            }
+            Report::WithSoonPanicked {
+                state,
+                place,
+                frame,
+                phase,
+                message,
+            } => {
+                write_moment(f, *frame, *phase)?;
+                write!(
+                    f,
+                    ": the closure that got `{state}` of the `with_soon` at {place} panicked: {}",
+                    text_or_none(message.as_deref())
                 )
             }
             Report::BehaviourPanicked {
@@ -190,10 +252,22 @@ impl fmt::Display for Report {
                 f,
                 "frame {frame}: `{callback}` of {behaviour} panicked: {}; it is removed from its \
                  scene",
-                message.as_deref().unwrap_or("(no text)")
+                text_or_none(message.as_deref())
             ),
         }
     }
+}
+
+fn write_moment(f: &mut fmt::Formatter<'_>, frame: u64, phase: Option<Phase>) -> fmt::Result {
+    write!(f, "frame {frame}")?;
+    match phase {
+        Some(phase) => write!(f, ", {phase}"),
+        None => Ok(()),
+    }
+}
+
+fn text_or_none(message: Option<&str>) -> &str {
+    message.unwrap_or("(no text)")
 }
 
 /// Where an executor's reports go.
@@ -201,8 +275,17 @@ impl fmt::Display for Report {
 pub(crate) struct Reports {
     pub(crate) hook: Hook<Report>,
     /// The kinds that have been printed.
-    printed: Cell<u8>,
+    printed: Cell<u16>,
 }
+
+    /// The executor is gone. What is reported from now on is not printed either, if
+    /// the host had a hook for it.
+    pub(crate) fn close(&self) {
+        if self.hook.is_set() {
+            self.printed.set(!0);
+        }
+        self.hook.close();
+    }
 
 impl Reports {
     /// Calls user code: nothing may be borrowed.

@@ -1,19 +1,29 @@
 //! Owners: what coroutines end with.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod handle;
+#[allow(
+    unsafe_code,
+    reason = "an owner of numbers is `Send`, but its use is not"
+)]
+mod send;
 mod table;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::core::Core;
+use crate::core::{Core, scope};
 use crate::coroutine::Coroutine;
 use crate::time::ClockState;
 use crate::time::PhaseIndex;
 use crate::time::{Clock, Phase};
+
+pub use handle::OwnerHandle;
+pub use send::SendOwner;
 
 pub(crate) use table::{OwnerIndex, Owners};
 
@@ -31,6 +41,11 @@ pub(crate) use table::{OwnerIndex, Owners};
 /// An owner may be dropped anywhere, also in one of its own coroutines and in
 /// their destructors; what is dropped in the middle of its poll goes on to its
 /// next wait. Destructors cannot start anything on an owner that is going.
+///
+/// [`handle`](Owner::handle) makes a weak handle, for what has to start something but
+/// must not keep it. An owner stays on the thread of its executor;
+/// [`into_send`](Owner::into_send) makes a value of it that can be a component of an
+/// engine which steps its systems on several threads.
 ///
 /// # Examples
 ///
@@ -95,14 +110,18 @@ pub(crate) use table::{OwnerIndex, Owners};
 /// `MonoBehaviour` and `GameObject.SetActive`, Unity scripting reference:
 /// coroutines end with their behaviour. Pausing is not in Unity.
 pub struct Owner {
-    core: Rc<Core>,
+    /// The number of its executor, by which that is found. Nothing leads to it
+    /// directly, so that an owner keeps no memory, on whichever thread it ends.
+    executor: u32,
     index: OwnerIndex,
+    /// The executor is found on its own thread only.
+    home: PhantomData<Rc<Core>>,
 }
 
 impl Owner {
     /// An owner whose coroutines count on the clock of `parent`, or the game
     /// clock.
-    pub(crate) fn new(core: Rc<Core>, parent: Option<OwnerIndex>) -> Self {
+    pub(crate) fn new(core: &Core, parent: Option<OwnerIndex>) -> Self {
         let clock = {
             let owners = core.owners.borrow();
             parent.and_then(|parent| owners.clock(parent).cloned())
@@ -112,22 +131,36 @@ impl Owner {
 
     /// An owner whose coroutines count on `clock`.
     #[track_caller]
-    pub(crate) fn on(core: Rc<Core>, parent: Option<OwnerIndex>, clock: &Clock) -> Self {
+    pub(crate) fn on(core: &Core, parent: Option<OwnerIndex>, clock: &Clock) -> Self {
         let clock = clock.state_for(&core.clock);
         Self::with_clock(core, parent, clock)
     }
 
-    fn with_clock(
-        core: Rc<Core>,
-        parent: Option<OwnerIndex>,
-        clock: Option<Rc<ClockState>>,
-    ) -> Self {
+    fn with_clock(core: &Core, parent: Option<OwnerIndex>, clock: Option<Rc<ClockState>>) -> Self {
         let index = core.owners.borrow_mut().insert(parent, clock);
-        Owner { core, index }
+        Owner {
+            executor: core.id,
+            index,
+            home: PhantomData,
+        }
     }
 
-    pub(crate) fn core(&self) -> &Rc<Core> {
-        &self.core
+    /// An owner that takes nothing: executors are numbered from 1.
+    fn of_nobody() -> Self {
+        Owner {
+            executor: 0,
+            index: OwnerIndex::NONE,
+            home: PhantomData,
+        }
+    }
+
+    /// Calls `f` with the executor, if that is there, on this thread.
+    fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
+        scope::with_executor(self.executor, f)
+    }
+
+    fn core(&self) -> Option<Rc<Core>> {
+        self.with_core(Core::rc)
     }
 
     pub(crate) fn index(&self) -> OwnerIndex {
@@ -146,7 +179,10 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(self.core.clone(), future, None, Some(self.index))
+        match self.core() {
+            Some(core) => Coroutine::spawn(core, future, None, Some(self.index)),
+            None => Coroutine::refused(future),
+        }
     }
 
     /// Adds a coroutine of this owner, like [`Executor::spawn_in`], or refuses
@@ -159,7 +195,10 @@ impl Owner {
         F: Future + 'static,
     {
         let phase = Some(PhaseIndex::new(phase));
-        Coroutine::spawn(self.core.clone(), future, phase, Some(self.index))
+        match self.core() {
+            Some(core) => Coroutine::spawn(core, future, phase, Some(self.index)),
+            None => Coroutine::refused(future),
+        }
     }
 
     /// Adds a coroutine of this owner and polls it at once, up to its first
@@ -174,7 +213,10 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::start(self.core.clone(), future, Some(self.index))
+        match self.core() {
+            Some(core) => Coroutine::start_by_host(core, future, Some(self.index)),
+            None => Coroutine::refused(future),
+        }
     }
 
     /// Stops all coroutines of this owner and of its children: those of the
@@ -197,7 +239,7 @@ impl Owner {
     /// ```
     #[doc(alias = "StopAllCoroutines")]
     pub fn stop_all(&self) {
-        self.core.stop_owned(self.index);
+        self.with_core(|core| core.stop_owned(self.index));
     }
 
     /// Pauses the coroutines of this owner and of its children: nothing of them
@@ -233,18 +275,24 @@ impl Owner {
     /// assert_eq!(executor.time().frame, 104); // 3 more quarters of a second
     /// ```
     pub fn pause(&self) -> bool {
-        self.core.set_owner_paused(self.index, true)
+        self.set_paused(true)
     }
 
     /// Ends a [`pause`](Owner::pause). `false`: it was not paused. What is
     /// paused by itself, or by an owner above, stays paused.
     pub fn resume(&self) -> bool {
-        self.core.set_owner_paused(self.index, false)
+        self.set_paused(false)
+    }
+
+    fn set_paused(&self, paused: bool) -> bool {
+        let set = self.with_core(|core| core.set_owner_paused(self.index, paused));
+        set.unwrap_or(false)
     }
 
     /// Whether this owner is paused, or one above it.
     pub fn is_paused(&self) -> bool {
-        self.core.owners.borrow().is_held(self.index)
+        let held = self.with_core(|core| core.owners.borrow().is_held(self.index));
+        held.unwrap_or(false)
     }
 
     /// Makes the owner inactive: stops all it and its children own, and refuses
@@ -268,16 +316,19 @@ impl Owner {
     /// `GameObject.SetActive`, Unity scripting reference.
     #[doc(alias = "SetActive")]
     pub fn set_active(&self, active: bool) {
-        self.core.owners.borrow_mut().set_active(self.index, active);
-        if !active {
-            self.stop_all();
-        }
+        self.with_core(|core| {
+            core.owners.borrow_mut().set_active(self.index, active);
+            if !active {
+                core.stop_owned(self.index);
+            }
+        });
     }
 
     /// Whether coroutines can be added: neither this owner nor one above it is
     /// inactive or gone, and the executor is there.
     pub fn is_active(&self) -> bool {
-        !self.core.is_closed() && self.core.owners.borrow().is_open(self.index)
+        let active = self.with_core(|core| core.accepts(Some(self.index)));
+        active.unwrap_or(false)
     }
 
     /// Names the owner, for [snapshots](crate::Snapshot). The owner of a
@@ -296,21 +347,25 @@ impl Owner {
     /// ```
     pub fn named(&self, name: impl Into<Cow<'static, str>>) -> &Self {
         let name = name.into();
-        let previous = self.core.owners.borrow_mut().set_name(self.index, name);
-        drop(previous);
+        self.with_core(|core| {
+            let previous = core.owners.borrow_mut().set_name(self.index, name);
+            drop(previous);
+        });
         self
     }
 
     /// Whether this owner and its children have no coroutine.
     pub fn is_empty(&self) -> bool {
-        self.core.owners.borrow().is_empty(self.index)
+        let empty = self.with_core(|core| core.owners.borrow().is_empty(self.index));
+        empty.unwrap_or(true)
     }
 
     /// A new owner below this one: what is done to this one is done to it. Its
     /// coroutines count on the same clock.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn child(&self) -> Owner {
-        Owner::new(self.core.clone(), Some(self.index))
+        let child = self.with_core(|core| Owner::new(core, Some(self.index)));
+        child.unwrap_or_else(Owner::of_nobody)
     }
 
     /// A new owner below this one whose coroutines count on `clock`, see
@@ -322,13 +377,34 @@ impl Owner {
     #[must_use = "dropping an owner stops what it owns"]
     #[track_caller]
     pub fn child_on(&self, clock: &Clock) -> Owner {
-        Owner::on(self.core.clone(), Some(self.index), clock)
+        match self.core() {
+            Some(core) => Owner::on(&core, Some(self.index), clock),
+            None => Owner::of_nobody(),
+        }
+    }
+
+    /// A weak handle: it keeps neither the owner nor its coroutines.
+    ///
+    /// # Examples
+    ///
+    /// See [`OwnerHandle`].
+    pub fn handle(&self) -> OwnerHandle {
+        OwnerHandle::new(self)
+    }
+
+    /// Makes an owner that may go to other threads: a component of an engine, say.
+    ///
+    /// # Examples
+    ///
+    /// See [`SendOwner`].
+    pub fn into_send(self) -> SendOwner {
+        SendOwner::new(self)
     }
 }
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.core.remove_owner(self.index);
+        self.with_core(|core| core.remove_owner(self.index));
     }
 }
 

@@ -19,7 +19,7 @@ use crate::time::ClockState;
 pub(crate) struct OwnerIndex(u32);
 
 impl OwnerIndex {
-    const NONE: OwnerIndex = OwnerIndex(u32::MAX);
+    pub(super) const NONE: OwnerIndex = OwnerIndex(u32::MAX);
 
     fn some(self) -> Option<OwnerIndex> {
         (self != Self::NONE).then_some(self)
@@ -53,6 +53,8 @@ struct Node {
     gone: bool,
     /// It was dropped, and stays for the coroutines that have yet to end.
     dropped: bool,
+    /// Which of all owners there have been it is.
+    serial: u64,
 }
 
 /// A state of an owner that those below it share.
@@ -82,6 +84,8 @@ pub(crate) struct Owners {
     members: Slab<Member>,
     /// How many members there have been.
     spawned: u64,
+    /// How many owners there have been.
+    inserted: u64,
 }
 
 fn index_of(index: usize) -> u32 {
@@ -104,6 +108,7 @@ impl Owners {
             passed_on(|node| node.paused),
             passed_on(|node| node.inactive),
         );
+        self.inserted += 1;
         // One that is gone passes nothing on any more.
         let parent = parent.filter(|_| !gone);
         let previous = match (parent, above) {
@@ -124,6 +129,7 @@ impl Owners {
             inactive,
             gone,
             dropped: false,
+            serial: self.inserted,
         })));
         if let Some(parent) = parent {
             match previous.some() {
@@ -133,6 +139,17 @@ impl Owners {
             self.nodes[parent.get()].last_child = owner;
         }
         owner
+    }
+
+    /// Tells an owner from others that have had its index.
+    pub(super) fn serial(&self, owner: OwnerIndex) -> u64 {
+        self.nodes[owner.get()].serial
+    }
+
+    /// Whether an owner has been dropped neither itself nor with one above it.
+    pub(super) fn is_alive(&self, owner: OwnerIndex, serial: u64) -> bool {
+        let node = self.nodes.get(owner.get());
+        node.is_some_and(|node| node.serial == serial && !node.gone)
     }
 
     /// Whether something may be spawned on the owner: neither it nor one above

@@ -63,7 +63,7 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
 
     /// The clocks; in a fixed step, with the time of the step.
     pub fn time(&self) -> Time {
-        self.slot.owner.core().game_time()
+        self.slot.core.game_time()
     }
 
     /// A handle of this behaviour that its coroutines can keep.

@@ -40,6 +40,7 @@ pub(super) struct Slot<B> {
     /// The same, and nothing of it is called any more.
     panicked: Cell<bool>,
     active: Cell<bool>,
+    pub(super) core: Rc<Core>,
     pub(super) owner: Owner,
     pub(super) scene: SceneHandle,
     this: Weak<Slot<B>>,
@@ -68,7 +69,7 @@ pub(super) trait AnySlot {
 
 impl<B: Behaviour> Slot<B> {
     pub(super) fn new(behaviour: B, core: &Rc<Core>, scene: SceneHandle) -> Rc<Self> {
-        let owner = Owner::new(core.clone(), None);
+        let owner = Owner::new(core, None);
         owner.named(type_name::<B>());
         Rc::new_cyclic(|this| Slot {
             behaviour: RefCell::new(Some(behaviour)),
@@ -76,6 +77,7 @@ impl<B: Behaviour> Slot<B> {
             destroyed: Cell::new(false),
             panicked: Cell::new(false),
             active: Cell::new(true),
+            core: core.clone(),
             owner,
             scene,
             this: this.clone(),
@@ -108,7 +110,7 @@ impl<B: Behaviour> Slot<B> {
     /// Calls `f` with the behaviour, while coroutines that are started wait.
     pub(super) fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
         let _leave = LeaveAfter(self);
-        self.owner.core().hold_starts(|| self.borrow(f))
+        self.core.hold_starts(|| self.borrow(f))
     }
 
     fn borrow<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
@@ -132,7 +134,7 @@ impl<B: Behaviour> Slot<B> {
     /// Calls code of the behaviour: what it starts is the behaviour's, and
     /// begins afterwards, when a panic of it has been caught.
     fn guard(&self, name: &'static str, f: impl FnOnce()) {
-        let core = self.owner.core();
+        let core = &self.core;
         let called = scope::enter_owned(core, self.owner.index(), || {
             core.hold_starts(|| call::catch(f))
         });
@@ -143,7 +145,7 @@ impl<B: Behaviour> Slot<B> {
 
     #[cold]
     fn panicked(&self, callback: &'static str, payload: Box<dyn Any + Send>) {
-        let core = self.owner.core();
+        let core = &self.core;
         let message = call::message(&*payload);
         call::dispose(payload);
         self.panicked.set(true);

@@ -210,9 +210,13 @@ fn executors_and_handles_stay_on_their_thread() {
     const { assert!(!IsSend::<Coroutine<()>>::YES) }
     const { assert!(!IsSend::<framestep::Finished>::YES) }
     const { assert!(!IsSend::<framestep::Clock>::YES) }
+    const { assert!(!IsSend::<Owner>::YES) }
+    const { assert!(!IsSend::<framestep::OwnerHandle>::YES) }
     const { assert!(!IsSync::<Executor>::YES) }
     const { assert!(!IsSync::<Handle>::YES) }
     const { assert!(!IsSync::<Coroutine<()>>::YES) }
+    const { assert!(!IsSync::<Owner>::YES) }
+    const { assert!(!IsSync::<framestep::OwnerHandle>::YES) }
     // The probe can say yes.
     const { assert!(IsSend::<Remote>::YES) }
     const { assert!(IsSync::<Remote>::YES) }

@@ -68,6 +68,12 @@ mod acting_inside;
 
 mod other_executors;
 
+mod sharing;
+
+mod contexts;
+
+mod handles;
+
 #[test]
 fn a_forgotten_future_that_has_borrowed_leaves_nothing_behind() {
     let mut executor = unclamped();

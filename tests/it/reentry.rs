@@ -14,7 +14,7 @@ use futures::FutureExt;
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Handle};
 
-use crate::support::{forever, poll_once};
+use crate::support::{forever, poll_once, result_of};
 use crate::timeline::{Log, unclamped};
 
 /// Everything that a callback may do to its executor.
@@ -345,7 +345,7 @@ fn everything_may_be_done_in_a_foreign_waker() {
             wait_seconds(0.5).map(drop).boxed_local(),
             end_of_frame().map(drop).boxed_local(),
             wait_until(|| time().frame >= 2).map(drop).boxed_local(),
-            start(wait_frames(2)).map(drop).boxed_local(),
+            async { drop(start(wait_frames(2)).await) }.boxed_local(),
         ];
         for mut wait in waits {
             let (first, second) = (waker_that_does(&all), waker_that_does(&all));
@@ -360,6 +360,7 @@ fn everything_may_be_done_in_a_foreign_waker() {
         executor.run_frame(0.25);
     }
     assert!(ended.is_finished());
+    result_of(&executor, ended).unwrap();
     let trace = everything.log.take();
     for callback in ["clone", "wake", "drop"] {
         assert!(

@@ -48,8 +48,9 @@ impl Limits {
 }
 
 impl Core {
-    /// How many starts that were put off may follow one another.
-    pub(in crate::core) fn most_starts(&self) -> u64 {
+    /// How many starts that were put off, or closures of `with_soon`, may follow one
+    /// another.
+    pub(crate) fn most_starts(&self) -> u64 {
         self.runs.limits.for_coroutines(self.tasks.alive())
     }
 
@@ -94,9 +95,10 @@ impl Core {
         self.report_runaway();
     }
 
-    /// Coroutines keep starting, spawning or joining one another.
+    /// Coroutines keep starting, spawning or joining one another, or closures of
+    /// `with_soon` keep adding more.
     #[cold]
-    pub(in crate::core) fn report_runaway(&self) {
+    pub(crate) fn report_runaway(&self) {
         if !self.runs.limits.reported.replace(true) {
             self.reports.send(&Report::Runaway {
                 frame: self.clock.frame(),

@@ -160,6 +160,7 @@ impl Core {
             }
         }
         self.tell_trace();
+        self.let_panic_through();
     }
 }
 

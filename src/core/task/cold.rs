@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::core::call::{Foreign, Payload};
+use crate::core::Panicked;
 use crate::core::waker::OwnWaker;
 use crate::inspect::Watched;
 
@@ -29,7 +29,7 @@ pub(crate) struct Cold {
     /// What is kept of it for those who inspect it.
     pub(crate) watched: Option<Box<Watched>>,
     /// What it panicked with.
-    pub(crate) panic: Option<Foreign<Payload>>,
+    pub(crate) panic: Option<Panicked>,
 }
 
 impl Cold {

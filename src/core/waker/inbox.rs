@@ -9,6 +9,7 @@ use std::task::Waker;
 use crate::core::Core;
 use crate::core::call::{self, Foreign};
 use crate::coroutine::TaskKey;
+use crate::owner::OwnerIndex;
 
 use super::outside::Letter;
 use super::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
@@ -21,6 +22,8 @@ pub(crate) enum Message {
     Wake(Arc<Letter>),
     /// `Remote::spawn` was called.
     Spawn(Foreign<RemoteSpawn>),
+    /// A `SendOwner` was dropped.
+    RemoveOwner(OwnerIndex),
 }
 
 /// The one door between threads: an ordered list behind a lock that is held

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use framestep::prelude::*;
-use framestep::{Executor, Handle};
+use framestep::{Executor, Handle, try_with_ref};
 
 use crate::watched::{expect, fault, watched};
 
@@ -331,6 +331,13 @@ const OPERATIONS: &[Operation] = &[
         }
     },
     |world| {
+        let owner = world.take(&world.owners);
+        let owner = owner.and_then(|(_, _, owner)| Rc::try_unwrap(owner).ok());
+        if let Some(owner) = owner.map(Owner::into_send) {
+            std::thread::scope(|scope| scope.spawn(move || drop(owner)).join()).unwrap();
+        }
+    },
+    |world| {
         if let Some(clock) = world.clock(world.slot()) {
             match world.below(4) {
                 0 => clock.set_scale(f64::from(u32::try_from(world.below(3)).expect("small"))),
@@ -351,6 +358,29 @@ const OPERATIONS: &[Operation] = &[
             lent.push(1);
             perform(world, Site::Lent);
         });
+    },
+    |world| {
+        let _ = try_with_ref(|lent: &Vec<u64>| {
+            let length = lent.len();
+            perform(world, Site::Lent);
+            expect(lent.len() == length, "what is shared stays as it is");
+        });
+    },
+    |_| {
+        let held = Grenade::new(Site::Drop);
+        with_soon(move |lent: &mut Vec<u64>| {
+            held.check();
+            lent.push(1);
+            occasionally(2, Site::Lent);
+        });
+    },
+    |world| {
+        if let Some(handle) = world.handle(world.slot()) {
+            let mut lent: Vec<u64> = Vec::new();
+            handle.lend(&mut lent, |handle| {
+                handle.enter(|| perform(world, Site::Lent))
+            });
+        }
     },
     // hooks,
     |world| {

@@ -3,7 +3,8 @@ use super::*;
 #[test]
 fn with_outside_of_a_lend_names_the_type_and_what_to_do() {
     let mut executor = unclamped();
-    let ended = executor.start(async { with(|gold: &mut Gold| gold.0) });
+    let ended = executor.spawn(async { with(|gold: &mut Gold| gold.0) });
+    executor.run_frame(0.25);
     let error = result_of(&executor, ended).unwrap_err();
     let text = panic_text(&*error.into_panic());
     assert!(

@@ -167,4 +167,7 @@ fn in_a_coroutine_leave_the_behaviour_alone() {
         "F2.host: a update",
         "F2: sibling",
     ]);
+    let reports = scene.heard.0.take();
+    assert!(reports[0].contains("panicked: on purpose"), "{reports:?}");
+    assert_eq!(reports.len(), 1);
 }

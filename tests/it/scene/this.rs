@@ -133,7 +133,8 @@ fn gives_the_behaviour_back_if_the_closure_panics() {
         })
     });
     log.check(&["F0: started before the panic"]);
-    assert!(coroutine.is_finished());
+    let error = result_of(scene.executor(), coroutine).unwrap_err();
+    assert!(error.is_panic());
     scene.run_frame(FRAME);
     assert!(number.is_alive());
     assert_eq!(number.with(|number| number.0), 1);

@@ -1,0 +1,201 @@
+//! State of the host that coroutines borrow, a closure at a time.
+//!
+//! [`Executor::lend`] puts a [note](note) on its stack that says where the state is,
+//! and links it into the executor; [`with`] finds it by type. The type is that of a
+//! key, [`Lend`], so that one mechanism serves plain state and contexts with
+//! lifetimes. Closures that come too early or too late, of [`with_soon`], are
+//! [kept](soon) until the state is free.
+
+mod borrow;
+mod error;
+mod note;
+mod own;
+mod soon;
+
+use std::rc::Rc;
+
+use crate::core::Core;
+use crate::executor::{Executor, Handle};
+
+use note::lend;
+use own::Own;
+
+pub(crate) use note::Lending;
+
+pub use borrow::{try_with, try_with_as, try_with_ref, with, with_as, with_ref};
+pub use error::WithError;
+pub use soon::{with_soon, with_soon_as};
+
+/// Names something with a lifetime that a host lends: a context that an engine hands
+/// out for the length of a call.
+///
+/// [`Executor::lend`] finds state by its type, and a type is told from others only if
+/// it is `'static`. A context such as `Context<'a>` is not. So a type that is, the
+/// implementor, stands for it: a *key*, of which no value is needed.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::{Lend, prelude::*, with_as, with_soon_as};
+///
+/// /// What the engine hands to its callbacks.
+/// struct Frame<'a> {
+///     gold: &'a mut u32,
+///     log: &'a mut Vec<String>,
+/// }
+///
+/// /// Stands for a `Frame`.
+/// enum InFrame {}
+///
+/// impl Lend for InFrame {
+///     type Of<'a> = Frame<'a>;
+/// }
+///
+/// async fn dig() {
+///     wait_seconds(0.25).await;
+///     with_as::<InFrame, _>(|frame| {
+///         *frame.gold += 10;
+///         frame.log.push("found some".to_string());
+///     });
+/// }
+///
+/// struct Shovel;
+///
+/// impl Drop for Shovel {
+///     fn drop(&mut self) {
+///         with_soon_as::<InFrame>(|frame| frame.log.push("put away".to_string()));
+///     }
+/// }
+///
+/// let (mut gold, mut log) = (0, Vec::new());
+/// let mut executor = Executor::new();
+/// executor.start(async {
+///     let _shovel = Shovel;
+///     dig().await;
+/// });
+/// let mut frame = Frame { gold: &mut gold, log: &mut log };
+/// executor.lend_as::<InFrame, _>(&mut frame, |executor| executor.run_frame(0.25));
+/// assert_eq!(gold, 10);
+/// assert_eq!(log, ["found some", "put away"]);
+/// ```
+pub trait Lend: 'static {
+    /// What is lent, for the lifetime `'a`.
+    type Of<'a>;
+}
+
+/// Lends `state` for the length of `f`, to be found by its type.
+pub(crate) fn lend_own<S: 'static, R>(core: &Rc<Core>, state: &mut S, f: impl FnOnce() -> R) -> R {
+    lend::<Own<S>, R>(core, state, f)
+}
+
+impl Executor {
+    /// Lends `state` to the coroutines that `f` runs: they borrow it with
+    /// [`with`], by its type, for the length of a closure.
+    ///
+    /// The game's state stays where it is and needs no cell, no reference
+    /// counting and no lock. Calls nest, to lend several types; of two states of
+    /// one type the inner one is found.
+    ///
+    /// Host code that holds the state itself, `f` among it, uses
+    /// [`spawn`](Executor::spawn): a script that it `start`s runs at once, and
+    /// may borrow what is lent to it like any other.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// struct World {
+    ///     gold: u32,
+    /// }
+    ///
+    /// async fn dig() {
+    ///     for _ in 0..3 {
+    ///         wait_seconds(1).await;
+    ///         with(|world: &mut World| world.gold += 10);
+    ///     }
+    /// }
+    ///
+    /// let mut world = World { gold: 0 };
+    /// let mut executor = Executor::builder().max_delta(1).build();
+    /// executor.spawn(dig());
+    /// for _ in 0..5 {
+    ///     executor.lend(&mut world, |executor| executor.run_frame(1));
+    /// }
+    /// assert_eq!(world.gold, 30);
+    /// ```
+    pub fn lend<S: 'static, R>(&mut self, state: &mut S, f: impl FnOnce(&mut Executor) -> R) -> R {
+        let core = self.core().clone();
+        lend_own(&core, state, || f(self))
+    }
+
+    /// Lends `state`, which has a lifetime of its own, as `K`: coroutines borrow it
+    /// with [`with_as`].
+    ///
+    /// For what an engine hands out for the length of a call. In all else it is like
+    /// [`lend`](Executor::lend).
+    ///
+    /// # Examples
+    ///
+    /// See [`Lend`].
+    pub fn lend_as<K: Lend, R>(
+        &mut self,
+        state: &mut K::Of<'_>,
+        f: impl FnOnce(&mut Executor) -> R,
+    ) -> R {
+        let core = self.core().clone();
+        lend::<K, R>(&core, state, || f(self))
+    }
+}
+
+impl Handle {
+    /// Lends `state` to the coroutines that `f` starts, like [`Executor::lend`].
+    /// `None`: the executor is gone, and `f` was not called.
+    ///
+    /// For callbacks of an engine, such as observers and commands, that have the
+    /// state and no executor. Coroutines that `f` [starts](Handle::start) run up to
+    /// their first wait and may borrow the state in it. Inside a closure that
+    /// borrows something, starts wait for the end of that, as ever: then they find
+    /// nothing of this lend.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// struct World {
+    ///     doors: u32,
+    /// }
+    ///
+    /// async fn open() {
+    ///     with(|world: &mut World| world.doors += 1);
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// fn on_click(world: &mut World, scripts: &framestep::Handle) {
+    ///     scripts.lend(world, |scripts| {
+    ///         scripts.start(open());
+    ///     });
+    /// }
+    ///
+    /// let executor = Executor::new();
+    /// let mut world = World { doors: 0 };
+    /// on_click(&mut world, &executor.handle());
+    /// assert_eq!(world.doors, 1);
+    /// ```
+    pub fn lend<S: 'static, R>(&self, state: &mut S, f: impl FnOnce(&Handle) -> R) -> Option<R> {
+        let core = self.core()?;
+        Some(lend_own(&core, state, || f(self)))
+    }
+
+    /// Lends `state`, which has a lifetime of its own, as `K`, like
+    /// [`Executor::lend_as`]. `None`: the executor is gone, and `f` was not called.
+    pub fn lend_as<K: Lend, R>(
+        &self,
+        state: &mut K::Of<'_>,
+        f: impl FnOnce(&Handle) -> R,
+    ) -> Option<R> {
+        let core = self.core()?;
+        Some(lend::<K, R>(&core, state, || f(self)))
+    }
+}

@@ -1,0 +1,133 @@
+//! A weak handle of an owner.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use crate::core::{Core, scope};
+use crate::coroutine::Coroutine;
+
+use super::{Owner, OwnerIndex};
+
+/// A weak handle of an [`Owner`], by [`Owner::handle`]: it starts and stops the
+/// owner's coroutines, and keeps neither them nor the owner.
+///
+/// For a callback, or a coroutine of something else, that outlives the owner. Cheap
+/// to clone, and it stays on the thread of its executor. Once the owner is dropped,
+/// or an owner above it, or the executor, `spawn` and `start` give handles of
+/// coroutines that were stopped before they began, `pause` and `resume` give
+/// `false`, and `stop_all` does nothing.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::{OwnerHandle, prelude::*};
+///
+/// async fn shake() {
+///     wait_seconds(0.5).await;
+/// }
+///
+/// let executor = Executor::new();
+/// let camera = executor.owner();
+/// let on_hit = {
+///     let camera: OwnerHandle = camera.handle();
+///     move || camera.start(shake())
+/// };
+/// on_hit();
+/// assert_eq!(executor.len(), 1);
+/// drop(camera);
+/// assert!(on_hit().is_finished());
+/// assert!(executor.is_empty());
+/// ```
+#[derive(Clone)]
+pub struct OwnerHandle {
+    executor: u32,
+    index: OwnerIndex,
+    serial: u64,
+    home: PhantomData<Rc<Core>>,
+}
+
+impl OwnerHandle {
+    pub(super) fn new(owner: &Owner) -> Self {
+        let serial = owner.with_core(|core| core.owners.borrow().serial(owner.index));
+        OwnerHandle {
+            executor: owner.executor,
+            index: owner.index,
+            // Owners count from 1.
+            serial: serial.unwrap_or(0),
+            home: PhantomData,
+        }
+    }
+
+    /// Calls `f` with the executor, if the owner is alive.
+    fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
+        let found = scope::with_executor(self.executor, |core| {
+            let alive = !core.is_closed() && core.owners.borrow().is_alive(self.index, self.serial);
+            alive.then(|| f(core))
+        });
+        found.flatten()
+    }
+
+    /// Like [`Owner::spawn`].
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        match self.with_core(Core::rc) {
+            Some(core) => Coroutine::spawn(core, future, None, Some(self.index)),
+            None => Coroutine::refused(future),
+        }
+    }
+
+    /// Like [`Owner::start`].
+    #[doc(alias = "StartCoroutine")]
+    #[track_caller]
+    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        match self.with_core(Core::rc) {
+            Some(core) => Coroutine::start_by_host(core, future, Some(self.index)),
+            None => Coroutine::refused(future),
+        }
+    }
+
+    /// Like [`Owner::stop_all`].
+    #[doc(alias = "StopAllCoroutines")]
+    pub fn stop_all(&self) {
+        self.with_core(|core| core.stop_owned(self.index));
+    }
+
+    /// Like [`Owner::pause`].
+    pub fn pause(&self) -> bool {
+        self.set_paused(true)
+    }
+
+    /// Like [`Owner::resume`].
+    pub fn resume(&self) -> bool {
+        self.set_paused(false)
+    }
+
+    fn set_paused(&self, paused: bool) -> bool {
+        let set = self.with_core(|core| core.set_owner_paused(self.index, paused));
+        set.unwrap_or(false)
+    }
+
+    /// Whether neither the owner nor one above it has been dropped, and the executor
+    /// is there. An owner that is inactive is alive.
+    pub fn is_alive(&self) -> bool {
+        self.with_core(|_| ()).is_some()
+    }
+}
+
+impl fmt::Debug for OwnerHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnerHandle")
+            .field("alive", &self.is_alive())
+            .finish()
+    }
+}

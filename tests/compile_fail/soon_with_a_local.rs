@@ -1,0 +1,12 @@
+//! A closure of `with_soon` may be called later: it cannot borrow a local.
+
+use framestep::prelude::*;
+
+struct World {
+    log: String,
+}
+
+fn main() {
+    let name = String::from("door");
+    with_soon(|world: &mut World| world.log.push_str(&name));
+}

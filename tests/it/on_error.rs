@@ -1,0 +1,154 @@
+//! Handlers for the errors of coroutines that nobody joins.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use framestep::prelude::*;
+use framestep::{Executor, Report};
+
+use crate::support::forever;
+use crate::timeline::{Log, unclamped};
+
+/// Returns an error in the next frame.
+async fn fails() -> Result<(), &'static str> {
+    next_frame().await;
+    Err("failed")
+}
+
+/// The reports of an executor, as text.
+fn reports_of(executor: &Executor) -> Rc<RefCell<Vec<String>>> {
+    let reports = Rc::new(RefCell::new(Vec::new()));
+    let log = reports.clone();
+    executor.on_report(move |report| log.borrow_mut().push(report.to_string()));
+    reports
+}
+
+#[test]
+fn the_handler_is_called_in_the_same_run_before_what_is_queued() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let say = log.clone();
+    executor
+        .start(fails())
+        .on_error(move |error| say.say(error));
+    let say = log.clone();
+    executor.start(async move {
+        next_frame().await;
+        say.say("queued");
+    });
+    executor.run_frame(0.25);
+    log.check(&["F1: failed", "F1: queued"]);
+    assert!(executor.is_empty());
+}
+
+#[test]
+fn an_error_that_was_returned_before_is_handled_at_once() {
+    let executor = unclamped();
+    let log = Log::new();
+    let say = log.clone();
+    let failed = executor.start(async { Err::<(), _>("failed") });
+    failed.on_error(move |error| say.say(error));
+    log.check(&["F0: failed"]);
+    assert!(executor.is_empty());
+}
+
+#[test]
+fn a_handler_that_is_not_called_is_dropped() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let (returns, stops) = (log.on_drop("returned"), log.on_drop("stopped"));
+    executor
+        .start(async {
+            next_frame().await;
+            Ok::<(), ()>(())
+        })
+        .on_error(move |()| drop(returns));
+    executor.run_frame(0.25);
+    log.check(&["returned"]);
+    let stopped = executor.start(async {
+        forever().await;
+        Err::<(), ()>(())
+    });
+    let id = stopped.id();
+    stopped.on_error(move |()| drop(stops));
+    assert!(executor.stop(id));
+    executor.run_frame(0.25);
+    log.check(&["stopped"]);
+    assert!(executor.is_empty());
+}
+
+#[test]
+fn the_handler_borrows_lent_state_and_spawns_on_the_coroutines_owner() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    owner.spawn(fails()).on_error(|error| {
+        with(|errors: &mut Vec<&str>| errors.push(error));
+        spawn(forever());
+    });
+    let mut errors = Vec::<&str>::new();
+    for _ in 0..2 {
+        executor.lend(&mut errors, |executor| executor.run_frame(0.25));
+    }
+    assert_eq!(errors, ["failed"]);
+    assert_eq!(executor.len(), 1);
+    drop(owner);
+    assert!(executor.is_empty());
+}
+
+#[test]
+fn a_handler_inside_a_closure_that_borrows_is_called_after_it() {
+    let mut executor = unclamped();
+    executor.spawn(async {
+        with(|errors: &mut Vec<&str>| {
+            errors.push("in the closure");
+            start(async { Err::<(), _>("started") })
+                .on_error(|error| with(|errors: &mut Vec<&str>| errors.push(error)));
+        });
+    });
+    let mut errors = Vec::<&str>::new();
+    executor.lend(&mut errors, |executor| executor.run_frame(0.25));
+    assert_eq!(errors, ["in the closure", "started"]);
+}
+
+#[test]
+fn panics_of_the_coroutine_and_of_the_handler_are_reported_by_name() {
+    let mut executor = unclamped();
+    let reports = reports_of(&executor);
+    let panics = executor.start(async {
+        next_frame().await;
+        panic!("on purpose");
+        #[expect(unreachable_code, reason = "it says what it could return")]
+        Err::<(), ()>(())
+    });
+    panics.named("first").on_error(|()| unreachable!());
+    let fails = executor.start(fails());
+    fails
+        .named("second")
+        .on_error(|error| panic!("the handler of {error}"));
+    executor.run_frame(0.25);
+    let reports = reports.borrow();
+    assert_eq!(reports.len(), 2, "{reports:?}");
+    assert!(reports[0].contains("(first) panicked: on purpose"));
+    assert!(reports[1].contains("(second (on_error)) panicked: the handler of failed"));
+}
+
+#[test]
+fn on_an_executor_that_is_gone_nothing_happens() {
+    let executor = unclamped();
+    let failed = executor.start(async { Err::<(), _>("failed") });
+    let asleep = executor.start(fails());
+    let handle = executor.handle();
+    drop(executor);
+    failed.on_error(|_| unreachable!());
+    asleep.on_error(|_| unreachable!());
+    handle.start(fails()).on_error(|_| unreachable!());
+}
+
+#[test]
+fn no_report_is_made_of_an_error() {
+    let mut executor = unclamped();
+    executor.on_report(|report: &Report| panic!("{report}"));
+    executor.start(fails()).on_error(|_| ());
+    executor.run_frame(0.25);
+    assert!(executor.is_empty());
+}

@@ -1,0 +1,447 @@
+//! Closures that borrow lent state as soon as it is free.
+
+use std::cell::{Cell, RefCell};
+use std::mem;
+use std::rc::Rc;
+
+use framestep::prelude::*;
+use framestep::{Executor, Report};
+
+use crate::support::{forever, panic_of};
+use crate::timeline::{Log, unclamped};
+
+/// What is lent: names, in the order in which they came.
+#[derive(Default)]
+struct World(Vec<&'static str>);
+
+/// Adds a name to the world, soon.
+#[track_caller]
+fn add(name: &'static str) -> bool {
+    with_soon(move |world: &mut World| world.0.push(name))
+}
+
+/// Adds a name when it is dropped.
+struct Bullet(&'static str);
+
+impl Drop for Bullet {
+    fn drop(&mut self) {
+        assert!(add(self.0), "there is an executor around destructors");
+    }
+}
+
+async fn flies(bullet: Bullet) {
+    forever().await;
+    drop(bullet);
+}
+
+/// One frame with `world` lent.
+fn lend_frame(executor: &mut Executor, world: &mut World) {
+    executor.lend(world, |executor| executor.run_frame(0.25));
+}
+
+fn reports_of(executor: &Executor) -> Rc<RefCell<Vec<Report>>> {
+    let reports = Rc::new(RefCell::new(Vec::new()));
+    let log = reports.clone();
+    executor.on_report(move |report| log.borrow_mut().push(report.clone()));
+    reports
+}
+
+mod order {
+    use super::*;
+
+    #[test]
+    fn at_once_if_the_state_is_free() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        executor.spawn(async {
+            assert!(add("soon"));
+            with(|world: &mut World| world.0.push("after"));
+        });
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0, ["soon", "after"]);
+    }
+
+    #[test]
+    fn after_the_outermost_borrow_in_order_and_before_what_was_started_in_it() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        executor.spawn(async {
+            with(|world: &mut World| {
+                start(async { with(|world: &mut World| world.0.push("started")) });
+                add("first");
+                add("second");
+                world.0.push("in the closure");
+            });
+            with(|world: &mut World| world.0.push("after it"));
+        });
+        lend_frame(&mut executor, &mut world);
+        let order = ["in the closure", "first", "second", "started", "after it"];
+        assert_eq!(world.0, order);
+    }
+
+    #[test]
+    fn after_the_outermost_of_shared_borrows() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        executor.spawn(async {
+            with_ref(|_: &World| {
+                with_ref(|_: &World| add("soon"));
+                with_ref(|world: &World| assert!(world.0.is_empty()));
+            });
+            with_ref(|world: &World| assert_eq!(world.0, ["soon"]));
+        });
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0, ["soon"]);
+    }
+
+    #[test]
+    fn in_the_next_lend_of_the_type_before_the_hosts_closure() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        executor.enter(|| assert!(add("first") && add("second")));
+        executor.lend(&mut 5_u8, |executor| executor.run_frame(0.25));
+        assert!(world.0.is_empty());
+        executor.lend(&mut world, |executor| {
+            executor.enter(|| {
+                with(|world: &mut World| assert_eq!(world.0, ["first", "second"]));
+                add("third");
+            });
+        });
+        assert_eq!(world.0, ["first", "second", "third"]);
+    }
+
+    #[test]
+    fn of_several_types_each_waits_for_its_own() {
+        let mut executor = unclamped();
+        let (mut world, mut number) = (World::default(), 0_u8);
+        executor.enter(|| {
+            with_soon(|number: &mut u8| *number += 1);
+            add("soon");
+        });
+        executor.lend(&mut number, |executor| {
+            executor.enter(|| assert_eq!(with(|number: &mut u8| *number), 1));
+            executor.lend(&mut world, |_| ());
+        });
+        assert_eq!((number, &*world.0), (1, &["soon"][..]));
+    }
+
+    #[test]
+    fn one_for_a_borrowed_state_does_not_go_to_another_of_the_type() {
+        let mut executor = unclamped();
+        let handle = executor.handle();
+        let (mut outer, mut inner) = (World::default(), World::default());
+        executor.lend(&mut outer, |executor| {
+            executor.enter(|| {
+                with(|outer: &mut World| {
+                    add("outer");
+                    handle.lend(&mut inner, |handle| handle.enter(|| add("inner")));
+                    assert!(outer.0.is_empty());
+                });
+            });
+        });
+        assert_eq!((&*outer.0, &*inner.0), (&["outer"][..], &["inner"][..]));
+    }
+
+    #[test]
+    fn a_closure_may_add_more_which_come_after_those_that_wait() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        executor.enter(|| {
+            with_soon(|world: &mut World| {
+                world.0.push("first");
+                add("third");
+            });
+            add("second");
+        });
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0, ["first", "second", "third"]);
+    }
+
+    #[test]
+    fn a_closure_may_spawn_start_and_stop() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        let owner = executor.owner();
+        let stopped = owner.start(flies(Bullet("stopped by it")));
+        owner.spawn(async move {
+            with(|_: &mut World| {
+                with_soon(move |world: &mut World| {
+                    world.0.push("soon");
+                    start(async { with(|world: &mut World| world.0.push("started")) });
+                    spawn(async { with(|world: &mut World| world.0.push("spawned")) });
+                    assert!(stop(stopped.id()));
+                });
+            });
+            with(|world: &mut World| world.0.push("goes on"));
+        });
+        lend_frame(&mut executor, &mut world);
+        let order = ["soon", "stopped by it", "started", "goes on", "spawned"];
+        assert_eq!(world.0, order);
+    }
+
+    #[test]
+    fn what_a_closure_spawns_has_no_owner() {
+        let mut executor = unclamped();
+        let owner = executor.owner();
+        owner.spawn(async {
+            with_soon(|_: &mut World| drop(spawn(forever())));
+            with(|_: &mut World| with_soon(|_: &mut World| drop(spawn(forever()))));
+        });
+        lend_frame(&mut executor, &mut World::default());
+        drop(owner);
+        assert_eq!(executor.len(), 2);
+    }
+
+    #[test]
+    fn a_closure_that_adds_itself_without_end_is_left_to_the_next_lend_and_reported() {
+        fn again(times: &Rc<Cell<u32>>) {
+            let times = times.clone();
+            with_soon(move |_: &mut World| {
+                times.set(times.get() + 1);
+                again(&times);
+            });
+        }
+        let mut executor = Executor::builder().max_polls_per_run(1).build();
+        let reports = reports_of(&executor);
+        let times = Rc::new(Cell::new(0));
+        executor.enter(|| again(&times));
+        executor.lend(&mut World::default(), |_| ());
+        let first = times.get();
+        assert!(first >= 100, "{first}");
+        assert!(matches!(reports.borrow()[..], [Report::Runaway { .. }]));
+        executor.lend(&mut World::default(), |_| ());
+        assert_eq!(times.get(), 2 * first);
+    }
+}
+
+mod destructors {
+    use super::*;
+
+    #[test]
+    fn of_a_script_that_returns_panics_or_is_stopped_anywhere() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        let bullet = Bullet("returned");
+        executor.spawn(async move { drop(bullet) });
+        let bullet = Bullet("panicked");
+        executor.spawn(async move {
+            let _bullet = bullet;
+            panic!("on purpose");
+        });
+        let inside = executor.start(flies(Bullet("stopped inside a borrow")));
+        executor.spawn(async move {
+            with(|world: &mut World| {
+                inside.stop();
+                world.0.push("the borrow");
+            });
+        });
+        let by_host = executor.start(flies(Bullet("stopped by the host")));
+        let owner = executor.owner();
+        owner.start(flies(Bullet("despawned")));
+        lend_frame(&mut executor, &mut world);
+        by_host.stop();
+        drop(owner);
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(
+            world.0,
+            [
+                "returned",
+                "panicked",
+                "the borrow",
+                "stopped inside a borrow",
+                "stopped by the host",
+                "despawned",
+            ]
+        );
+    }
+
+    #[test]
+    fn of_a_script_that_no_owner_takes() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        let owner = executor.owner();
+        owner.set_active(false);
+        owner.start(flies(Bullet("started")));
+        owner.spawn(flies(Bullet("spawned")));
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0, ["started", "spawned"]);
+    }
+
+    #[test]
+    fn of_a_result_that_nobody_takes() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        let bullet = Bullet("result");
+        let coroutine = executor.start(async move { bullet });
+        drop(coroutine);
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0, ["result"]);
+    }
+
+    #[test]
+    fn of_what_ends_with_the_executor_if_the_state_is_lent() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        executor.start(flies(Bullet("dropped")));
+        executor.lend(&mut world, |executor| drop(mem::take(executor)));
+        assert_eq!(world.0, ["dropped"]);
+    }
+}
+
+mod without {
+    use super::*;
+
+    #[test]
+    fn outside_of_an_executor_the_closure_is_dropped() {
+        let log = Log::new();
+        let guard = log.on_drop("dropped");
+        assert!(!with_soon(move |_: &mut World| drop(guard)));
+        log.check(&["dropped"]);
+    }
+
+    /// Does something when it is dropped.
+    struct Does<F: FnMut()>(F);
+
+    impl<F: FnMut()> Drop for Does<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
+
+    #[test]
+    fn what_waits_when_the_executor_is_dropped_is_dropped_with_it() {
+        let executor = unclamped();
+        let log = Log::new();
+        for name in ["first", "second"] {
+            let guard = log.on_drop(name);
+            executor.enter(|| {
+                with_soon(move |_: &mut World| {
+                    let _guard = guard;
+                    unreachable!("it is dropped unrun");
+                })
+            });
+        }
+        let handle = executor.handle();
+        let (note, guard) = (log.clone(), log.on_drop("from a destructor"));
+        let soon = Cell::new(Some(guard));
+        let asks = Does(move || {
+            let guard = soon.take();
+            note.note(with_soon(move |_: &mut World| drop(guard)));
+        });
+        executor.start(async move {
+            forever().await;
+            drop(asks);
+        });
+        drop(executor);
+        log.check(&["from a destructor", "false", "first", "second"]);
+        assert_eq!(handle.enter(|| ()), None);
+    }
+
+    #[test]
+    fn what_waits_may_hold_the_handle_that_stops_a_coroutine() {
+        let executor = unclamped();
+        let log = Log::new();
+        let guard = log.on_drop("stopped");
+        let coroutine = executor
+            .start(async move {
+                forever().await;
+                drop(guard);
+            })
+            .stop_on_drop();
+        executor.enter(|| with_soon(move |_: &mut World| drop(coroutine)));
+        drop(executor);
+        log.check(&["stopped"]);
+    }
+}
+
+mod panicking {
+    use super::*;
+
+    #[test]
+    fn a_closure_is_reported_with_its_call_and_the_others_are_called() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        let mut world = World::default();
+        let line = line!() + 3;
+        executor.spawn(async {
+            with(|_: &mut World| {
+                with_soon(|_: &mut World| panic!("on purpose"));
+                add("second");
+            });
+            with(|world: &mut World| world.0.push("goes on"));
+        });
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0, ["second", "goes on"]);
+        let text = reports.borrow()[0].to_string();
+        let place = format!("{}:{line}:", file!());
+        let starts =
+            text.starts_with("frame 1, Update: the closure that got `it::with_soon::World`");
+        assert!(
+            starts && text.contains(&place) && text.ends_with("on purpose"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn one_that_is_called_at_once_does_not_reach_its_caller() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        let mut world = World::default();
+        executor.spawn(async {
+            assert!(with_soon(|_: &mut World| panic!("on purpose")));
+            with(|world: &mut World| world.0.push("goes on"));
+        });
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0, ["goes on"]);
+        assert!(matches!(
+            reports.borrow()[..],
+            [Report::WithSoonPanicked { .. }]
+        ));
+    }
+
+    #[test]
+    fn the_borrow_that_they_wait_for_calls_them_while_it_unwinds() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        executor.lend(&mut world, |executor| {
+            executor.enter(|| {
+                panic_of(|| {
+                    with(|_: &mut World| {
+                        add("soon");
+                        panic!("on purpose");
+                    })
+                })
+            });
+        });
+        assert_eq!(world.0, ["soon"]);
+    }
+
+    #[test]
+    fn the_host_may_have_it_let_through() {
+        let mut executor = Executor::builder().propagate_panics(true).build();
+        let mut world = World::default();
+        executor.enter(|| {
+            with_soon(|_: &mut World| panic!("on purpose"));
+            add("second");
+        });
+        let text = panic_of(|| lend_frame(&mut executor, &mut world));
+        assert_eq!(text, "on purpose");
+        assert_eq!(world.0, ["second"]);
+    }
+
+    #[test]
+    fn a_hook_that_adds_more_keeps_the_order() {
+        let mut executor = unclamped();
+        let handle = executor.handle();
+        executor.on_report(move |_| {
+            handle.enter(|| add("by the hook"));
+        });
+        let mut world = World::default();
+        executor.enter(|| {
+            with_soon(|_: &mut World| panic!("on purpose"));
+            add("second");
+        });
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0, ["second", "by the hook"]);
+    }
+}
