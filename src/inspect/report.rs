@@ -278,6 +278,7 @@ pub(crate) struct Reports {
     printed: Cell<u16>,
 }
 
+impl Reports {
     /// The executor is gone. What is reported from now on is not printed either, if
     /// the host had a hook for it.
     pub(crate) fn close(&self) {
@@ -287,7 +288,6 @@ pub(crate) struct Reports {
         self.hook.close();
     }
 
-impl Reports {
     /// Calls user code: nothing may be borrowed.
     #[cold]
     pub(crate) fn send(&self, report: &Report) {
