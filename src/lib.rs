@@ -313,6 +313,9 @@
 //! - Who waits for what is told by [`snapshot`](Executor::snapshot), who ran by
 //!   [`on_trace`](Executor::on_trace), who held the frame up by
 //!   [`slow_poll`](Builder::slow_poll).
+//!
+//! The page `docs/guide/compiler.md` lists the compiler errors that new users meet in
+//! scripts, and the code that works.
 
 mod budget;
 mod combine;
@@ -363,3 +366,8 @@ pub use watch::{Changed, Changes, WaitWatch, Watch};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Has the examples of the page about compiler errors tested.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide/compiler.md")]
+struct CompilerErrors;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use framestep::JoinError;
 use framestep::prelude::*;
 
 use crate::stage::say;

@@ -78,6 +78,12 @@ pub use soon::{with_soon, with_soon_as};
 /// assert_eq!(gold, 10);
 /// assert_eq!(log, ["found some", "put away"]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name what is lent",
+    label = "does not implement `Lend`",
+    note = "name the type that implements `Lend`, not the state that is lent",
+    note = "a state without a lifetime needs no `Lend`: use `lend` and `with`"
+)]
 pub trait Lend: 'static {
     /// What is lent, for the lifetime `'a`.
     type Of<'a>;

@@ -53,6 +53,11 @@ use super::context::SceneContext;
 ///
 /// `MonoBehaviour`, and "Order of execution for event functions", Unity manual.
 #[doc(alias = "MonoBehaviour")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a behaviour",
+    label = "does not implement `Behaviour`",
+    note = "write `impl Behaviour for {Self} {{}}`: all callbacks are optional"
+)]
 pub trait Behaviour: Sized + 'static {
     /// Called once, before the first [`fixed_update`](Behaviour::fixed_update)
     /// and [`update`](Behaviour::update). Not before the behaviour is

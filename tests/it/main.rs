@@ -41,6 +41,7 @@ mod owner_handle;
 mod owners;
 mod panics;
 mod pause;
+mod prelude;
 mod printing;
 mod ready_only;
 mod realtime;

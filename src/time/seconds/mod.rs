@@ -75,6 +75,12 @@ pub(crate) use sealed::Nanos;
 /// executor.run_frame(1);
 /// assert!(whole.is_finished());
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a length of time",
+    label = "expected a number of seconds or a `Duration`",
+    note = "write `2`, `0.5` or `Duration::from_millis(250)`",
+    note = "convert other types of numbers, for example with `u32::from` or `as f64`"
+)]
 pub trait Seconds: Sealed + Copy {}
 
 mod sealed {

@@ -1,0 +1,9 @@
+//! What is added to a scene implements `Behaviour`.
+
+use framestep::Scene;
+
+struct Door;
+
+fn main() {
+    Scene::new().add(Door);
+}
