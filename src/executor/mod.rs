@@ -117,6 +117,14 @@ impl Executor {
     /// soon as those further up have come to their first wait: no chain of
     /// starts overflows the stack.
     ///
+    /// A wait that begins between two frames counts from the time of the last one. A
+    /// host that sleeps for long between frames uses [`spawn`](Self::spawn): then the
+    /// wait counts from the next frame.
+    ///
+    /// The first line of the script runs here: if it borrows with
+    /// [`with`](crate::with) what is not lent here, it panics. Use `spawn`, or start
+    /// it inside the [`lend`](Self::lend).
+    ///
     /// # Examples
     ///
     /// ```
