@@ -69,6 +69,7 @@ impl Core {
         }
         if self.ends.depth.get() >= MAX_DEPTH {
             self.tasks.condemn(task);
+            self.leave_list(task);
             let mut put_off = self.ends.put_off.borrow_mut();
             put_off.push_back(PutOff::Stop(key));
         } else {
@@ -77,10 +78,18 @@ impl Core {
         true
     }
 
+    /// A task that is to be dropped stands in its owner's list no more.
+    fn leave_list(&self, task: Task<'_>) {
+        if let Some(member) = task.member() {
+            self.owners.borrow_mut().end_member(member);
+        }
+    }
+
     /// Drops the future of a task that did not return, and ends the task.
     #[cold]
     pub(super) fn end(&self, task: Task<'_>, payload: Option<Payload>) {
         let starts = self.starts_put_off();
+        self.leave_list(task);
         {
             let _deeper = Deeper::new(self);
             let dropped = {

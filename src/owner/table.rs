@@ -43,6 +43,8 @@ struct Node {
     next: OwnerIndex,
     first_member: u32,
     last_member: u32,
+    /// How many members are being dropped, or are to be: they stand in no list.
+    ending: u32,
     /// What its coroutines count on, unless it is the game clock.
     clock: Option<Rc<ClockState>>,
     name: Option<Cow<'static, str>>,
@@ -55,6 +57,13 @@ struct Node {
     dropped: bool,
     /// Which of all owners there have been it is.
     serial: u64,
+}
+
+impl Node {
+    /// Whether it has no coroutine, not even one that is being dropped.
+    fn is_empty(&self) -> bool {
+        self.first_member == NONE && self.ending == 0
+    }
 }
 
 /// A state of an owner that those below it share.
@@ -75,6 +84,7 @@ struct Member {
     owner: OwnerIndex,
     previous: u32,
     next: u32,
+    ending: bool,
 }
 
 /// All owners of an executor.
@@ -123,6 +133,7 @@ impl Owners {
             next: OwnerIndex::NONE,
             first_member: NONE,
             last_member: NONE,
+            ending: 0,
             clock,
             name: None,
             paused,
@@ -211,6 +222,7 @@ impl Owners {
             owner,
             previous,
             next: NONE,
+            ending: false,
         }));
         node.last_member = member;
         if previous == NONE {
@@ -221,23 +233,36 @@ impl Owners {
         member
     }
 
+    /// A coroutine is to be dropped: it stands in no list any more, so that what its
+    /// destructor stops does not come across it, and still has its owner.
+    pub(crate) fn end_member(&mut self, member: u32) {
+        let entry = &mut self.members[member as usize];
+        if entry.ending {
+            return;
+        }
+        entry.ending = true;
+        let (owner, previous, next) = (entry.owner, entry.previous, entry.next);
+        match self.members.get_mut(previous as usize) {
+            Some(previous) => previous.next = next,
+            None => self.nodes[owner.get()].first_member = next,
+        }
+        match self.members.get_mut(next as usize) {
+            Some(next) => next.previous = previous,
+            None => self.nodes[owner.get()].last_member = previous,
+        }
+        self.nodes[owner.get()].ending += 1;
+    }
+
     pub(crate) fn remove_member(&mut self, member: u32) {
-        let member = self.members.remove(member as usize);
-        let owner = member.owner;
-        match self.members.get_mut(member.previous as usize) {
-            Some(previous) => previous.next = member.next,
-            None => self.nodes[owner.get()].first_member = member.next,
-        }
-        match self.members.get_mut(member.next as usize) {
-            Some(next) => next.previous = member.previous,
-            None => self.nodes[owner.get()].last_member = member.previous,
-        }
+        self.end_member(member);
+        let owner = self.members.remove(member as usize).owner;
+        self.nodes[owner.get()].ending -= 1;
         self.remove_if_unneeded(owner);
     }
 
     fn remove_if_unneeded(&mut self, owner: OwnerIndex) {
         let node = &self.nodes[owner.get()];
-        if node.dropped && node.first_member == NONE {
+        if node.dropped && node.is_empty() {
             self.nodes.remove(owner.get());
         }
     }
@@ -251,10 +276,11 @@ impl Owners {
     /// Whether the owner and those below it have no coroutine.
     pub(crate) fn is_empty(&self, owner: OwnerIndex) -> bool {
         let mut below = self.below(owner);
-        below.all(|owner| self.nodes[owner.get()].first_member == NONE)
+        below.all(|owner| self.nodes[owner.get()].is_empty())
     }
 
-    /// All coroutines of the owner and of those below it: the children's first.
+    /// All coroutines of the owner and of those below it that are not being dropped:
+    /// the children's first.
     pub(crate) fn tasks(&self, owner: OwnerIndex, tasks: &mut Vec<TaskKey>) {
         for owner in self.below(owner) {
             tasks.extend(self.members_of(owner).map(|member| member.task));

@@ -6,7 +6,7 @@ use framestep::prelude::*;
 
 use crate::timeline::unclamped;
 
-use super::{Subject, run_large, subject};
+use super::{Subject, quadratic, run_large, subject};
 
 pub(super) const SUBJECTS: &[Subject] = &[
     subject("n joiners of one", 20_000, |n| {
@@ -71,7 +71,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         executor.run_frame(0.25);
         assert!(last.is_finished());
     }),
-    subject("join_all of n that end in one run", 10_000, |n| {
+    quadratic("join_all of n that end in one run", 10_000, |n| {
         let mut executor = unclamped();
         executor.start(async move {
             let children: Vec<_> = (0..n).map(|_| start(next_frame())).collect();
