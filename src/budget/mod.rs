@@ -217,12 +217,16 @@ impl Drop for Budget {
 
 impl fmt::Debug for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ledger = self.shared.ledger.borrow();
+        // What it is written to is user code.
+        let (total, jobs, waiting) = {
+            let ledger = self.shared.ledger.borrow();
+            (ledger.total(), ledger.jobs(), ledger.waiting())
+        };
         f.debug_struct("Budget")
             .field("meter", &self.shared.meter)
-            .field("total", &ledger.total())
-            .field("jobs", &ledger.jobs())
-            .field("waiting", &ledger.waiting())
+            .field("total", &total)
+            .field("jobs", &jobs)
+            .field("waiting", &waiting)
             .finish_non_exhaustive()
     }
 }

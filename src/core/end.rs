@@ -193,8 +193,7 @@ impl Core {
     fn let_go(&self, task: Task<'_>) {
         if self.tasks.has_output_to_drop(task) {
             self.drop_unwanted_output(task);
-        }
-        if task.is_in(State::Panicked) {
+        } else if task.is_in(State::Panicked) {
             self.report_unread(task);
         }
         self.release(task);

@@ -102,8 +102,10 @@ impl Core {
         propagate_panics: bool,
         watch: Watch,
     ) -> Rc<Core> {
-        let id = NEXT_EXECUTOR.fetch_add(1, Ordering::Relaxed);
-        assert!(id != 0, "more than 2^32 executors were made");
+        // None is given twice, also if this panics and somebody catches that.
+        let order = Ordering::Relaxed;
+        let id = NEXT_EXECUTOR.fetch_update(order, order, |id| id.checked_add(1));
+        let id = id.expect("fewer than 2^32 executors are made");
         let core = Rc::new_cyclic(|this| Core {
             id,
             this: this.clone(),
@@ -216,7 +218,7 @@ impl Core {
         self.begin_queues();
         self.report_if_invalid(dt);
         if dropped_ns > 0 {
-            self.reports.send(&Report::TimeDropped {
+            self.report(&Report::TimeDropped {
                 frame: self.clock.frame(),
                 dropped: Duration::from_nanos(dropped_ns),
             });
@@ -242,7 +244,7 @@ impl Core {
 
     fn report_if_invalid(&self, step: Step) {
         if step.is_invalid {
-            self.reports.send(&Report::InvalidDelta {
+            self.report(&Report::InvalidDelta {
                 frame: self.clock.frame(),
                 counted_as: Duration::from_nanos(step.counted_ns()),
             });
@@ -263,7 +265,7 @@ impl Core {
         }
         let dropped_ns = self.clock.drop_fixed_steps();
         if dropped_ns > 0 {
-            self.reports.send(&Report::StepsDropped {
+            self.report(&Report::StepsDropped {
                 frame: self.clock.frame(),
                 dropped: Duration::from_nanos(dropped_ns),
             });

@@ -78,7 +78,7 @@ impl Core {
                 return;
             }
         }
-        self.reports.send(&report);
+        self.report(&report);
     }
 
     /// A run is over: panics if something has panicked that the host wants to see.
@@ -96,7 +96,7 @@ impl Core {
     pub(super) fn report_pending_panic(&self) {
         let pending = self.panics.pending.take();
         if let Some((report, _payload)) = pending {
-            self.reports.send(&report);
+            self.report(&report);
         }
     }
 }

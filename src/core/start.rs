@@ -243,6 +243,7 @@ impl Core {
 
     #[inline]
     fn start_now(&self, task: Task<'_>) {
+        let _kept = self.keep_watched(task);
         let polled = scope::enter_task(self, task, |scope| {
             let poll = || self.poll_with_extras(scope, task, task.phase());
             self.runs.count_start(|| call::catch(poll))

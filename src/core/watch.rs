@@ -5,7 +5,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::panic::Location;
+use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +16,19 @@ use super::Core;
 use super::call;
 use super::outside::Telling;
 use super::scope;
-use super::task::{Flags, Task};
+use super::task::{Flags, Reference, Task};
+
+/// Keeps the block of a task, until it is dropped.
+pub(super) struct Kept<'c>(&'c Core, Option<Reference>);
+
+impl Drop for Kept<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(reference) = self.1.take() {
+            self.0.drop_reference(reference);
+        }
+    }
+}
 
 impl Core {
     /// Polls a watched task by `poll`. Calls user code.
@@ -24,17 +36,39 @@ impl Core {
         self.note_resumed(task);
         let stopwatch = self.watch.stopwatch.as_ref();
         let lap = stopwatch.map(Stopwatch::begin);
-        let polled = poll();
-        if let Some(took) = lap.and_then(Lap::stop) {
-            self.reports.send(&Report::SlowPoll {
-                id: self.id_of(task),
-                name: self.name_of(task),
-                frame: self.clock.frame(),
-                phase: self.running_phase(),
-                took,
-            });
+        // Caught, so that the stopwatch is not read, which is user code, while the
+        // stack unwinds.
+        let polled = call::catch(poll);
+        let took = lap.and_then(Lap::stop);
+        match (polled, took) {
+            (Err(payload), _) => resume_unwind(payload),
+            (Ok(polled), None) => polled,
+            (Ok(polled), Some(took)) => {
+                self.report(&Report::SlowPoll {
+                    id: self.id_of(task),
+                    name: self.name_of(task),
+                    frame: self.clock.frame(),
+                    phase: self.running_phase(),
+                    took,
+                });
+                polled
+            }
         }
-        polled
+    }
+
+    /// Has the host told. Calls user code, not as the coroutine that is being polled:
+    /// what the hook spawns is nobody's.
+    #[cold]
+    pub(crate) fn report(&self, report: &Report) {
+        scope::enter(self, |_| self.reports.send(report));
+    }
+
+    /// Keeps the block of a watched task for as long as the result is kept: what is told
+    /// of its poll may end it, and start another.
+    #[inline]
+    pub(super) fn keep_watched(&self, task: Task<'_>) -> Kept<'_> {
+        let reference = task.has(Flags::WATCHED).then(|| self.tasks.refer(task));
+        Kept(self, reference)
     }
 
     /// Has `hook` told what happens, to all coroutines from now on.

@@ -423,7 +423,8 @@ impl<T> Future for Coroutine<T> {
                     return Poll::Pending;
                 }
             }
-            this.registration.finish(core);
+            // Those that the coroutine's end has yet to tell keep their ring.
+            this.registration.cancel(Place::Joins);
         }
         Poll::Ready(this.take_result())
     }

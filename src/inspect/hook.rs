@@ -13,10 +13,15 @@ type Closure<E> = Box<dyn FnMut(&E)>;
 pub(crate) struct Hook<E> {
     closure: RefCell<Option<Closure<E>>>,
     is_set: Cell<bool>,
+    is_closed: Cell<bool>,
 }
 
 impl<E> Hook<E> {
     pub(crate) fn set(&self, closure: Closure<E>) {
+        if self.is_closed.get() {
+            call::quietly(|| drop(closure));
+            return;
+        }
         self.is_set.set(true);
         let previous = self.closure.replace(Some(closure));
         drop(previous);
@@ -35,6 +40,7 @@ impl<E> Hook<E> {
     /// Drops the closure: the executor is gone.
     pub(crate) fn close(&self) {
         self.is_set.set(false);
+        self.is_closed.set(true);
         let closure = self.closure.take();
         call::quietly(|| drop(closure));
     }
@@ -50,7 +56,7 @@ impl<E> Hook<E> {
         };
         call::quietly(|| closure(event));
         let mut place = self.closure.borrow_mut();
-        if place.is_none() {
+        if place.is_none() && !self.is_closed.get() {
             *place = Some(closure);
         } else {
             drop(place);
@@ -65,6 +71,7 @@ impl<E> Default for Hook<E> {
         Hook {
             closure: RefCell::new(None),
             is_set: Cell::new(false),
+            is_closed: Cell::new(false),
         }
     }
 }

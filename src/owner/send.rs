@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::core::Core;
-use crate::core::call::Foreign;
+use crate::core::call::{self, Foreign};
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
 
@@ -86,7 +86,9 @@ impl Drop for SendOwner {
             let index = self.owner.index;
             let remove =
                 Foreign::new(Box::new(move |core: &Core| core.remove_owner(index)) as Order);
-            drop(inbox.push(Message::Call(remove)));
+            // It wakes the host, which is user code, and this may be a destructor while
+            // the stack unwinds.
+            call::quietly(|| drop(inbox.push(Message::Call(remove))));
         }
     }
 }

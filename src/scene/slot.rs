@@ -151,7 +151,7 @@ impl<B: Behaviour> Slot<B> {
         call::dispose(payload);
         self.panicked.set(true);
         self.owner.set_active(false);
-        core.reports.send(&Report::BehaviourPanicked {
+        core.report(&Report::BehaviourPanicked {
             behaviour: type_name::<B>(),
             callback,
             frame: core.clock.frame(),

@@ -311,14 +311,19 @@ impl<T> Default for Signal<T> {
 
 impl<T> fmt::Debug for Signal<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let journal = self.shared.journal.borrow();
+        // What it is written to is user code.
+        let (source, subscribers, stored) = {
+            let journal = self.shared.journal.borrow();
+            let source = journal.readers.source();
+            (source, journal.readers.len(), journal.len())
+        };
         let mut shown = f.debug_struct("Signal");
-        if let Some(source) = journal.readers.source() {
+        if let Some(source) = source {
             shown.field("name", &source.name());
         }
         shown
-            .field("subscribers", &journal.readers.len())
-            .field("stored", &journal.len())
+            .field("subscribers", &subscribers)
+            .field("stored", &stored)
             .finish_non_exhaustive()
     }
 }

@@ -19,6 +19,7 @@ mod stderr;
 mod teardown;
 mod times;
 mod wakers;
+mod watched_polls;
 
 use std::cell::Cell;
 use std::future::poll_fn;

@@ -70,7 +70,7 @@ impl Core {
         self.enlist(task, phase);
         // Once in a run.
         if wakes == most + 1 {
-            self.reports.send(&Report::Greedy {
+            self.report(&Report::Greedy {
                 id: self.id_of(task),
                 name: self.name_of(task),
                 frame: self.clock.frame(),
@@ -100,7 +100,7 @@ impl Core {
     #[cold]
     pub(crate) fn report_runaway(&self) {
         if !self.runs.limits.reported.replace(true) {
-            self.reports.send(&Report::Runaway {
+            self.report(&Report::Runaway {
                 frame: self.clock.frame(),
                 phase: self.runs.phase().unwrap_or(PhaseIndex::UPDATE).phase(),
             });

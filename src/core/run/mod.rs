@@ -152,6 +152,7 @@ impl Core {
         self.obey();
         let state = self.phases.get(phase);
         self.runs.serial.set(self.runs.serial.get() + 1);
+        self.runs.limits.begin_run(self.tasks.alive());
         self.clock.enter_phase(phase.phase());
         state.begin_run(&self.clock);
         if state.is_idle() {
@@ -183,7 +184,6 @@ impl<'a> Run<'a> {
             next_timer: 0,
         };
         runs.phase.set(Some(phase));
-        runs.limits.begin_run(core.tasks.alive());
         run.lists.ready = state.ready.borrow_mut().take();
         let is_later = |key| core.is_later_frame(key);
         run.lists.waiters = state.queue.borrow_mut().take_due(is_later);

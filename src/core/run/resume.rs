@@ -181,6 +181,7 @@ impl Core {
             let serial = self.runs.serial.get();
             self.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
         }
+        let _kept = self.keep_watched(task);
         scope.set_current(task, resumed);
         let polled = self.poll_with_extras(scope, task, phase);
         scope.clear_current();

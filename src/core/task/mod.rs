@@ -387,6 +387,15 @@ impl Tasks {
         task.vtable.output_needs_drop && task.is_in(State::Finished)
     }
 
+    /// A reference to a task.
+    pub(crate) fn refer(&self, task: Task<'_>) -> Reference {
+        task.add_reference();
+        Reference {
+            executor: self.executor,
+            key: task.task_key(),
+        }
+    }
+
     pub(crate) fn add_reference(&self, reference: &Reference) -> Reference {
         self.of(reference).add_reference();
         Reference {
