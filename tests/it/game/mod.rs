@@ -57,9 +57,8 @@ impl<W: 'static> Game<W> {
     }
 
     fn frame(&mut self, dt: f64) {
-        let (world, screen) = (&mut self.world, &mut self.screen);
-        self.executor.lend(world, |executor| {
-            executor.lend(screen, |executor| executor.run_frame(dt));
+        self.executor.lend(&mut self.world, |executor| {
+            executor.lend(&mut self.screen, |executor| executor.run_frame(dt));
         });
     }
 

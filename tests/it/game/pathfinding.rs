@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use framestep::prelude::*;
 
-use super::Game;
+use super::{Game, show};
 
 type Place = (usize, usize);
 
@@ -15,7 +15,12 @@ struct World {
 
 impl World {
     fn neighbours(&self, (x, y): Place) -> Vec<Place> {
-        let around = [(x + 1, y), (x, y + 1), (x.wrapping_sub(1), y), (x, y.wrapping_sub(1))];
+        let around = [
+            (x + 1, y),
+            (x, y + 1),
+            (x.wrapping_sub(1), y),
+            (x, y.wrapping_sub(1)),
+        ];
         let is_free = |&(x, y): &Place| {
             let row = self.map.get(y);
             row.is_some_and(|row| row.as_bytes().get(x) == Some(&b'.'))
@@ -61,14 +66,17 @@ fn a_search_looks_at_as_many_fields_a_frame_as_the_budget_has() {
 fn two_searches_share_the_frame() {
     let mut game = game(&["............"]);
     let budget = Budget::of_units(4);
-    let searches = [(0, 11), (11, 0)].map(|(from, to)| {
+    for (name, from, to) in [("first", 0, 11), ("second", 11, 0)] {
         let search = distance((from, 0), (to, 0), budget.clone());
-        game.executor.spawn(search)
-    });
-    game.run(5);
-    assert!(searches.iter().all(|search| !search.is_finished()));
-    game.run(1);
-    assert!(searches.iter().all(Coroutine::is_finished));
+        game.executor.spawn(async move {
+            search.await;
+            show(name);
+        });
+    }
+    game.run(6);
+    // The first one has frame 1 for itself, but for a step. Then each has half, until
+    // the second one has the rest.
+    game.check(&["F5: first", "F6: second"]);
 }
 
 #[test]
@@ -79,7 +87,9 @@ fn a_search_goes_round_walls_and_gives_up_behind_them() {
         "....#", //
     ]);
     let budget = Budget::of_units(100);
-    let there = game.executor.spawn(distance((0, 0), (4, 0), budget.clone()));
+    let there = game
+        .executor
+        .spawn(distance((0, 0), (4, 0), budget.clone()));
     game.run(1);
     assert_eq!(there.take().unwrap().unwrap(), Some(8));
     game.world.map[2] = ".#..#";

@@ -61,5 +61,5 @@ fn the_menu_moves_while_the_hero_stands_still() {
     let film = game.film(keys, press, |world| digit(world.menu, 2.0));
     assert_eq!(film, "00012221000");
     // The clock stands still from the frame after the key on, and goes on likewise.
-    assert_eq!(game.world.hero, 1.0);
+    assert_eq!(digit(game.world.hero, 4.0), '4');
 }

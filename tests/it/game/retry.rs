@@ -45,7 +45,9 @@ fn the_pauses_double_until_somebody_answers() {
     let mut game = Game::new(World { server_up: false });
     game.executor.spawn(join_lobby()).on_error(show);
     // The server comes up before frame 7.
-    game.play("......U........", |world, key| world.server_up |= key == 'U');
+    game.play("......U........", |world, key| {
+        world.server_up |= key == 'U';
+    });
     game.check(&["F1: knocks", "F3: knocks", "F6: knocks", "F7: welcome"]);
 }
 

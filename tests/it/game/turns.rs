@@ -18,8 +18,7 @@ struct World {
 
 /// Returns the name of the winner. `choice` is whom the player wants to hit.
 async fn battle(choice: Signal<usize>) -> &'static str {
-    let mut queue: VecDeque<usize> =
-        with_ref(|world: &World| (0..world.fighters.len()).collect());
+    let mut queue: VecDeque<usize> = with_ref(|world: &World| (0..world.fighters.len()).collect());
     while queue.len() > 1 && queue.contains(&0) {
         match queue[0] {
             0 => hero_turn(&choice).await,
