@@ -20,7 +20,7 @@ async fn combo(attack: Signal<()>) {
 }
 
 #[test]
-fn a_combo_goes_on_within_its_window_and_else_begins_anew() {
+fn a_blow_in_time_continues_the_combo_and_a_late_one_begins_another() {
     let attack = Signal::new();
     let mut game = Game::new(());
     game.executor.spawn(combo(attack.clone()));
