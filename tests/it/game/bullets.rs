@@ -1,4 +1,4 @@
-//! Bullets from a pool, to which they go back however their flight ends.
+//! Bullets from a pool: each goes back, however its flight ends.
 
 use framestep::prelude::*;
 

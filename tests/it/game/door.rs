@@ -1,4 +1,4 @@
-//! A door that turns round halfway when somebody comes or goes.
+//! A door that changes direction when somebody comes or goes.
 
 use framestep::prelude::*;
 
@@ -20,7 +20,7 @@ async fn door() {
         let near = somebody_near();
         let goal = if near { 1.0 } else { 0.0 };
         select! {
-            // The door turns round where it stands.
+            // Somebody comes or goes: the door changes direction where it stands.
             () = wait_until(|| somebody_near() != near) => {}
             () = slide_to(goal) => wait_until(|| somebody_near() != near).await,
         }
@@ -39,7 +39,7 @@ async fn slide_to(goal: f32) {
 }
 
 #[test]
-fn a_door_turns_round_where_it_stands() {
+fn a_door_changes_direction_where_it_stands() {
     let mut game = Game::new(World::default());
     game.executor.spawn(door());
     let door = game.film(

@@ -1,4 +1,4 @@
-//! A loading screen: a bar that fills, and tips for those who wait.
+//! A loading screen: a bar that fills, and tips meanwhile.
 
 use framestep::prelude::*;
 

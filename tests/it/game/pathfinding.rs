@@ -29,7 +29,7 @@ impl World {
     }
 }
 
-/// How far it is from one place to the other. The clones of `budget` share a frame.
+/// The number of steps between two places. Searches with clones of one budget share it.
 async fn distance(from: Place, to: Place, budget: Budget) -> Option<u32> {
     let mut seen = BTreeSet::from([from]);
     let mut open = VecDeque::from([(from, 0)]);
@@ -74,8 +74,8 @@ fn two_searches_share_the_frame() {
         });
     }
     game.run(6);
-    // The first one has frame 1 for itself, but for a step. Then each has half, until
-    // the second one has the rest.
+    // The first search takes frame 1, except for one step of the second. Then each takes
+    // half of a frame, until the first has ended.
     game.check(&["F5: first", "F6: second"]);
 }
 

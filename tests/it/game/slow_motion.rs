@@ -26,7 +26,7 @@ impl Drop for SlowMotion {
     }
 }
 
-/// Lasts for a second of the clock of who casts it.
+/// Lasts for a second of the caster's clock.
 async fn time_bubble(enemy_time: Clock) {
     let _slow = SlowMotion::of(&enemy_time);
     wait_seconds(1).await;

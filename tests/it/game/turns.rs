@@ -1,4 +1,4 @@
-//! A battle in turns: the fallen have no more of them.
+//! A battle in turns: fallen fighters leave the queue.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ struct World {
     fighters: Vec<Fighter>,
 }
 
-/// Returns the name of the winner. `choice` is whom the player wants to hit.
+/// Returns the name of the winner. `choice` is the number of the fighter that the player hits.
 async fn battle(choice: Signal<usize>) -> &'static str {
     let mut queue: VecDeque<usize> = with_ref(|world: &World| (0..world.fighters.len()).collect());
     while queue.len() > 1 && queue.contains(&0) {
@@ -61,7 +61,7 @@ fn a_battle_goes_round_until_one_is_left() {
     });
     let choice = Signal::new();
     let battle = game.executor.spawn(battle(choice.clone()));
-    // A digit is whom the player chooses. The 1 in frame 5 is out of turn.
+    // A digit is the player's choice. The 1 in frame 5 is out of turn.
     game.play("..2.1............1..", |_, key| {
         if let Some(number) = key.to_digit(10) {
             choice.emit(number as usize);
@@ -75,7 +75,7 @@ fn a_battle_goes_round_until_one_is_left() {
         "F11: you hesitate",
         "F13: Zog hits Ada",
         "F14: your turn",
-        "F18: Ada hits Zog", // in the last moment
+        "F18: Ada hits Zog", // at the last moment
     ]);
     assert_eq!(battle.take().unwrap().unwrap(), "Ada");
     assert_eq!(game.world.fighters[0].health, 10);
