@@ -48,7 +48,8 @@ impl fmt::Display for WithError {
             WithError::NotLent { type_name, .. } => write!(
                 f,
                 "no `{type_name}` is lent: the host has to run the executor inside \
-                 `executor.lend(&mut state, |executor| ..)`"
+                 `executor.lend(&mut state, |executor| ..)`; a destructor, which may run outside \
+                 of it, uses `with_soon`"
             ),
             WithError::Borrowed { type_name } => write!(
                 f,

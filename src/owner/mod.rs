@@ -362,6 +362,9 @@ impl Owner {
 
     /// A new owner below this one: what is done to this one is done to it. Its
     /// coroutines count on the same clock.
+    ///
+    /// The child ends when this owner is dropped, so keep both: `owner().child()` gives
+    /// a child that starts nothing.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn child(&self) -> Owner {
         let child = self.with_core(|core| Owner::new(core, Some(self.index)));
@@ -369,7 +372,8 @@ impl Owner {
     }
 
     /// A new owner below this one whose coroutines count on `clock`, see
-    /// [`Executor::owner_on`](crate::Executor::owner_on).
+    /// [`Executor::owner_on`](crate::Executor::owner_on). It ends when this owner is
+    /// dropped, as every [`child`](Owner::child) does.
     ///
     /// # Panics
     ///

@@ -8,10 +8,13 @@ use crate::time::Phase;
 
 /// A reading of the executor's clocks.
 ///
-/// Given by [`time`](crate::time()), [`Executor::time`](crate::Executor::time)
-/// and by the waits that resume once a frame. All clocks stand still between
+/// Returned by [`time`](crate::time()) and [`Executor::time`](crate::Executor::time),
+/// and the item of the stream [`frames`](crate::frames()). All clocks stand still between
 /// two calls of [`Executor::begin_frame`](crate::Executor::begin_frame), except
 /// that inside a fixed step `elapsed` and `delta` are those of the step.
+///
+/// In a coroutine whose owner is bound to [another clock](crate::Executor::owner_on),
+/// the `delta`, `elapsed` and `scale` of [`time`](crate::time()) are of that clock.
 ///
 /// # Examples
 ///

@@ -22,6 +22,9 @@ use super::{polled, polled_again};
 /// of that phase, from the frame after the first poll on, until it holds. A
 /// coroutine that waits like this is awake: it costs a poll in each of them.
 ///
+/// To ask in the present frame as well, write a loop:
+/// `while !condition() { next_frame().await; }`.
+///
 /// # Cancel safety
 ///
 /// Dropping it forgets it; nothing is lost.
@@ -48,6 +51,29 @@ use super::{polled, polled_again};
 /// });
 /// executor.run_until(dead, 0.1).unwrap();
 /// assert_eq!(executor.time().frame, 3);
+/// ```
+///
+/// A condition on state that the host [lends](crate::Executor::lend):
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// struct World {
+///     gold: u32,
+/// }
+///
+/// async fn merchant() {
+///     wait_until(|| with_ref(|world: &World| world.gold >= 30)).await;
+///     with(|world: &mut World| world.gold -= 25);
+/// }
+///
+/// let mut world = World { gold: 30 };
+/// let mut executor = Executor::new();
+/// executor.spawn(merchant());
+/// for _ in 0..2 {
+///     executor.lend(&mut world, |executor| executor.run_frame(0.25));
+/// }
+/// assert_eq!(world.gold, 5);
 /// ```
 ///
 /// # Source

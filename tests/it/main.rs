@@ -16,6 +16,7 @@ mod determinism;
 mod engine_time;
 mod enter;
 mod fixed_step;
+mod game;
 mod growth;
 mod handle_by_value;
 mod handles;
