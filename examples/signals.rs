@@ -2,7 +2,6 @@
 //! guard, and health that others watch.
 
 use framestep::prelude::*;
-use futures::StreamExt;
 
 fn say(text: &str) {
     println!("frame {:2}: {text}", time().frame);

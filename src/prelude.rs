@@ -1,7 +1,7 @@
 //! The names that gameplay scripts use, for `use framestep::prelude::*`.
 //!
-//! `select!` and `join!` are here too. A stream, such as [`frames`] or a subscription,
-//! needs `use futures::StreamExt;` for `next()`.
+//! `select!` and `join!` are here too. Subscriptions have a `next()` of their own; the
+//! combinators of streams, as for [`frames`], come with `use futures::StreamExt;`.
 //!
 //! # Beside the prelude of an engine
 //!

@@ -72,7 +72,6 @@ pub use wait::{WaitSignal, WaitSignalFor};
 ///
 /// ```
 /// # use framestep::prelude::*;
-/// use futures::StreamExt;
 ///
 /// async fn door(opened: Signal<()>, shut: Signal<()>) -> u32 {
 ///     let (mut opened, mut shut) = (opened.subscribe(), shut.subscribe());

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use futures::stream::{FusedStream, Stream};
+use futures::stream::{FusedStream, Next, Stream, StreamExt};
 
 use crate::waiters::Waiting;
 
@@ -32,7 +32,6 @@ use super::journal::{Read, Stored};
 ///
 /// ```
 /// # use framestep::prelude::*;
-/// use futures::StreamExt;
 ///
 /// let mut executor = Executor::new();
 /// let score = Signal::new();
@@ -115,6 +114,19 @@ impl<T> Subscription<T> {
 }
 
 impl<T: Clone> Subscription<T> {
+    /// Waits for the next event. `None`: the last `Signal` has been dropped, and all
+    /// is read.
+    ///
+    /// What `StreamExt::next` of the `futures` crate does, without it. Dropping the wait
+    /// loses nothing.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "the name that streams have for it"
+    )]
+    pub fn next(&mut self) -> Next<'_, Self> {
+        StreamExt::next(self)
+    }
+
     /// The next event that `accept` accepts; those before it are read.
     ///
     /// It looks at the events that are there when it begins: what `accept` itself

@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::stream::{FusedStream, Stream};
+use futures::stream::{FusedStream, Next, Stream, StreamExt};
 
 use super::waiter::Waiter;
 
@@ -29,7 +29,6 @@ use super::waiter::Waiter;
 ///
 /// ```
 /// # use framestep::prelude::*;
-/// use futures::StreamExt;
 ///
 /// let mut executor = Executor::new();
 /// let score = Watch::new(0);
@@ -61,6 +60,21 @@ impl<T> Changes<T> {
             waiter,
             ended: false,
         }
+    }
+}
+
+impl<T: Clone> Changes<T> {
+    /// Waits for the next change, and returns the latest value. `None`: the last
+    /// `Watch` has been dropped, and its last value has been seen.
+    ///
+    /// What `StreamExt::next` of the `futures` crate does, without it. Dropping the wait
+    /// loses nothing.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "the name that streams have for it"
+    )]
+    pub fn next(&mut self) -> Next<'_, Self> {
+        StreamExt::next(self)
     }
 }
 

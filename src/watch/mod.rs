@@ -58,7 +58,6 @@ pub use wait::{Changed, WaitWatch};
 ///
 /// ```
 /// # use framestep::prelude::*;
-/// use futures::StreamExt;
 ///
 /// async fn health_bar(health: Watch<i32>) -> Vec<i32> {
 ///     let mut shown = Vec::new();

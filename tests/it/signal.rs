@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::stream::FusedStream;
-use futures::{FutureExt, StreamExt, select_biased};
+use futures::{FutureExt, select_biased};
 
 use framestep::prelude::*;
 use framestep::{Executor, Subscription};

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use futures::{FutureExt, StreamExt};
+use futures::FutureExt;
 
 use framestep::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Subscribers of a watch remember the version that they have seen.
 
+use futures::FutureExt;
 use futures::stream::FusedStream;
-use futures::{FutureExt, StreamExt};
 
 use framestep::prelude::*;
 
