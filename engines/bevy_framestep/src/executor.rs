@@ -195,7 +195,8 @@ pub(crate) fn end_fixed_step(world: &mut World) {
     Shared::of(world).borrow().end_fixed_step();
 }
 
-/// Runs one phase of the scripts now, with the world lent to them.
+/// Runs one phase of the scripts now, with the world lent to them, and applies the
+/// commands that they leave behind.
 ///
 /// For phases that stand in no schedule, such as a [`Phase::Custom`] in the middle of
 /// an exclusive system. [`FramestepPlugin`](crate::FramestepPlugin) calls it for those
@@ -229,4 +230,6 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     let mut executor = shared.borrow();
     shared.pass_on(world);
     executor.lend(world, |executor| executor.run_phase(phase));
+    drop(executor);
+    world.flush();
 }

@@ -105,7 +105,7 @@ struct Nowhere;
 #[test]
 #[should_panic(expected = "Nowhere is neither in `MainScheduleOrder`")]
 fn a_schedule_that_nobody_runs() {
-    app_with(FramestepPlugin::default().run_after(Phase::Update, Nowhere));
+    let _app = app_with(FramestepPlugin::default().run_after(Phase::Update, Nowhere));
 }
 
 /// A schedule of the host's own calls `run_scripts` itself.
