@@ -1,6 +1,7 @@
 //! What scripts reach in the world: components, resources, commands.
 
 use bevy_ecs::component::Mutable;
+use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::*;
 use framestep::{Coroutine, handle, with, with_ref};
 
@@ -338,14 +339,11 @@ pub fn resource_mut<S: Resource<Mutability = Mutable>, R>(f: impl FnOnce(&mut S)
 /// #[derive(Component)]
 /// struct Bullet;
 ///
-/// #[derive(Message)]
-/// struct Fired(Entity);
-///
 /// async fn volley() {
 ///     for _ in 0..3 {
 ///         let bullet = commands(|commands| commands.spawn(Bullet).id());
-///         commands(|commands| commands.write_message(Fired(bullet)));
 ///         wait_seconds(0.5).await;
+///         bullet.despawn().unwrap();
 ///     }
 /// }
 /// ```
@@ -356,4 +354,60 @@ pub fn commands<R>(f: impl FnOnce(&mut Commands<'_, '_>) -> R) -> R {
         world.flush();
         result
     })
+}
+
+/// Writes a message.
+///
+/// # Panics
+///
+/// If the app has no messages of that type; and where [`with`](framestep::with()) does.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+///
+/// #[derive(Message)]
+/// struct DoorOpened(u32);
+///
+/// async fn open_door() {
+///     wait_seconds(1).await;
+///     write_message(DoorOpened(3));
+/// }
+/// ```
+#[track_caller]
+pub fn write_message<M: Message>(message: M) {
+    resource_mut(|messages: &mut Messages<M>| {
+        messages.write(message);
+    });
+}
+
+/// Triggers an event: its observers have run when this returns, and their commands are
+/// applied.
+///
+/// # Panics
+///
+/// Where [`with`](framestep::with()) does.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+///
+/// #[derive(EntityEvent)]
+/// struct Explode(Entity);
+///
+/// async fn bomb(bomb: Entity) {
+///     wait_seconds(3).await;
+///     trigger(Explode(bomb));
+/// }
+/// ```
+#[track_caller]
+pub fn trigger<'a, E: Event<Trigger<'a>: Default>>(event: E) {
+    with(|world: &mut World| {
+        world.trigger(event);
+        world.flush();
+    });
 }

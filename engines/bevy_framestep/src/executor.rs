@@ -1,7 +1,7 @@
 //! The executor in the world, and how its phases are run.
 
 use std::any::TypeId;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
@@ -82,7 +82,8 @@ impl Framestep {
     /// entity, makes owners, and takes snapshots.
     ///
     /// Nothing is lent to a script that is started with the handle alone, up to its
-    /// first wait: use [`StartScript`](crate::StartScript), or `spawn` of the handle.
+    /// first wait. Where that matters, use [`spawn`](Handle::spawn), or start it on the
+    /// [world](crate::WorldScriptsExt).
     pub fn handle(&self) -> &Handle {
         &self.shared.handle
     }
@@ -95,8 +96,12 @@ impl Framestep {
     /// If the executor is running a phase: in a script, or in what a script sets off.
     ///
     /// [`Remote`]: framestep::Remote
+    #[track_caller]
     pub fn with_executor<R>(&self, f: impl FnOnce(&Executor) -> R) -> R {
-        f(&self.shared.borrow())
+        match self.shared.executor.try_borrow() {
+            Ok(executor) => f(&executor),
+            Err(_) => already_running(),
+        }
     }
 }
 
@@ -121,13 +126,10 @@ impl Shared {
     }
 
     #[track_caller]
-    fn borrow(&self) -> std::cell::RefMut<'_, Executor> {
+    fn borrow_mut(&self) -> RefMut<'_, Executor> {
         match self.executor.try_borrow_mut() {
             Ok(executor) => executor,
-            Err(_) => panic!(
-                "the scripts are running already: a script cannot run a schedule in which \
-                 scripts run, nor use `with_executor`"
-            ),
+            Err(_) => already_running(),
         }
     }
 
@@ -157,6 +159,15 @@ impl Shared {
     }
 }
 
+#[cold]
+#[track_caller]
+fn already_running() -> ! {
+    panic!(
+        "the scripts are running already: a script cannot run a schedule in which scripts run, \
+         nor use `with_executor`"
+    )
+}
+
 /// How far a clock has gone since it was last read.
 ///
 /// The difference of two readings, so that nothing is lost however a clock is advanced.
@@ -180,19 +191,19 @@ pub(crate) fn begin_frame(world: &mut World) {
     let shared = Shared::of(world);
     let real = went::<Real>(&shared.seen.real, world);
     let game = went::<Virtual>(&shared.seen.game, world);
-    shared.borrow().begin_frame_with(real, game);
+    shared.borrow_mut().begin_frame_with(real, game);
 }
 
 /// Begins a fixed step, by how far `Time<Fixed>` has gone.
 pub(crate) fn begin_fixed_step(world: &mut World) {
     let shared = Shared::of(world);
     let step = went::<Fixed>(&shared.seen.fixed, world);
-    shared.borrow().begin_fixed_step_of(step);
+    shared.borrow_mut().begin_fixed_step_of(step);
 }
 
 /// Ends a fixed step: the clocks read the time of the frame again.
 pub(crate) fn end_fixed_step(world: &mut World) {
-    Shared::of(world).borrow().end_fixed_step();
+    Shared::of(world).borrow_mut().end_fixed_step();
 }
 
 /// Runs one phase of the scripts now, with the world lent to them, and applies the
@@ -227,7 +238,7 @@ pub(crate) fn end_fixed_step(world: &mut World) {
 #[track_caller]
 pub fn run_scripts(world: &mut World, phase: Phase) {
     let shared = Shared::of(world);
-    let mut executor = shared.borrow();
+    let mut executor = shared.borrow_mut();
     shared.pass_on(world);
     executor.lend(world, |executor| executor.run_phase(phase));
     drop(executor);

@@ -10,7 +10,7 @@ mod scripts;
 mod start;
 mod wait;
 
-pub use access::{ScriptEntity, commands, resource, resource_mut};
+pub use access::{ScriptEntity, commands, resource, resource_mut, trigger, write_message};
 pub use error::Missing;
 pub use executor::{Framestep, run_scripts};
 pub use plugin::{FramestepPlugin, RunScripts, ScriptSystems};

@@ -8,7 +8,7 @@ pub use framestep::prelude::*;
 pub use crate::{
     CommandsScriptsExt, EntityCommandsScriptsExt, EntityWorldScriptsExt, FramestepPlugin,
     ScriptEntity, Scripts, WorldScriptsExt, commands, messages, next_event, next_message, resource,
-    resource_mut,
+    resource_mut, trigger, write_message,
 };
 #[cfg(feature = "state")]
 pub use crate::{next_transition, state_entered, state_exited, wait_for_state};

@@ -10,6 +10,11 @@ use bevy_time::{Fixed, Real, Time, TimeUpdateStrategy, Virtual};
 
 use super::{app, every_update_takes, log, take_log};
 
+const NANOSECOND: Duration = Duration::from_nanos(1);
+
+/// Relative speeds, with some that are not exact in binary.
+const SPEEDS: [f64; 7] = [0.0, 0.1, 0.3, 1.0, 1.0 / 3.0, 2.5, 7.77];
+
 /// A small generator, the same on every machine: xorshift.
 struct Random(u64);
 
@@ -21,8 +26,13 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
+    fn below(&mut self, limit: u32) -> u32 {
+        u32::try_from(self.next() % u64::from(limit)).unwrap()
+    }
+
+    /// A length of less than that many nanoseconds.
+    fn length(&mut self, limit: u32) -> Duration {
+        Duration::from_nanos(self.below(limit).into())
     }
 }
 
@@ -86,12 +96,12 @@ async fn compare_steps() {
 /// the first frame (step) at or past its deadline on Bevy's clock.
 async fn wait_exactly(phase: Phase, mut random: Random) {
     loop {
-        let length = Duration::from_nanos(1 + random.below(400_000_000));
+        let length = NANOSECOND + random.length(400_000_000);
         let deadline = resource(|now: &Time| now.elapsed()) + length;
         wait_seconds(length).in_phase(phase).await;
         let (now, delta) = resource(|now: &Time| (now.elapsed(), now.delta()));
         assert!(now >= deadline, "{now:?} is before {deadline:?}");
-        let before = now - delta;
+        let before = now.saturating_sub(delta);
         assert!(before < deadline, "{before:?} was at {deadline:?} already");
         resource_mut(|compared: &mut Waited| compared.0 += 1);
     }
@@ -103,9 +113,9 @@ struct Waited(u32);
 fn change_something(app: &mut App, random: &mut Random) {
     let dt = match random.below(20) {
         0 => Duration::ZERO,
-        1 => Duration::from_nanos(random.below(3_000_000_000)),
-        2 => Duration::from_nanos(1),
-        _ => Duration::from_nanos(1_000_000 + random.below(40_000_000)),
+        1 => random.length(3_000_000_000),
+        2 => NANOSECOND,
+        _ => Duration::from_millis(1) + random.length(40_000_000),
     };
     every_update_takes(app, dt);
     let world = app.world_mut();
@@ -113,17 +123,17 @@ fn change_something(app: &mut App, random: &mut Random) {
         0 => world.resource_mut::<Time<Virtual>>().pause(),
         1..=3 => world.resource_mut::<Time<Virtual>>().unpause(),
         4 => {
-            let speed = [0.0, 0.1, 0.3, 1.0, 1.0 / 3.0, 2.5, 7.77][random.below(7) as usize];
+            let speed = SPEEDS[usize::try_from(random.below(7)).unwrap()];
             world
                 .resource_mut::<Time<Virtual>>()
                 .set_relative_speed_f64(speed);
         }
         5 => {
-            let longest = Duration::from_nanos(1 + random.below(600_000_000));
+            let longest = NANOSECOND + random.length(600_000_000);
             world.resource_mut::<Time<Virtual>>().set_max_delta(longest);
         }
         6 => {
-            let step = Duration::from_nanos(5_000_000 + random.below(60_000_000));
+            let step = Duration::from_millis(5) + random.length(60_000_000);
             world.resource_mut::<Time<Fixed>>().set_timestep(step);
         }
         7 => {
@@ -140,14 +150,12 @@ fn change_something(app: &mut App, random: &mut Random) {
             *world.resource_mut::<Time>() = now;
         }
         8 => {
-            let discarded = Duration::from_nanos(random.below(20_000_000));
+            let discarded = random.length(20_000_000);
             world
                 .resource_mut::<Time<Fixed>>()
                 .discard_overstep(discarded);
         }
-        9 => world.insert_resource(TimeUpdateStrategy::FixedTimesteps(
-            1 + random.below(3) as u32,
-        )),
+        9 => world.insert_resource(TimeUpdateStrategy::FixedTimesteps(1 + random.below(3))),
         _ => {}
     }
 }

@@ -64,6 +64,25 @@ fn messages_of_systems() {
     );
 }
 
+/// One that a script writes comes in the next run.
+#[test]
+fn messages_of_scripts() {
+    let mut app = app_with_hits();
+    app.world_mut().start_script(log_hits);
+    app.world_mut().start_script(|| async {
+        in_phase(Phase::EarlyUpdate).await;
+        write_message(Hit(1));
+        next_frame().await;
+        write_message(Hit(2));
+    });
+    app.update();
+    assert_eq!(take_log(&mut app), ["1 in frame 1"]);
+    app.update();
+    assert_eq!(take_log(&mut app), [""; 0], "it was written in this run");
+    app.update();
+    assert_eq!(take_log(&mut app), ["2 in frame 3"]);
+}
+
 /// Two scripts, of which one comes later: each gets what is written after its call.
 #[test]
 fn messages_from_the_call_on() {
@@ -155,7 +174,7 @@ fn events() {
     );
     app.world_mut().start_script(|| async {
         next_frame().await;
-        commands(|commands| commands.trigger(Alarm(3)));
+        trigger(Alarm(3));
     });
     app.update();
     assert_eq!(take_log(&mut app), ["alarm 3 in frame 4"]);
