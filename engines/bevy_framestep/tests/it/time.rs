@@ -335,3 +335,25 @@ fn a_plugin_that_comes_late() {
     assert_eq!(time.frame, 1);
     app.world_mut().run_schedule(RunScripts(Phase::Update));
 }
+
+/// A tool, or a load from a file, moves a clock forward: the scripts go along, also with
+/// what the clock's latest delta does not tell.
+#[test]
+fn a_clock_that_is_moved_forward() {
+    let mut app = app();
+    app.update();
+    let loaded = app
+        .world_mut()
+        .start_script(|| async { wait_seconds(10).await });
+    let moved = Duration::from_millis(9_750);
+    app.world_mut()
+        .resource_mut::<Time<Virtual>>()
+        .advance_by(moved);
+    assert!(!loaded.is_finished());
+    app.update();
+    assert!(loaded.is_finished());
+    let game = app.world().resource::<Time<Virtual>>().elapsed();
+    let time = app.world().non_send::<Framestep>().handle().time().unwrap();
+    assert_eq!(game, Duration::from_secs(10));
+    assert_eq!(time.elapsed, game);
+}
