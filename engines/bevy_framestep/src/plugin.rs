@@ -154,7 +154,8 @@ impl FramestepPlugin {
     ///
     /// # Examples
     ///
-    /// A panic of a script is to end the program, as one of a system does:
+    /// A panic of a script is to end the program, as one of a system does. (An app that
+    /// catches such a panic cannot go on: Bevy has lost the schedules that were running.)
     ///
     /// ```
     /// use bevy_framestep::prelude::*;
