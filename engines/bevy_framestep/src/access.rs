@@ -1,0 +1,413 @@
+//! What scripts reach in the world: components, resources, commands.
+
+use bevy_ecs::component::Mutable;
+use bevy_ecs::message::Messages;
+use bevy_ecs::prelude::*;
+use framestep::{Coroutine, handle, with, with_ref};
+
+use crate::error::Missing;
+use crate::scripts::{nobody, owner_of};
+use crate::wait::{self, Events};
+
+/// What scripts do with an entity.
+///
+/// All methods borrow the world for the length of the call, as
+/// [`with`](framestep::with()) does, and panic where `with` does: outside of a script,
+/// and inside of a closure that borrows the world mutably.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::App;
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::Missing;
+/// use bevy_framestep::prelude::*;
+/// use bevy_time::TimePlugin;
+///
+/// #[derive(Component)]
+/// struct Health(u32);
+///
+/// #[derive(Component)]
+/// struct Poisoned;
+///
+/// async fn poison(enemy: Entity) -> Result<(), Missing> {
+///     enemy.insert(Poisoned)?;
+///     while enemy.get(|health: &Health| health.0)? > 0 {
+///         next_frame().await;
+///         enemy.get_mut(|health: &mut Health| health.0 -= 1)?;
+///     }
+///     enemy.despawn()
+/// }
+///
+/// let mut app = App::new();
+/// app.add_plugins((TimePlugin, FramestepPlugin::default()));
+/// let enemy = app.world_mut().spawn(Health(2)).start_script(poison).id();
+/// app.update();
+/// app.update();
+/// # let _ = enemy;
+/// assert_eq!(app.world_mut().query::<&Health>().iter(app.world()).count(), 0);
+/// ```
+pub trait ScriptEntity: Copy {
+    /// Calls `f` with a component.
+    ///
+    /// # Errors
+    ///
+    /// If the entity or its component is not there.
+    #[track_caller]
+    fn get<C: Component, R>(self, f: impl FnOnce(&C) -> R) -> Result<R, Missing>;
+
+    /// Calls `f` with a component, to change it. It counts as changed in any case.
+    ///
+    /// # Errors
+    ///
+    /// If the entity or its component is not there.
+    #[track_caller]
+    fn get_mut<C, R>(self, f: impl FnOnce(&mut C) -> R) -> Result<R, Missing>
+    where
+        C: Component<Mutability = Mutable>;
+
+    /// Whether the entity has a component of that type.
+    #[track_caller]
+    fn has<C: Component>(self) -> bool;
+
+    /// Whether the entity is there.
+    #[track_caller]
+    fn exists(self) -> bool;
+
+    /// Adds components to the entity, or puts them in the place of those it has.
+    ///
+    /// # Errors
+    ///
+    /// If the entity is not there.
+    #[track_caller]
+    fn insert(self, bundle: impl Bundle) -> Result<(), Missing>;
+
+    /// Removes components of the entity, as far as it has them.
+    ///
+    /// # Errors
+    ///
+    /// If the entity is not there.
+    #[track_caller]
+    fn remove<B: Bundle>(self) -> Result<(), Missing>;
+
+    /// Despawns the entity, which ends its scripts. The one that calls this, if it is
+    /// one of them, goes on to its next wait.
+    ///
+    /// # Errors
+    ///
+    /// If the entity is not there.
+    #[track_caller]
+    fn despawn(self) -> Result<(), Missing>;
+
+    /// Starts a script that ends with the entity, up to its first wait.
+    ///
+    /// If the entity is not there, the handle is one of a script that was stopped before
+    /// it began.
+    #[track_caller]
+    fn start<F: Future + 'static>(self, script: F) -> Coroutine<F::Output>;
+
+    /// Waits until the entity is despawned. Ready at once if it is not there.
+    ///
+    /// # Resumes
+    ///
+    /// In the phase in which the script was last polled: later in the same run if a
+    /// script of that phase despawned the entity, else in the next run of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// async fn hunt(prey: Entity) {
+    ///     select! {
+    ///         () = prey.despawned() => println!("somebody else was quicker"),
+    ///         _ = wait_seconds(10) => println!("the hunter is tired"),
+    ///     }
+    /// }
+    /// ```
+    #[track_caller]
+    fn despawned(self) -> impl Future<Output = ()> + use<Self>;
+
+    /// Waits for the next change of a component after this call, by Bevy's change
+    /// detection.
+    ///
+    /// # Resumes
+    ///
+    /// In Update. The entity is asked in every Update from the next frame on, like the
+    /// condition of [`wait_until`](framestep::wait_until).
+    ///
+    /// # Errors
+    ///
+    /// When the entity or its component is not there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::Missing;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Health(u32);
+    ///
+    /// async fn health_bar(hero: Entity) -> Result<(), Missing> {
+    ///     loop {
+    ///         hero.get(|health: &Health| println!("{}", health.0))?;
+    ///         hero.changed::<Health>().await?;
+    ///     }
+    /// }
+    /// ```
+    #[track_caller]
+    fn changed<C: Component>(self) -> impl Future<Output = Result<(), Missing>> + use<Self, C>;
+
+    /// Waits for the next event of that type on the entity, after this call.
+    ///
+    /// # Errors
+    ///
+    /// When the entity is not there.
+    ///
+    /// # Resumes
+    ///
+    /// See [`next_event`](crate::next_event).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::Missing;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(EntityEvent, Clone)]
+    /// struct Clicked(Entity);
+    ///
+    /// async fn button(button: Entity) -> Result<(), Missing> {
+    ///     loop {
+    ///         button.next_event::<Clicked>().await?;
+    ///         println!("click");
+    ///     }
+    /// }
+    /// ```
+    #[track_caller]
+    fn next_event<E: EntityEvent + Clone>(
+        self,
+    ) -> impl Future<Output = Result<E, Missing>> + use<Self, E>;
+
+    /// A stream of all events of that type on the entity, after this call. It ends with
+    /// the entity.
+    #[track_caller]
+    fn events<E: EntityEvent + Clone>(self) -> Events<E>;
+}
+
+impl ScriptEntity for Entity {
+    #[track_caller]
+    fn get<C: Component, R>(self, f: impl FnOnce(&C) -> R) -> Result<R, Missing> {
+        with_ref(|world: &World| {
+            let entity = world.get_entity(self).map_err(|_| Missing::entity(self))?;
+            match entity.get::<C>() {
+                Some(component) => Ok(f(component)),
+                None => Err(Missing::component::<C>(self)),
+            }
+        })
+    }
+
+    #[track_caller]
+    fn get_mut<C, R>(self, f: impl FnOnce(&mut C) -> R) -> Result<R, Missing>
+    where
+        C: Component<Mutability = Mutable>,
+    {
+        with_entity(self, |mut entity| match entity.get_mut::<C>() {
+            Some(mut component) => Ok(f(&mut component)),
+            None => Err(Missing::component::<C>(self)),
+        })?
+    }
+
+    #[track_caller]
+    fn has<C: Component>(self) -> bool {
+        self.get(|_: &C| ()).is_ok()
+    }
+
+    #[track_caller]
+    fn exists(self) -> bool {
+        with_ref(|world: &World| world.get_entity(self).is_ok())
+    }
+
+    #[track_caller]
+    fn insert(self, bundle: impl Bundle) -> Result<(), Missing> {
+        with_entity(self, |mut entity| {
+            entity.insert(bundle);
+        })
+    }
+
+    #[track_caller]
+    fn remove<B: Bundle>(self) -> Result<(), Missing> {
+        with_entity(self, |mut entity| {
+            entity.remove::<B>();
+        })
+    }
+
+    #[track_caller]
+    fn despawn(self) -> Result<(), Missing> {
+        with_entity(self, |entity| entity.despawn())
+    }
+
+    #[track_caller]
+    fn start<F: Future + 'static>(self, script: F) -> Coroutine<F::Output> {
+        let owner = with(|world: &mut World| owner_of(world, self));
+        let owner = owner.ok().or_else(|| nobody(&handle()));
+        owner.expect("a script runs in an executor").start(script)
+    }
+
+    #[track_caller]
+    fn despawned(self) -> impl Future<Output = ()> + use<> {
+        wait::despawned(self)
+    }
+
+    #[track_caller]
+    fn changed<C: Component>(self) -> impl Future<Output = Result<(), Missing>> + use<C> {
+        wait::changed::<C>(self)
+    }
+
+    #[track_caller]
+    fn next_event<E: EntityEvent + Clone>(
+        self,
+    ) -> impl Future<Output = Result<E, Missing>> + use<E> {
+        wait::next_event_of(self)
+    }
+
+    #[track_caller]
+    fn events<E: EntityEvent + Clone>(self) -> Events<E> {
+        Events::of(self)
+    }
+}
+
+#[track_caller]
+fn with_entity<R>(entity: Entity, f: impl FnOnce(EntityWorldMut<'_>) -> R) -> Result<R, Missing> {
+    with(|world: &mut World| match world.get_entity_mut(entity) {
+        Ok(entity) => Ok(f(entity)),
+        Err(_) => Err(Missing::entity(entity)),
+    })
+}
+
+/// Calls `f` with a resource.
+///
+/// # Panics
+///
+/// If there is none of that type; and where [`with`](framestep::with()) does.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+///
+/// #[derive(Resource)]
+/// struct Score(u32);
+///
+/// async fn win() {
+///     wait_until(|| resource(|score: &Score| score.0 >= 100)).await;
+///     resource_mut(|score: &mut Score| score.0 = 0);
+/// }
+/// ```
+#[track_caller]
+pub fn resource<S: Resource, R>(f: impl FnOnce(&S) -> R) -> R {
+    with_ref(|world: &World| f(world.resource::<S>()))
+}
+
+/// Calls `f` with a resource, to change it. It counts as changed in any case.
+///
+/// # Panics
+///
+/// If there is none of that type; and where [`with`](framestep::with()) does.
+#[track_caller]
+pub fn resource_mut<S: Resource<Mutability = Mutable>, R>(f: impl FnOnce(&mut S) -> R) -> R {
+    with(|world: &mut World| f(&mut world.resource_mut::<S>()))
+}
+
+/// Calls `f` with `Commands`, and applies them before it returns.
+///
+/// # Panics
+///
+/// Where [`with`](framestep::with()) does.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Bullet;
+///
+/// async fn volley() {
+///     for _ in 0..3 {
+///         let bullet = commands(|commands| commands.spawn(Bullet).id());
+///         wait_seconds(0.5).await;
+///         bullet.despawn().unwrap();
+///     }
+/// }
+/// ```
+#[track_caller]
+pub fn commands<R>(f: impl FnOnce(&mut Commands<'_, '_>) -> R) -> R {
+    with(|world: &mut World| {
+        let result = f(&mut world.commands());
+        world.flush();
+        result
+    })
+}
+
+/// Writes a message.
+///
+/// # Panics
+///
+/// If the app has no messages of that type; and where [`with`](framestep::with()) does.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+///
+/// #[derive(Message)]
+/// struct DoorOpened(u32);
+///
+/// async fn open_door() {
+///     wait_seconds(1).await;
+///     write_message(DoorOpened(3));
+/// }
+/// ```
+#[track_caller]
+pub fn write_message<M: Message>(message: M) {
+    resource_mut(|messages: &mut Messages<M>| {
+        messages.write(message);
+    });
+}
+
+/// Triggers an event: its observers have run when this returns, and their commands are
+/// applied.
+///
+/// # Panics
+///
+/// Where [`with`](framestep::with()) does.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+///
+/// #[derive(EntityEvent)]
+/// struct Explode(Entity);
+///
+/// async fn bomb(bomb: Entity) {
+///     wait_seconds(3).await;
+///     trigger(Explode(bomb));
+/// }
+/// ```
+#[track_caller]
+pub fn trigger<'a, E: Event<Trigger<'a>: Default>>(event: E) {
+    with(|world: &mut World| {
+        world.trigger(event);
+        world.flush();
+    });
+}

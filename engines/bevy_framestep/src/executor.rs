@@ -1,0 +1,246 @@
+//! The executor in the world, and how its phases are run.
+
+use std::any::TypeId;
+use std::cell::{Cell, RefCell, RefMut};
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bevy_ecs::world::World;
+use bevy_time::{Fixed, Real, Time, Virtual};
+use framestep::{Executor, Handle, Phase};
+
+use crate::wait::Feed;
+
+/// The executor of the scripts, as a non-send resource: [`NonSend<Framestep>`] in a
+/// system.
+///
+/// It stays in the world while scripts run, so that systems, observers and hooks that
+/// a script sets off find it.
+///
+/// [`NonSend<Framestep>`]: bevy_ecs::system::NonSend
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::{App, Update};
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::Framestep;
+/// use bevy_framestep::prelude::*;
+/// use bevy_time::TimePlugin;
+///
+/// fn show(scripts: NonSend<Framestep>) {
+///     println!("{}", scripts.handle().snapshot().unwrap());
+/// }
+///
+/// let mut app = App::new();
+/// app.add_plugins((TimePlugin, FramestepPlugin::default()));
+/// app.add_systems(Update, show);
+/// app.update();
+/// ```
+pub struct Framestep {
+    shared: Rc<Shared>,
+}
+
+/// What the resource, the runs and the waits share.
+pub(crate) struct Shared {
+    /// Borrowed for as long as it runs something.
+    executor: RefCell<Executor>,
+    handle: Handle,
+    seen: Seen,
+    /// By type, in the order in which they were first asked for.
+    feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
+}
+
+/// How far Bevy's clocks had got when they were last read.
+#[derive(Default)]
+struct Seen {
+    real: Cell<Duration>,
+    game: Cell<Duration>,
+    fixed: Cell<Duration>,
+}
+
+impl Framestep {
+    /// Puts `executor` into the world. What Bevy's clocks read already is not counted.
+    pub(crate) fn insert(world: &mut World, executor: Executor) {
+        let seen = Seen::default();
+        went::<Real>(&seen.real, world);
+        went::<Virtual>(&seen.game, world);
+        went::<Fixed>(&seen.fixed, world);
+        let handle = executor.handle();
+        world.insert_non_send(Framestep {
+            shared: Rc::new(Shared {
+                executor: RefCell::new(executor),
+                handle,
+                seen,
+                feeds: RefCell::new(Vec::new()),
+            }),
+        });
+    }
+
+    /// A weak handle of the executor: it starts and stops scripts that belong to no
+    /// entity, makes owners, and takes snapshots.
+    ///
+    /// Nothing is lent to a script that is started with the handle alone, up to its
+    /// first wait. Where that matters, use [`spawn`](Handle::spawn), or start it on the
+    /// [world](crate::WorldScriptsExt).
+    pub fn handle(&self) -> &Handle {
+        &self.shared.handle
+    }
+
+    /// Calls `f` with the executor: to set hooks, or to get a [`Remote`] for another
+    /// thread.
+    ///
+    /// # Panics
+    ///
+    /// If the executor is running a phase: in a script, or in what a script sets off.
+    ///
+    /// [`Remote`]: framestep::Remote
+    #[track_caller]
+    pub fn with_executor<R>(&self, f: impl FnOnce(&Executor) -> R) -> R {
+        match self.shared.executor.try_borrow() {
+            Ok(executor) => f(&executor),
+            Err(_) => already_running(),
+        }
+    }
+}
+
+impl fmt::Debug for Framestep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Framestep").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// That of `world`.
+    #[track_caller]
+    pub(crate) fn of(world: &World) -> Rc<Shared> {
+        match world.get_non_send::<Framestep>() {
+            Some(framestep) => framestep.shared.clone(),
+            None => panic!("scripts need `FramestepPlugin`: add it to the app"),
+        }
+    }
+
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    #[track_caller]
+    fn borrow_mut(&self) -> RefMut<'_, Executor> {
+        match self.executor.try_borrow_mut() {
+            Ok(executor) => executor,
+            Err(_) => already_running(),
+        }
+    }
+
+    /// The feed for `key`, made by `make` if there is none yet.
+    pub(crate) fn feed(&self, key: TypeId, make: impl FnOnce() -> Rc<dyn Feed>) -> Rc<dyn Feed> {
+        let mut feeds = self.feeds.borrow_mut();
+        if let Some((_, feed)) = feeds.iter().find(|(of, _)| *of == key) {
+            return feed.clone();
+        }
+        let feed = make();
+        feeds.push((key, feed.clone()));
+        feed
+    }
+
+    /// Passes on what has been written since the last run. User code may ask for
+    /// further feeds meanwhile.
+    fn pass_on(&self, world: &World) {
+        let mut index = 0;
+        loop {
+            let feed = self.feeds.borrow().get(index).map(|(_, feed)| feed.clone());
+            let Some(feed) = feed else {
+                return;
+            };
+            feed.pass_on(world);
+            index += 1;
+        }
+    }
+}
+
+#[cold]
+#[track_caller]
+fn already_running() -> ! {
+    panic!(
+        "the scripts are running already: a script cannot run a schedule in which scripts run, \
+         nor use `with_executor`"
+    )
+}
+
+/// How far a clock has gone since it was last read.
+///
+/// The difference of two readings, so that nothing is lost however a clock is advanced.
+/// One that was set back counts as if its latest step had been made from there.
+fn went<C: Default + Send + Sync + 'static>(seen: &Cell<Duration>, world: &World) -> Duration {
+    let Some(time) = world.get_resource::<Time<C>>() else {
+        return Duration::ZERO;
+    };
+    let now = time.elapsed();
+    let before = seen.replace(now);
+    now.checked_sub(before).unwrap_or_else(|| time.delta())
+}
+
+/// Begins a frame of the scripts, by how far Bevy's clocks have gone.
+pub(crate) fn begin_frame(world: &mut World) {
+    assert!(
+        world.contains_resource::<Time<Virtual>>() && world.contains_resource::<Time<Real>>(),
+        "scripts need Bevy's clocks: add `TimePlugin`, which is part of `DefaultPlugins` and \
+         `MinimalPlugins`"
+    );
+    let shared = Shared::of(world);
+    let real = went::<Real>(&shared.seen.real, world);
+    let game = went::<Virtual>(&shared.seen.game, world);
+    shared.borrow_mut().begin_frame_with(real, game);
+}
+
+/// Begins a fixed step, by how far `Time<Fixed>` has gone.
+pub(crate) fn begin_fixed_step(world: &mut World) {
+    let shared = Shared::of(world);
+    let step = went::<Fixed>(&shared.seen.fixed, world);
+    shared.borrow_mut().begin_fixed_step_of(step);
+}
+
+/// Ends a fixed step: the clocks read the time of the frame again.
+pub(crate) fn end_fixed_step(world: &mut World) {
+    Shared::of(world).borrow_mut().end_fixed_step();
+}
+
+/// Runs one phase of the scripts now, with the world lent to them, and applies the
+/// commands that they leave behind.
+///
+/// For phases that stand in no schedule, such as a [`Phase::Custom`] in the middle of
+/// an exclusive system. [`FramestepPlugin`](crate::FramestepPlugin) calls it for those
+/// that do.
+///
+/// # Panics
+///
+/// If the scripts are running already, or if the plugin is missing.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::App;
+/// use bevy_framestep::prelude::*;
+/// use bevy_framestep::run_scripts;
+/// use bevy_time::TimePlugin;
+///
+/// const PHYSICS: Phase = Phase::Custom(0);
+///
+/// let mut app = App::new();
+/// app.add_plugins((TimePlugin, FramestepPlugin::default()));
+/// let script = app.world_mut().start_script(|| in_phase(PHYSICS));
+/// app.update();
+/// assert!(!script.is_finished());
+/// run_scripts(app.world_mut(), PHYSICS);
+/// assert!(script.is_finished());
+/// ```
+#[track_caller]
+pub fn run_scripts(world: &mut World, phase: Phase) {
+    let shared = Shared::of(world);
+    let mut executor = shared.borrow_mut();
+    shared.pass_on(world);
+    executor.lend(world, |executor| executor.run_phase(phase));
+    drop(executor);
+    world.flush();
+}

@@ -1,0 +1,257 @@
+//! The plugin: which phase of the scripts runs after which schedule.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bevy_app::{
+    App, First, FixedMainScheduleOrder, FixedUpdate, Last, MainScheduleOrder, Plugin, PostUpdate,
+    PreUpdate, Update,
+};
+use bevy_ecs::intern::Interned;
+use bevy_ecs::prelude::*;
+use bevy_ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
+use bevy_time::TimeSystems;
+use framestep::{Builder, Executor, Phase, Report};
+
+use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step, run_scripts};
+
+/// The schedule in which the scripts of a phase run.
+///
+/// It stands behind the schedule that [`FramestepPlugin`] names for the phase, so all
+/// systems of that have run. Systems may be added to it: the scripts are in the set
+/// [`ScriptSystems::Run`].
+#[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RunScripts(pub Phase);
+
+/// Before the first schedule of a fixed step.
+#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+struct BeginFixedStep;
+
+/// After the last schedule of a fixed step.
+#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+struct EndFixedStep;
+
+/// What the plugin adds to schedules, for systems that have to come before or after.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScriptSystems {
+    /// In [`First`], after [`TimeSystems`]: the frame begins, and the clocks of the
+    /// scripts go on.
+    BeginFrame,
+    /// In each [`RunScripts`]: the scripts run.
+    Run,
+}
+
+type Setup = dyn Fn(Builder) -> Builder + Send + Sync;
+type OnReport = dyn Fn(&Report) + Send + Sync;
+
+/// Runs scripts in an app, on Bevy's clocks.
+///
+/// | after the systems of | run the scripts of |
+/// |---|---|
+/// | `PreUpdate` | [`Phase::EarlyUpdate`] |
+/// | `FixedUpdate` | [`Phase::FixedUpdate`] |
+/// | `Update` | [`Phase::Update`] |
+/// | `PostUpdate` | [`Phase::LateUpdate`] |
+/// | `Last` | [`Phase::EndOfFrame`] |
+///
+/// [`run_after`](Self::run_after) chooses other schedules. A frame of the scripts
+/// begins in `First`, as soon as Bevy's clocks have gone on.
+///
+/// # Time
+///
+/// The game clock of the scripts is `Time<Virtual>`, their realtime is `Time<Real>`,
+/// and their fixed steps are those of `Time<Fixed>`, to the nanosecond. Pause the game,
+/// slow it down, change its clamp or the timestep there: scripts go along. Where a
+/// clock was set back, the scripts go on by its latest delta.
+///
+/// Time that Bevy's clocks read before the plugin was added does not count.
+///
+/// # Panics
+///
+/// In the first frame, if the app has no `TimePlugin`. It is part of `DefaultPlugins`
+/// and `MinimalPlugins`.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bevy_app::App;
+/// use bevy_framestep::prelude::*;
+/// use bevy_time::{TimePlugin, TimeUpdateStrategy};
+///
+/// let mut app = App::new();
+/// app.add_plugins((TimePlugin, FramestepPlugin::default()));
+/// app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(250)));
+/// let door = app.world_mut().start_script(|| async {
+///     wait_seconds(0.5).await;
+///     time().frame
+/// });
+/// app.update(); // the first one takes no time: that is how Bevy's clocks begin
+/// app.update();
+/// assert!(!door.is_finished());
+/// app.update();
+/// assert!(door.is_finished());
+/// ```
+#[derive(Clone)]
+#[must_use = "a plugin does nothing until it is added to an app"]
+pub struct FramestepPlugin {
+    phases: Vec<(Phase, Interned<dyn ScheduleLabel>)>,
+    setup: Vec<Arc<Setup>>,
+    on_report: Option<Arc<OnReport>>,
+}
+
+impl Default for FramestepPlugin {
+    fn default() -> Self {
+        FramestepPlugin {
+            phases: vec![
+                (Phase::EarlyUpdate, PreUpdate.intern()),
+                (Phase::FixedUpdate, FixedUpdate.intern()),
+                (Phase::Update, Update.intern()),
+                (Phase::LateUpdate, PostUpdate.intern()),
+                (Phase::EndOfFrame, Last.intern()),
+            ],
+            setup: Vec::new(),
+            on_report: None,
+        }
+    }
+}
+
+impl FramestepPlugin {
+    /// Runs the scripts of `phase` after the systems of `schedule`, instead of where
+    /// they run otherwise. Phases after the same schedule run in the order in which they
+    /// were first named.
+    ///
+    /// The plugin panics when it is added if the schedule is neither in
+    /// `MainScheduleOrder` nor in `FixedMainScheduleOrder`. Call [`run_scripts`] in a
+    /// schedule of your own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_app::{App, FixedPostUpdate};
+    /// use bevy_framestep::prelude::*;
+    /// use bevy_time::TimePlugin;
+    ///
+    /// const AFTER_PHYSICS: Phase = Phase::Custom(0);
+    ///
+    /// let mut app = App::new();
+    /// app.add_plugins((
+    ///     TimePlugin,
+    ///     FramestepPlugin::default().run_after(AFTER_PHYSICS, FixedPostUpdate),
+    /// ));
+    /// ```
+    pub fn run_after(mut self, phase: Phase, schedule: impl ScheduleLabel) -> Self {
+        let schedule = schedule.intern();
+        match self.phases.iter_mut().find(|(of, _)| *of == phase) {
+            Some((_, place)) => *place = schedule,
+            None => self.phases.push((phase, schedule)),
+        }
+        self
+    }
+
+    /// Sets up the executor. What it says of time has no effect: Bevy's clocks count.
+    ///
+    /// # Examples
+    ///
+    /// A panic of a script is to end the program, as one of a system does. (An app that
+    /// catches such a panic cannot go on: Bevy has lost the schedules that were running.)
+    ///
+    /// ```
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// let plugin = FramestepPlugin::default().executor(|builder| builder.propagate_panics(true));
+    /// # let _ = plugin;
+    /// ```
+    pub fn executor(mut self, setup: impl Fn(Builder) -> Builder + Send + Sync + 'static) -> Self {
+        self.setup.push(Arc::new(setup));
+        self
+    }
+
+    /// Has `hook` called with every [`Report`]: a script that panicked and that nobody
+    /// joins, one that keeps being woken. Without it, the first report of each kind is
+    /// printed to standard error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// // In a game: `bevy::log::error!("{report}")`.
+    /// let plugin = FramestepPlugin::default().on_report(|report| eprintln!("{report}"));
+    /// # let _ = plugin;
+    /// ```
+    pub fn on_report(mut self, hook: impl Fn(&Report) + Send + Sync + 'static) -> Self {
+        self.on_report = Some(Arc::new(hook));
+        self
+    }
+}
+
+impl Plugin for FramestepPlugin {
+    fn build(&self, app: &mut App) {
+        let builder = Executor::builder();
+        let builder = self
+            .setup
+            .iter()
+            .fold(builder, |builder, setup| setup(builder));
+        let executor = builder.build();
+        if let Some(hook) = self.on_report.clone() {
+            executor.on_report(move |report| hook(report));
+        }
+        Framestep::insert(app.world_mut(), executor);
+
+        app.add_systems(
+            First,
+            begin_frame
+                .in_set(ScriptSystems::BeginFrame)
+                .after(TimeSystems),
+        );
+        add_schedule(app, BeginFixedStep).add_systems(begin_fixed_step);
+        add_schedule(app, EndFixedStep).add_systems(end_fixed_step);
+        let mut fixed = app.world_mut().resource_mut::<FixedMainScheduleOrder>();
+        fixed.labels.insert(0, BeginFixedStep.intern());
+        fixed.labels.push(EndFixedStep.intern());
+
+        // Each goes right behind its schedule, so the last one comes first.
+        for &(phase, schedule) in self.phases.iter().rev() {
+            let run = move |world: &mut World| run_scripts(world, phase);
+            add_schedule(app, RunScripts(phase)).add_systems(run.in_set(ScriptSystems::Run));
+            insert_after(app.world_mut(), schedule, phase);
+        }
+    }
+}
+
+impl fmt::Debug for FramestepPlugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FramestepPlugin")
+            .field("phases", &self.phases)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A schedule for a system that takes the world: threads would be of no use.
+fn add_schedule(app: &mut App, label: impl ScheduleLabel + Clone) -> &mut Schedule {
+    let mut schedule = Schedule::new(label.clone());
+    schedule.set_executor(SingleThreadedExecutor::new());
+    app.add_schedule(schedule);
+    app.get_schedule_mut(label).expect("it was just added")
+}
+
+/// Has the scripts of `phase` run behind `schedule`.
+fn insert_after(world: &mut World, schedule: Interned<dyn ScheduleLabel>, phase: Phase) {
+    let label = RunScripts(phase).intern();
+    let mut main = world.resource_mut::<MainScheduleOrder>();
+    if let Some(index) = main.labels.iter().position(|&of| of == schedule) {
+        main.labels.insert(index + 1, label);
+        return;
+    }
+    let mut fixed = world.resource_mut::<FixedMainScheduleOrder>();
+    if let Some(index) = fixed.labels.iter().position(|&of| of == schedule) {
+        fixed.labels.insert(index + 1, label);
+        return;
+    }
+    panic!(
+        "{schedule:?} is neither in `MainScheduleOrder` nor in `FixedMainScheduleOrder`: add it \
+         there before the plugin, or call `run_scripts` in it"
+    );
+}

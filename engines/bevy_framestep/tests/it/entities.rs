@@ -1,0 +1,293 @@
+//! Scripts end with their entity: in the same frame, however that ends.
+
+use bevy_app::{App, PreUpdate, Update};
+use bevy_ecs::prelude::*;
+use bevy_framestep::Framestep;
+use bevy_framestep::prelude::*;
+
+use super::{alive, app, log, take_log};
+
+#[derive(Component)]
+struct Goblin;
+
+#[derive(EntityEvent, Clone)]
+struct Killed(Entity);
+
+/// Says when it ends.
+struct Guard(&'static str);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let line = format!("{} ends in frame {}", self.0, time().frame);
+        with_soon(move |world: &mut World| {
+            world.resource_mut::<super::Log>().0.push(line);
+        });
+    }
+}
+
+async fn patrol(_goblin: Entity) {
+    let _guard = Guard("patrol");
+    loop {
+        next_frame().await;
+        log(format!("patrol in frame {}", time().frame));
+    }
+}
+
+/// An app with a goblin on patrol, after one frame.
+fn app_with_goblin() -> (App, Entity) {
+    let mut app = app();
+    let goblin = app.world_mut().spawn(Goblin).start_script_and_id();
+    app.update();
+    assert_eq!(take_log(&mut app), ["patrol in frame 1"]);
+    assert_eq!(alive(&app), 1);
+    (app, goblin)
+}
+
+trait Started {
+    fn start_script_and_id(self) -> Entity;
+}
+
+impl Started for EntityWorldMut<'_> {
+    fn start_script_and_id(mut self) -> Entity {
+        self.start_script(patrol);
+        self.id()
+    }
+}
+
+#[test]
+fn despawned_by_the_host() {
+    let (mut app, goblin) = app_with_goblin();
+    app.world_mut().despawn(goblin);
+    assert_eq!(alive(&app), 0);
+    app.update();
+    assert_eq!(take_log(&mut app), ["patrol ends in frame 1"]);
+}
+
+#[test]
+fn despawned_by_a_system() {
+    fn kill(goblins: Query<Entity, With<Goblin>>, mut commands: Commands) {
+        for goblin in &goblins {
+            commands.entity(goblin).despawn();
+        }
+    }
+    let (mut app, _) = app_with_goblin();
+    app.add_systems(Update, kill);
+    app.update();
+    assert_eq!(take_log(&mut app), ["patrol ends in frame 2"]);
+    assert_eq!(alive(&app), 0);
+}
+
+#[test]
+fn despawned_by_an_observer() {
+    let (mut app, goblin) = app_with_goblin();
+    app.add_observer(|killed: On<Killed>, mut commands: Commands| {
+        commands.entity(killed.event_target()).despawn();
+    });
+    app.add_systems(PreUpdate, move |mut commands: Commands| {
+        commands.trigger(Killed(goblin));
+    });
+    app.update();
+    assert_eq!(take_log(&mut app), ["patrol ends in frame 2"]);
+    assert_eq!(alive(&app), 0);
+}
+
+/// The killer runs first; the patrol would have been polled in this run.
+#[test]
+fn despawned_by_another_script() {
+    let mut app = app();
+    let goblin = app.world_mut().spawn(Goblin).id();
+    let killer = app.world_mut().start_script(move || async move {
+        wait_frames(2).await;
+        goblin.despawn().unwrap();
+        log("killed");
+        assert_eq!(time().frame, 2);
+    });
+    app.world_mut()
+        .entity_mut(goblin)
+        .start_script(|goblin| async move {
+            let _guard = Guard("patrol");
+            wait_seconds(0.25).await;
+            goblin.despawn().unwrap();
+            unreachable!();
+        });
+    app.update();
+    app.update();
+    assert!(killer.is_finished());
+    assert_eq!(take_log(&mut app), ["patrol ends in frame 2", "killed"]);
+    assert_eq!(alive(&app), 0);
+}
+
+/// Such a script goes on to its next wait.
+#[test]
+fn despawned_by_its_own_script() {
+    let mut app = app();
+    let goblin = app.world_mut().spawn(Goblin).id();
+    app.world_mut().entity_mut(goblin).start_script(patrol);
+    app.world_mut()
+        .entity_mut(goblin)
+        .start_script(|goblin| async move {
+            let _guard = Guard("death");
+            next_frame().await;
+            goblin.despawn().unwrap();
+            log("last words");
+            next_frame().await;
+            unreachable!();
+        });
+    app.update();
+    assert_eq!(
+        take_log(&mut app),
+        [
+            "patrol in frame 1",
+            "patrol ends in frame 1",
+            "last words",
+            "death ends in frame 1",
+        ]
+    );
+    assert_eq!(alive(&app), 0);
+}
+
+/// With its parent, in Bevy's hierarchy.
+#[test]
+fn despawned_with_its_parent() {
+    let (mut app, goblin) = app_with_goblin();
+    let camp = app.world_mut().spawn_empty().add_child(goblin).id();
+    app.world_mut().despawn(camp);
+    assert_eq!(alive(&app), 0);
+}
+
+#[test]
+fn the_component_is_removed() {
+    let (mut app, goblin) = app_with_goblin();
+    app.world_mut().entity_mut(goblin).remove::<Scripts>();
+    assert_eq!(alive(&app), 0);
+    app.world_mut().entity_mut(goblin).start_script(patrol);
+    assert_eq!(alive(&app), 1);
+}
+
+#[test]
+fn the_world_is_cleared() {
+    let (mut app, _) = app_with_goblin();
+    app.world_mut().clear_entities();
+    assert_eq!(alive(&app), 0);
+}
+
+/// What a script of an entity starts ends with the entity too, unless it is told
+/// otherwise.
+#[test]
+fn children_of_scripts() {
+    let mut app = app();
+    let goblin = app.world_mut().spawn(Goblin).id();
+    app.world_mut().entity_mut(goblin).start_script(|_| async {
+        start(wait_seconds(60));
+        handle().start(wait_seconds(60));
+        wait_seconds(60).await;
+    });
+    assert_eq!(alive(&app), 3);
+    app.world_mut().despawn(goblin);
+    assert_eq!(alive(&app), 1);
+}
+
+/// From a script, for any entity.
+#[test]
+fn started_by_a_script() {
+    let mut app = app();
+    let script = app.world_mut().start_script(|| async {
+        let goblin = commands(|commands| commands.spawn(Goblin).id());
+        let patrol = goblin.start(patrol(goblin));
+        next_frame().await;
+        next_frame().await;
+        goblin.despawn().unwrap();
+        assert!(patrol.is_finished());
+        let refused = goblin.start(async { log("never said") });
+        assert!(refused.await.unwrap_err().is_stopped());
+    });
+    app.update();
+    app.update();
+    assert!(script.is_finished());
+    assert_eq!(alive(&app), 0);
+    app.update();
+    assert_eq!(
+        take_log(&mut app),
+        [
+            "patrol in frame 1",
+            "patrol in frame 2",
+            "patrol ends in frame 2",
+        ]
+    );
+}
+
+#[test]
+fn started_by_an_observer() {
+    let mut app = app();
+    app.add_observer(|killed: On<Killed>, mut commands: Commands| {
+        commands
+            .entity(killed.event_target())
+            .start_script(|_| async {
+                log(format!("last words in frame {}", time().frame));
+            });
+    });
+    let goblin = app.world_mut().spawn(Goblin).id();
+    app.update();
+    app.world_mut().trigger(Killed(goblin));
+    app.world_mut().flush();
+    assert_eq!(take_log(&mut app), ["last words in frame 1"]);
+}
+
+/// Paused with the entity's component, and on a clock of its own.
+#[test]
+fn paused_and_slowed() {
+    fn setup(scripts: NonSend<Framestep>, mut commands: Commands) {
+        let slow = scripts.handle().clock().unwrap().child();
+        slow.set_scale(0.5);
+        let scripts = Scripts::on_clock(scripts.handle(), &slow).unwrap();
+        commands.spawn((Goblin, scripts)).start_script(|_| async {
+            wait_seconds(1).await;
+            log(format!("slow in frame {}", time().frame));
+        });
+    }
+    let mut app = app();
+    app.add_systems(bevy_app::Startup, setup);
+    for _ in 0..5 {
+        app.update();
+    }
+    let mut scripts = app.world_mut().query::<&Scripts>();
+    let pause = |app: &App, scripts: &mut QueryState<&Scripts>, paused: bool| {
+        let owner = scripts.single(app.world()).unwrap().get().unwrap();
+        assert!(if paused {
+            owner.pause()
+        } else {
+            owner.resume()
+        });
+    };
+    pause(&app, &mut scripts, true);
+    for _ in 0..10 {
+        app.update();
+    }
+    pause(&app, &mut scripts, false);
+    for _ in 0..4 {
+        assert_eq!(take_log(&mut app), [""; 0]);
+        app.update();
+    }
+    assert_eq!(take_log(&mut app), ["slow in frame 19"]);
+}
+
+/// Five thousand lives: nothing is left of them.
+#[test]
+fn nothing_is_left() {
+    let mut app = app();
+    for _ in 0..100 {
+        let goblins: Vec<Entity> = (0..50)
+            .map(|_| app.world_mut().spawn(Goblin).id())
+            .collect();
+        for &goblin in &goblins {
+            app.world_mut()
+                .entity_mut(goblin)
+                .start_script(|_| wait_seconds(1));
+        }
+        app.update();
+        for goblin in goblins {
+            app.world_mut().despawn(goblin);
+        }
+        assert_eq!(alive(&app), 0);
+    }
+}

@@ -1,0 +1,58 @@
+//! The plugin in headless apps, on manual time.
+
+mod entities;
+mod panics;
+mod schedules;
+#[cfg(feature = "state")]
+mod states;
+mod threads;
+mod time;
+mod waits;
+mod world;
+
+use std::time::Duration;
+
+use bevy_app::App;
+use bevy_ecs::prelude::*;
+use bevy_framestep::Framestep;
+use bevy_framestep::prelude::*;
+use bevy_time::{TimePlugin, TimeUpdateStrategy};
+
+/// An app in which each update takes a quarter of a second, and a fixed step an eighth.
+/// The first update takes no time: that is how Bevy's clocks begin.
+fn app() -> App {
+    app_with(FramestepPlugin::default())
+}
+
+fn app_with(plugin: FramestepPlugin) -> App {
+    let mut app = App::new();
+    app.add_plugins((TimePlugin, plugin));
+    app.insert_resource(bevy_time::Time::<bevy_time::Fixed>::from_seconds(0.125));
+    app.init_resource::<Log>();
+    every_update_takes(&mut app, Duration::from_millis(250));
+    app
+}
+
+fn every_update_takes(app: &mut App, dt: Duration) {
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(dt));
+}
+
+/// What happened, one thing after another.
+#[derive(Resource, Default)]
+struct Log(Vec<String>);
+
+/// From a script.
+fn log(line: impl Into<String>) {
+    resource_mut(|log: &mut Log| log.0.push(line.into()));
+}
+
+/// What was logged since the last call.
+fn take_log(app: &mut App) -> Vec<String> {
+    std::mem::take(&mut app.world_mut().resource_mut::<Log>().0)
+}
+
+/// How many scripts are alive.
+fn alive(app: &App) -> usize {
+    let framestep = app.world().non_send::<Framestep>();
+    framestep.with_executor(framestep::Executor::len)
+}

@@ -1,0 +1,173 @@
+//! Which phase runs after which schedule.
+
+use bevy_app::{
+    App, First, FixedLast, FixedPostUpdate, FixedUpdate, Last, PostUpdate, PreUpdate, Update,
+};
+use bevy_ecs::prelude::*;
+use bevy_ecs::schedule::ScheduleLabel;
+use bevy_framestep::prelude::*;
+use bevy_framestep::{RunScripts, ScriptSystems, run_scripts};
+
+use super::{Log, app, app_with, log, take_log};
+
+fn note(line: &'static str) -> impl FnMut(ResMut<'_, Log>) {
+    move |mut log| log.0.push(line.to_string())
+}
+
+async fn note_runs(phase: Phase) {
+    loop {
+        in_phase(phase).await;
+        log(format!("scripts of {phase}"));
+    }
+}
+
+/// Two systems in each schedule, in an order that Bevy may choose, and the scripts after
+/// both.
+#[test]
+fn scripts_run_after_the_systems() {
+    let mut app = app();
+    app.add_systems(PreUpdate, note("PreUpdate"))
+        .add_systems(FixedUpdate, (note("FixedUpdate"), note("FixedUpdate")))
+        .add_systems(FixedPostUpdate, note("FixedPostUpdate"))
+        .add_systems(Update, (note("Update"), note("Update")))
+        .add_systems(PostUpdate, note("PostUpdate"))
+        .add_systems(Last, note("Last"));
+    let phases = [
+        Phase::EarlyUpdate,
+        Phase::FixedUpdate,
+        Phase::Update,
+        Phase::LateUpdate,
+        Phase::EndOfFrame,
+    ];
+    for phase in phases {
+        app.world_mut().start_script(move || note_runs(phase));
+    }
+    app.update();
+    take_log(&mut app);
+    app.update();
+    assert_eq!(
+        take_log(&mut app),
+        [
+            "PreUpdate",
+            "scripts of EarlyUpdate",
+            "FixedUpdate",
+            "FixedUpdate",
+            "scripts of FixedUpdate",
+            "FixedPostUpdate",
+            "FixedUpdate",
+            "FixedUpdate",
+            "scripts of FixedUpdate",
+            "FixedPostUpdate",
+            "Update",
+            "Update",
+            "scripts of Update",
+            "PostUpdate",
+            "scripts of LateUpdate",
+            "Last",
+            "scripts of EndOfFrame",
+        ]
+    );
+}
+
+#[test]
+fn other_schedules() {
+    const PHYSICS: Phase = Phase::Custom(0);
+    const LATER: Phase = Phase::Custom(1);
+    let plugin = FramestepPlugin::default()
+        .run_after(PHYSICS, FixedPostUpdate)
+        .run_after(Phase::Update, PostUpdate)
+        .run_after(LATER, PostUpdate);
+    let mut app = app_with(plugin);
+    app.add_systems(FixedPostUpdate, note("FixedPostUpdate"))
+        .add_systems(FixedLast, note("FixedLast"))
+        .add_systems(PostUpdate, note("PostUpdate"));
+    for phase in [LATER, Phase::LateUpdate, Phase::Update, PHYSICS] {
+        app.world_mut().start_script(move || note_runs(phase));
+    }
+    app.update();
+    assert_eq!(
+        take_log(&mut app),
+        [
+            "PostUpdate",
+            "scripts of Update",
+            "scripts of LateUpdate",
+            "scripts of Custom(1)",
+        ]
+    );
+    app.update();
+    let step = ["FixedPostUpdate", "scripts of Custom(0)", "FixedLast"];
+    assert_eq!(take_log(&mut app)[..3], step);
+}
+
+#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+struct Nowhere;
+
+#[test]
+#[should_panic(expected = "Nowhere is neither in `MainScheduleOrder`")]
+fn a_schedule_that_nobody_runs() {
+    let _app = app_with(FramestepPlugin::default().run_after(Phase::Update, Nowhere));
+}
+
+/// A schedule of the host's own calls `run_scripts` itself.
+#[test]
+fn a_schedule_of_ones_own() {
+    const OWN: Phase = Phase::Custom(7);
+    let mut app = app();
+    app.init_schedule(Nowhere);
+    app.add_systems(Nowhere, |world: &mut World| run_scripts(world, OWN));
+    app.world_mut().start_script(|| note_runs(OWN));
+    app.update();
+    assert_eq!(take_log(&mut app), [""; 0]);
+    app.world_mut().run_schedule(Nowhere);
+    assert_eq!(take_log(&mut app), ["scripts of Custom(7)"]);
+}
+
+/// Systems can be put around the scripts.
+#[test]
+fn the_sets() {
+    let mut app = app();
+    app.add_systems(
+        RunScripts(Phase::Update),
+        (
+            note("before").before(ScriptSystems::Run),
+            note("after").after(ScriptSystems::Run),
+        ),
+    );
+    app.add_systems(First, note("begun").after(ScriptSystems::BeginFrame));
+    app.world_mut().start_script(|| note_runs(Phase::Update));
+    app.update();
+    let expected = ["begun", "before", "scripts of Update", "after"];
+    assert_eq!(take_log(&mut app), expected);
+}
+
+#[test]
+#[should_panic(expected = "add `TimePlugin`")]
+fn no_clocks() {
+    let mut app = App::new();
+    app.add_plugins(FramestepPlugin::default());
+    app.update();
+}
+
+#[test]
+#[should_panic(expected = "add it to the app")]
+fn no_plugin() {
+    let mut world = World::new();
+    world.start_script(|| async {});
+}
+
+/// A script cannot step the scripts: it panics, and the others go on.
+#[test]
+fn a_run_within_a_run() {
+    let mut app = app_with(FramestepPlugin::default().on_report(|_| {}));
+    app.world_mut().start_script(|| async {
+        next_frame().await;
+        with(|world: &mut World| run_scripts(world, Phase::Update));
+        unreachable!();
+    });
+    app.world_mut().start_script(|| note_runs(Phase::Update));
+    app.update();
+    app.update();
+    let runs = take_log(&mut app);
+    assert_eq!(runs, ["scripts of Update", "scripts of Update"]);
+    assert_eq!(super::alive(&app), 1);
+}

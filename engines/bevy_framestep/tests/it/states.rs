@@ -1,0 +1,89 @@
+//! Waits for states.
+
+use bevy_app::App;
+use bevy_framestep::prelude::*;
+use bevy_state::app::{AppExtStates, StatesPlugin};
+use bevy_state::prelude::*;
+
+use super::{app, log, take_log};
+
+#[derive(States, Clone, Debug, Default, PartialEq, Eq, Hash)]
+enum Screen {
+    #[default]
+    Menu,
+    Game,
+    End,
+}
+
+fn app_with_states() -> App {
+    let mut app = app();
+    app.add_plugins(StatesPlugin).init_state::<Screen>();
+    app
+}
+
+fn go_to(app: &mut App, screen: Screen) {
+    app.world_mut()
+        .resource_mut::<NextState<Screen>>()
+        .set(screen);
+}
+
+#[test]
+fn entered_and_exited() {
+    let mut app = app_with_states();
+    // The first transition, into the state that the app begins in.
+    app.update();
+    for screen in [Screen::Menu, Screen::Game, Screen::End] {
+        let (entered, exited) = (screen.clone(), screen.clone());
+        app.world_mut().start_script(|| async move {
+            let name = format!("{screen:?}");
+            wait_for_state(screen).await;
+            log(format!("is in {name} in frame {}", time().frame));
+        });
+        app.world_mut().start_script(|| async move {
+            let name = format!("{entered:?}");
+            state_entered(entered).await;
+            log(format!("entered {name} in frame {}", time().frame));
+        });
+        app.world_mut().start_script(|| async move {
+            let name = format!("{exited:?}");
+            state_exited(exited).await;
+            log(format!("exited {name} in frame {}", time().frame));
+        });
+    }
+    assert_eq!(take_log(&mut app), ["is in Menu in frame 1"]);
+    app.update();
+    assert_eq!(take_log(&mut app), [""; 0]);
+    go_to(&mut app, Screen::Game);
+    app.update();
+    let expected = [
+        "exited Menu in frame 3",
+        "is in Game in frame 3",
+        "entered Game in frame 3",
+    ];
+    assert_eq!(take_log(&mut app), expected);
+    go_to(&mut app, Screen::End);
+    app.update();
+    let expected = [
+        "exited Game in frame 4",
+        "is in End in frame 4",
+        "entered End in frame 4",
+    ];
+    assert_eq!(take_log(&mut app), expected);
+}
+
+/// A script asks for a state, and waits for it.
+#[test]
+fn set_by_a_script() {
+    let mut app = app_with_states();
+    app.world_mut().start_script(|| async {
+        next_frame().await;
+        resource_mut(|next: &mut NextState<Screen>| next.set(Screen::Game));
+        let transition = next_transition::<Screen>().await;
+        assert_eq!(transition.exited, Some(Screen::Menu));
+        assert_eq!(transition.entered, Some(Screen::Game));
+        log(format!("frame {}", time().frame));
+    });
+    app.update();
+    app.update();
+    assert_eq!(take_log(&mut app), ["frame 2"]);
+}

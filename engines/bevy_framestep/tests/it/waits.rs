@@ -1,0 +1,356 @@
+//! Waits for what happens in the world.
+
+use bevy_app::{App, FixedUpdate, Update};
+use bevy_ecs::prelude::*;
+use bevy_framestep::prelude::*;
+use bevy_framestep::{Events, Missing};
+use futures::StreamExt;
+
+use super::{alive, app, log, take_log};
+
+#[derive(Message, Clone)]
+struct Hit(u32);
+
+#[derive(Event, Clone)]
+struct Alarm(u32);
+
+#[derive(EntityEvent, Clone)]
+struct Clicked {
+    entity: Entity,
+    button: u32,
+}
+
+#[derive(Component)]
+struct Health(u32);
+
+fn app_with_hits() -> App {
+    let mut app = app();
+    app.add_message::<Hit>();
+    app
+}
+
+async fn log_hits() {
+    let mut hits = messages::<Hit>();
+    while let Some(Hit(points)) = hits.next().await {
+        log(format!("{points} in frame {}", time().frame));
+    }
+}
+
+/// Written by a system of Update, it is there in the Update of the scripts; the wait
+/// counts from the call.
+#[test]
+fn messages_of_systems() {
+    let mut app = app_with_hits();
+    app.world_mut().write_message(Hit(1)); // before the call
+    app.world_mut().start_script(log_hits);
+    app.add_systems(
+        Update,
+        |mut hits: MessageWriter<Hit>, mut number: Local<u32>| {
+            *number += 10;
+            hits.write(Hit(*number));
+            hits.write(Hit(*number + 1));
+        },
+    );
+    app.update();
+    app.update();
+    assert_eq!(
+        take_log(&mut app),
+        [
+            "10 in frame 1",
+            "11 in frame 1",
+            "20 in frame 2",
+            "21 in frame 2"
+        ]
+    );
+}
+
+/// One that a script writes comes in the next run.
+#[test]
+fn messages_of_scripts() {
+    let mut app = app_with_hits();
+    app.world_mut().start_script(log_hits);
+    app.world_mut().start_script(|| async {
+        in_phase(Phase::EarlyUpdate).await;
+        write_message(Hit(1));
+        next_frame().await;
+        write_message(Hit(2));
+    });
+    app.update();
+    assert_eq!(take_log(&mut app), ["1 in frame 1"]);
+    app.update();
+    assert_eq!(take_log(&mut app), [""; 0], "it was written in this run");
+    app.update();
+    assert_eq!(take_log(&mut app), ["2 in frame 3"]);
+}
+
+/// Two scripts, of which one comes later: each gets what is written after its call.
+#[test]
+fn messages_from_the_call_on() {
+    let mut app = app_with_hits();
+    app.world_mut().start_script(|| async {
+        let Hit(points) = next_message::<Hit>().await;
+        log(format!("first: {points}"));
+    });
+    app.world_mut().write_message(Hit(1));
+    app.world_mut().start_script(|| async {
+        let Hit(points) = next_message::<Hit>().await;
+        log(format!("second: {points}"));
+    });
+    app.world_mut().write_message(Hit(2));
+    app.update();
+    assert_eq!(take_log(&mut app), ["first: 1", "second: 2"]);
+    assert_eq!(alive(&app), 0);
+}
+
+/// Fixed steps come before Update: a script there gets what they write in the same frame.
+#[test]
+fn messages_of_fixed_steps() {
+    let mut app = app_with_hits();
+    app.add_systems(FixedUpdate, |mut hits: MessageWriter<Hit>| {
+        hits.write(Hit(1));
+    });
+    app.world_mut().start_script(log_hits);
+    app.update();
+    app.update();
+    assert_eq!(take_log(&mut app), ["1 in frame 2", "1 in frame 2"]);
+}
+
+/// One that no script reads is not cloned.
+#[test]
+fn messages_without_readers() {
+    #[derive(Message)]
+    struct Counted(std::sync::Arc<std::sync::atomic::AtomicU32>);
+
+    impl Clone for Counted {
+        fn clone(&self) -> Self {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Counted(self.0.clone())
+        }
+    }
+
+    let clones = std::sync::Arc::default();
+    let mut app = app();
+    app.add_message::<Counted>();
+    app.world_mut().start_script(next_message::<Counted>);
+    for _ in 0..3 {
+        let counted = Counted(std::sync::Arc::clone(&clones));
+        app.world_mut().write_message(counted);
+        app.update();
+        assert_eq!(clones.load(std::sync::atomic::Ordering::Relaxed), 1);
+    }
+}
+
+#[test]
+fn messages_that_the_app_does_not_have() {
+    let mut app = super::app_with(FramestepPlugin::default().on_report(|report| {
+        assert!(report.to_string().contains("call `app.add_message::<"));
+    }));
+    let script = app.world_mut().start_script(log_hits);
+    assert!(script.is_finished());
+}
+
+/// From a system, from the host, and from another script: that is later in the same run.
+#[test]
+fn events() {
+    let mut app = app();
+    app.world_mut().start_script(|| async {
+        for _ in 0..3 {
+            let Alarm(number) = next_event::<Alarm>().await;
+            log(format!("alarm {number} in frame {}", time().frame));
+        }
+    });
+    app.update();
+    app.world_mut().trigger(Alarm(1));
+    app.update();
+    app.add_systems(Update, |mut commands: Commands, mut done: Local<bool>| {
+        if !std::mem::replace(&mut *done, true) {
+            commands.trigger(Alarm(2));
+        }
+    });
+    app.update();
+    assert_eq!(
+        take_log(&mut app),
+        ["alarm 1 in frame 2", "alarm 2 in frame 3"]
+    );
+    app.world_mut().start_script(|| async {
+        next_frame().await;
+        trigger(Alarm(3));
+    });
+    app.update();
+    assert_eq!(take_log(&mut app), ["alarm 3 in frame 4"]);
+}
+
+/// The observers go with the waits.
+#[test]
+fn observers_go() {
+    let mut app = app();
+    let count = |app: &mut App| {
+        let mut observers = app.world_mut().query::<&Observer>();
+        observers.iter(app.world()).count()
+    };
+    let script = app.world_mut().start_script(|| async {
+        let mut alarms = Events::<Alarm>::all();
+        alarms.next().await;
+        drop(alarms);
+        wait_seconds(60).await;
+    });
+    let stopped = app.world_mut().start_script(next_event::<Alarm>);
+    assert_eq!(count(&mut app), 2);
+    stopped.stop();
+    app.update();
+    assert_eq!(count(&mut app), 1);
+    app.world_mut().trigger(Alarm(1));
+    app.update();
+    assert!(!script.is_finished());
+    assert_eq!(count(&mut app), 0);
+}
+
+#[test]
+fn events_of_an_entity() {
+    let mut app = app();
+    let (door, window) = (
+        app.world_mut().spawn_empty().id(),
+        app.world_mut().spawn_empty().id(),
+    );
+    app.world_mut().start_script(move || async move {
+        loop {
+            match door.next_event::<Clicked>().await {
+                Ok(clicked) => log(format!("button {}", clicked.button)),
+                Err(missing) => {
+                    assert_eq!(missing, Missing::Entity { entity: door });
+                    log(format!("gone in frame {}", time().frame));
+                    // It is ready at once from now on.
+                    assert!(door.next_event::<Clicked>().await.is_err());
+                    return;
+                }
+            }
+        }
+    });
+    app.update();
+    app.world_mut().trigger(Clicked {
+        entity: window,
+        button: 1,
+    });
+    app.world_mut().trigger(Clicked {
+        entity: door,
+        button: 2,
+    });
+    app.update();
+    assert_eq!(take_log(&mut app), ["button 2"]);
+    app.world_mut().despawn(door);
+    app.update();
+    assert_eq!(take_log(&mut app), ["gone in frame 3"]);
+    assert_eq!(alive(&app), 0);
+}
+
+/// The end of an entity, by a script of the same run and by the host.
+#[test]
+fn despawned() {
+    let mut app = app();
+    let goblins: Vec<Entity> = (0..2).map(|_| app.world_mut().spawn_empty().id()).collect();
+    for goblin in goblins.clone() {
+        app.world_mut().start_script(move || async move {
+            goblin.despawned().await;
+            log(format!("one is gone in frame {}", time().frame));
+            goblin.despawned().await; // at once
+            log("still gone");
+        });
+    }
+    app.update();
+    let first = goblins[0];
+    app.world_mut().start_script(move || async move {
+        next_frame().await;
+        first.despawn().unwrap();
+        log("despawned by a script");
+    });
+    app.update();
+    let gone = [
+        "despawned by a script",
+        "one is gone in frame 2",
+        "still gone",
+    ];
+    assert_eq!(take_log(&mut app), gone);
+    app.world_mut().despawn(goblins[1]);
+    app.update();
+    assert_eq!(take_log(&mut app), ["one is gone in frame 3", "still gone"]);
+    assert_eq!(alive(&app), 0);
+}
+
+/// Only components go: those that wait go on waiting.
+#[test]
+fn not_despawned() {
+    let mut app = app();
+    let goblin = app.world_mut().spawn(Health(1)).id();
+    let script = app.world_mut().start_script(move || goblin.despawned());
+    app.world_mut().entity_mut(goblin).clear();
+    app.update();
+    assert!(!script.is_finished());
+    app.world_mut().despawn(goblin);
+    app.update();
+    assert!(script.is_finished());
+}
+
+/// A change by a system, one by a script before, and one by a script after the waiting
+/// one in the same run, of which that is told in the next frame.
+#[test]
+fn changes() {
+    let mut app = app();
+    let hero = app.world_mut().spawn(Health(10)).id();
+    app.world_mut().start_script(move || async move {
+        loop {
+            if hero.changed::<Health>().await.is_err() {
+                log("gone");
+                return;
+            }
+            let health = hero.get(|health: &Health| health.0).unwrap();
+            log(format!("{health} in frame {}", time().frame));
+        }
+    });
+    app.update();
+    app.update();
+    assert_eq!(
+        take_log(&mut app),
+        [""; 0],
+        "it was spawned before the call"
+    );
+
+    app.world_mut().get_mut::<Health>(hero).unwrap().0 = 9;
+    app.update();
+    app.update();
+    assert_eq!(take_log(&mut app), ["9 in frame 3"]);
+
+    // Asked in Update of frame 5, before this one resumes.
+    app.world_mut().start_script(move || async move {
+        next_frame().await;
+        hero.get_mut(|health: &mut Health| health.0 = 8).unwrap();
+    });
+    app.update();
+    app.update();
+    app.update();
+    assert_eq!(take_log(&mut app), ["8 in frame 6"]);
+
+    app.world_mut().entity_mut(hero).remove::<Health>();
+    app.update();
+    assert_eq!(take_log(&mut app), ["gone"]);
+}
+
+/// A change in the same poll as the call, before it: not counted. After it: counted.
+#[test]
+fn changes_from_the_call_on() {
+    let mut app = app();
+    let hero = app.world_mut().spawn(Health(10)).id();
+    let before = app.world_mut().start_script(move || async move {
+        hero.get_mut(|health: &mut Health| health.0 = 9).unwrap();
+        hero.changed::<Health>().await
+    });
+    app.update();
+    assert!(!before.is_finished());
+    let after = app.world_mut().start_script(move || async move {
+        let changed = hero.changed::<Health>();
+        hero.get_mut(|health: &mut Health| health.0 = 9).unwrap();
+        changed.await
+    });
+    app.update();
+    assert!(before.is_finished());
+    assert!(after.is_finished());
+}
