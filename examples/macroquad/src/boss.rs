@@ -21,12 +21,12 @@ pub(crate) struct Boss {
 
 impl Boss {
     pub(crate) const RADIUS: f32 = 30.0;
-    pub(crate) const HEALTH: i32 = 720;
+    pub(crate) const HEALTH: i32 = 900;
 
     /// How much is left, from 0 to 1.
     pub(crate) fn share(&self) -> f32 {
         let left = u16::try_from(self.health.get()).unwrap_or(0);
-        f32::from(left) / 720.0
+        f32::from(left) / 900.0
     }
 }
 
@@ -184,12 +184,12 @@ async fn flower() {
         let mut first = 0.0;
         loop {
             with(|world: &mut World| {
-                ring(world, 52, first, 62.0, Flight::Curve(turn));
-                ring(world, 52, first, 78.0, Flight::Curve(-turn));
+                ring(world, 60, first, 58.0, Flight::Curve(turn));
+                ring(world, 60, first, 76.0, Flight::Curve(-turn));
             });
             turn = -turn;
             first += 0.2;
-            wait_seconds(0.42).await;
+            wait_seconds(0.36).await;
         }
     };
     let volleys = async {

@@ -36,7 +36,7 @@ impl Kind {
     fn health(self) -> i32 {
         match self {
             Kind::Scout => 7,
-            Kind::Spinner => 18,
+            Kind::Spinner => 14,
         }
     }
 }

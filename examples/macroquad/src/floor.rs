@@ -20,6 +20,10 @@ pub(crate) struct Shock {
 }
 
 impl Shock {
+    pub(crate) fn is_large(&self) -> bool {
+        self.reach > 500.0
+    }
+
     pub(crate) fn small(at: Vec2) -> Self {
         Shock {
             at,
@@ -84,7 +88,7 @@ async fn tile(index: usize) {
                 wait_seconds(shock.at.distance(at) / 420.0).await;
                 shock.strength
             }
-            () = wait_seconds(gen_range(3.0, 30.0)) => 0.25,
+            () = wait_seconds(gen_range(2.0, 24.0)) => 0.25,
         };
         animate(0.7, |t| {
             with(|world: &mut World| world.floor.glow[index] = strength * (1.0 - t));

@@ -79,8 +79,9 @@ async fn shoot() {
     loop {
         wait_until(|| with_ref(|world: &World| world.input.fires && world.speech.is_none())).await;
         with(|world: &mut World| {
-            for (side, angle) in [(-7.0, -0.06), (0.0, 0.0), (7.0, 0.06)] {
-                world.shoot_up(world.hero.at + vec2(side, -12.0), angle);
+            for side in [-2.0, -1.0, 0.0, 1.0, 2.0] {
+                let at = world.hero.at + vec2(4.0 * side, side.abs() - 12.0);
+                world.shoot_up(at, 0.06 * side);
             }
         });
         wait_seconds(0.09).await;

@@ -49,9 +49,9 @@ impl Game {
         // Without a hook, reports go to standard error, which a browser does not have.
         executor.on_report(|report| {
             if let Report::TimeDropped { .. } = report {
-                info!("{report}")
+                info!("{report}");
             } else {
-                error!("{report}")
+                error!("{report}");
             }
         });
         let world = World::new(&executor);
@@ -101,7 +101,11 @@ impl Game {
     fn take_pictures(&mut self, folder: &Path) {
         for name in self.world.pictures.drain(..) {
             let path = folder.join(name).with_extension("png");
-            get_screen_data().export_png(&path.to_string_lossy());
+            let mut picture = get_screen_data();
+            for [.., alpha] in picture.get_image_data_mut() {
+                *alpha = u8::MAX;
+            }
+            picture.export_png(&path.to_string_lossy());
         }
     }
 }

@@ -58,7 +58,7 @@ async fn open() {
         match item {
             1 => world.restart.emit(()),
             2 => world.shows_overlay = !world.shows_overlay,
-            3 => world.is_over = true,
+            3 => world.leave(),
             _ => {}
         }
     });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use framestep::prelude::*;
-use framestep::{Snapshot, State, Wait};
+use framestep::{CoroutineInfo, Snapshot, State, Wait};
 
 use crate::numbers::real;
 use crate::platform::stopwatch;
@@ -70,9 +70,10 @@ impl Overlay {
     }
 }
 
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "next frame",
     "timer",
+    "signal or timer",
     "signal",
     "watch",
     "condition",
@@ -81,12 +82,14 @@ const KINDS: [&str; 8] = [
     "paused",
 ];
 
-/// What a coroutine waits for first.
-fn kind(state: State, wait: Option<&Wait>) -> &'static str {
-    if state == State::Paused {
+/// What a coroutine waits for.
+fn kind(coroutine: &CoroutineInfo) -> &'static str {
+    if coroutine.state() == State::Paused {
         return "paused";
     }
-    match wait {
+    let is_signal = |wait: &Wait| matches!(wait, Wait::Signal { .. });
+    match coroutine.waits().next() {
+        Some(Wait::Timer { .. }) if coroutine.waits().any(is_signal) => "signal or timer",
         Some(Wait::Frame { .. }) => "next frame",
         Some(Wait::Timer { .. }) => "timer",
         Some(Wait::Signal { .. }) => "signal",
@@ -100,7 +103,7 @@ fn kind(state: State, wait: Option<&Wait>) -> &'static str {
 fn count_waits(snapshot: &Snapshot) -> Vec<(&'static str, usize)> {
     let mut counts = KINDS.map(|kind| (kind, 0));
     for coroutine in snapshot {
-        let kind = kind(coroutine.state(), coroutine.waits().next());
+        let kind = kind(coroutine);
         for (name, count) in &mut counts {
             *count += usize::from(*name == kind);
         }
@@ -115,7 +118,7 @@ fn count_scripts(snapshot: &Snapshot) -> Vec<(String, usize)> {
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let shown = counts.into_iter().take(6);
+    let shown = counts.into_iter().take(5);
     shown
         .map(|(name, count)| (short(name).to_owned(), count))
         .collect()

@@ -53,7 +53,7 @@ pub(crate) fn draw(world: &World, overlay: &Overlay, is_piloted: bool) {
         rows.row(name, &with_commas(*count), PALE);
     }
 
-    let mut rows = Rows { y: 430.0 };
+    let mut rows = Rows { y: 434.0 };
     rows.row("CLOCKS", "", DIM);
     for (name, clock) in [("drama", &world.clocks.drama), ("foes", &world.clocks.foes)] {
         let now = clock.now().as_secs_f32();

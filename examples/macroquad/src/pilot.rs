@@ -5,6 +5,7 @@ use framestep::prelude::*;
 use macroquad::prelude::*;
 
 use crate::bullet::Side;
+use crate::floor::Shock;
 use crate::input::{Input, Key};
 use crate::world::{ARENA, Chapter, World};
 
@@ -31,8 +32,9 @@ pub(crate) async fn tour() {
     press(Key::Menu);
     chapter.wait_for(|it| *it >= Chapter::Boss(1)).await;
     picture(4.5, "rings").await;
+    with_ref(|world: &World| world.shocks.wait_for(Shock::is_large)).await;
+    picture(0.45, "shock").await;
     chapter.wait_for(|it| *it >= Chapter::Boss(2)).await;
-    picture(0.4, "shock").await;
     picture(5.5, "spirals").await;
     chapter.wait_for(|it| *it >= Chapter::Boss(3)).await;
     picture(6.0, "flower").await;

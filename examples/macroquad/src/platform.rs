@@ -26,6 +26,7 @@ mod here {
     use super::{Duration, Figures};
 
     // What index.html brings.
+    #[link(wasm_import_module = "env")]
     unsafe extern "C" {
         safe fn framestep_now() -> f64;
         safe fn framestep_tell(frame: f64, coroutines: f64, milliseconds: f64);

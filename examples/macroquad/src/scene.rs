@@ -79,7 +79,7 @@ async fn welcome() {
 async fn farewell() {
     let question = "It is quiet now. The scripts have ended, and their owners with them.";
     if ask("Keeper", question, &["Once more.", "Leave."]).await == 1 {
-        with(|world: &mut World| world.is_over = true);
+        with(World::leave);
     }
 }
 

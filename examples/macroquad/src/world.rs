@@ -143,6 +143,15 @@ impl World {
         self.doors = Door::all();
     }
 
+    /// Ends the game; in a browser, which has the page to close, it begins again.
+    pub(crate) fn leave(&mut self) {
+        if cfg!(target_arch = "wasm32") {
+            self.restart.emit(());
+        } else {
+            self.is_over = true;
+        }
+    }
+
     /// Has what flashes and shakes calm down.
     pub(crate) fn calm(&mut self, seconds: f32) {
         self.shake *= (1.0 - 8.0 * seconds).max(0.0);
