@@ -195,7 +195,10 @@ async fn flower() {
     let volleys = async {
         loop {
             wait_seconds(1.4).await;
-            with(|world: &mut World| ring(world, 18, 0.0, 190.0, Flight::Aim(0.8)));
+            with(|world: &mut World| {
+                ring(world, 18, 0.0, 190.0, Flight::Aim(0.8));
+                world.shocks.emit(Shock::small(place(world)));
+            });
         }
     };
     join!(petals, volleys);

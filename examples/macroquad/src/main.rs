@@ -10,6 +10,7 @@ mod enemy;
 mod floor;
 mod hero;
 mod input;
+mod interface;
 mod menu;
 mod numbers;
 mod options;

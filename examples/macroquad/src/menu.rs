@@ -38,8 +38,9 @@ fn with_menu(f: impl FnOnce(&mut Menu)) {
 
 async fn open() {
     with(|world: &mut World| {
-        // All scripts of the game stand still, with their timers.
+        // The owner, so that nothing of the game is polled; the clock, for what is drawn.
         world.owners.game.pause();
+        world.clocks.game.pause();
         world.menu = Some(Menu::default());
     });
     // Ends with this script's local, whatever it is doing then.
@@ -55,6 +56,7 @@ async fn open() {
     with(|world: &mut World| {
         world.menu = None;
         world.owners.game.resume();
+        world.clocks.game.resume();
         match item {
             1 => world.restart.emit(()),
             2 => world.shows_overlay = !world.shows_overlay,

@@ -118,7 +118,7 @@ fn count_scripts(snapshot: &Snapshot) -> Vec<(String, usize)> {
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let shown = counts.into_iter().take(5);
+    let shown = counts.into_iter().take(4);
     shown
         .map(|(name, count)| (short(name).to_owned(), count))
         .collect()

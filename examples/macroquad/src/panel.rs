@@ -2,7 +2,7 @@
 
 use macroquad::prelude::*;
 
-use crate::draw::{faded, text};
+use crate::interface::{faded, text};
 use crate::numbers::{real, with_commas};
 use crate::overlay::{FRAMES, Overlay};
 use crate::world::World;

@@ -37,7 +37,7 @@ pub(crate) async fn tour() {
     chapter.wait_for(|it| *it >= Chapter::Boss(2)).await;
     picture(5.5, "spirals").await;
     chapter.wait_for(|it| *it >= Chapter::Boss(3)).await;
-    picture(6.0, "flower").await;
+    picture(6.4, "flower").await;
     chapter.wait_for(|it| *it >= Chapter::Peace).await;
     picture(2.5, "farewell").await;
     with(|world: &mut World| world.is_over = true);

@@ -27,7 +27,7 @@ pub(crate) async fn direct() {
                     world.chapter.set(Chapter::Fallen);
                     world.owners.scene.spawn(banner("YOU FELL".to_owned()))
                 });
-                // It is stopped if the player restarts meanwhile.
+                // An error if it was stopped, which nobody does.
                 let _ = epilogue.await;
             }
         }

@@ -33,6 +33,8 @@ pub(crate) enum Chapter {
 
 /// Clocks that follow one another: each has a scale of its own, and they multiply.
 pub(crate) struct Clocks {
+    pub(crate) game: Clock,
+    /// A child of `game`.
     /// Slow for a moment when the boss changes.
     pub(crate) drama: Clock,
     /// A child of `drama`, for enemies and their bullets; slow while the player likes.
@@ -84,20 +86,26 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(executor: &Executor) -> Self {
-        let drama = executor.clock().child();
-        let foes = drama.child();
+        let clock = executor.clock();
+        let drama = clock.child();
+        let clocks = Clocks {
+            foes: drama.child(),
+            drama,
+            game: clock,
+        };
+        let foes = &clocks.foes;
         let game = executor.owner();
         game.named("game");
         let owners = Owners {
             scene: game.child(),
             floor: game.child(),
             effects: game.child(),
-            foes: game.child_on(&foes),
-            bullets: game.child_on(&foes),
+            foes: game.child_on(foes),
+            bullets: game.child_on(foes),
             game,
         };
         World {
-            clocks: Clocks { drama, foes },
+            clocks,
             owners,
             input: Input::default(),
             keys: Signal::new().named("key"),
