@@ -74,7 +74,6 @@ async fn phase(number: usize, name: &str, attack: impl Future<Output = ()>, heal
     let left = Boss::HEALTH - Boss::HEALTH / 3 * i32::try_from(number).unwrap_or(3);
     select! {
         () = health.wait_for(|health| *health <= left) => {}
-        // Health goes on while the boss moves to its place.
         () = attack => {}
     }
     with(|world: &mut World| {
@@ -88,7 +87,8 @@ async fn phase(number: usize, name: &str, attack: impl Future<Output = ()>, heal
     wait_seconds(0.6).await;
 }
 
-/// Slow motion for all that counts on `drama`: this script is not one of those.
+/// Slow motion for everything that counts on `drama`. This script counts on the game
+/// clock.
 async fn slow_for_a_moment(drama: Clock) {
     struct Normal(Clock);
 

@@ -11,7 +11,7 @@ use crate::world::World;
 pub(crate) enum Side {
     Foe,
     Hero,
-    /// Hits nobody.
+    /// Hits nothing.
     Spark,
 }
 

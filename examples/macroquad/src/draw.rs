@@ -1,4 +1,4 @@
-//! Draws the world. No script draws: they change the world, and this shows it.
+//! Draws the world.
 
 use macroquad::prelude::*;
 

@@ -48,11 +48,11 @@ pub(crate) struct Enemy {
     pub(crate) health: i32,
     /// Bright for a moment after a hit. From 1 to 0.
     pub(crate) flash: f32,
-    /// What it does ends when it is dropped.
+    /// Stops its scripts when it is dropped.
     _scripts: Owner,
 }
 
-/// Puts an enemy at `at`, where it begins to do its worst.
+/// Adds an enemy at `at`, and spawns its scripts.
 pub(crate) fn enter(world: &mut World, kind: Kind, at: Vec2) {
     world.entered += 1;
     let number = world.entered;

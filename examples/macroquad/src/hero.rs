@@ -1,4 +1,4 @@
-//! The hero: walks, shoots, and slows his foes down.
+//! The hero: walks, shoots, and slows the enemies down.
 
 use framestep::next_frame;
 use framestep::prelude::*;
@@ -13,9 +13,9 @@ const SPEED: f32 = 210.0;
 pub(crate) struct Hero {
     pub(crate) at: Vec2,
     pub(crate) health: Watch<i32>,
-    /// What is left for slow motion, from 0 to 1.
+    /// How much slow motion is left, from 0 to 1.
     pub(crate) focus: f32,
-    /// After a hit, for a moment nothing hits him. From 1 to 0.
+    /// Falls from 1 to 0 after a hit; above 0, nothing hits the hero.
     pub(crate) shield: f32,
 }
 
@@ -88,7 +88,7 @@ async fn shoot() {
     }
 }
 
-/// Slows the clock of the foes down while the player asks for it, and has focus left.
+/// Slows the clock of the foes down while the key is held and focus is left.
 async fn slow_down() {
     let foes = with_ref(|world: &World| world.clocks.foes.clone());
     loop {

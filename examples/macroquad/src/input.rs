@@ -1,10 +1,10 @@
-//! What the player holds and presses; a pilot may do it in his place.
+//! The keys that the player, or the pilot, holds and presses.
 
 use macroquad::prelude::*;
 
 use crate::world::World;
 
-/// What is held.
+/// The state of the keys that are held.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Input {
     pub(crate) stick: Vec2,
@@ -12,7 +12,7 @@ pub(crate) struct Input {
     pub(crate) slows: bool,
 }
 
-/// What was pressed.
+/// A key that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Up,

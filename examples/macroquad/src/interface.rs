@@ -9,24 +9,6 @@ use crate::menu::{ITEMS, Menu};
 use crate::numbers::real;
 use crate::world::{ARENA, World};
 
-pub(crate) fn faded(colour: Color, alpha: f32) -> Color {
-    Color { a: alpha, ..colour }
-}
-
-/// Draws text, its left end at `x`, on the line `y`.
-pub(crate) fn text(words: &str, x: f32, y: f32, size: f32, colour: Color) {
-    draw_text(words, x, y, size, colour);
-}
-
-fn text_width(words: &str, size: u16) -> f32 {
-    measure_text(words, None, size, 1.0).width
-}
-
-fn centred(words: &str, middle: f32, y: f32, size: u16, colour: Color) {
-    let x = middle - text_width(words, size) / 2.0;
-    text(words, x.round(), y, f32::from(size), colour);
-}
-
 pub(crate) fn draw(world: &World) {
     draw_status(world);
     match (&world.speech, &world.banner) {
@@ -139,4 +121,23 @@ fn draw_menu(menu: &Menu) {
         let y = y + 92.0 + 36.0 * real(place);
         centred(item, x + w / 2.0, y, 16, faded(PALE, alpha));
     }
+}
+
+/// The colour, with another alpha.
+pub(crate) fn faded(colour: Color, alpha: f32) -> Color {
+    Color { a: alpha, ..colour }
+}
+
+/// Draws text, its left end at `x`, on the line `y`.
+pub(crate) fn text(words: &str, x: f32, y: f32, size: f32, colour: Color) {
+    draw_text(words, x, y, size, colour);
+}
+
+fn text_width(words: &str, size: u16) -> f32 {
+    measure_text(words, None, size, 1.0).width
+}
+
+fn centred(words: &str, middle: f32, y: f32, size: u16, colour: Color) {
+    let x = middle - text_width(words, size) / 2.0;
+    text(words, x.round(), y, f32::from(size), colour);
 }

@@ -1,5 +1,9 @@
 //! A playable scene whose every part is a script: doors, enemies, bullets, a boss,
 //! dialogue, the floor, the pause menu. On the desktop and in the browser.
+//!
+//! It plays by itself until a key is pressed: arrow keys move, the space bar shoots,
+//! shift slows the enemies down, escape opens the menu, F1 hides the overlay. No script
+//! draws: scripts change a [`World`] that is lent to them, and `draw` shows it.
 
 mod boss;
 mod bullet;
@@ -37,10 +41,10 @@ struct Game {
     executor: Executor,
     world: World,
     overlay: Overlay,
-    /// What counts on realtime, and goes on while the game is paused: the menu and the
+    /// Its scripts count on realtime and go on while the game is paused: the menu and the
     /// script that starts the scene.
     always: Owner,
-    /// Plays until somebody presses a key.
+    /// Plays until a key is pressed.
     pilot: Option<Owner>,
 }
 

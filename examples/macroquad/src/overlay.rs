@@ -1,4 +1,4 @@
-//! What the executor does, in numbers, and how long it took in the last frames.
+//! The numbers of the executor: what coroutines wait for, how long frames took.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,24 +19,24 @@ const EVERY: u64 = 15;
 pub(crate) struct Figures {
     pub(crate) frame: usize,
     pub(crate) coroutines: usize,
-    /// What the executor took, on average over the strip.
+    /// How long the executor took, on average over the strip.
     pub(crate) milliseconds: f32,
 }
 
 #[derive(Default)]
 pub(crate) struct Overlay {
     pub(crate) figures: Figures,
-    /// What the executor took in the last frames, in milliseconds.
+    /// How long the executor took in each of the last frames, in milliseconds.
     pub(crate) strip: VecDeque<f32>,
     /// How many coroutines wait for what.
     pub(crate) waits: Vec<(&'static str, usize)>,
     /// The scripts of which there are most.
     pub(crate) scripts: Vec<(String, usize)>,
-    /// What the latest snapshot took, in milliseconds.
+    /// How long the latest snapshot took, in milliseconds.
     pub(crate) snapshot_took: f32,
     /// The most coroutines at once so far.
     pub(crate) most: usize,
-    /// What the executor took in the longest frame so far, in milliseconds.
+    /// The longest time that the executor took for a frame, in milliseconds.
     pub(crate) longest: f32,
 }
 

@@ -1,4 +1,4 @@
-//! Plays while nobody else does: scripts that press keys and look where to go.
+//! The pilot: scripts that play the game until a key is pressed.
 
 use framestep::next_frame;
 use framestep::prelude::*;
@@ -14,7 +14,7 @@ pub(crate) async fn play() {
     join!(steer(), talk());
 }
 
-/// Shows what there is, and has pictures taken of it; ends with the scene.
+/// Takes pictures of each chapter, and ends the game after the last one.
 pub(crate) async fn tour() {
     let chapter = with_ref(|world: &World| world.chapter.clone());
     picture(1.2, "dialogue").await;
@@ -53,7 +53,7 @@ fn press(key: Key) {
     with_ref(|world: &World| world.press(key));
 }
 
-/// Confirms what is said, a while after it is there.
+/// Confirms each text two seconds after it is typed.
 async fn talk() {
     loop {
         wait_until(|| {

@@ -1,4 +1,4 @@
-//! What the desktop and the browser do in different ways.
+//! What differs between the desktop and the browser.
 
 use std::time::Duration;
 

@@ -27,7 +27,7 @@ pub(crate) async fn direct() {
                     world.chapter.set(Chapter::Fallen);
                     world.owners.scene.spawn(banner("YOU FELL".to_owned()))
                 });
-                // An error if it was stopped, which nobody does.
+                // An error only if it was stopped.
                 let _ = epilogue.await;
             }
         }

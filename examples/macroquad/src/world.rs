@@ -41,7 +41,7 @@ pub(crate) struct Clocks {
     pub(crate) foes: Clock,
 }
 
-/// Who owns the scripts.
+/// The owners of the scripts.
 pub(crate) struct Owners {
     /// Above all the others: the menu pauses this one.
     pub(crate) game: Owner,
@@ -51,7 +51,7 @@ pub(crate) struct Owners {
     pub(crate) effects: Owner,
     /// Above the owners of the enemies, on the clock of the foes.
     pub(crate) foes: Owner,
-    /// Bullets do not belong to the one who shot: they fly on when that is gone.
+    /// Bullets have an owner of their own: they fly on when the enemy that shot is gone.
     pub(crate) bullets: Owner,
 }
 
@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// Has what flashes and shakes calm down.
+    /// Fades the flashes and the shake of the camera.
     pub(crate) fn calm(&mut self, seconds: f32) {
         self.shake *= (1.0 - 8.0 * seconds).max(0.0);
         let enemies = self.enemies.iter_mut().map(|enemy| &mut enemy.flash);
