@@ -1,0 +1,156 @@
+//! A playable scene whose every part is a script: doors, enemies, bullets, a boss,
+//! dialogue, the floor, the pause menu. On the desktop and in the browser.
+//!
+//! It plays by itself until a key is pressed: arrow keys move, the space bar shoots,
+//! shift slows the enemies down, escape opens the menu, F1 hides the overlay. No script
+//! draws: scripts change a [`World`] that is lent to them, and `draw` shows it.
+
+mod boss;
+mod bullet;
+mod dialogue;
+mod door;
+mod draw;
+mod enemy;
+mod floor;
+mod hero;
+mod input;
+mod interface;
+mod menu;
+mod numbers;
+mod options;
+mod overlay;
+mod panel;
+mod pilot;
+mod platform;
+mod scene;
+mod world;
+
+use std::path::Path;
+
+use framestep::Report;
+use framestep::prelude::*;
+use macroquad::prelude::*;
+
+use input::Input;
+use options::Options;
+use overlay::Overlay;
+use platform::stopwatch;
+use world::World;
+
+struct Game {
+    executor: Executor,
+    world: World,
+    overlay: Overlay,
+    /// Its scripts count on realtime and go on while the game is paused: the menu and the
+    /// script that starts the scene.
+    always: Owner,
+    /// Plays until a key is pressed.
+    pilot: Option<Owner>,
+}
+
+impl Game {
+    fn new() -> Self {
+        let executor = Executor::builder().stopwatch(stopwatch).build();
+        // Without a hook, reports go to standard error, which a browser does not have.
+        executor.on_report(|report| {
+            if let Report::TimeDropped { .. } = report {
+                info!("{report}");
+            } else {
+                error!("{report}");
+            }
+        });
+        let world = World::new(&executor);
+        // `spawn`, not `start`: nothing is lent yet.
+        floor::light(&world.owners.floor);
+        let always = executor.owner_on(&executor.realtime());
+        always.named("always");
+        always.spawn(scene::direct()).named("director");
+        always.spawn(menu::run()).named("menu");
+        let pilot = always.child();
+        pilot.spawn(pilot::play()).named("pilot");
+        Game {
+            executor,
+            world,
+            overlay: Overlay::default(),
+            always,
+            pilot: Some(pilot),
+        }
+    }
+
+    fn read_keys(&mut self) {
+        if self.pilot.is_some() && !get_keys_pressed().is_empty() {
+            self.pilot = None;
+        }
+        if is_key_pressed(KeyCode::F1) {
+            self.world.shows_overlay = !self.world.shows_overlay;
+        }
+        if self.pilot.is_none() {
+            self.world.input = Input::read();
+        }
+        for key in input::pressed() {
+            self.world.press(key);
+        }
+    }
+
+    /// Runs the scripts of a frame.
+    fn step(&mut self, dt: f32) {
+        let (executor, world) = (&mut self.executor, &mut self.world);
+        let began = stopwatch();
+        executor.lend(world, |executor| executor.run_frame(dt));
+        let took = stopwatch().saturating_sub(began);
+        self.overlay.note(executor, took.as_secs_f32() * 1_000.0);
+        world.calm(dt);
+        platform::tell(&self.overlay.figures);
+    }
+
+    fn take_pictures(&mut self, folder: &Path) {
+        for name in self.world.pictures.drain(..) {
+            let path = folder.join(name).with_extension("png");
+            let mut picture = get_screen_data();
+            for [.., alpha] in picture.get_image_data_mut() {
+                *alpha = u8::MAX;
+            }
+            picture.export_png(&path.to_string_lossy());
+        }
+    }
+}
+
+fn window() -> Conf {
+    Conf {
+        window_title: "framestep".to_owned(),
+        window_width: 960,
+        window_height: 540,
+        ..Conf::default()
+    }
+}
+
+#[macroquad::main(window)]
+async fn main() {
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(options) if !options.help => options,
+        Ok(_) => return println!("{}", options::USAGE),
+        Err(message) => return eprintln!("{message}\n\n{}", options::USAGE),
+    };
+    let mut game = Game::new();
+    if options.demo.is_some() {
+        game.always.spawn(pilot::tour()).named("tour");
+    }
+    let art = draw::Art::new();
+    while !game.world.is_over {
+        if let Some(folder) = &options.demo {
+            game.step(1.0 / 60.0);
+            art.draw(&game.world, &game.overlay, game.pilot.is_some());
+            game.take_pictures(folder);
+        } else {
+            game.read_keys();
+            game.step(get_frame_time());
+            art.draw(&game.world, &game.overlay, game.pilot.is_some());
+        }
+        macroquad::window::next_frame().await;
+    }
+    let overlay = &game.overlay;
+    info!(
+        "{} frames, up to {} coroutines, the longest frame of the executor {:.3} ms",
+        overlay.figures.frame, overlay.most, overlay.longest
+    );
+}

@@ -1,0 +1,25 @@
+# Packages of Debian, for the scripts that need more than a Rust toolchain. To be
+# sourced.
+
+skip() {
+    echo "skipped: $1"
+    exit 0
+}
+
+may_install() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null
+}
+
+install() {
+    apt-get -qq update >/dev/null || true
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}
+
+# Installs packages unless the command, the first argument, is there.
+need() {
+    local command=$1
+    shift
+    if ! command -v "$command" >/dev/null; then
+        may_install && install "$@" || skip "no $command to be had here"
+    fi
+}

@@ -1,0 +1,53 @@
+# Builds for wasm32-unknown-unknown, which not every toolchain comes with. To be
+# sourced after install.sh, from the top of the repository.
+
+# Where Debian's compiler is unpacked; all builds share it.
+debian=${CARGO_TARGET_DIR:-$PWD/target}/debian
+
+# Debian's newest compiler in a directory of its own: an older one may be in use.
+unpack_compiler() {
+    if [ ! -x "$debian/rustc" ]; then
+        rm -rf "$debian"
+        mkdir -p "$debian/packages" "$debian/root"
+        local source version series each
+        source=$(apt-cache madison rust-web-src | awk 'NR == 1 { print $3 }')
+        [ -n "$source" ] || return 1
+        version=$source
+        series=$(echo "$version" | cut -d. -f1,2)
+        (cd "$debian/packages" && apt-get -qq download "rustc-web=$version" \
+            "libstd-rust-web-$series=$version" "libstd-rust-web-dev=$version" \
+            "rust-web-src=$version" 2>/dev/null) || return 1
+        for each in "$debian"/packages/*.deb; do
+            dpkg-deb -x "$each" "$debian/root"
+        done
+        rm -rf "$debian/packages"
+        cat >"$debian/rustc" <<EOS
+#!/bin/sh
+LD_LIBRARY_PATH=$debian/root/usr/lib/$(uname -m)-linux-gnu exec $debian/root/usr/bin/rustc "\$@"
+EOS
+        chmod +x "$debian/rustc"
+    fi
+    export RUSTC=$debian/rustc
+    "$RUSTC" --version >/dev/null 2>&1
+}
+
+# cargo build --release for the web, with these arguments more.
+build_for_web() {
+    local libraries
+    libraries=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null || true)
+    if [ -d "$libraries" ]; then
+        cargo build --quiet --release --target wasm32-unknown-unknown "$@"
+        return
+    fi
+    need wasm-ld-22 lld-22
+    (
+        command -v apt-get >/dev/null && unpack_compiler || exit 9
+        # With the sources of the standard library at hand, a stable compiler builds it.
+        RUSTC_BOOTSTRAP=1 RUSTFLAGS='-C linker=wasm-ld-22' \
+            cargo build --quiet --release --target wasm32-unknown-unknown \
+            -Zbuild-std=std,panic_abort "$@"
+    ) || {
+        [ $? = 9 ] && skip 'no compiler for wasm to be had here'
+        return 1
+    }
+}
