@@ -47,31 +47,35 @@
 //!
 //! # Waiting
 //!
-//! This door moves, a little in every frame. Script and game share it in an `Rc`,
-//! since a script lives as long as it likes. (Below there is another way.)
+//! This door moves, a little in every frame. It is part of a world that the host
+//! [lends](Executor::lend) to the scripts for each frame; a script borrows it [`with`] a
+//! closure.
 //!
 //! ```
-//! use std::{cell::Cell, rc::Rc};
-//!
 //! use framestep::prelude::*;
 //!
-//! /// How far a door is open: from 0 to 1.
-//! type Door = Rc<Cell<f32>>;
+//! #[derive(Default)]
+//! struct World {
+//!     /// How far each door is open: from 0 to 1.
+//!     doors: [f32; 2],
+//! }
 //!
-//! async fn open(door: Door) {
-//!     while door.get() < 1.0 {
+//! async fn open(door: usize) {
+//!     while with_ref(|world: &World| world.doors[door] < 1.0) {
 //!         next_frame().await;
-//!         door.set((door.get() + 2.0 * delta_seconds()).min(1.0));
+//!         let step = 2.0 * delta_seconds();
+//!         with(|world: &mut World| world.doors[door] = (world.doors[door] + step).min(1.0));
 //!     }
 //! }
 //!
-//! let door = Door::default();
+//! let mut world = World::default();
 //! let mut executor = Executor::new();
-//! executor.start(open(door.clone()));
-//! executor.run_frame(0.25);
-//! assert_eq!(door.get(), 0.5);
-//! executor.run_frame(0.25);
-//! assert_eq!(door.get(), 1.0);
+//! executor.spawn(open(0));
+//! executor.lend(&mut world, |executor| executor.run_frame(0.25)); // it begins
+//! executor.lend(&mut world, |executor| executor.run_frame(0.25));
+//! assert_eq!(world.doors, [0.5, 0.0]);
+//! executor.lend(&mut world, |executor| executor.run_frame(0.25));
+//! assert_eq!(world.doors, [1.0, 0.0]);
 //! assert!(executor.is_empty());
 //! ```
 //!
@@ -108,27 +112,30 @@
 //! and phase.
 //!
 //! ```
-//! # use std::{cell::Cell, rc::Rc};
 //! # use framestep::prelude::*;
-//! # type Door = Rc<Cell<f32>>;
-//! # async fn open(door: Door) {
-//! #     while door.get() < 1.0 {
+//! # #[derive(Default)]
+//! # struct World {
+//! #     doors: [f32; 2],
+//! # }
+//! # async fn open(door: usize) {
+//! #     while with_ref(|world: &World| world.doors[door] < 1.0) {
 //! #         next_frame().await;
-//! #         door.set((door.get() + 2.0 * delta_seconds()).min(1.0));
+//! #         let step = 2.0 * delta_seconds();
+//! #         with(|world: &mut World| world.doors[door] = (world.doors[door] + step).min(1.0));
 //! #     }
 //! # }
 //! /// Opens a door and shuts it a second later; gives the frame.
-//! async fn let_through(door: Door) -> u64 {
-//!     open(door.clone()).await;
+//! async fn let_through(door: usize) -> u64 {
+//!     open(door).await;
 //!     wait_seconds(1).await;
-//!     door.set(0.0);
+//!     with(|world: &mut World| world.doors[door] = 0.0);
 //!     time().frame
 //! }
 //!
 //! async fn procession() -> Result<(), JoinError> {
-//!     let gate = start(let_through(Door::default()));
+//!     let gate = start(let_through(0));
 //!     wait_seconds(0.5).await;
-//!     let portal = start(let_through(Door::default()));
+//!     let portal = start(let_through(1));
 //!     assert_eq!(gate.await?, 6); // 2 frames to open, 4 frames a second
 //!     assert_eq!(time().frame, 6);
 //!     assert_eq!(portal.await?, 8);
@@ -136,7 +143,8 @@
 //! }
 //!
 //! let mut executor = Executor::new();
-//! executor.run_until(procession(), 0.25)?;
+//! let mut world = World::default();
+//! executor.lend(&mut world, |executor| executor.run_until(procession(), 0.25))?;
 //! # Ok::<(), framestep::JoinError>(())
 //! ```
 //!
@@ -151,38 +159,46 @@
 //! script returns go to [`on_error`](Coroutine::on_error).
 //!
 //! ```
-//! # use std::{cell::Cell, rc::Rc};
 //! # use framestep::prelude::*;
-//! # type Door = Rc<Cell<f32>>;
-//! # async fn open(door: Door) {
-//! #     while door.get() < 1.0 {
+//! # #[derive(Default)]
+//! # struct World {
+//! #     doors: [f32; 2],
+//! # }
+//! # async fn open(door: usize) {
+//! #     while with_ref(|world: &World| world.doors[door] < 1.0) {
 //! #         next_frame().await;
-//! #         door.set((door.get() + 2.0 * delta_seconds()).min(1.0));
+//! #         let step = 2.0 * delta_seconds();
+//! #         with(|world: &mut World| world.doors[door] = (world.doors[door] + step).min(1.0));
 //! #     }
 //! # }
 //! /// Shuts its door whenever, and for whatever reason, it goes.
-//! struct Spring(Door);
+//! struct Spring(usize);
 //!
 //! impl Drop for Spring {
 //!     fn drop(&mut self) {
-//!         self.0.set(0.0);
+//!         let door = self.0;
+//!         // Now, or if the world is not to be had now, as soon as it is.
+//!         with_soon(move |world: &mut World| world.doors[door] = 0.0);
 //!     }
 //! }
 //!
-//! async fn hold_open(door: Door) {
-//!     let _spring = Spring(door.clone());
+//! async fn hold_open(door: usize) {
+//!     let _spring = Spring(door);
 //!     open(door).await;
 //!     wait_seconds(60).await;
 //! }
 //!
-//! let door = Door::default();
+//! let mut world = World::default();
 //! let mut executor = Executor::new();
-//! let held = executor.start(hold_open(door.clone()));
-//! executor.run_frame(0.25);
-//! assert_eq!(door.get(), 0.5);
-//! held.stop();
-//! assert_eq!(door.get(), 0.0);
-//! assert!(executor.run_until(held, 0.25).unwrap_err().is_stopped());
+//! let held = executor.spawn(hold_open(0));
+//! for _ in 0..2 {
+//!     executor.lend(&mut world, |executor| executor.run_frame(0.25));
+//! }
+//! assert_eq!(world.doors[0], 0.5);
+//! held.stop(); // between two frames, where nothing is lent
+//! executor.lend(&mut world, |executor| executor.run_frame(0.25));
+//! assert_eq!(world.doors[0], 0.0);
+//! assert!(held.take().unwrap().unwrap_err().is_stopped());
 //! ```
 //!
 //! [`stop_on_drop`](Coroutine::stop_on_drop) ties a script to its handle, and so
@@ -196,32 +212,35 @@
 //! there. Wakers may be called on any thread, at any time.
 //!
 //! ```
-//! # use std::{cell::Cell, rc::Rc};
 //! # use framestep::prelude::*;
-//! # type Door = Rc<Cell<f32>>;
-//! # async fn open(door: Door) {
-//! #     while door.get() < 1.0 {
+//! # #[derive(Default)]
+//! # struct World {
+//! #     doors: [f32; 2],
+//! # }
+//! # async fn open(door: usize) {
+//! #     while with_ref(|world: &World| world.doors[door] < 1.0) {
 //! #         next_frame().await;
-//! #         door.set((door.get() + 2.0 * delta_seconds()).min(1.0));
+//! #         let step = 2.0 * delta_seconds();
+//! #         with(|world: &mut World| world.doors[door] = (world.doors[door] + step).min(1.0));
 //! #     }
 //! # }
 //! use futures::channel::oneshot;
 //!
 //! /// Opens if the lever is pulled within three seconds.
-//! async fn gate(door: Door, lever: oneshot::Receiver<()>) {
+//! async fn gate(door: usize, lever: oneshot::Receiver<()>) {
 //!     select! {
 //!         Ok(()) = lever => open(door).await,
 //!         _ = wait_seconds(3) => println!("the gate stays shut"),
 //!     }
 //! }
 //!
-//! let door = Door::default();
+//! let mut world = World::default();
 //! let (pull, lever) = oneshot::channel();
 //! let mut executor = Executor::new();
-//! let gate = executor.start(gate(door.clone(), lever));
+//! let gate = executor.start(gate(0, lever));
 //! std::thread::spawn(move || pull.send(())).join().unwrap().unwrap();
-//! executor.run_until(gate, 0.25).unwrap();
-//! assert_eq!(door.get(), 1.0);
+//! executor.lend(&mut world, |executor| executor.run_until(gate, 0.25)).unwrap();
+//! assert_eq!(world.doors[0], 1.0);
 //! assert_eq!(executor.time().frame, 3); // woken in 1, open in 3
 //! ```
 //!
@@ -233,8 +252,8 @@
 //! # Whose it is, and what it may touch
 //!
 //! An [`Owner`] is a field of whatever its scripts belong to, and they end with
-//! it; it can also [pause](Owner::pause) them. The host [lends](Executor::lend)
-//! its state to the scripts that it runs, which borrow it [`with`] a closure:
+//! it; it can also [pause](Owner::pause) them. What it is a part of, the host
+//! [lends](Executor::lend) to the scripts that it runs:
 //!
 //! ```
 //! use framestep::prelude::*;

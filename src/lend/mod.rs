@@ -1,6 +1,6 @@
 //! State of the host that coroutines borrow, a closure at a time.
 //!
-//! [`Executor::lend`] puts a [note](note) on its stack that says where the state is,
+//! [`Executor::lend`] puts a [note] on its stack that says where the state is,
 //! and links it into the executor; [`with`] finds it by type. The type is that of a
 //! key, [`Lend`], so that one mechanism serves plain state and contexts with
 //! lifetimes. Closures that come too early or too late, of [`with_soon`], are
