@@ -138,7 +138,8 @@ async function check() {
   if (paused.frame <= now.frame) throw new Error('no frames behind the menu');
   await press('Enter', 13);
   await frames(60);
-  await picture('web-resumed');
+  await press('F1', 112);
+  await picture('web-no-overlay');
   console.log(`${paused.frame} frames in the browser, ${rate.toFixed(0)} a second: `
     + `${now.coroutines} coroutines take ${now.milliseconds.toFixed(2)} ms a frame`);
 }
