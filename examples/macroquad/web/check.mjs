@@ -158,7 +158,8 @@ errors.forEach((error) => console.error(`the page: ${error}`));
 gone.catch(() => {});
 browser.kill();
 await new Promise((ended) => browser.once('close', ended));
-rmSync(profile, { recursive: true, force: true });
+// Its other processes may write for a moment longer.
+rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
 server.close();
 server.closeAllConnections();
 process.exitCode = failed || errors.length > 0 ? 1 : 0;
