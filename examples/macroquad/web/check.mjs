@@ -49,6 +49,8 @@ let session;
 let last = 0;
 let rest = '';
 
+// A browser that has ended is an error of its own, below.
+commands.on('error', () => {});
 answers.setEncoding('utf8');
 answers.on('data', (chunk) => {
   const messages = (rest + chunk).split('\0');
@@ -156,8 +158,14 @@ try {
 }
 errors.forEach((error) => console.error(`the page: ${error}`));
 gone.catch(() => {});
-browser.kill();
-await new Promise((ended) => browser.once('close', ended));
+if (browser.exitCode === null) {
+  const ended = new Promise((end) => browser.once('close', end));
+  // To the browser, not to the page: it ends all its processes.
+  session = undefined;
+  call('Browser.close').catch(() => {});
+  await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
+  browser.kill('SIGKILL');
+}
 // Its other processes may write for a moment longer.
 rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
 server.close();
