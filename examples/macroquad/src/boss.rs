@@ -101,7 +101,7 @@ async fn slow_for_a_moment(drama: Clock) {
     let normal = Normal(drama);
     normal.0.set_scale(0.15);
     wait_seconds(0.8).await;
-    animate(0.6, |t| normal.0.set_scale(0.15 + 0.85 * f64::from(t))).await;
+    animate(0.6, |t| normal.0.set_scale(0.15 + 0.85 * t)).await;
 }
 
 fn place(world: &World) -> Vec2 {

@@ -26,6 +26,7 @@ mod scene;
 mod world;
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use framestep::Report;
 use framestep::prelude::*;
@@ -124,13 +125,20 @@ fn window() -> Conf {
     }
 }
 
-#[macroquad::main(window)]
-async fn main() {
-    let options = match Options::parse(std::env::args().skip(1)) {
-        Ok(options) if !options.help => options,
-        Ok(_) => return println!("{}", options::USAGE),
-        Err(message) => return eprintln!("{message}\n\n{}", options::USAGE),
-    };
+fn main() -> ExitCode {
+    match Options::parse(std::env::args().skip(1)) {
+        Ok(options) if options.help => println!("{}", options::USAGE),
+        // What `#[macroquad::main]` does; the command line comes before the window.
+        Ok(options) => macroquad::Window::from_config(window(), play(options)),
+        Err(message) => {
+            eprintln!("framestep-macroquad: {message}\n\n{}", options::USAGE);
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+async fn play(options: Options) {
     let mut game = Game::new();
     if options.demo.is_some() {
         game.always.spawn(pilot::tour()).named("tour");

@@ -49,6 +49,8 @@ let session;
 let last = 0;
 let rest = '';
 
+// A browser that has ended is an error of its own, below.
+commands.on('error', () => {});
 answers.setEncoding('utf8');
 answers.on('data', (chunk) => {
   const messages = (rest + chunk).split('\0');
@@ -138,7 +140,8 @@ async function check() {
   if (paused.frame <= now.frame) throw new Error('no frames behind the menu');
   await press('Enter', 13);
   await frames(60);
-  await picture('web-resumed');
+  await press('F1', 112);
+  await picture('web-no-overlay');
   console.log(`${paused.frame} frames in the browser, ${rate.toFixed(0)} a second: `
     + `${now.coroutines} coroutines take ${now.milliseconds.toFixed(2)} ms a frame`);
 }
@@ -155,9 +158,16 @@ try {
 }
 errors.forEach((error) => console.error(`the page: ${error}`));
 gone.catch(() => {});
-browser.kill();
-await new Promise((ended) => browser.once('close', ended));
-rmSync(profile, { recursive: true, force: true });
+if (browser.exitCode === null) {
+  const ended = new Promise((end) => browser.once('close', end));
+  // To the browser, not to the page: it ends all its processes.
+  session = undefined;
+  call('Browser.close').catch(() => {});
+  await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
+  browser.kill('SIGKILL');
+}
+// Its other processes may write for a moment longer.
+rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
 server.close();
 server.closeAllConnections();
 process.exitCode = failed || errors.length > 0 ? 1 : 0;
