@@ -30,13 +30,6 @@ pub(crate) struct Registration {
     /// the phase had begun by then.
     began: u64,
     executor: u32,
-    resumes: Resumes,
-}
-
-/// In which run a wait resumes, and how far it has come.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(4))]
-struct Resumes {
     phase: PhaseIndex,
     /// Whether it is due in a later frame than that in which it began, or else in
     /// the next run of its phase.
@@ -77,18 +70,16 @@ impl Registration {
             key: WaitKey::NONE,
             began: 0,
             executor: 0,
-            resumes: Resumes {
-                phase,
-                frame_bound,
-                stage: Stage::New,
-            },
+            phase,
+            frame_bound,
+            stage: Stage::New,
         }
     }
 
     /// The phase in which the wait resumes.
     #[inline]
     pub(crate) fn phase(&self) -> PhaseIndex {
-        self.resumes.phase
+        self.phase
     }
 
     /// Changes the phase.
@@ -104,7 +95,7 @@ impl Registration {
             "`in_phase` was called on a wait that has begun: call it before the wait is \
              first polled"
         );
-        self.resumes.phase = phase;
+        self.phase = phase;
     }
 
     /// Changes the phase of a wait that goes by the steps in the fixed phase, and
@@ -113,19 +104,19 @@ impl Registration {
     #[track_caller]
     pub(crate) fn set_stepped_phase(&mut self, phase: PhaseIndex) {
         self.set_phase(phase);
-        self.resumes.frame_bound = phase != PhaseIndex::FIXED_UPDATE;
+        self.frame_bound = phase != PhaseIndex::FIXED_UPDATE;
     }
 
     /// Whether the wait has not been polled yet.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
-        self.resumes.stage == Stage::New
+        self.stage == Stage::New
     }
 
     /// Whether the wait has been ready.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.resumes.stage == Stage::Done
+        self.stage == Stage::Done
     }
 
     /// The key under which the wait is, or was, registered.
@@ -137,20 +128,20 @@ impl Registration {
     /// Notes that a wait begins now, in the phase that is returned.
     #[inline(always)]
     pub(crate) fn begin<'c>(&mut self, core: &'c Core) -> &'c PhaseState {
-        let state = core.phases.get(self.resumes.phase);
+        let state = core.phases.get(self.phase);
         self.begin_in(core, state);
         state
     }
 
     #[inline(always)]
     fn begin_in(&mut self, core: &Core, state: &PhaseState) {
-        self.began = if self.resumes.frame_bound {
+        self.began = if self.frame_bound {
             core.clock.frame()
         } else {
             state.runs.get()
         };
         self.executor = core.id;
-        self.resumes.stage = Stage::Waiting;
+        self.stage = Stage::Waiting;
     }
 
     /// Begins a wait for a run of its phase in the short way, if that will do: it is
@@ -158,8 +149,7 @@ impl Registration {
     #[inline(always)]
     pub(crate) fn begin_plainly(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let core = scope.core();
-        let (Some(task), Some(state)) = (scope.own_task(cx), core.phases.named(self.resumes.phase))
-        else {
+        let (Some(task), Some(state)) = (scope.own_task(cx), core.phases.named(self.phase)) else {
             return false;
         };
         let Some(key) = task.free_key() else {
@@ -168,7 +158,7 @@ impl Registration {
         let plain = state.queue.borrow_mut().push_in_place(key);
         if plain {
             self.begin_in(core, state);
-            task.register(key, self.resumes.frame_bound);
+            task.register(key, self.frame_bound);
             self.key = key;
         }
         plain
@@ -178,15 +168,14 @@ impl Registration {
     #[inline(never)]
     pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         let state = self.begin(scope.core());
-        self.key = register(scope, cx, self.resumes.frame_bound);
-        state.queue.borrow_mut().push(self.key);
+        self.wait_for_run(scope, cx, state);
     }
 
     /// Panics if the wait began in another executor, whose frames and keys are not
     /// the same.
     #[inline(always)]
     pub(crate) fn expect_of(&self, core: &Core) {
-        if self.resumes.stage == Stage::Waiting && self.executor != core.id {
+        if self.stage == Stage::Waiting && self.executor != core.id {
             another_executor();
         }
     }
@@ -200,13 +189,13 @@ impl Registration {
     #[inline]
     pub(crate) fn is_due(&self, core: &Core) -> bool {
         self.expect_of(core);
-        let state = core.phases.get(self.resumes.phase);
-        let reached = if self.resumes.frame_bound {
+        let state = core.phases.get(self.phase);
+        let reached = if self.frame_bound {
             state.frame.get()
         } else {
             state.runs.get()
         };
-        self.resumes.stage == Stage::Waiting && reached > self.began
+        self.stage == Stage::Waiting && reached > self.began
     }
 
     /// Whether this is the wait by which `scope` resumes its coroutine: then it is
@@ -223,7 +212,7 @@ impl Registration {
     #[inline(always)]
     fn end(&mut self) {
         self.key = WaitKey::NONE;
-        self.resumes.stage = Stage::Done;
+        self.stage = Stage::Done;
     }
 
     /// The wait is ready, by a run that has taken its key or an end that has taken
@@ -245,19 +234,19 @@ impl Registration {
     pub(crate) fn cancel(&mut self, place: Place) {
         let key = std::mem::replace(&mut self.key, WaitKey::NONE);
         if key != WaitKey::NONE {
-            cancel(key, self.executor, self.resumes.phase, place);
+            cancel(key, self.executor, self.phase, place);
         }
     }
 
     /// Whether it began in this frame, and is due in a later one.
     fn is_for_later_frame(&self, core: &Core) -> bool {
-        self.resumes.frame_bound && self.began == core.clock.frame()
+        self.frame_bound && self.began == core.clock.frame()
     }
 
     /// Registers anew, in the queue of the phase.
-    fn wait_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+    #[inline(always)]
+    fn wait_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>, state: &PhaseState) {
         self.key = register(scope, cx, self.is_for_later_frame(scope.core()));
-        let state = scope.core().phases.get(self.resumes.phase);
         state.queue.borrow_mut().push(self.key);
     }
 
@@ -266,7 +255,7 @@ impl Registration {
     #[inline(never)]
     pub(crate) fn wait_on_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         if !self.renew(scope, cx, Place::Queue) {
-            self.wait_for_run(scope, cx);
+            self.wait_for_run(scope, cx, scope.core().phases.get(self.phase));
         }
     }
 
@@ -275,9 +264,8 @@ impl Registration {
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.cancel(Place::Queue);
         // In a later frame than its first, the next run will do.
-        self.resumes.frame_bound = false;
-        self.begin(scope.core());
-        self.wait_for_run(scope, cx);
+        self.frame_bound = false;
+        self.begin_for_run(scope, cx);
     }
 
     /// Waits for the frame, or the run, of number `due`.
@@ -289,8 +277,8 @@ impl Registration {
         due: u64,
     ) {
         if !self.renew(scope, cx, Place::Counts(unit)) {
-            self.key = register(scope, cx, self.resumes.frame_bound);
-            let state = scope.core().phases.get(self.resumes.phase);
+            self.key = register(scope, cx, self.frame_bound);
+            let state = scope.core().phases.get(self.phase);
             state.counts.borrow_mut().insert(unit, due, self.key);
         }
     }
@@ -306,7 +294,7 @@ impl Registration {
         deadline_ns: u64,
     ) {
         let core = scope.core();
-        let key = register(scope, cx, self.resumes.frame_bound);
+        let key = register(scope, cx, self.frame_bound);
         self.key = key;
         {
             let mut timers = state.timers.borrow_mut();
@@ -322,7 +310,7 @@ impl Registration {
             }
         }
         if core.has_pauses() {
-            core.note_timer(scope, self.resumes.phase, clock, key);
+            core.note_timer(scope, self.phase, clock, key);
         }
     }
 
@@ -418,7 +406,7 @@ fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
 #[inline(always)]
 fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let (task, waker) = polled_by(scope, cx);
-    // Outside of a run, whoever polls it may be the host.
+    // Outside of a run, the host may poll it.
     scope.core().note_due();
     let mut entries = scope.core().entries.borrow_mut();
     entries.insert(task, waker, frame_bound)

@@ -24,12 +24,11 @@ pub(super) struct Arrivals {
     are_taken: Cell<bool>,
     /// What is to be done when the next run begins.
     calls: Guarded<Vec<Foreign<Order>>>,
-    has_calls: Cell<bool>,
 }
 
 impl Arrivals {
     pub(super) fn has_calls(&self) -> bool {
-        self.has_calls.get()
+        !self.calls.borrow().is_empty()
     }
 }
 
@@ -205,10 +204,7 @@ impl Core {
                     }
                 }
                 Message::Spawn(spawn) => spawn.into_inner()(self),
-                Message::Call(call) => {
-                    self.arrivals.has_calls.set(true);
-                    self.arrivals.calls.borrow_mut().push(call);
-                }
+                Message::Call(call) => self.arrivals.calls.borrow_mut().push(call),
             }
         }
         self.arrivals.messages.replace(messages);
@@ -225,7 +221,6 @@ impl Core {
 
     #[cold]
     fn make_calls(&self) {
-        self.arrivals.has_calls.set(false);
         for call in self.arrivals.calls.take() {
             if !self.is_closed() {
                 call.into_inner()(self);
