@@ -124,6 +124,23 @@ impl<T> Coroutine<T> {
         Self::new(State::Stored(core, task))
     }
 
+    /// The same on an executor that may be gone.
+    #[track_caller]
+    pub(crate) fn spawn_or_refuse<F>(
+        core: Option<Rc<Core>>,
+        future: F,
+        phase: Option<PhaseIndex>,
+        owner: Option<OwnerIndex>,
+    ) -> Self
+    where
+        F: Future<Output = T> + 'static,
+    {
+        match core {
+            Some(core) => Self::spawn(core, future, phase, owner),
+            None => Self::refused(future),
+        }
+    }
+
     #[track_caller]
     pub(crate) fn start<F>(core: Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
     where
@@ -147,6 +164,22 @@ impl<T> Coroutine<T> {
         }
         let task = core.start_by_host(future, owner, Location::caller());
         Self::new(State::Stored(core, task))
+    }
+
+    /// The same on an executor that may be gone.
+    #[track_caller]
+    pub(crate) fn start_or_refuse<F>(
+        core: Option<Rc<Core>>,
+        future: F,
+        owner: Option<OwnerIndex>,
+    ) -> Self
+    where
+        F: Future<Output = T> + 'static,
+    {
+        match core {
+            Some(core) => Self::start_by_host(core, future, owner),
+            None => Self::refused(future),
+        }
     }
 
     /// The handle of a coroutine that no executor took: stopped from the start.
@@ -197,7 +230,7 @@ impl<T> Coroutine<T> {
     /// in [`Owner::pause`](crate::Owner::pause). `false`: it was paused itself
     /// already, or has ended.
     ///
-    /// Whoever joins it waits for as long as that takes. What it has started
+    /// A coroutine that joins it waits for as long as that takes. What it has started
     /// itself goes on: pause an [`Owner`](crate::Owner) to pause them all.
     ///
     /// # Examples

@@ -75,10 +75,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        match self.core() {
-            Some(core) => Coroutine::spawn(core, future, None, None),
-            None => Coroutine::refused(future),
-        }
+        Coroutine::spawn_or_refuse(self.core(), future, None, None)
     }
 
     /// Like [`Executor::start`].
@@ -87,10 +84,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        match self.core() {
-            Some(core) => Coroutine::start_by_host(core, future, None),
-            None => Coroutine::refused(future),
-        }
+        Coroutine::start_or_refuse(self.core(), future, None)
     }
 
     /// Like [`Executor::spawn_in`].
@@ -99,10 +93,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        match self.core() {
-            Some(core) => Coroutine::spawn(core, future, Some(PhaseIndex::new(phase)), None),
-            None => Coroutine::refused(future),
-        }
+        Coroutine::spawn_or_refuse(self.core(), future, Some(PhaseIndex::new(phase)), None)
     }
 
     /// Like [`Executor::stop`].

@@ -77,10 +77,7 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        match self.with_core(Core::rc) {
-            Some(core) => Coroutine::spawn(core, future, None, Some(self.index)),
-            None => Coroutine::refused(future),
-        }
+        Coroutine::spawn_or_refuse(self.with_core(Core::rc), future, None, Some(self.index))
     }
 
     /// Like [`Owner::start`].
@@ -90,10 +87,7 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        match self.with_core(Core::rc) {
-            Some(core) => Coroutine::start_by_host(core, future, Some(self.index)),
-            None => Coroutine::refused(future),
-        }
+        Coroutine::start_or_refuse(self.with_core(Core::rc), future, Some(self.index))
     }
 
     /// Like [`Owner::stop_all`].

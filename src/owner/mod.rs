@@ -179,10 +179,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        match self.core() {
-            Some(core) => Coroutine::spawn(core, future, None, Some(self.index)),
-            None => Coroutine::refused(future),
-        }
+        Coroutine::spawn_or_refuse(self.core(), future, None, Some(self.index))
     }
 
     /// Adds a coroutine of this owner, like [`Executor::spawn_in`], or refuses
@@ -195,10 +192,7 @@ impl Owner {
         F: Future + 'static,
     {
         let phase = Some(PhaseIndex::new(phase));
-        match self.core() {
-            Some(core) => Coroutine::spawn(core, future, phase, Some(self.index)),
-            None => Coroutine::refused(future),
-        }
+        Coroutine::spawn_or_refuse(self.core(), future, phase, Some(self.index))
     }
 
     /// Adds a coroutine of this owner and polls it at once, up to its first
@@ -213,10 +207,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        match self.core() {
-            Some(core) => Coroutine::start_by_host(core, future, Some(self.index)),
-            None => Coroutine::refused(future),
-        }
+        Coroutine::start_or_refuse(self.core(), future, Some(self.index))
     }
 
     /// Stops all coroutines of this owner and of its children: those of the

@@ -347,7 +347,7 @@ impl Owners {
         changed
     }
 
-    /// Sets a state of an owner, and tells `changed` for whom that makes a
+    /// Sets a state of an owner, and tells `changed` the owners for which that makes a
     /// difference, parents first. `false`: it was so already.
     fn set_inherited(
         &mut self,
