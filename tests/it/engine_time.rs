@@ -11,25 +11,10 @@ use std::time::Duration;
 use framestep::prelude::*;
 use framestep::{Executor, Report};
 
+use crate::support::Random;
+
 const MS: u64 = 1_000_000;
 const SCRIPTS: u64 = 24;
-
-/// Xorshift.
-#[derive(Clone)]
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 11) % n
-    }
-}
 
 /// What a script waits for next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +64,7 @@ fn nanos(length: Duration) -> u64 {
 }
 
 async fn script(number: u64, notes: Notes) {
-    let mut random = Random(number + 1);
+    let mut random = Random::new(number + 1);
     loop {
         let length = Duration::from_nanos;
         match Kind::random(&mut random) {
@@ -142,7 +127,7 @@ impl Reference {
             waits: Vec::new(),
             notes: Vec::new(),
         };
-        (0..SCRIPTS).for_each(|script| this.wait(script, Random(script + 1)));
+        (0..SCRIPTS).for_each(|script| this.wait(script, Random::new(script + 1)));
         this
     }
 
@@ -295,7 +280,7 @@ impl Pair {
 /// length the game may change.
 #[test]
 fn as_bevy_does() {
-    let mut random = Random(0xbe55);
+    let mut random = Random::new(0xbe55);
     let mut pair = Pair::new();
     let (mut overstep_ns, mut step_ns, mut percent) = (0, 15_625_000, 100);
     for _ in 0..20_000 {
@@ -325,7 +310,7 @@ fn as_bevy_does() {
 /// that of the frame: fixed time is now ahead of the game clock, now behind.
 #[test]
 fn as_godot_does() {
-    let mut random = Random(0x60d07);
+    let mut random = Random::new(0x60d07);
     let mut pair = Pair::new();
     let (mut percent, mut was_ahead) = (100, false);
     let (mut left_ns, mut owed_ns): (u64, u64) = (0, 0);
@@ -356,7 +341,7 @@ fn as_godot_does() {
 /// the next one has it.
 #[test]
 fn as_ggez_does() {
-    let mut random = Random(0x66e2);
+    let mut random = Random::new(0x66e2);
     let mut pair = Pair::new();
     let (step_ns, mut left_ns) = (20 * MS, 0);
     for frame in 0..20_000 {
@@ -382,7 +367,7 @@ fn as_ggez_does() {
 /// in tests and rollback; and the phase also without a step.
 #[test]
 fn with_the_fixed_schedule_run_by_hand() {
-    let mut random = Random(0x4011);
+    let mut random = Random::new(0x4011);
     let mut pair = Pair::new();
     for _ in 0..20_000 {
         // Neither runs away from the other.

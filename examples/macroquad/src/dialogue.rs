@@ -94,13 +94,11 @@ pub(crate) async fn ask(
     });
     type_out(text).await;
     let last = choices.len() - 1;
-    let mut chosen: usize = 0;
+    let mut chosen = 0;
     loop {
         match key().await {
-            Key::Up => chosen = chosen.checked_sub(1).unwrap_or(last),
-            Key::Down => chosen = if chosen == last { 0 } else { chosen + 1 },
             Key::Confirm => return chosen,
-            Key::Menu => {}
+            key => chosen = key.choose(chosen, last),
         }
         with_speech(|speech| speech.chosen = chosen);
     }

@@ -21,6 +21,18 @@ pub(crate) enum Key {
     Menu,
 }
 
+impl Key {
+    /// Which of the items up to `last` is chosen after it, round and round.
+    pub(crate) fn choose(self, chosen: usize, last: usize) -> usize {
+        match self {
+            Key::Up => chosen.checked_sub(1).unwrap_or(last),
+            Key::Down if chosen == last => 0,
+            Key::Down => chosen + 1,
+            Key::Confirm | Key::Menu => chosen,
+        }
+    }
+}
+
 const KEYS: [(KeyCode, Key); 8] = [
     (KeyCode::Up, Key::Up),
     (KeyCode::W, Key::Up),

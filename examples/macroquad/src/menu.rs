@@ -68,13 +68,12 @@ async fn open() {
 
 async fn choose() -> usize {
     let last = ITEMS.len() - 1;
-    let mut chosen: usize = 0;
+    let mut chosen = 0;
     loop {
         match key().await {
-            Key::Up => chosen = chosen.checked_sub(1).unwrap_or(last),
-            Key::Down => chosen = if chosen == last { 0 } else { chosen + 1 },
             Key::Confirm => return chosen,
             Key::Menu => return 0,
+            key => chosen = key.choose(chosen, last),
         }
         with_menu(|menu| menu.chosen = chosen);
     }
