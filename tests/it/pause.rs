@@ -4,6 +4,7 @@
 mod edges;
 mod heard;
 mod one_wake;
+mod order;
 mod stands_still;
 
 use std::cell::Cell;
@@ -296,7 +297,7 @@ fn what_has_ended_or_is_of_another_executor_is_not_paused() {
     assert!(!alive.pause() && !handle.pause(alive.id()) && !handle.resume(alive.id()));
 }
 
-// Predicates, wakes and joins
+// Predicates
 
 #[test]
 fn conditions_are_not_asked() {
@@ -321,216 +322,7 @@ fn conditions_are_not_asked() {
     }
 }
 
-#[test]
-fn wakes_arrive_with_the_resume_in_the_phase_of_the_coroutine_before_its_waiters() {
-    let mut executor = unclamped();
-    let owner = executor.owner();
-    let log = Log::new();
-    let mut senders = Vec::new();
-    for name in ["a", "b", "c"] {
-        let (sender, receiver) = oneshot::channel::<()>();
-        senders.push(sender);
-        let log = log.clone();
-        owner.start(async move {
-            in_phase(Phase::LateUpdate).await;
-            receiver.await.unwrap();
-            log.say(name);
-        });
-    }
-    let say = log.clone();
-    executor.start(async move {
-        loop {
-            in_phase(Phase::LateUpdate).await;
-            say.say("fresh");
-        }
-    });
-    executor.run_frame(0.25);
-    owner.pause();
-    let mut senders: Vec<_> = senders.into_iter().map(Some).collect();
-    senders[2].take().unwrap().send(()).unwrap();
-    executor.run_frame(0.25);
-    senders[0].take().unwrap().send(()).unwrap();
-    executor.run_frame(0.25);
-    owner.resume();
-    senders[1].take().unwrap().send(()).unwrap();
-    executor.run_frame(0.25);
-    log.check(&[
-        "F1.LateUpdate: fresh",
-        "F2.LateUpdate: fresh",
-        "F3.LateUpdate: fresh",
-        "F4.LateUpdate: a", // resumed in the order of spawning
-        "F4.LateUpdate: c",
-        "F4.LateUpdate: b", // woken after that
-        "F4.LateUpdate: fresh",
-    ]);
-}
-
-#[test]
-fn waiters_that_fell_due_come_in_the_order_of_spawning_before_fresh_ones() {
-    let mut executor = unclamped();
-    let owner = executor.owner();
-    let log = Log::new();
-    let script = |name: &'static str, late: bool| {
-        let log = log.clone();
-        async move {
-            if late {
-                end_of_frame().await;
-            }
-            loop {
-                next_frame().await;
-                log.say(name);
-            }
-        }
-    };
-    owner.start(script("late", true));
-    owner.start(script("early", false));
-    executor.start(script("fresh", false));
-    executor.run_frame(0.25);
-    log.check(&["F1: early", "F1: fresh"]);
-    executor.run_frame(0.25);
-    log.check(&["F2: early", "F2: fresh", "F2: late"]);
-    owner.pause();
-    executor.run_frame(0.25);
-    log.check(&["F3: fresh"]);
-    owner.resume();
-    executor.run_frame(0.25);
-    log.check(&["F4: late", "F4: early", "F4: fresh"]);
-}
-
-#[test]
-fn timers_of_one_deadline_keep_their_order() {
-    for resumed_one_by_one in [false, true] {
-        let mut executor = unclamped();
-        let owner = executor.owner();
-        let log = Log::new();
-        let script = |name: &'static str, frames: u64| {
-            let log = log.clone();
-            async move {
-                wait_frames(frames).await;
-                wait_seconds(1.0 - 0.25 * f64::from(u32::try_from(frames).unwrap())).await;
-                log.say(name);
-            }
-        };
-        // All due at second 1, registered in the order of their names.
-        let c = owner.start(script("c", 3));
-        let b = owner.start(script("b", 2));
-        let a = owner.start(script("a", 1));
-        for _ in 0..3 {
-            executor.run_frame(0.25);
-        }
-        owner.pause();
-        for _ in 0..3 {
-            executor.run_frame(0.25);
-        }
-        if resumed_one_by_one {
-            for one in [&a, &b, &c] {
-                one.pause();
-            }
-            owner.resume();
-            for one in [&b, &c, &a] {
-                one.resume();
-            }
-        } else {
-            owner.resume();
-        }
-        executor.run_frame(0.25);
-        log.check(&["F7: a", "F7: b", "F7: c"]);
-    }
-}
-
-#[test]
-fn a_paused_joiner_resumes_in_the_first_run_after_whenever_the_other_ended() {
-    let (mut timeline, owner) = quarters();
-    let mut joined = Vec::new();
-    for frames in [2, 4, 6] {
-        let child = timeline.executor().start(async move {
-            wait_frames(frames).await;
-        });
-        joined.push(
-            timeline.row_on(&owner, &format!("join({frames})"), |mark| async move {
-                child.await.unwrap();
-                mark.hit();
-            }),
-        );
-    }
-    timeline.run_to(1);
-    owner.pause();
-    timeline.run_to(4);
-    owner.resume();
-    timeline.check(
-        "
-        frame   0 1 2 3 4 5 6
-        join(2) - - - - - *
-        join(4) - - - - - *
-        join(6) - - - - - - *
-        ",
-    );
-}
-
-#[test]
-fn whoever_joins_a_paused_coroutine_waits_for_it_and_gets_an_error_when_it_is_stopped() {
-    for stopped in [false, true] {
-        let mut executor = unclamped();
-        let child = executor.start(async { wait_seconds(0.25).await });
-        let id = child.id();
-        let joiner = executor.start(async move {
-            let result = child.await;
-            (time().frame, result.is_err_and(|error| error.is_stopped()))
-        });
-        executor.pause(id);
-        for _ in 0..3 {
-            executor.run_frame(0.25);
-        }
-        assert!(!joiner.is_finished());
-        let resumes = if stopped {
-            executor.stop(id)
-        } else {
-            executor.resume(id)
-        };
-        assert!(resumes);
-        executor.run_frame(0.25);
-        assert_eq!(result_of(&executor, joiner).unwrap(), (4, stopped));
-    }
-}
-
 // Spawn, start and stop
-
-#[test]
-fn what_is_started_on_a_paused_owner_begins_when_it_goes_on_in_order() {
-    let mut executor = unclamped();
-    let owner = executor.owner();
-    let log = Log::new();
-    let script = |name: &'static str| {
-        let log = log.clone();
-        async move { log.say(name) }
-    };
-    owner.pause();
-    owner.spawn(script("spawned"));
-    let started = owner.start(script("started"));
-    assert!(started.is_paused());
-    owner.spawn_in(Phase::EndOfFrame, script("late"));
-    executor.run_frame(0.25);
-    owner.start(script("later"));
-    executor.run_frame(0.25);
-    log.check(&[]);
-    owner.resume();
-    executor.start(script("host"));
-    executor.run_frame(0.25);
-    log.check(&[
-        "F2.host: host",
-        "F3: spawned",
-        "F3: started",
-        "F3: later",
-        "F3.EndOfFrame: late",
-    ]);
-    // Resumed before any run came by, it is like any other that was spawned.
-    owner.pause();
-    owner.start(script("again"));
-    owner.resume();
-    log.check(&[]);
-    executor.run_frame(0.25);
-    log.check(&["F4: again"]);
-}
 
 #[test]
 fn whoever_is_stopped_while_paused_leaves_nothing() {
