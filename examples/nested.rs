@@ -49,7 +49,7 @@ async fn by_start_and_forget() {
     say("has not waited for it");
 }
 
-/// A stopped script ends at its wait, and whoever joins it is told.
+/// A stopped script ends at its wait, and a script that joins it is told.
 async fn by_start_and_stop() {
     let knocking = start(knock());
     knocking.stop();

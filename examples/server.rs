@@ -77,7 +77,7 @@ fn room(number: u64) -> Room {
     Room { executor, counts }
 }
 
-/// Greets whoever arrives, and looks at the time now and then.
+/// Greets each player that arrives, and looks at the time now and then.
 async fn lobby(mut players: UnboundedReceiver<&'static str>) {
     start(async {
         let mut minutes = interval(2);

@@ -153,7 +153,7 @@
 //! [`Coroutine::stop`], or [`stop`] with a [`CoroutineId`] kept from
 //! [`Coroutine::id`], drops a script where it waits: its destructors have run
 //! when `stop` returns. One that is being polled, such as one that stops itself,
-//! goes on to its next wait first. Whoever joins it is told, in the same run;
+//! goes on to its next wait first. A coroutine that joins it is told, in the same run;
 //! the same goes for a script that panicked, which ends that one script and
 //! nothing else. If nobody joins it, the panic is a [`Report`]; errors that a
 //! script returns go to [`on_error`](Coroutine::on_error).
@@ -207,7 +207,7 @@
 //! # Anything else that is a future
 //!
 //! Channels, sockets, timers of other crates: scripts await them as they are.
-//! Whoever is woken goes on in the phase in which it was last polled: in the
+//! A coroutine that is woken goes on in the phase in which it was last polled: in the
 //! next run of it, or in the one under way if another script has woken it from
 //! there. Wakers may be called on any thread, at any time.
 //!

@@ -87,7 +87,7 @@ impl Loader {
             let disk_delay = self.disk_delay;
             let thread = thread::spawn(move || {
                 thread::sleep(disk_delay);
-                // Whoever asked may have been stopped since: then nobody listens.
+                // The script that asked may have been stopped since: then nobody listens.
                 let _ = request.reply.send(read(request.file));
             });
             self.threads.borrow_mut().push(thread);

@@ -19,7 +19,7 @@ pub(crate) async fn play(loader: Rc<Loader>) -> Result<(), Box<dyn Error>> {
     start(cutscene::intro()).await??;
     let level = level.await??;
 
-    // The guard walks for ever: it goes with the scene.
+    // The guard walks without end: it goes with the scene.
     let _guard = start(patrol::walk(level.posts)).stop_on_drop();
 
     let hero = Rc::new(Hero::new());

@@ -84,7 +84,7 @@ impl Ledger {
         self.jobs.insert(Job::default())
     }
 
-    /// It does not wait: whoever does borrows the job's budget.
+    /// It does not wait: a checkpoint that waits borrows the job's budget.
     pub(super) fn remove_job(&mut self, job: usize) {
         let job = self.jobs.remove(job);
         if job.turn == self.frame {

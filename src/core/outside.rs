@@ -57,7 +57,7 @@ impl Drop for Telling<'_> {
 }
 
 impl Core {
-    /// Something has become due. Whoever calls this, or calls what does, calls
+    /// Something has become due. A function that calls this, or calls one that does, calls
     /// [`tell_host`](Core::tell_host) when it is done.
     #[inline]
     pub(super) fn note_due(&self) {

@@ -48,7 +48,7 @@ pub enum Outcome {
 /// # Source
 ///
 /// `tokio::task::JoinError`. In Unity the parent of a stopped coroutine waits
-/// for ever.
+/// without end.
 #[derive(Clone)]
 pub struct JoinError(Arc<Failure>);
 

@@ -17,12 +17,12 @@ use super::wait::Wait;
 ///
 /// # What it prints
 ///
-/// One line for each coroutine: its id, its name and what it waits for. Whoever
+/// One line for each coroutine: its id, its name and what it waits for. A coroutine that
 /// joins another stands below that one, so the first line of a group is what all
 /// of it hangs on. Phases are named unless they are `Update`, clocks unless they
 /// are the game clock, and owners if there are any; an executor that was built
 /// with [`inspect`](crate::Builder::inspect) also tells since when, and who has
-/// spawned whom and where.
+/// spawned which coroutine, and where.
 ///
 /// Lines that begin with `!` are about coroutines that will not go on by
 /// themselves: those that nothing will ever resume, and those that wait for one
@@ -138,7 +138,7 @@ impl Snapshot {
         cycles.map(ids).collect()
     }
 
-    /// Whom a coroutine joins that waits for nothing else.
+    /// The coroutine that a coroutine joins which waits for nothing else.
     fn only_join(&self, coroutine: &CoroutineInfo) -> Option<usize> {
         if coroutine.state != State::Waiting {
             return None;

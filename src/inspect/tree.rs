@@ -1,4 +1,4 @@
-//! How a snapshot prints: whoever joins another stands below it.
+//! How a snapshot prints: a coroutine that joins another stands below it.
 
 use std::fmt::{self, Write as _};
 
@@ -11,7 +11,7 @@ use super::wait::{TimerClock, Wait};
 /// screen.
 const DEEPEST: usize = 12;
 
-/// Who stands below whom.
+/// Which coroutine stands below which.
 struct Forest {
     /// Positions in the order in which they are printed, each with its depth.
     order: Vec<(usize, usize)>,
@@ -77,7 +77,7 @@ fn short(name: &str) -> &str {
 }
 
 impl Snapshot {
-    /// Whom a coroutine stands below: the first that it joins.
+    /// The coroutine that one stands below: the first that it joins.
     fn above(&self, coroutine: &CoroutineInfo) -> Option<usize> {
         let joined = coroutine.waits().find_map(Wait::joins)?;
         self.position(joined)

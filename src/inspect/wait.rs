@@ -120,7 +120,7 @@ impl Wait {
         }
     }
 
-    /// Whom it joins.
+    /// The coroutine that it joins.
     pub fn joins(&self) -> Option<CoroutineId> {
         match *self {
             Wait::Join { id } => Some(id),

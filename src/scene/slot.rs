@@ -26,7 +26,7 @@ enum Stage {
     Started,
     /// Being removed: its coroutines are being stopped.
     Stopping,
-    /// Removed, but for its `on_destroy`, which comes once nobody borrows it.
+    /// Removed, except for its `on_destroy`, which comes once nobody borrows it.
     Leaving,
     Gone,
 }

@@ -50,7 +50,7 @@ pub(super) struct Reader {
 pub(super) struct Emitted<T> {
     /// A value that nobody gets (any more).
     pub(super) discarded: Option<T>,
-    /// Whom to wake: those who began to wait before this.
+    /// The waits that began before this are woken.
     pub(super) began_before: u64,
 }
 
@@ -185,7 +185,7 @@ impl<T> Journal<T> {
             if let Some(value) = self.pop() {
                 return Read::Last(value);
             }
-            debug_assert!(false, "whoever clones a value stands at it");
+            debug_assert!(false, "a reader that clones a value stands at it");
             return Read::Nothing;
         }
         Read::Shared(event.value.clone(), number)

@@ -21,15 +21,15 @@ pub use wait::{WaitSignal, WaitSignalFor};
 /// An event that happens again and again, and that any number of coroutines
 /// wait for: a door that was opened, a hit that was taken.
 ///
-/// The handle is cheap to clone; whoever has one may [`emit`](Signal::emit).
-/// [`wait`](Signal::wait) waits for the next event. Whoever must not miss any
+/// The handle is cheap to clone; every clone may [`emit`](Signal::emit).
+/// [`wait`](Signal::wait) waits for the next event. A script that must not miss any
 /// [`subscribe`](Signal::subscribe)s: a [`Subscription`] is a stream of all
 /// events from then on, also of those that are emitted while its coroutine waits
 /// for something else.
 ///
 /// # Resumes
 ///
-/// In the phase in which the coroutine was last polled, like whoever waits for a
+/// In the phase in which the coroutine was last polled, like a coroutine that waits for a
 /// channel. If a coroutine emits during a run of that phase: later in the same
 /// run. If it is the host that emits, or a coroutine in another phase: in the
 /// next run of it. Those who wait resume in the order in which they began to.
@@ -120,7 +120,7 @@ impl<T> Signal<T> {
         Self::with_limit(DEFAULT_LIMIT)
     }
 
-    /// A signal that stores at most `events` events; with 1, whoever is late sees
+    /// A signal that stores at most `events` events; with 1, a late reader sees
     /// the latest alone.
     ///
     /// # Panics
@@ -140,7 +140,7 @@ impl<T> Signal<T> {
     }
 
     /// Names the signal, all its clones included: [snapshots](crate::Wait::Signal) show
-    /// who waits for it, and [traces](crate::TraceEvent::by) whom it has woken.
+    /// who waits for it, and [traces](crate::TraceEvent::by) which coroutines it has woken.
     /// Returns the signal.
     ///
     /// # Examples

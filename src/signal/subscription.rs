@@ -171,7 +171,7 @@ impl<T: Clone> Subscription<T> {
             number,
         };
         let item = (*value).as_ref().filter(|value| accept(value)).cloned();
-        // Given back first, so that whoever finishes reading last finds the value
+        // Given back first, so that the reader that finishes last finds the value
         // unshared.
         drop(value);
         drop(reading);

@@ -13,7 +13,7 @@ use super::{NextFrame, next_frame, polled};
 /// The frames to come, as a [`Stream`]: for the combinators of streams, or for
 /// a loop that `select!`s.
 ///
-/// The same as [`next_frame`](next_frame()) again and again: whoever does not ask for a while
+/// The same as [`next_frame`](next_frame()) again and again: a script that does not ask for a while
 /// gets the next frame then, not those that have passed. It does not end.
 ///
 /// # Resumes

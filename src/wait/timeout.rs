@@ -1,4 +1,4 @@
-//! Waiting for something else, but not for ever.
+//! Waiting for something else, but not longer than a given time.
 
 use std::error::Error;
 use std::fmt;

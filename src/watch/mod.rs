@@ -127,7 +127,7 @@ impl<T> Watch<T> {
     }
 
     /// Names the watch, all its clones included: [snapshots](crate::Wait::Watch) show
-    /// who waits for it, and [traces](crate::TraceEvent::by) whom it has woken.
+    /// who waits for it, and [traces](crate::TraceEvent::by) which coroutines it has woken.
     /// Returns the watch.
     ///
     /// # Examples
@@ -330,7 +330,7 @@ struct Replaced<T> {
     /// `None`: somebody is reading it, and so it is `shared`.
     own: Option<T>,
     shared: Option<Rc<T>>,
-    /// Whom to wake: those who began to wait before this.
+    /// The waits that began before this are woken.
     began_before: u64,
 }
 

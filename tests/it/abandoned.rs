@@ -133,7 +133,7 @@ fn a_coroutine_that_gave_up_a_wait_in_this_frame_is_not_due_before_the_next() {
     assert_eq!(log.take(), ["resumed"]);
 }
 
-/// Waits for `RARE` that a coroutine has begun, to be dropped by whoever likes.
+/// Waits for `RARE` that a coroutine has begun, to be dropped by any other code.
 fn begin_waits(executor: &Executor, count: usize) -> Rc<RefCell<Vec<InPhase>>> {
     let waits: Rc<RefCell<Vec<InPhase>>> = Rc::default();
     let fill = waits.clone();

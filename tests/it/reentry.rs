@@ -234,7 +234,7 @@ fn a_report_from_within_a_report_does_not_panic() {
     assert!(reports.get() > 1);
 }
 
-/// Two coroutines that wake each other for ever.
+/// Two coroutines that wake each other without end.
 fn greedy(handle: &Handle) {
     let (to_b, from_a) = async_channel::unbounded::<()>();
     let (to_a, from_b) = async_channel::unbounded::<()>();

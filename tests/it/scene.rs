@@ -1,4 +1,4 @@
-//! Behaviours and scenes: who is called when, and what ends with whom.
+//! Behaviours and scenes: who is called when, and what ends with what.
 
 mod active;
 mod coroutines;

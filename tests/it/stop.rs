@@ -1,4 +1,4 @@
-//! Rule 10: stop is immediate for whoever is not being polled.
+//! Rule 10: stop is immediate for a coroutine that is not being polled.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

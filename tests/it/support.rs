@@ -49,7 +49,7 @@ pub(crate) async fn yield_now() {
     .await;
 }
 
-/// Counts frames, for ever.
+/// Counts frames, without end.
 pub(crate) async fn count_frames(frames: Rc<Cell<u64>>) {
     loop {
         next_frame().await;

@@ -1,4 +1,4 @@
-//! Rule 4: whoever waits for something foreign resumes in the phase in which
+//! Rule 4: a coroutine that waits for something foreign resumes in the phase in which
 //! it was last polled.
 
 use std::cell::{Cell, RefCell};
@@ -496,7 +496,7 @@ fn a_coroutine_that_wakes_itself_for_ever_is_polled_once_a_run() {
     assert_eq!(polls.take(), 2);
 }
 
-/// Two coroutines that wake each other for ever; counts the polls of each.
+/// Two coroutines that wake each other without end; counts the polls of each.
 fn greedy(executor: &Executor) -> [Rc<Cell<u32>>; 2] {
     let (to_b, from_a) = async_channel::unbounded::<()>();
     let (to_a, from_b) = async_channel::unbounded::<()>();

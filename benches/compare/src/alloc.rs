@@ -39,7 +39,7 @@ pub(crate) fn counted<R>(f: impl FnOnce() -> R) -> (R, Allocated) {
 }
 
 /// Merges what has been freed. glibc keeps small blocks apart in the order in
-/// which they were freed: whoever comes after an aged world would find its
+/// which they were freed: what comes after an aged world would find its
 /// blocks shuffled, whatever order it asks for them in.
 pub(crate) fn settle() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(feature = "mimalloc")))]

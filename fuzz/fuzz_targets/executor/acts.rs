@@ -76,7 +76,7 @@ pub(crate) fn act(world: &Rc<World>, inside: bool, clocked: bool) {
 
 /// Begins a coroutine.
 pub(crate) fn begin(world: &Rc<World>, inside: bool, clocked: bool) {
-    // One that is refused is dropped at once, and may panic at whoever began it.
+    // One that is refused is dropped at once, and may panic in the call that began it.
     let begun = catch_unwind(AssertUnwindSafe(|| begun(world, inside, clocked)));
     match begun {
         Ok(Some(coroutine)) => {
@@ -109,7 +109,7 @@ fn begun(world: &Rc<World>, inside: bool, clocked: bool) -> Option<Coroutine<u64
     })
 }
 
-/// Wakes whoever waits for a bell.
+/// Wakes the coroutines that wait for a bell.
 pub(crate) fn ring(world: &World, bell: usize) {
     let bell = &world.bells[bell];
     bell.rung.set(bell.rung.get() + 1);

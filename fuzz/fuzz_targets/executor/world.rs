@@ -59,7 +59,7 @@ pub(crate) struct World {
     pub(crate) remotes: Arc<()>,
     /// How many destructors are under way.
     pub(crate) drops: Cell<u32>,
-    /// Whoever is paused is late for a reason.
+    /// A paused coroutine is late for a reason.
     pub(crate) paused: Cell<bool>,
     pub(crate) statuses: RefCell<Vec<Rc<Status>>>,
     pub(crate) coroutines: RefCell<Vec<Coroutine<u64>>>,
@@ -183,7 +183,7 @@ impl World {
         self.living.set(self.living.get() - 1);
     }
 
-    /// After a run of Update: whoever was due in it has gone on.
+    /// After a run of Update: every coroutine that was due in it has gone on.
     pub(crate) fn check_nobody_was_forgotten(&self) {
         let mut statuses = self.statuses.borrow_mut();
         statuses.retain(|status| !status.ended.get());

@@ -4,7 +4,7 @@
 //! keeps the state of each task and refuses what the state forbids. Only what is
 //! idle is polled; only what is idle, or returns from its poll, is dropped; what
 //! is gone is not touched; an output is taken by the handle it was made for.
-//! Whoever is outside has keys, handles, and [`Task`]s that live no longer than
+//! Code outside has keys, handles, and [`Task`]s that live no longer than
 //! a borrow of the table.
 
 mod cold;

@@ -80,7 +80,7 @@ impl Inbox {
     /// The host is about to look: from now on it has to be told anew.
     pub(crate) fn acknowledge(&self) {
         if self.announced.load(Ordering::Relaxed) {
-            // A swap, not a store: whoever finds the host told already, and so
+            // A swap, not a store: a thread that finds the host told already, and so
             // does not tell it, comes before this, and with it what it pushed.
             self.announced.swap(false, Ordering::AcqRel);
         }
@@ -108,7 +108,7 @@ impl Inbox {
         }
     }
 
-    /// Whom to tell when something arrives from outside.
+    /// The waker of the host, to call when something arrives from outside.
     pub(crate) fn set_host(&self, waker: Waker) {
         let previous = lock(&self.host).replace(Arc::new(waker));
         // Nothing of what came before has been told to this one.

@@ -329,7 +329,7 @@ impl FrameClock {
         self.has_view.get()
     }
 
-    /// The time for whoever is being polled.
+    /// The time for the coroutine that is being polled.
     ///
     /// Chosen number by number and from cells alone, so that nothing is left of
     /// it where it is not used.

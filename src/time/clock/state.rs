@@ -15,7 +15,7 @@ use super::rate::Rate;
 
 /// The game clock, realtime, or a clock that follows one of them.
 ///
-/// Nothing happens to it when a frame begins: whoever asks first in a frame has
+/// Nothing happens to it when a frame begins: the first question in a frame has
 /// it computed. So a clock costs nothing while nobody looks.
 pub(crate) struct ClockState {
     index: ClockIndex,

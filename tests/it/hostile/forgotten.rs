@@ -177,7 +177,7 @@ fn a_wait_begun_or_not_leaks_and_its_coroutine_goes_on() {
     }
 }
 
-/// Forgets waits, or sleeps for ever: of one type, so that the one may have the
+/// Forgets waits, or sleeps without end: of one type, so that the one may have the
 /// other's place.
 async fn forgets_or_sleeps(forgets: Option<Make>, polls: Rc<Cell<u32>>) {
     match forgets {

@@ -28,7 +28,7 @@ fn spawned<T: 'static>(future: impl Future<Output = T> + 'static) -> Task<T> {
 pub(crate) struct Queue;
 
 impl Drop for Queue {
-    /// A detached task is freed by whoever drops its last waker, and asks to
+    /// A detached task is freed when its last waker is dropped, and asks to
     /// be run for that.
     fn drop(&mut self) {
         drop(KEPT.take());

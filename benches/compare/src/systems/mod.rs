@@ -60,7 +60,7 @@ pub(crate) trait System {
     }
 
     /// Whether its blocks are aligned to more than the allocator's grain. The
-    /// gaps in between are handed out to whoever allocates next, and scatter
+    /// gaps in between are handed out to the next allocations, and scatter
     /// what would have been a row of boxes: such a system is built last.
     fn leaves_gaps(&self) -> bool {
         false

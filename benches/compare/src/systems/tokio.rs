@@ -68,7 +68,7 @@ pub(crate) trait Frames: 'static {
         false
     }
 
-    /// Forgets whoever still waits when a world ends.
+    /// Forgets the tasks that still wait when a world ends.
     fn clear() {}
 }
 

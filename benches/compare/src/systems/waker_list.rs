@@ -71,7 +71,7 @@ impl Lists {
         self.with(|waiting| random::shuffle(&mut waiting.next[0]));
     }
 
-    /// Forgets whoever still waits when a world ends.
+    /// Forgets the tasks that still wait when a world ends.
     pub(crate) fn clear(self) {
         let forgotten = self.with(|waiting| std::mem::take(&mut waiting.next));
         drop(forgotten);

@@ -1,4 +1,4 @@
-//! What executors have in common that poll whoever was woken, and know no
+//! What executors have in common that poll the tasks that were woken, and know no
 //! frames and no clock: frames are a list of wakers, called from outside.
 //! They leave out W2.
 
@@ -39,7 +39,7 @@ pub(crate) trait Woken: Sized + 'static {
         future: impl Future<Output = u64> + 'static,
     ) -> impl Future<Output = u64> + 'static;
 
-    /// Polls whoever is ready, until nobody is.
+    /// Polls the tasks that are ready, until none is.
     fn run(&mut self);
 }
 

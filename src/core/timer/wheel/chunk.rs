@@ -1,7 +1,7 @@
 //! Slot storage: first-in-first-out lists of fixed-size chunks in one pool.
 //!
 //! A buffer of its own in every slot would keep the capacity of its fullest
-//! moment for ever, and as the wheel turns every slot has such a moment.
+//! moment until the end, and as the wheel turns every slot has such a moment.
 //! Chunks go back to the pool when a slot is drained, so the memory of the
 //! wheel is that of the most entries it held at a time.
 

@@ -1,4 +1,4 @@
-//! How coroutines end, and whom that concerns.
+//! How coroutines end, and which others that concerns.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -121,7 +121,7 @@ impl Core {
 }
 
 impl State {
-    /// Whom a join makes due that has not been dropped.
+    /// The coroutine that a join makes due which has not been dropped.
     pub(super) fn joiner(&mut self, name: u64) -> Option<usize> {
         let joiner = self.wait(name)?.coroutine?;
         self.is_alive(joiner).then_some(joiner)

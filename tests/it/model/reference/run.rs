@@ -1,4 +1,4 @@
-//! A run of a phase: everything is looked at, whoever is due is polled.
+//! A run of a phase: everything is looked at, and what is due is polled.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

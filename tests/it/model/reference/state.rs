@@ -182,7 +182,7 @@ impl Run {
         }
     }
 
-    /// A poll answers all places, but for joins that it does not look at.
+    /// A poll answers all places, except joins that it does not look at.
     pub(super) fn drop_place(&mut self, coroutine: usize) {
         self.queue.retain(|place| {
             let stays = EACH_JOIN_COUNTS && matches!(place.cause, Cause::Join(_));
