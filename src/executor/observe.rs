@@ -9,6 +9,12 @@ use std::time::Duration;
 use crate::inspect::{Report, Snapshot, TraceEvent};
 
 use super::Executor;
+#[cfg(doc)]
+use super::{Builder, Handle, Remote};
+#[cfg(doc)]
+use crate::owner::Owner;
+#[cfg(doc)]
+use crate::time::{Clock, Phase};
 
 impl Executor {
     /// Has `waker` called when something outside of a run makes
@@ -16,7 +22,7 @@ impl Executor {
     /// earlier, for hosts that sleep while nothing moves.
     ///
     /// That is whatever the host or its callbacks do between two runs: a spawn or start
-    /// through a [`Handle`], a wake of a coroutine that waits for a [`Signal`] or a
+    /// through a [`Handle`], a wake of a coroutine that waits for a [`Signal`](crate::Signal) or a
     /// channel, the resume of a coroutine, an [`Owner`] or a clock, a higher
     /// [scale](Clock::set_scale), a stop that ends a join. And it is every wake and
     /// every request of a [`Remote`] from another thread, at any time. What happens in
@@ -31,7 +37,7 @@ impl Executor {
     /// back into anything. A panic of it is one of a wake or a request that caused it;
     /// other calls swallow it.
     ///
-    /// [`Signal`]: crate::Signal
+    /// [`Signal`](crate::Signal): crate::Signal
     ///
     /// # Examples
     ///
