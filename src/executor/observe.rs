@@ -37,8 +37,6 @@ impl Executor {
     /// back into anything. A panic of it is one of a wake or a request that caused it;
     /// other calls swallow it.
     ///
-    /// [`Signal`](crate::Signal): crate::Signal
-    ///
     /// # Examples
     ///
     /// ```
