@@ -370,7 +370,10 @@ pub use lend::{
 };
 pub use owner::{Owner, OwnerHandle, SendOwner};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
-pub use script::{current, delta_seconds, handle, owner, spawn, spawn_in, start, stop, time};
+pub use script::{
+    clock, current, delta_seconds, handle, owner, owner_on, realtime, spawn, spawn_in, start, stop,
+    time,
+};
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use time::{Clock, Phase, Seconds, Time};
 pub use wait::{
@@ -380,13 +383,3 @@ pub use wait::{
     wait_seconds_realtime, wait_steps, wait_until, wait_while,
 };
 pub use watch::{Changed, Changes, WaitWatch, Watch};
-
-/// Has the examples of the README tested.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
-
-/// Has the examples of the page about compiler errors tested.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/guide/compiler.md")]
-struct CompilerErrors;

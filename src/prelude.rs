@@ -31,9 +31,9 @@
 //! macroquad, has a `Coroutine` and a `wait_seconds`. Import its functions by name.
 
 pub use crate::{
-    Budget, Clock, Coroutine, Executor, JoinError, MissedTicks, Owner, Phase, Seconds, Signal,
-    Watch, animate, current, delta_seconds, end_of_frame, fixed_update, frames, handle, in_phase,
-    interval, join, join_all, next_frame, owner, race, select, spawn, spawn_in, start, stop, time,
-    timeout, try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
-    wait_while, with, with_ref, with_soon,
+    Budget, Clock, Coroutine, CoroutineId, Executor, JoinError, MissedTicks, Owner, Phase, Seconds,
+    Signal, Watch, animate, clock, current, delta_seconds, end_of_frame, fixed_update, frames,
+    handle, in_phase, interval, join, join_all, next_frame, owner, owner_on, race, realtime,
+    select, spawn, spawn_in, start, stop, time, timeout, try_with, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_ref, with_soon,
 };

@@ -9,7 +9,7 @@ use crate::core::{Core, scope};
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Handle;
 use crate::owner::{Owner, OwnerIndex};
-use crate::time::{Phase, PhaseIndex, Time};
+use crate::time::{Clock, Phase, PhaseIndex, Time};
 
 /// The executor around the caller of `function`, and the owner of what the caller
 /// spawns.
@@ -157,6 +157,93 @@ where
 pub fn owner() -> Owner {
     let (core, owner) = inside("owner");
     Owner::new(&core, owner)
+}
+
+/// A new [`Owner`] below the one of the coroutine that calls this, whose coroutines
+/// count on `clock`, see [`Executor::owner_on`](crate::Executor::owner_on).
+///
+/// Keep it in a local, as that of [`owner()`]. The scripts of an owner on
+/// [`realtime()`] go on while the game clock is paused.
+///
+/// # Panics
+///
+/// If the clock belongs to another executor. Outside of an executor, and of
+/// [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// A script pauses the game, and lets its menu move:
+///
+/// ```
+/// # use framestep::prelude::*;
+/// async fn pause_menu() {
+///     let game = clock();
+///     game.pause();
+///     let menu = owner_on(&realtime());
+///     menu.start(animate(0.5, |t| println!("the menu is at {t}"))).await.unwrap();
+///     game.resume();
+/// }
+///
+/// let mut executor = Executor::new();
+/// executor.run_until(pause_menu(), 0.25);
+/// assert_eq!(executor.time().frame, 2);
+/// assert!(executor.time().elapsed.is_zero());
+/// ```
+#[must_use = "dropping an owner stops what it owns"]
+#[track_caller]
+pub fn owner_on(clock: &Clock) -> Owner {
+    let (core, owner) = inside("owner_on");
+    Owner::on(&core, owner, clock)
+}
+
+/// The clock that the plain waits of the coroutine that calls this count on: the
+/// clock of its owner if it has one, else the game clock.
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// Slow motion for a second of the player's time:
+///
+/// ```
+/// # use framestep::prelude::*;
+/// async fn slow_motion() {
+///     clock().set_scale(0.25);
+///     wait_seconds_realtime(1).await;
+///     clock().set_scale(1.0);
+/// }
+///
+/// let mut executor = Executor::new();
+/// executor.run_until(slow_motion(), 0.25);
+/// assert_eq!(executor.time().frame, 4);
+/// assert_eq!(executor.time().elapsed.as_secs_f32(), 0.25);
+/// ```
+#[track_caller]
+pub fn clock() -> Clock {
+    let (core, _) = inside("clock");
+    match core.own_clock() {
+        Some(clock) => Clock::of(clock),
+        None => core.game_clock().clone(),
+    }
+}
+
+/// Realtime as a clock, like [`Executor::realtime`](crate::Executor::realtime): the
+/// sum of the dt that the host passes in, neither scaled nor paused.
+///
+/// # Panics
+///
+/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// See [`owner_on`].
+#[doc(alias = "unscaledTime")]
+#[track_caller]
+pub fn realtime() -> Clock {
+    let (core, _) = inside("realtime");
+    core.realtime().clone()
 }
 
 /// A weak [`Handle`] of the executor that runs the caller, for **what must outlive

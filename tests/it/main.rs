@@ -13,6 +13,7 @@ mod compile_fail;
 mod corners;
 mod depth;
 mod determinism;
+mod documents;
 mod engine_time;
 mod enter;
 mod fixed_step;

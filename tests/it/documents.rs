@@ -1,0 +1,145 @@
+//! README.md, the guide and the other documents: their links lead somewhere, and the code
+//! of each page is tested.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// All files below a folder whose names end like this.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, ending));
+        } else if path.to_str().unwrap().ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn documents() -> Vec<PathBuf> {
+    let mut documents: Vec<PathBuf> = fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .collect();
+    documents.extend(files(&root().join("docs"), ".md"));
+    for more in [
+        "engines/bevy_framestep/README.md",
+        "benches/compare/README.md",
+    ] {
+        documents.push(root().join(more));
+    }
+    documents
+}
+
+/// The lines that are not code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        !code && !fence
+    })
+}
+
+/// What follows each `](` up to the `)`.
+fn links(text: &str) -> Vec<String> {
+    let mut links = Vec::new();
+    for line in prose(text) {
+        for rest in line.split("](").skip(1) {
+            if let Some((link, _)) = rest.split_once(')') {
+                links.push(link.to_owned());
+            }
+        }
+    }
+    links
+}
+
+/// The names by which GitHub links to the headings of a page.
+fn anchors(text: &str) -> HashSet<String> {
+    let headings = prose(text).filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| {
+            let title = line.trim_start_matches('#').trim().to_lowercase();
+            title
+                .chars()
+                .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c))
+                .map(|c| if c == ' ' { '-' } else { c })
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut checked = 0;
+    let mut broken = Vec::new();
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for link in links(&text) {
+            if link.contains("://") {
+                continue;
+            }
+            checked += 1;
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if path.is_empty() {
+                document.clone()
+            } else {
+                document.parent().unwrap().join(path)
+            };
+            let found = target.exists()
+                && (anchor.is_empty()
+                    || anchors(&fs::read_to_string(&target).unwrap()).contains(anchor));
+            if !found {
+                broken.push(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+    assert!(checked > 20, "only {checked} links");
+}
+
+#[test]
+fn the_code_of_each_page_of_the_guide_is_tested() {
+    let tested = fs::read_to_string(root().join("tests/guide.rs")).unwrap();
+    let guide = root().join("docs/guide");
+    for page in files(&guide, ".md") {
+        let page = page.strip_prefix(root()).unwrap();
+        assert!(
+            tested.contains(&format!("\"../{}\"", page.display())),
+            "{} is missing in tests/guide.rs",
+            page.display()
+        );
+    }
+}
+
+/// A block without a language is code in Rust for rustdoc, and text for a reader.
+#[test]
+fn each_block_of_code_names_its_language() {
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        let fences = text
+            .lines()
+            .filter(|line| line.trim_start().starts_with("```"));
+        for (at, fence) in fences.enumerate() {
+            let opens = at % 2 == 0;
+            assert_eq!(
+                fence.trim().len() > 3,
+                opens,
+                "{}: {fence}",
+                document.display()
+            );
+        }
+    }
+}
