@@ -17,4 +17,6 @@ macro_rules! pages {
 pages! {
     readme: "../README.md"
     compiler: "../docs/guide/compiler.md"
+    unity: "../docs/guide/coming-from/unity.md"
+    unitask: "../docs/guide/coming-from/unitask.md"
 }
