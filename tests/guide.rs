@@ -19,4 +19,5 @@ pages! {
     compiler: "../docs/guide/compiler.md"
     unity: "../docs/guide/coming-from/unity.md"
     unitask: "../docs/guide/coming-from/unitask.md"
+    ue5coro: "../docs/guide/coming-from/ue5coro.md"
 }
