@@ -20,4 +20,5 @@ pages! {
     unity: "../docs/guide/coming-from/unity.md"
     unitask: "../docs/guide/coming-from/unitask.md"
     ue5coro: "../docs/guide/coming-from/ue5coro.md"
+    godot: "../docs/guide/coming-from/godot.md"
 }
