@@ -21,4 +21,5 @@ pages! {
     unitask: "../docs/guide/coming-from/unitask.md"
     ue5coro: "../docs/guide/coming-from/ue5coro.md"
     godot: "../docs/guide/coming-from/godot.md"
+    tokio: "../docs/guide/coming-from/tokio.md"
 }
