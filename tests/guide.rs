@@ -16,5 +16,19 @@ macro_rules! pages {
 #[cfg(doctest)]
 pages! {
     readme: "../README.md"
+    guide: "../docs/guide/README.md"
+    first_game: "../docs/guide/first-game.md"
+    state_and_owners: "../docs/guide/state-and-owners.md"
+    time: "../docs/guide/time.md"
+    several: "../docs/guide/several.md"
+    stopping: "../docs/guide/stopping.md"
+    pausing: "../docs/guide/pausing.md"
+    engines: "../docs/guide/engines.md"
+    hosts: "../docs/guide/hosts.md"
+    web: "../docs/guide/web.md"
+    determinism: "../docs/guide/determinism.md"
+    testing: "../docs/guide/testing.md"
+    inspecting: "../docs/guide/inspecting.md"
+    performance: "../docs/guide/performance.md"
     compiler: "../docs/guide/compiler.md"
 }
