@@ -17,4 +17,5 @@ macro_rules! pages {
 pages! {
     readme: "../README.md"
     compiler: "../docs/guide/compiler.md"
+    recipes: "../docs/guide/recipes.md"
 }
