@@ -31,4 +31,5 @@ pages! {
     inspecting: "../docs/guide/inspecting.md"
     performance: "../docs/guide/performance.md"
     compiler: "../docs/guide/compiler.md"
+    recipes: "../docs/guide/recipes.md"
 }
