@@ -234,8 +234,8 @@ impl Executor {
         self.core.begin_frame_with(dt.step_ns(), game_dt.step_ns());
     }
 
-    /// Begins the next fixed step, if the game clock has reached its end. Returns
-    /// whether a step has begun.
+    /// Begins the next fixed step, if the game clock has reached the end of that
+    /// step. Returns whether a step has begun.
     ///
     /// Call it in a loop that runs [`Phase::FixedUpdate`]. From a call that returns
     /// `true`, the game clock reads the time of the step, also in custom phases
