@@ -93,7 +93,7 @@ pub fn interval(period: impl Seconds) -> Interval {
 /// longer than its period, or if its coroutine waits for something else.
 ///
 /// The drawings show a period of one second, and a frame that lasts from 1.5 to 4.2
-/// s. The other frames are short. `|` is a tick on time, `!` is a late tick.
+/// seconds. The other frames are short. `|` is a tick on time, `!` is a late tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MissedTicks {
     /// All missed ticks come, one in each run, until the interval has caught up.
