@@ -1,4 +1,4 @@
-//! `animate`: a door slides open, a lamp fades in and is cut short, and time stands still.
+//! `animate`: a sliding door, a lamp whose animation times out, and frames in which no time passes.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -17,7 +17,7 @@ impl Behaviour for Door {
     }
 }
 
-/// A coroutine of the door. It has the door for the length of a closure.
+/// A coroutine of the door. It borrows the door inside closures.
 async fn open(door: This<Door>) {
     while door.with(|door| door.open) < 1.0 {
         next_frame().await;
@@ -38,7 +38,7 @@ impl Behaviour for Lever {
             wait_seconds(0.5).await;
             say("somebody pulls the lever");
             let door = scene.find::<Door>().expect("a door in the scene");
-            // Started on the door: it goes on when the lever is gone.
+            // Started on the door: the script outlives the lever.
             door.start(open(door.clone()));
             this.destroy();
         });

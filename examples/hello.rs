@@ -17,7 +17,7 @@ fn main() {
     let mut executor = Executor::new();
     executor.start(greet());
     while !executor.is_empty() {
-        // An engine tells how long its frame took, and waits for the display.
+        // An engine passes in how long its frame took, and waits for the display.
         executor.run_frame(1.0 / 60.0);
         sleep(Duration::from_millis(16));
     }

@@ -1,4 +1,4 @@
-//! A host that sleeps while nothing moves: until a timer is due, or another thread wakes it.
+//! A host that sleeps until a timer is due or another thread wakes it.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ async fn editor(opened: oneshot::Receiver<&'static str>) {
 }
 
 fn main() {
-    // However long the host has slept, the game clock has to follow.
+    // The host may sleep for long: do not cut the frame after it.
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
     let host = thread::current();
     executor.on_wake(waker_fn(move || host.unpark()));
@@ -37,7 +37,7 @@ fn main() {
     executor.start(editor(opened));
     let user = thread::spawn(move || {
         thread::sleep(Duration::from_millis(300));
-        // Nobody listens any more if the editor has ended.
+        // An error means that the editor has ended.
         let _ = open.send("a document");
     });
 
@@ -56,15 +56,15 @@ fn main() {
     println!("{frames} frames in {milliseconds} ms");
 }
 
-/// Sleeps, `last` being the time of the last frame.
+/// Sleeps until the next frame is needed. `last` is the time of the last frame.
 fn sleep_until_needed(executor: &Executor, last: Instant) {
     if executor.has_ready() {
-        // Somebody wants the next frame: it comes at the usual pace.
+        // A script waits for the next frame: keep the frame rate.
         thread::sleep(FRAME.saturating_sub(last.elapsed()));
         return;
     }
-    // A wake that came since the check above makes these return at once. They
-    // may also return for no reason, which costs an empty frame.
+    // If a wake has arrived since the check above, these return at once. They may
+    // also return without a reason, which costs an empty frame.
     match executor.next_deadline() {
         Some(left) => thread::park_timeout(left.saturating_sub(last.elapsed())),
         None => thread::park(),

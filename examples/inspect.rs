@@ -1,4 +1,4 @@
-//! Who waits for what, since when, and who ran: a scene looked into at run time.
+//! A snapshot of what each coroutine waits for, and a trace of which coroutines ran.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ async fn intro() {
     dialogue.await.unwrap();
 }
 
-/// Each of the two waits for the end of the other: a bug.
+/// Starts two coroutines that join each other: a bug that a snapshot shows.
 fn start_quarrel(executor: &Executor) {
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
@@ -57,7 +57,7 @@ fn tell_who_waits_for(name: &str, snapshot: &Snapshot) {
 }
 
 fn main() {
-    // Without `inspect`, all but the last three columns.
+    // Without `inspect`, the snapshot lacks its last three columns.
     let mut executor = Executor::builder().inspect(true).build();
     executor.start(intro()).named("intro");
     executor.start(wait_until(|| false)).named("gate");

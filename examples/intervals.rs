@@ -1,4 +1,4 @@
-//! `interval`: what comes again and again, without drift, and what becomes of missed ticks.
+//! `interval`: regular ticks without drift, and three ways to treat missed ticks.
 
 use framestep::prelude::*;
 
@@ -22,7 +22,7 @@ fn main() {
         ("skip", MissedTicks::Skip),
         ("delay", MissedTicks::Delay),
     ] {
-        // The game clock has to follow the long frame.
+        // One frame is long: do not cut it.
         let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
         executor.start(beat(name, policy));
         for frame in 1..=14 {

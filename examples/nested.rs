@@ -6,7 +6,7 @@ fn say(text: &str) {
     println!("  frame {}: {text}", time().frame);
 }
 
-/// What the scripts below nest.
+/// The script that the scripts below run.
 async fn knock() -> u32 {
     say("knock");
     next_frame().await;
@@ -14,15 +14,17 @@ async fn knock() -> u32 {
     2
 }
 
-/// A part of the caller: it runs here, and ends if the caller is stopped.
+/// A plain await: `knock` is a part of the caller, and ends if the caller is
+/// stopped.
 async fn by_plain_await() {
     let knocks = knock().await;
     say(&format!("knocked {knocks} times"));
 }
 
-/// A coroutine of its own, like `StartCoroutine`: it runs at once, up to its
-/// first wait, and then side by side with the caller. It can be stopped, joined,
-/// or left alone; since it may be stopped or panic, a join gives a `Result`.
+/// A coroutine of its own, like `StartCoroutine`: it runs at once, up to its first
+/// wait, and then side by side with the caller. It can be stopped, joined or
+/// detached. A join returns a `Result`, because the coroutine may be stopped or
+/// panic.
 async fn by_start() {
     let knocking = start(knock());
     say("after start");
@@ -32,7 +34,8 @@ async fn by_start() {
     }
 }
 
-/// The same, but it runs when the caller has come to its next wait.
+/// Like `by_start`, but `knock` first runs when the caller has reached its next
+/// wait.
 async fn by_spawn() {
     let knocking = spawn(knock());
     say("after spawn");
@@ -42,14 +45,14 @@ async fn by_spawn() {
     }
 }
 
-/// Nobody waits for it: dropping the handle lets it go on.
-async fn by_start_and_forget() {
+/// A detached coroutine: dropping the handle keeps it running.
+async fn by_start_and_detach() {
     start(knock());
     next_frame().await;
     say("has not waited for it");
 }
 
-/// A stopped script ends at its wait, and a script that joins it is told.
+/// A stopped coroutine is dropped at its wait, and a join returns an error.
 async fn by_start_and_stop() {
     let knocking = start(knock());
     knocking.stop();
@@ -63,7 +66,7 @@ fn main() {
     run("knock().await", by_plain_await());
     run("start(knock()).await", by_start());
     run("spawn(knock()).await", by_spawn());
-    run("start(knock());", by_start_and_forget());
+    run("start(knock());", by_start_and_detach());
     run("start(knock()).stop()", by_start_and_stop());
 }
 

@@ -1,4 +1,4 @@
-//! An engine with a loop of its own: it runs each phase where its own part of it ends.
+//! An engine with its own loop: it runs each phase after its own code for that phase.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use framestep::prelude::*;
 
-/// A phase of the engine's own, after the world has been drawn.
+/// A custom phase, after the world has been drawn.
 const HUD: Phase = Phase::Custom(0);
 
-/// What the engine simulates.
+/// The simulated object.
 #[derive(Default)]
 struct Ball {
     height: Cell<f32>,
@@ -30,7 +30,7 @@ impl Ball {
     }
 }
 
-/// Looks at every step of the physics, and ends with the third bounce.
+/// Checks every physics step, and ends with the third bounce.
 async fn referee(ball: Rc<Ball>) {
     for bounce in 1..=3 {
         while !ball.bounced.get() {
@@ -41,7 +41,7 @@ async fn referee(ball: Rc<Ball>) {
     }
 }
 
-/// Shows the height every tenth frame.
+/// Prints the height in every tenth frame.
 async fn hud(ball: Rc<Ball>) {
     loop {
         wait_frames(10).in_phase(HUD).await;
@@ -64,8 +64,8 @@ fn main() {
         // The engine: input.
         executor.run_phase(Phase::EarlyUpdate);
 
-        // In place of an accumulator of the engine's own: true once for every
-        // 0.02 s, so that its steps and those of the scripts are the same.
+        // This replaces the engine's own accumulator, so that the engine and the
+        // scripts share the steps: it returns true once for every 0.02 s.
         while executor.begin_fixed_step() {
             ball.step(executor.time().delta);
             executor.run_phase(Phase::FixedUpdate);

@@ -1,4 +1,4 @@
-//! Owners: enemies that take their scripts with them, a pause menu, and a squad that ends as one.
+//! Owners: enemies whose scripts end with them, a pause menu, and a squad that ends together.
 
 use framestep::prelude::*;
 
@@ -8,7 +8,8 @@ struct Enemy {
 }
 
 impl Enemy {
-    /// Below the owner of the level: what is done to that is done to its enemies.
+    /// The owner is a child of the level's owner: a pause of the level pauses its
+    /// enemies.
     fn new(name: &'static str, level: &Owner) -> Self {
         let scripts = level.child();
         scripts.start(patrol(name));
@@ -26,7 +27,7 @@ fn say(text: &str) {
     println!("frame {:2}: {text}", time().frame);
 }
 
-/// What a script cleans up when it ends, also when it is stopped.
+/// A guard: its destructor runs when the script ends, also when it is stopped.
 struct Footsteps(&'static str);
 
 impl Drop for Footsteps {
@@ -43,7 +44,7 @@ async fn patrol(name: &'static str) {
     }
 }
 
-/// Its members are stopped when it returns, or is stopped itself.
+/// Stops its members when it returns, or when it is stopped itself.
 async fn squad() {
     let members = owner();
     members.start(patrol("the captain"));

@@ -1,4 +1,4 @@
-//! The samples that coroutine libraries for games are explained with, frame by frame.
+//! Well-known samples of coroutine libraries for games, frame by frame.
 
 use framestep::prelude::*;
 
@@ -27,7 +27,7 @@ fn main() {
 /// Calls `begin` in frame 0, then runs `frames` frames of `dt` seconds.
 fn section(name: &str, frames: u32, dt: f64, begin: impl FnOnce()) {
     println!("{name}");
-    // The game clock has to follow, however long a frame is.
+    // The frames are long: do not cut them.
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
     executor.enter(begin);
     for _ in 0..frames {

@@ -1,6 +1,7 @@
-//! An authoritative server without a screen: several rooms at 30 ticks a second, and a lobby that
-//! sleeps. Arguments: seconds (5), and `--headless` for all of it at once with the same counts
-//! every time.
+//! An authoritative server: several rooms at 30 ticks a second, and a lobby that sleeps.
+//!
+//! Arguments: the number of seconds (5), and `--headless`, which runs without
+//! sleeping and prints the same counts every time.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,7 +17,7 @@ const TICKS_PER_SECOND: u32 = 30;
 const ROOMS: u64 = 4;
 const ENTITIES_OF_A_ROOM: u64 = 1_000;
 
-/// What the entities of a room count.
+/// The counts of a room's entities.
 #[derive(Default)]
 struct Counts {
     resumes: Cell<u64>,
@@ -39,7 +40,7 @@ async fn walk(counts: Rc<Counts>, seconds: f64) {
     counts.resumed();
 }
 
-/// Sleeps, walks, waits for the bell of its room, and begins again.
+/// Sleeps, walks and waits for the bell of its room, in a loop.
 async fn entity(number: u64, bell: Signal<u64>, counts: Rc<Counts>) {
     loop {
         wait_seconds(Duration::from_millis(200 + number % 97 * 13)).await;
@@ -77,12 +78,12 @@ fn room(number: u64) -> Room {
     Room { executor, counts }
 }
 
-/// Greets each player that arrives, and looks at the time now and then.
+/// Greets each player that arrives, and prints the time every two seconds.
 async fn lobby(mut players: UnboundedReceiver<&'static str>) {
     start(async {
-        let mut minutes = interval(2);
+        let mut reports = interval(2);
         loop {
-            minutes.tick().await;
+            reports.tick().await;
             println!("lobby: {} s have passed", time().elapsed.as_secs());
         }
     });
@@ -91,8 +92,8 @@ async fn lobby(mut players: UnboundedReceiver<&'static str>) {
     }
 }
 
-/// The lobby's own thread: it sleeps until a timer is due or a message arrives, and runs no frame
-/// in between.
+/// The loop of the lobby's thread: it sleeps until a timer is due or a message
+/// arrives, and runs no frame in between. Returns the number of frames.
 fn run_lobby(players: UnboundedReceiver<&'static str>, until: Instant) -> u64 {
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
     let host = thread::current();
@@ -112,14 +113,14 @@ fn run_lobby(players: UnboundedReceiver<&'static str>, until: Instant) -> u64 {
     executor.time().frame
 }
 
-/// How long the ticks of a second have taken.
+/// How long the ticks of one second took.
 #[derive(Default)]
 struct Load {
     total: Duration,
     worst: Duration,
 }
 
-/// Ticks all rooms once; gives how long that took.
+/// Ticks all rooms once, and returns how long that took.
 fn tick(rooms: &mut [Room], dt: Duration) -> Duration {
     let began = Instant::now();
     for room in rooms {
@@ -170,18 +171,19 @@ fn main() {
             load.total += took;
             load.worst = load.worst.max(took);
             if !headless {
-                // Measured from the beginning, so that no tick shifts the next.
+                // Measured from the beginning, so that a late tick does not shift
+                // the next.
                 let ticks = (second - 1) * TICKS_PER_SECOND + frame + 1;
                 thread::sleep((dt * ticks).saturating_sub(began.elapsed()));
             }
         }
-        // In one piece: the lobby prints, too.
+        // One call for the whole line, because the lobby's thread prints, too.
         let counts = counts(&rooms);
         if headless {
             println!("second {second}: {counts}");
         } else {
             println!("second {second}: {counts}; {}", shown(&load, dt));
-            // The lobby may be over already, in the last second.
+            // In the last second, the lobby may have ended.
             let _ = arrive.unbounded_send("a player");
         }
     }

@@ -1,4 +1,4 @@
-//! A world that belongs to the host: it is lent to scripts while a frame runs.
+//! A world that the host owns and lends to the scripts while a frame runs.
 
 use framestep::prelude::*;
 
@@ -25,12 +25,12 @@ async fn miner() {
 
 async fn merchant() {
     loop {
-        wait_until(|| with(|world: &mut World| world.gold >= 30)).await;
+        wait_until(|| with_ref(|world: &World| world.gold >= 30)).await;
         with(|world: &mut World| {
             world.gold -= 25;
             world.door_open = true;
             say("the merchant takes 25 and leaves the door open");
-            start(thief()); // begins when this closure has given the world back
+            start(thief()); // begins after this closure
         });
         wait_seconds(2).await;
         with(|world: &mut World| world.door_open = false);
@@ -40,7 +40,7 @@ async fn merchant() {
 
 async fn thief() {
     say("a thief sees the door");
-    wait_while(|| with(|world: &mut World| world.guard_at < 2)).await;
+    wait_while(|| with_ref(|world: &World| world.guard_at < 2)).await;
     let loot = with(|world: &mut World| {
         if world.door_open {
             std::mem::take(&mut world.gold)
@@ -61,7 +61,8 @@ fn main() {
     executor.spawn(miner());
     executor.spawn(merchant());
     for _ in 0..16 {
-        // The host's own update: no script is running, the world is its own.
+        // The host's own update. No script is running, so the world is not
+        // borrowed.
         world.guard_at = (world.guard_at + 1) % 4;
         executor.lend(&mut world, |executor| executor.run_frame(0.5));
     }

@@ -1,5 +1,4 @@
-//! `Signal` and `Watch`: hits, a hero who counts all of them, an alarm that wakes every
-//! guard, and health that others watch.
+//! `Signal` and `Watch`: hits, an alarm that wakes every guard, and health that a healer watches.
 
 use framestep::prelude::*;
 
@@ -7,17 +6,17 @@ fn say(text: &str) {
     println!("frame {:2}: {text}", time().frame);
 }
 
-/// Takes its time over every hit, and misses none.
+/// Takes half a second for each hit, and misses none.
 async fn hero(hits: Signal<i32>, health: Watch<i32>) {
     let mut hits = hits.subscribe();
     while let Some(damage) = hits.next().await {
         health.update(|health| *health -= damage);
         say(&format!("a hit of {damage}: {} left", health.get()));
-        wait_seconds(0.5).await; // staggers; hits go on meanwhile
+        wait_seconds(0.5).await; // staggers; more hits may follow meanwhile
     }
 }
 
-/// Comes when the hero needs it; at once, if that is the case already.
+/// Comes when the health is low; at once, if it already is.
 async fn healer(health: Watch<i32>) {
     health.wait_for(|&health| health < 5).await;
     say("the healer comes, and is too late");
@@ -32,7 +31,7 @@ async fn monster(hits: Signal<i32>) {
     }
 }
 
-/// Waits for the next event alone.
+/// Waits only for the next event.
 async fn guard(name: &'static str, alarm: Signal<()>) {
     alarm.wait().await;
     say(&format!("{name} wakes up"));

@@ -1,4 +1,4 @@
-//! Clocks: enemies in slow motion, the game paused, and a menu that moves all the same.
+//! Clocks: enemies in slow motion, and a menu that moves while the game is paused.
 
 use framestep::prelude::*;
 
@@ -10,7 +10,7 @@ async fn walk(name: &'static str, clock: Clock) {
     }
 }
 
-/// Slides in while the game stands still: its time is the host's.
+/// Slides in while the game is paused: it counts on realtime.
 async fn menu(game: Clock) {
     game.pause();
     for slot in ["Resume", "Options", "Quit"] {

@@ -1,5 +1,4 @@
-//! `Budget`: three makers of caves share what a frame can spare, in units, so that it is the same
-//! every time.
+//! `Budget`: three jobs that generate caves share a budget of units for each frame.
 
 use std::collections::VecDeque;
 
@@ -18,7 +17,7 @@ fn beside(at: (usize, usize), by: (isize, isize)) -> Option<(usize, usize)> {
     (x < SIZE && y < SIZE).then_some((x, y))
 }
 
-/// Digs at random, a unit for each cell.
+/// Digs at random. A step costs one unit.
 async fn dig(mut seed: u32, cells: u32, budget: &Budget) -> Cave {
     let mut cave = [[false; SIZE]; SIZE];
     let (mut at, mut left) = ((0, 0), cells);
@@ -33,7 +32,7 @@ async fn dig(mut seed: u32, cells: u32, budget: &Budget) -> Cave {
     cave
 }
 
-/// The way to the farthest cell, four units for each cell that is looked at.
+/// The number of steps to the farthest cell. Each visited cell costs four units.
 async fn depth(cave: &Cave, budget: &Budget) -> usize {
     let mut seen = [[None; SIZE]; SIZE];
     seen[0][0] = Some(0);

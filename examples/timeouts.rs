@@ -1,4 +1,4 @@
-//! `timeout`: a door that waits for the hero, for a time, and a race of two runners.
+//! `timeout`, `race` and `join_all`: a door that waits for the hero, and a race of two runners.
 
 use framestep::prelude::*;
 
@@ -34,7 +34,7 @@ async fn script() {
         wait_seconds(2).await;
     }
 
-    // The loser goes home.
+    // `stop_on_drop` stops the loser.
     let runners = [runner("the tortoise", 2.0), runner("the hare", 1.0)];
     let runners = runners.map(|runner| start(runner).stop_on_drop());
     if let (lane, Ok(name)) = race(runners).await {

@@ -1,4 +1,4 @@
-//! What toy engines show their coroutines with, as behaviours in a scene.
+//! The coroutine samples of toy engines, as behaviours in a scene.
 //!
 //! In each section the objects are added before the first frame, and `start`
 //! is called in frame 1.
@@ -13,7 +13,7 @@ fn say(text: &str) {
 /// Runs `frames` frames of `dt` seconds.
 fn section(name: &str, frames: u32, dt: f64, fill: impl FnOnce(&Scene)) {
     println!("{name}, {frames} frames of {dt} s");
-    // The game clock has to follow, however long a frame is.
+    // The frames are long: do not cut them.
     let executor = Executor::builder().max_delta(f32::INFINITY).build();
     let mut scene = Scene::with_executor(executor);
     fill(&scene);
@@ -46,7 +46,7 @@ async fn inner() {
     }
 }
 
-/// `yield return Foo2()`: one that is nested, and one beside it.
+/// `yield return Foo2()`: a nested script, and another coroutine beside it.
 struct FooAndBar;
 
 impl Behaviour for FooAndBar {
@@ -91,7 +91,8 @@ impl Behaviour for Test {
     }
 }
 
-/// The work cut into frames by hand: inner before outer.
+/// Work that is split over frames by hand: the inner coroutine ends before the
+/// outer one.
 struct Sliced;
 
 impl Behaviour for Sliced {
@@ -118,7 +119,7 @@ async fn coroutine2() {
     say("2c");
 }
 
-/// Starts and stops coroutines while they are being run, and destroys itself.
+/// Starts and stops coroutines while others run, and destroys itself.
 struct Juggler {
     in_the_air: Vec<Coroutine<()>>,
 }

@@ -1,10 +1,10 @@
-//! Coroutines for games: plain `async fn`s that go on a little in every frame.
+//! Coroutines for games: plain `async fn`s that run a little in every frame.
 //!
-//! A script says what happens one thing after another, with waits in between.
-//! The host, a game loop or an engine, steps an [`Executor`] once a frame; the
-//! executor polls the scripts that are due, those alone, and in a fixed order.
-//! Nothing here reads a clock, [`Budget::new`] and [`Builder::slow_poll`] apart:
-//! time is what the host says it is.
+//! A script, which is an `async fn`, lists what happens in order, with waits in
+//! between. The host, which is a game loop or an engine, steps an [`Executor`] once a
+//! frame. The executor polls only the scripts that are due, in a fixed order. It reads
+//! no clock: the host says how much time has passed. (The exceptions are
+//! [`Budget::new`] and [`Builder::slow_poll`].)
 //!
 //! ```
 //! use framestep::prelude::*;
@@ -16,47 +16,49 @@
 //! }
 //!
 //! let mut executor = Executor::new();
-//! let door = executor.start(open_door()); // prints that it creaks
+//! let door = executor.start(open_door()); // prints "the door creaks"
 //! executor.run_frame(0.25);
 //! assert!(!door.is_finished());
-//! executor.run_frame(0.25); // prints that it is open
+//! executor.run_frame(0.25); // prints "the door is open"
 //! assert!(door.is_finished());
 //! ```
 //!
-//! What follows is a tour: the same door, step by step.
+//! The rest of this page is a tour with the same door.
 //!
 //! # A frame
 //!
 //! [`Executor::run_frame`] begins a frame and runs its phases, in this order:
 //!
 //! ```text
-//! begin_frame(dt)             the frame is counted, the clocks go on by dt
+//! begin_frame(dt)             counts the frame and advances the clocks by dt
 //!   EarlyUpdate
-//!   FixedUpdate    0..n times, once for every fixed step that is due
-//!   Update                    where waits resume unless they say otherwise
+//!   FixedUpdate    0..n times, once for each fixed step that is due
+//!   Update                    most waits resume here, unless another phase is named
 //!   LateUpdate
 //!   EndOfFrame
 //! ```
 //!
-//! An engine with phases of its own calls the parts, its own callback for a
-//! phase first: [`begin_frame`](Executor::begin_frame),
-//! [`begin_fixed_step`](Executor::begin_fixed_step),
-//! [`run_phase`](Executor::run_phase), also with a
-//! [phase of the host's own](Phase::Custom). Frame 0 is everything before the
+//! A *run* of a [`Phase`] polls the coroutines that are due in it, and no others. An
+//! engine that has phases of its own calls the parts itself:
+//! [`begin_frame`](Executor::begin_frame),
+//! [`begin_fixed_step`](Executor::begin_fixed_step) and
+//! [`run_phase`](Executor::run_phase). In each phase, it makes its own callbacks before
+//! the run. It can add [custom phases](Phase::Custom). Frame 0 is the time before the
 //! first `begin_frame`.
 //!
 //! # Waiting
 //!
-//! This door moves, a little in every frame. It is part of a world that the host
-//! [lends](Executor::lend) to the scripts for each frame; a script borrows it [`with`] a
-//! closure.
+//! The next door moves a little in every frame. It is part of a world that the host
+//! [lends](Executor::lend) to the scripts for the length of a frame. A script borrows
+//! the world inside a closure, [`with`] write access or [`with_ref`] read access. It
+//! cannot hold the borrow across an `.await`.
 //!
 //! ```
 //! use framestep::prelude::*;
 //!
 //! #[derive(Default)]
 //! struct World {
-//!     /// How far each door is open: from 0 to 1.
+//!     /// How far each door is open, from 0 to 1.
 //!     doors: [f32; 2],
 //! }
 //!
@@ -71,7 +73,7 @@
 //! let mut world = World::default();
 //! let mut executor = Executor::new();
 //! executor.spawn(open(0));
-//! executor.lend(&mut world, |executor| executor.run_frame(0.25)); // it begins
+//! executor.lend(&mut world, |executor| executor.run_frame(0.25)); // the script begins
 //! executor.lend(&mut world, |executor| executor.run_frame(0.25));
 //! assert_eq!(world.doors, [0.5, 0.0]);
 //! executor.lend(&mut world, |executor| executor.run_frame(0.25));
@@ -79,7 +81,7 @@
 //! assert!(executor.is_empty());
 //! ```
 //!
-//! Awaited in frame N, a wait is due in
+//! The table says when a wait that is awaited in frame N is due:
 //!
 //! | wait | due in |
 //! |---|---|
@@ -87,29 +89,36 @@
 //! | [`wait_frames(n)`](wait_frames) | the first Update with frame >= N + n; 0 counts as 1 |
 //! | [`wait_steps(n)`](wait_steps) | the `n`-th fixed step that begins after the await; 0 counts as 1 |
 //! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline |
-//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | every Update with frame > N, to ask, until it holds (no longer holds) |
+//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | the first Update with frame > N in which the condition holds (no longer holds); it is checked once in each |
 //! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await |
-//! | a [`Coroutine`], [`join(coroutine)`](join()) | whichever run it ends in; at once if it has ended |
+//! | a [`Coroutine`], [`join(coroutine)`](join()) | the run in which the coroutine ends; at once if it has ended |
 //!
-//! [`in_phase`](WaitSeconds::in_phase) on a wait that names Update puts another
-//! phase in its place. A join returns what the coroutine returned, the
-//! others return `()`: [`time()`] has the clocks. A length of time is a number of
-//! [`Seconds`] or a `Duration`. None of these but a join is ready at once, so a
-//! loop around one cannot hold a frame up.
+//! A wait whose row names Update resumes in another phase if the script calls
+//! [`in_phase`](WaitSeconds::in_phase) on it. A join returns the coroutine's
+//! result; the other waits return `()`, and [`time()`] reads the clocks. A length
+//! of time is a number of [`Seconds`] or a `Duration`. Except for a join, no wait
+//! in the table is ready when it is first polled, so a loop around one cannot block
+//! a frame.
 //!
-//! On top of them: [`timeout`] and [`interval`], [`frames`] and [`animate`],
-//! [`select!`] and [`join!`], [`race`] and [`join_all`] for several futures at
-//! once, [`Signal`] for events and [`Watch`] for values that change, and [`Budget`] for long jobs that are cut into
-//! frames.
+//! More is built on these waits:
+//!
+//! - time: [`timeout`], [`interval`], [`frames`] and [`animate`];
+//! - several futures at once: [`select!`], [`join!`], [`race`] and [`join_all`];
+//! - events and values that change: [`Signal`] and [`Watch`];
+//! - long jobs that are split over frames: [`Budget`].
 //!
 //! # Scripts within scripts
 //!
-//! A plain `.await` makes one `async fn` a part of another. [`start`] makes it a
-//! coroutine of its own, which runs at once up to its first wait, and then side
-//! by side with the one that started it. [`spawn`] is the same, but runs soon:
-//! later in the run under way. Dropping the [`Coroutine`] that both give lets it
-//! go on by itself; awaiting it waits for its end, and goes on in the same frame
-//! and phase.
+//! There are three ways to run one `async fn` inside another:
+//!
+//! - A plain `.await` makes it a part of the caller.
+//! - [`start`] makes it a coroutine of its own, which runs side by side with the caller.
+//!   It runs at once, up to its first wait.
+//! - [`spawn`] does the same, but the coroutine first runs later in the current run.
+//!
+//! Both return a [`Coroutine`], which is a handle. Dropping the handle detaches the
+//! coroutine, which keeps running. Awaiting the handle joins the coroutine: it waits for
+//! the end, and resumes in the same frame and phase.
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -124,7 +133,7 @@
 //! #         with(|world: &mut World| world.doors[door] = (world.doors[door] + step).min(1.0));
 //! #     }
 //! # }
-//! /// Opens a door and shuts it a second later; gives the frame.
+//! /// Opens a door and shuts it a second later. Returns the frame in which it shuts.
 //! async fn let_through(door: usize) -> u64 {
 //!     open(door).await;
 //!     wait_seconds(1).await;
@@ -136,7 +145,7 @@
 //!     let gate = start(let_through(0));
 //!     wait_seconds(0.5).await;
 //!     let portal = start(let_through(1));
-//!     assert_eq!(gate.await?, 6); // 2 frames to open, 4 frames a second
+//!     assert_eq!(gate.await?, 6); // 2 frames to open, 4 frames for the second
 //!     assert_eq!(time().frame, 6);
 //!     assert_eq!(portal.await?, 8);
 //!     Ok(())
@@ -150,13 +159,17 @@
 //!
 //! # Stopping
 //!
-//! [`Coroutine::stop`], or [`stop`] with a [`CoroutineId`] kept from
-//! [`Coroutine::id`], drops a script where it waits: its destructors have run
-//! when `stop` returns. One that is being polled, such as one that stops itself,
-//! goes on to its next wait first. A coroutine that joins it is told, in the same run;
-//! the same goes for a script that panicked, which ends that one script and
-//! nothing else. If nobody joins it, the panic is a [`Report`]; errors that a
-//! script returns go to [`on_error`](Coroutine::on_error).
+//! [`Coroutine::stop`] drops a script at the wait where it is suspended. So does
+//! [`stop`] with the [`CoroutineId`] that [`Coroutine::id`] returns. The destructors of
+//! the script have run when `stop` returns. A script that is being polled, such as one
+//! that stops itself, first continues to its next wait.
+//!
+//! A coroutine that joins the stopped script resumes with a [`JoinError`]: in the
+//! same run, or in the next run of its phase if the host stops the script between
+//! two runs. A join of a script that panicked returns a `JoinError`, too. A panic
+//! ends one script and nothing else. If no coroutine joins it, the executor
+//! [reports](Report) the panic. [`on_error`](Coroutine::on_error) handles an error
+//! that a script returns.
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -171,13 +184,13 @@
 //! #         with(|world: &mut World| world.doors[door] = (world.doors[door] + step).min(1.0));
 //! #     }
 //! # }
-//! /// Shuts its door whenever, and for whatever reason, it goes.
+//! /// Shuts its door when it is dropped.
 //! struct Spring(usize);
 //!
 //! impl Drop for Spring {
 //!     fn drop(&mut self) {
 //!         let door = self.0;
-//!         // Now, or if the world is not to be had now, as soon as it is.
+//!         // Now, or as soon as the world is lent and not borrowed.
 //!         with_soon(move |world: &mut World| world.doors[door] = 0.0);
 //!     }
 //! }
@@ -195,21 +208,21 @@
 //!     executor.lend(&mut world, |executor| executor.run_frame(0.25));
 //! }
 //! assert_eq!(world.doors[0], 0.5);
-//! held.stop(); // between two frames, where nothing is lent
+//! held.stop(); // between two frames, when nothing is lent
 //! executor.lend(&mut world, |executor| executor.run_frame(0.25));
 //! assert_eq!(world.doors[0], 0.0);
 //! assert!(held.take().unwrap().unwrap_err().is_stopped());
 //! ```
 //!
-//! [`stop_on_drop`](Coroutine::stop_on_drop) ties a script to its handle, and so
-//! to whatever holds that; dropping the executor stops all of them.
+//! [`stop_on_drop`](Coroutine::stop_on_drop) stops a script when its handle is dropped.
+//! Dropping the executor stops all scripts.
 //!
-//! # Anything else that is a future
+//! # Any other future
 //!
-//! Channels, sockets, timers of other crates: scripts await them as they are.
-//! A coroutine that is woken goes on in the phase in which it was last polled: in the
-//! next run of it, or in the one under way if another script has woken it from
-//! there. Wakers may be called on any thread, at any time.
+//! A script can await any future: a channel, a socket, a timer of another crate. Its
+//! waker may be called on any thread, at any time. The coroutine resumes in the phase in
+//! which it was last polled: in the next run of that phase, or later in the current run
+//! if another script of that run wakes it.
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -241,97 +254,120 @@
 //! std::thread::spawn(move || pull.send(())).join().unwrap().unwrap();
 //! executor.lend(&mut world, |executor| executor.run_until(gate, 0.25)).unwrap();
 //! assert_eq!(world.doors[0], 1.0);
-//! assert_eq!(executor.time().frame, 3); // woken in 1, open in 3
+//! assert_eq!(executor.time().frame, 3); // woken in frame 1, open in frame 3
 //! ```
 //!
-//! [`select!`] waits for the first of several futures. When two are ready in one
-//! poll, the upper branch wins, so that a replay takes the same branch. The
-//! macros of `futures` and tokio work as well, but their `select!` picks a branch
-//! at random.
+//! [`select!`] waits for the first of several futures. If two are ready in one poll, the
+//! upper branch wins, so a replay takes the same branch. The macros of `futures` and
+//! tokio also work, but their `select!` picks a branch at random.
 //!
-//! # Whose it is, and what it may touch
+//! # Owners and clocks
 //!
-//! An [`Owner`] is a field of whatever its scripts belong to, and they end with
-//! it; it can also [pause](Owner::pause) them. What it is a part of, the host
-//! [lends](Executor::lend) to the scripts that it runs:
+//! An [`Owner`] is a field of the object that its scripts belong to. Dropping it stops
+//! the scripts; [`Owner::pause`] pauses them, with their timers. Inside a script,
+//! [`owner()`] makes an owner for a local variable.
+//!
+//! An owner can be bound to a [`Clock`]. Then the waits of its scripts count on that
+//! clock, and [`time()`] and [`delta_seconds()`] read it. Here a room is in slow motion,
+//! and the rest of the game is not:
 //!
 //! ```
-//! use framestep::prelude::*;
-//!
-//! struct World {
-//!     damage: u32,
-//! }
-//!
-//! struct Enemy {
+//! # use framestep::prelude::*;
+//! # #[derive(Default)]
+//! # struct World {
+//! #     doors: [f32; 2],
+//! # }
+//! # async fn open(door: usize) {
+//! #     while with_ref(|world: &World| world.doors[door] < 1.0) {
+//! #         next_frame().await;
+//! #         let step = 2.0 * delta_seconds();
+//! #         with(|world: &mut World| world.doors[door] = (world.doors[door] + step).min(1.0));
+//! #     }
+//! # }
+//! struct Room {
 //!     scripts: Owner,
 //! }
 //!
-//! async fn bite() {
+//! /// Opens a door and shuts it, again and again.
+//! async fn haunt(door: usize) {
 //!     loop {
+//!         open(door).await;
 //!         wait_seconds(0.5).await;
-//!         with(|world: &mut World| world.damage += 3);
+//!         with(|world: &mut World| world.doors[door] = 0.0);
 //!     }
 //! }
 //!
-//! let mut world = World { damage: 0 };
+//! let mut world = World::default();
 //! let mut executor = Executor::new();
-//! let enemy = Enemy { scripts: executor.owner() };
-//! enemy.scripts.spawn(bite());
-//! for _ in 0..5 {
+//! let slow = executor.clock().child();
+//! slow.set_scale(0.5);
+//! let (hall, cellar) = (executor.owner(), executor.owner_on(&slow));
+//! let rooms = [Room { scripts: hall }, Room { scripts: cellar }];
+//! for (door, room) in rooms.iter().enumerate() {
+//!     room.scripts.spawn(haunt(door));
+//! }
+//! for _ in 0..3 {
 //!     executor.lend(&mut world, |executor| executor.run_frame(0.25));
 //! }
-//! assert_eq!(world.damage, 6); // begun in frame 1: bites in 3 and 5
-//! drop(enemy);
+//! assert_eq!(world.doors, [1.0, 0.5]);
+//! drop(rooms);
 //! assert!(executor.is_empty());
 //! ```
 //!
-//! An owner may be [bound](Executor::owner_on) to a [`Clock`] that goes slower
-//! than the game's, or stands still: slow motion for the enemies, and not for
-//! the player. An engine whose components go from thread to thread keeps a
-//! [`SendOwner`], and lends its contexts by a key, see [`Lend`]. For those without
-//! an engine, a [`Scene`] steps [`Behaviour`]s and their scripts in Unity's order.
+//! A host finds the clocks at [`Executor::clock`] and [`Executor::realtime`], and a
+//! script finds them with [`clock()`] and [`realtime()`]. An owner on `realtime()`, made
+//! with [`owner_on`], keeps its scripts running while the game clock is paused: a menu,
+//! for example.
 //!
-//! # The same again
+//! An engine that moves components between threads stores a [`SendOwner`], and lends its
+//! contexts, which have lifetimes, with [`Lend`]. Without an engine, a [`Scene`] steps
+//! [`Behaviour`]s and their scripts in Unity's order.
 //!
-//! The order in which the scripts of a run are polled is total, and a part of
-//! the contract: the same calls with the same values give the same polls, frame
-//! by frame, in every build. See [`Executor::run_phase`] for the order. Times
-//! are whole nanoseconds, so that they add up the same everywhere; [`Seconds`]
-//! tells how floats become them.
+//! # Determinism
+//!
+//! The same calls with the same values make the same polls, frame by frame, in every
+//! build. The order of the polls in a run is total and part of the contract; see
+//! [`Executor::run_phase`]. Times are whole nanoseconds, so they add up the same
+//! everywhere; [`Seconds`] says how floats are rounded.
 //!
 //! ```
-//! # use std::{cell::RefCell, rc::Rc};
 //! # use framestep::prelude::*;
-//! let log = Rc::new(RefCell::new(Vec::new()));
-//! let mut executor = Executor::new();
-//! for (door, seconds) in [("slow", 0.5), ("quick", 0.25), ("as slow", 0.5)] {
-//!     let log = log.clone();
-//!     executor.start(async move {
-//!         wait_seconds(seconds).await;
-//!         log.borrow_mut().push(door);
-//!     });
+//! /// The doors in the order in which they opened.
+//! #[derive(Default)]
+//! struct Opened(Vec<&'static str>);
+//!
+//! async fn open_after(seconds: f32, door: &'static str) {
+//!     wait_seconds(seconds).await;
+//!     with(|opened: &mut Opened| opened.0.push(door));
 //! }
-//! executor.run_frame(10); // cut to a third of a second, see `Builder::max_delta`
-//! assert_eq!(*log.borrow(), ["quick"]);
-//! executor.run_frame(10);
-//! assert_eq!(*log.borrow(), ["quick", "slow", "as slow"]);
+//!
+//! let (mut executor, mut opened) = (Executor::new(), Opened::default());
+//! executor.start(open_after(0.5, "slow"));
+//! executor.start(open_after(0.25, "quick"));
+//! executor.start(open_after(0.5, "as slow"));
+//! // The game clock advances by at most a third of a second: see `Builder::max_delta`.
+//! executor.lend(&mut opened, |executor| executor.run_frame(10));
+//! assert_eq!(opened.0, ["quick"]);
+//! executor.lend(&mut opened, |executor| executor.run_frame(10));
+//! assert_eq!(opened.0, ["quick", "slow", "as slow"]);
 //! ```
 //!
 //! # From outside
 //!
-//! - A behaviour or a callback holds a [`Handle`], which is weak: `spawn`,
-//!   `start` and `stop` work from there. The free functions of this crate work
-//!   in scripts, and inside [`Executor::enter`].
-//! - Another thread holds a [`Remote`], and spawns with that.
-//! - A host that sleeps while nothing moves asks
+//! - The free functions of this crate work in scripts, and in host code inside
+//!   [`Executor::enter`].
+//! - A callback keeps a [`Handle`], which is weak. It can `spawn`, `start` and `stop`
+//!   anywhere on the executor's thread.
+//! - Another thread keeps a [`Remote`], which can spawn, stop and call.
+//! - A host that sleeps when nothing is due checks
 //!   [`has_ready`](Executor::has_ready) and
 //!   [`next_deadline`](Executor::next_deadline), and is woken through
 //!   [`on_wake`](Executor::on_wake).
-//! - What an executor survives but its host should know, such as a dt of NaN, it
-//!   [reports](Executor::on_report).
-//! - Who waits for what is told by [`snapshot`](Executor::snapshot), who ran by
-//!   [`on_trace`](Executor::on_trace), who held the frame up by
-//!   [`slow_poll`](Builder::slow_poll).
+//! - The executor [reports](Executor::on_report) problems that it survives, such as a dt
+//!   of NaN.
+//! - To debug: [`snapshot`](Executor::snapshot) shows what each coroutine waits for,
+//!   [`on_trace`](Executor::on_trace) shows which coroutines run, and
+//!   [`slow_poll`](Builder::slow_poll) reports the ones that hold up a frame.
 //!
 //! The page `docs/guide/compiler.md` lists the compiler errors that new users meet in
 //! scripts, and the code that works.

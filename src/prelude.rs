@@ -1,34 +1,36 @@
 //! The names that gameplay scripts use, for `use framestep::prelude::*`.
 //!
-//! `select!` and `join!` are here too. Subscriptions have a `next()` of their own; the
-//! combinators of streams, as for [`frames`], come with `use futures::StreamExt;`.
+//! It includes `select!` and `join!`. A subscription has its own `next()`; other
+//! combinators of streams, as for [`frames`], need `use futures::StreamExt;`.
 //!
 //! # Beside the prelude of an engine
 //!
-//! Two names of this prelude also stand in the preludes of engines:
+//! Two names of this prelude are also in the preludes of engines:
 //!
-//! | name | engine | there it is | import |
+//! | name | engine | its meaning there | import |
 //! |---|---|---|---|
 //! | [`next_frame`] | macroquad 0.4 | the end of a frame of its main loop | `use framestep::next_frame;` |
-//! | [`interval`] | Bevy 0.15 and later | an interval of real numbers, for curves | `use framestep::interval;` |
+//! | [`interval`] | Bevy 0.15 and later | a range of real numbers, for curves | `use framestep::interval;` |
 //!
-//! Add the explicit import to a file that has both glob imports: it takes precedence
-//! over them, in any order. The name of the engine is then written with its path, such
-//! as `macroquad::window::next_frame()`.
+//! Add the explicit import to a file that has both glob imports. It takes
+//! precedence over them, in any order. Write the engine's function with its path,
+//! such as `macroquad::window::next_frame()`.
 //!
-//! Without the explicit import, the compiler says that the name is ambiguous, where it
-//! is used. Depending on the version of the compiler that is an error, or only a
-//! warning: Rust 1.95, where both glob imports are of other crates, warns and uses the
-//! import that is written first. Do not ignore that warning: a script that awaits the
-//! `next_frame` of macroquad never resumes, because nothing wakes it.
+//! Without the explicit import, the compiler says that the name is ambiguous, at
+//! the place where it is used. Depending on its version, that is an error or only a
+//! warning. Rust 1.95 only warns if both glob imports are of other crates, as with
+//! macroquad, and uses the import that comes first in the file. Do not ignore the
+//! warning: a script that awaits macroquad's `next_frame` never resumes, because
+//! nothing wakes it.
 //!
 //! [`Time`](crate::Time), [`Handle`](crate::Handle), [`Scene`](crate::Scene),
-//! [`State`](crate::State), [`Interval`](crate::Interval) and [`Changed`](crate::Changed)
-//! are not in this prelude, because they stand in that of Bevy. Import them one by one,
-//! with another name where both are used: `use framestep::Time as FrameTime;`.
+//! [`State`](crate::State), [`Interval`](crate::Interval) and
+//! [`Changed`](crate::Changed) are not in this prelude, because they are in Bevy's.
+//! Import them by name, and rename them in a file that uses both:
+//! `use framestep::Time as FrameTime;`.
 //!
-//! The module `macroquad::experimental::coroutines`, which is not in the prelude of
-//! macroquad, has a `Coroutine` and a `wait_seconds`. Import its functions by name.
+//! The module `macroquad::experimental::coroutines` has a `Coroutine` and a
+//! `wait_seconds`. It is not in macroquad's prelude. Import its functions by name.
 
 pub use crate::{
     Budget, Clock, Coroutine, CoroutineId, Executor, JoinError, MissedTicks, Owner, Phase, Seconds,

@@ -1,9 +1,9 @@
-//! Numbers for tests: the same seed gives the same ones everywhere.
+//! Pseudorandom numbers for tests. A seed yields the same numbers everywhere.
 
 use std::ops::Range;
 
-/// Marsaglia's xorshift, so that the tests need no crate and a failure names one
-/// seed. Not to be seeded with 0.
+/// Marsaglia's xorshift: the tests need no crate, and one seed reproduces a
+/// failure. The seed must not be 0.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
         range.start + i32::try_from(above).expect("within the range")
     }
 
-    /// Any magnitude, all alike.
+    /// A number of any magnitude: each number of bits is equally likely.
     pub(crate) fn wide(&mut self) -> u64 {
         let bits = self.below(64);
         self.next() >> bits

@@ -1,4 +1,4 @@
-//! What a script calls without a handle: it finds the executor that runs it.
+//! The free functions of scripts: they find the executor that runs the caller.
 
 #![forbid(unsafe_code)]
 
@@ -11,8 +11,8 @@ use crate::executor::Handle;
 use crate::owner::{Owner, OwnerIndex};
 use crate::time::{Clock, Phase, PhaseIndex, Time};
 
-/// The executor around the caller of `function`, and the owner of what the caller
-/// spawns.
+/// The executor that runs the caller of `function`, and the owner of the coroutines
+/// that the caller spawns.
 #[track_caller]
 #[inline]
 fn inside(function: &str) -> (Rc<Core>, Option<OwnerIndex>) {
@@ -35,12 +35,15 @@ fn outside(function: &str) -> ! {
 
 /// Adds a coroutine to the executor that runs the caller, like
 /// [`Executor::spawn`](crate::Executor::spawn): it is first polled later in the
-/// current run. It has the owner and the clock of the coroutine that calls this;
-/// [`handle`] makes coroutines that outlive the owner.
+/// current run.
+///
+/// The coroutine has the owner and the clock of the caller. To make one that
+/// outlives the caller's owner, use [`handle`].
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///
@@ -65,13 +68,14 @@ where
     Coroutine::spawn(core, future, None, owner)
 }
 
-/// Adds a coroutine to the executor that runs the caller, to be first polled in
-/// the next run of `phase`, like
-/// [`Executor::spawn_in`](crate::Executor::spawn_in).
+/// Adds a coroutine to the executor that runs the caller, like
+/// [`Executor::spawn_in`](crate::Executor::spawn_in): it is first polled in the
+/// next run of `phase`.
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 #[track_caller]
 pub fn spawn_in<F>(phase: Phase, future: F) -> Coroutine<F::Output>
 where
@@ -81,18 +85,20 @@ where
     Coroutine::spawn(core, future, Some(PhaseIndex::new(phase)), owner)
 }
 
-/// Adds a coroutine to the executor that runs the caller and polls it at once,
-/// up to its first wait, like [`Executor::start`](crate::Executor::start). It
-/// has the owner and the clock of the coroutine that calls this; [`handle`] makes
-/// coroutines that outlive the owner.
+/// Adds a coroutine to the executor that runs the caller and polls it at once, up
+/// to its first wait, like [`Executor::start`](crate::Executor::start).
+///
+/// The coroutine has the owner and the clock of the caller. To make one that
+/// outlives the caller's owner, use [`handle`].
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///
-/// A nested coroutine, awaited:
+/// A script that awaits a nested coroutine:
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -123,18 +129,20 @@ where
     Coroutine::start(core, future, owner)
 }
 
-/// A new [`Owner`] below the one of the coroutine that calls this.
+/// Makes an [`Owner`] that is a child of the calling coroutine's owner.
 ///
-/// Keep it in a local: what is spawned on it ends with the coroutine, however
-/// that ends, in the place where the local is dropped.
+/// Keep it in a local variable. When the variable is dropped, the coroutines that
+/// were spawned on it are stopped. That includes the case that the calling
+/// coroutine is stopped.
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///
-/// Sparks that fly for as long as the fuse burns:
+/// Sparks that fly while the fuse burns:
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -149,7 +157,7 @@ where
 /// let mut executor = Executor::new();
 /// let fuse = executor.start(fuse());
 /// assert_eq!(executor.len(), 3);
-/// fuse.stop(); // or let it end
+/// fuse.stop(); // stops the sparks, too
 /// assert!(executor.is_empty());
 /// ```
 #[must_use = "dropping an owner stops what it owns"]
@@ -159,20 +167,21 @@ pub fn owner() -> Owner {
     Owner::new(&core, owner)
 }
 
-/// A new [`Owner`] below the one of the coroutine that calls this, whose coroutines
-/// count on `clock`, see [`Executor::owner_on`](crate::Executor::owner_on).
+/// Makes an [`Owner`] like [`owner()`], whose coroutines count on `clock`.
 ///
-/// Keep it in a local, as that of [`owner()`]. The scripts of an owner on
-/// [`realtime()`] go on while the game clock is paused.
+/// Plain waits of these coroutines count on the clock, and [`time()`] and
+/// [`delta_seconds()`] read it, as with
+/// [`Executor::owner_on`](crate::Executor::owner_on). The scripts of an owner on
+/// [`realtime()`] keep running while the game clock is paused.
 ///
 /// # Panics
 ///
-/// If the clock belongs to another executor. Outside of an executor, and of
-/// [`Executor::enter`](crate::Executor::enter).
+/// If the clock belongs to another executor; or if called outside an executor and
+/// outside [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///
-/// A script pauses the game, and lets its menu move:
+/// A script pauses the game and animates a menu:
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -196,16 +205,17 @@ pub fn owner_on(clock: &Clock) -> Owner {
     Owner::on(&core, owner, clock)
 }
 
-/// The clock that the plain waits of the coroutine that calls this count on: the
-/// clock of its owner if it has one, else the game clock.
+/// Returns the clock on which the plain waits of the calling coroutine count: the
+/// clock of its owner if that has one, else the game clock.
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///
-/// Slow motion for a second of the player's time:
+/// The game in slow motion for a second of realtime:
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -229,12 +239,14 @@ pub fn clock() -> Clock {
     }
 }
 
-/// Realtime as a clock, like [`Executor::realtime`](crate::Executor::realtime): the
-/// sum of the dt that the host passes in, neither scaled nor paused.
+/// Returns realtime as a clock, like
+/// [`Executor::realtime`](crate::Executor::realtime): the sum of the dt that the
+/// host passes in, neither scaled nor paused.
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///
@@ -246,21 +258,24 @@ pub fn realtime() -> Clock {
     core.realtime().clone()
 }
 
-/// A weak [`Handle`] of the executor that runs the caller, for **what must outlive
-/// the owner** of the coroutine that calls this.
+/// Returns a weak [`Handle`] of the executor that runs the caller, to start
+/// coroutines that **outlive the owner** of the calling coroutine.
 ///
-/// What the free [`spawn`] and [`start`] make belongs to the owner of their caller,
-/// counts on its clock and ends with it. What a handle makes belongs to nobody, as
-/// if the host had made it: it counts on the game clock, and runs on when the
-/// owner is dropped, paused or inactive.
+/// A coroutine that the free [`spawn`] or [`start`] makes belongs to the owner of
+/// the caller. It counts on the owner's clock and ends with the owner.
+///
+/// A coroutine that a handle makes has no owner, as if the host had made it. It
+/// counts on the game clock, and keeps running when the caller's owner is dropped,
+/// paused or inactive.
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///
-/// The explosion is seen longer than the enemy that it destroys:
+/// An explosion that outlives the enemy:
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -290,11 +305,14 @@ pub fn handle() -> Handle {
 
 /// Stops a coroutine of the executor that runs the caller, like
 /// [`Executor::stop`](crate::Executor::stop). A coroutine that stops itself
-/// goes on until it next waits.
+/// continues to its next wait.
+///
+/// Returns `false` if the coroutine has ended, or belongs to another executor.
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///
@@ -303,7 +321,7 @@ pub fn handle() -> Handle {
 /// let mut executor = Executor::new();
 /// executor.start(async {
 ///     stop(current());
-///     println!("still said");
+///     println!("still printed");
 ///     next_frame().await;
 ///     unreachable!();
 /// });
@@ -316,11 +334,11 @@ pub fn stop(id: CoroutineId) -> bool {
     core.key_of(id).is_some_and(|key| core.stop(key))
 }
 
-/// The coroutine that calls this.
+/// Returns the id of the calling coroutine.
 ///
 /// # Panics
 ///
-/// Outside of a coroutine.
+/// If called outside a coroutine.
 ///
 /// # Examples
 ///
@@ -343,12 +361,14 @@ pub fn current() -> CoroutineId {
     }
 }
 
-/// The clocks of the executor that runs the caller. For a coroutine of an owner
-/// with a clock of its own, `delta`, `elapsed` and `scale` are of that one.
+/// Returns the clocks of the executor that runs the caller. In a coroutine whose
+/// owner is bound to a clock, `delta`, `elapsed` and `scale` are those of that
+/// clock.
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///
@@ -372,13 +392,17 @@ pub fn time() -> Time {
     }
 }
 
-/// How far the coroutine's clock, as a rule the game clock, went in this frame,
-/// in seconds; inside a fixed step, in the step. The same as
-/// [`time()`](time)`.delta`, as the float that movement is multiplied with.
+/// Returns how many seconds the calling coroutine's clock has advanced in this
+/// frame, or, inside a fixed step, in this step. It is [`time()`](time)`.delta` as
+/// an `f32`, to multiply a speed with.
+///
+/// The clock is the game clock, unless the coroutine's owner is [bound](owner_on)
+/// to another clock.
 ///
 /// # Panics
 ///
-/// Outside of an executor, and of [`Executor::enter`](crate::Executor::enter).
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
 ///
 /// # Examples
 ///

@@ -1,8 +1,9 @@
-//! Who waits for a signal or a watch: in order, and under its name if it has one.
+//! The waiters of a signal or a watch, in order, with the name of the source if it
+//! has one.
 //!
-//! Nothing in here calls user code but [`Waiting::new`] and [`Waiting::wake`], which
-//! borrow nothing. What has to be dropped is returned to the caller, who drops it
-//! when nothing is borrowed any more.
+//! Only [`Waiting::new`] and [`Waiting::wake`] call user code, and they borrow
+//! nothing. The other functions return each value that has to be dropped. The
+//! caller drops it after the borrow has ended.
 
 #![forbid(unsafe_code)]
 
@@ -14,24 +15,25 @@ use slab::Slab;
 use crate::core::call;
 use crate::core::named::{NamedWait, Source};
 
-/// Those who may wait, each with what the source notes of it.
+/// The waiters of one source, each with the data that the source keeps for it.
 pub(crate) struct Waiters<D> {
     all: Slab<Waiter<D>>,
-    /// Who waits, in the order in which they began to; some have stopped since.
+    /// The places of the waiters that wait, in the order in which they began to.
+    /// Stale places are included.
     order: VecDeque<Place>,
-    /// How many have stopped.
+    /// How many places are stale: their waiters have stopped waiting.
     stale: usize,
-    /// Counts beginnings.
+    /// How often a waiter has begun to wait.
     began: u64,
-    /// What they wait for, if it has a name.
+    /// The source, if it has a name.
     source: Option<Source>,
 }
 
 struct Waiter<D> {
     data: D,
-    /// Set while it waits.
+    /// `Some` while it waits.
     waiting: Option<Waiting>,
-    /// When it last began to.
+    /// The value of [`Waiters::began`] when it last began to wait.
     began: u64,
 }
 
@@ -41,14 +43,14 @@ struct Place {
     began: u64,
 }
 
-/// How one who waits is woken.
+/// How to wake a waiter that waits.
 pub(crate) struct Waiting {
     waker: Waker,
     named: Option<NamedWait>,
 }
 
 impl Waiting {
-    /// For the coroutine that is being polled with `cx`. Clones a waker.
+    /// Wakes the coroutine that is being polled with `cx`. Clones its waker.
     pub(crate) fn new(cx: &Context<'_>, source: Option<&Source>) -> Self {
         Waiting {
             waker: cx.waker().clone(),
@@ -56,7 +58,8 @@ impl Waiting {
         }
     }
 
-    /// Wakes it. A hostile waker takes nothing from those behind it.
+    /// Wakes the waiter. A panic of the waker is swallowed, so that the waiters
+    /// after this one are woken, too.
     pub(crate) fn wake(self) {
         if let Some(named) = self.named {
             named.note_woken();
@@ -80,7 +83,7 @@ impl<D> Waiters<D> {
         self.all.len()
     }
 
-    /// What they wait for, if it has a name.
+    /// The source, if it has a name.
     pub(crate) fn source(&self) -> Option<Source> {
         self.source.clone()
     }
@@ -89,12 +92,12 @@ impl<D> Waiters<D> {
         self.source = Some(source);
     }
 
-    /// How often somebody has begun to wait: a limit for [`next`](Self::next).
+    /// How often a waiter has begun to wait: a limit for [`next`](Self::next).
     pub(crate) fn began(&self) -> u64 {
         self.began
     }
 
-    /// Adds one who does not wait yet.
+    /// Adds a waiter that does not wait yet.
     pub(crate) fn add(&mut self, data: D) -> usize {
         self.all.insert(Waiter {
             data,
@@ -119,14 +122,14 @@ impl<D> Waiters<D> {
         &mut self.all[waiter].data
     }
 
-    /// Whether one waits, and would wake the same with `waker`.
+    /// Whether a waiter waits with a waker that wakes the same task as `waker`.
     pub(crate) fn waits_with(&self, waiter: usize, waker: &Waker) -> bool {
         let waiting = self.all[waiter].waiting.as_ref();
         waiting.is_some_and(|waiting| waiting.waker.will_wake(waker))
     }
 
-    /// One waits; returns how it was to be woken before. It keeps its place if it
-    /// waited already.
+    /// Makes a waiter wait, and returns its previous `Waiting`. It keeps its place
+    /// if it waited already.
     pub(crate) fn wait(&mut self, waiter: usize, waiting: Waiting) -> Option<Waiting> {
         let entry = &mut self.all[waiter];
         let previous = entry.waiting.replace(waiting);
@@ -139,7 +142,7 @@ impl<D> Waiters<D> {
         previous
     }
 
-    /// One has got what it waited for, and waits no longer.
+    /// Makes a waiter stop waiting.
     pub(crate) fn stop(&mut self, waiter: usize) -> Option<Waiting> {
         let waiting = self.all[waiter].waiting.take();
         if waiting.is_some() {
@@ -148,7 +151,7 @@ impl<D> Waiters<D> {
         waiting
     }
 
-    /// Takes the first who began to wait before `limit` out of those who wait.
+    /// Takes the first waiter out of the order, if it began to wait before `limit`.
     pub(crate) fn next(&mut self, limit: u64) -> Option<Waiting> {
         while let Some(&place) = self.order.front() {
             if place.began >= limit {
@@ -168,7 +171,7 @@ impl<D> Waiters<D> {
         waiter.is_some_and(|waiter| waiter.waiting.is_some() && waiter.began == place.began)
     }
 
-    /// One who stands in the list waits no longer.
+    /// Counts a place that has become stale, and sweeps the order if many are.
     fn note_stale(&mut self) {
         self.stale += 1;
         if self.stale > 8 + self.order.len() / 2 {

@@ -14,7 +14,8 @@ pub(crate) enum End {
 pub(crate) async fn countdown(seconds: u32, mut wire_cut: UnboundedReceiver<()>) -> End {
     for left in (1..=seconds).rev() {
         say("bomb", &format!("{left} ..."));
-        // When both are ready in one poll, the upper branch wins, in every replay.
+        // If both are ready in one poll, the upper branch wins, so a replay takes
+        // the same branch.
         select! {
             Some(()) = wire_cut.next() => {
                 say("bomb", "is defused");

@@ -7,10 +7,10 @@ use framestep::prelude::*;
 use crate::stage::say;
 
 /// Like `yield return StartCoroutine(..)`: each `start(..).await` waits for a
-/// script within a script, and goes on in the frame in which that ends.
+/// nested script, and resumes in the frame in which that script ends.
 pub(crate) async fn intro() -> Result<(), JoinError> {
     say("cutscene", "fades in");
-    // Two at the same time: started together, awaited one after the other.
+    // Two scripts at the same time: both are started, then each is awaited.
     let camera = start(pan(Duration::from_millis(1500)));
     start(dialogue()).await?;
     camera.await?;
@@ -19,7 +19,8 @@ pub(crate) async fn intro() -> Result<(), JoinError> {
 }
 
 async fn dialogue() {
-    // A plain call is enough for what nobody has to stop or to watch.
+    // A plain await is enough for a script that is not stopped or joined
+    // separately.
     line("It has been quiet at the mill.", 1.0).await;
     line("Too quiet.", 0.75).await;
 }
@@ -29,7 +30,7 @@ async fn line(text: &str, seconds: f32) {
     wait_seconds(seconds).await;
 }
 
-/// Moves the camera in the late update: after all that it looks at has moved.
+/// Moves the camera in the late update, after the objects that it shows have moved.
 async fn pan(length: Duration) {
     say("camera", "pans over the valley");
     let mut panned = Duration::ZERO;

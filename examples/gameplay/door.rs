@@ -1,4 +1,4 @@
-//! A door that opens over time, lets somebody through and closes.
+//! A door that opens, lets the hero through and closes.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::stage::say;
 pub(crate) struct Door {
     pub(crate) x: f32,
     seconds: f32,
-    /// From 0, shut, to 1, open.
+    /// From 0 (shut) to 1 (open).
     openness: Cell<f32>,
 }
 

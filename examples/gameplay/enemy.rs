@@ -1,4 +1,4 @@
-//! An enemy that is stopped in the middle of its script, and one who hears of it.
+//! An enemy whose script is stopped, and a crow that joins the script.
 
 use framestep::prelude::*;
 
@@ -12,7 +12,7 @@ pub(crate) async fn ogre() {
     }
 }
 
-/// The cleanup of the script: a destructor runs wherever the script is stopped.
+/// A guard: its destructor runs wherever the script is stopped.
 struct Club;
 
 impl Club {
@@ -28,7 +28,7 @@ impl Drop for Club {
     }
 }
 
-/// Waits for the end of the ogre: it is told when there is no result to come.
+/// Joins the ogre's script. The join returns an error if that script is stopped.
 pub(crate) async fn crow(ogre: Coroutine<()>) {
     match ogre.await {
         Ok(()) => say("crow", "saw the ogre leave"),

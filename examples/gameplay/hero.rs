@@ -6,7 +6,7 @@ use framestep::prelude::*;
 
 use crate::stage::say;
 
-/// In meters a second.
+/// In meters per second.
 const SPEED: f32 = 2.5;
 
 pub(crate) struct Hero {

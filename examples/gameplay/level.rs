@@ -1,4 +1,4 @@
-//! Levels, loaded on threads of their own.
+//! Levels, each loaded on its own thread.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -46,10 +46,10 @@ impl Level {
     }
 }
 
-/// Reads levels on threads, so that frames go on while a disk is slow.
+/// Reads levels on threads, so that a slow disk does not hold up the frames.
 ///
-/// The host begins the work between two frames, with [`begin`](Self::begin). So
-/// no level is there in the frame that asked for it, however fast the disk.
+/// The host starts the threads between two frames, with [`begin`](Self::begin). So
+/// a level never arrives in the frame that requested it, however fast the disk is.
 pub(crate) struct Loader {
     requests: RefCell<Vec<Request>>,
     threads: RefCell<Vec<JoinHandle<()>>>,
@@ -70,7 +70,7 @@ impl Loader {
         }
     }
 
-    /// The level in `file`, for a script to await.
+    /// Loads the level in `file`. Scripts await it.
     pub(crate) async fn load(&self, file: &'static str) -> io::Result<Level> {
         say("level", &format!("asks for {file}"));
         let (reply, level) = oneshot::channel();
@@ -81,13 +81,13 @@ impl Loader {
         Ok(level)
     }
 
-    /// Starts a thread for every level asked for since the last call.
+    /// Starts a thread for each level that was requested since the last call.
     pub(crate) fn begin(&self) {
         for request in self.requests.take() {
             let disk_delay = self.disk_delay;
             let thread = thread::spawn(move || {
                 thread::sleep(disk_delay);
-                // The script that asked may have been stopped since: then nobody listens.
+                // An error means that the script has been stopped.
                 let _ = request.reply.send(read(request.file));
             });
             self.threads.borrow_mut().push(thread);
@@ -97,7 +97,8 @@ impl Loader {
     /// Blocks until all threads have sent what they read.
     pub(crate) fn finish(&self) {
         for thread in self.threads.take() {
-            // A thread that panicked sent nothing, which the script notices.
+            // A thread that panicked has sent nothing: the script receives an
+            // error.
             let _ = thread.join();
         }
     }

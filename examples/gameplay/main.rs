@@ -1,4 +1,5 @@
-//! A small scene in real time; with `--headless`, the same at once and without a clock.
+//! A small scene in real time, or, with `--headless`, on virtual time without a
+//! clock.
 
 mod countdown;
 mod cutscene;
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
 }
 
 fn play(options: &Options) -> Result<(), Box<dyn Error>> {
-    // In real time the disk is slow, so that there is something to wait for.
+    // In real time the disk is slow, so that the scripts have to wait.
     let disk_delay = Duration::from_millis(if options.headless { 0 } else { 400 });
     let loader = Rc::new(Loader::new(disk_delay));
 
@@ -57,7 +58,7 @@ fn play(options: &Options) -> Result<(), Box<dyn Error>> {
         run_in_real_time(&mut executor, &loader, options.fps, is_over);
     }
 
-    // It has ended, so this runs no frame: it takes the result.
+    // The scene has ended, so this runs no frame and returns the result.
     executor.run_until(scene, 0)??;
 
     let time = executor.time();
@@ -70,8 +71,7 @@ fn play(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs a frame at every 1/`fps` s of the wall clock, and tells the executor how
-/// long it really was.
+/// Runs a frame every 1/`fps` s of wall-clock time, and passes in how long it took.
 fn run_in_real_time(
     executor: &mut Executor,
     loader: &Loader,
@@ -87,18 +87,18 @@ fn run_in_real_time(
         let now = Instant::now();
         executor.run_frame(now - last);
         last = now;
-        // After a slow frame the next one comes at once, but no more than one:
-        // the dt makes up for the others.
+        // After a slow frame, one frame follows at once; its dt makes up for the
+        // others.
         boundary = (boundary + frame).max(now);
     }
 }
 
-/// Runs frames of exactly 1/`fps` s as fast as they go.
+/// Runs frames of exactly 1/`fps` s, as fast as possible.
 fn run_headless(executor: &mut Executor, loader: &Loader, fps: u32, is_over: impl Fn() -> bool) {
     while !is_over() {
-        // How long a thread takes is the one thing here that differs from run to
-        // run. So no frame goes by while one works: on virtual time, what was
-        // asked for in one frame is there in the next.
+        // Only the duration of a thread differs from run to run. So no frame runs
+        // while a thread works: a level that is requested in one frame arrives in
+        // the next.
         loader.begin();
         loader.finish();
         executor.run_frame(1.0 / f64::from(fps));

@@ -4,7 +4,7 @@ use framestep::prelude::*;
 
 use crate::stage::say;
 
-/// In meters a second.
+/// In meters per second.
 const SPEED: f32 = 1.5;
 
 pub(crate) async fn walk(posts: Vec<f32>) {
@@ -16,8 +16,7 @@ pub(crate) async fn walk(posts: Vec<f32>) {
     }
 }
 
-/// Like everything that physics moves: by the same length in every step,
-/// whatever the frame rate.
+/// Moves by the same length in every fixed step, whatever the frame rate.
 async fn walk_to(x: &mut f32, post: f32) {
     loop {
         fixed_update().await;

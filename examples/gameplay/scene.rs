@@ -1,4 +1,4 @@
-//! The scene from beginning to end: the script that starts all the others.
+//! The main script, which starts all others.
 
 use std::error::Error;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub(crate) async fn play(loader: Rc<Loader>) -> Result<(), Box<dyn Error>> {
     start(cutscene::intro()).await??;
     let level = level.await??;
 
-    // The guard walks without end: it goes with the scene.
+    // The guard's script never returns: it is stopped when the scene ends.
     let _guard = start(patrol::walk(level.posts)).stop_on_drop();
 
     let hero = Rc::new(Hero::new());
@@ -29,7 +29,7 @@ pub(crate) async fn play(loader: Rc<Loader>) -> Result<(), Box<dyn Error>> {
     wait_until(|| door.is_open()).await;
     hero.walk_to(door.x + 2.0).await;
 
-    // The crow takes the handle, to wait for the end; the id is enough to stop.
+    // The crow takes the handle, to join the ogre. The id is enough to stop it.
     let ogre = start(enemy::ogre());
     let ogre_id = ogre.id();
     let crow = start(enemy::crow(ogre));

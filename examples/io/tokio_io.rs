@@ -1,4 +1,5 @@
-//! Network I/O in a script: tokio's types, awaited while tokio runs on a thread of its own.
+//! Network I/O in a script: tokio's types, awaited while tokio runs on its own
+//! thread.
 
 use std::error::Error;
 use std::io;
@@ -13,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 const FRAME: Duration = Duration::from_millis(16);
 
-/// A script: it says a few things to a server, one after the other.
+/// A script that sends a few lines to a server and waits for each answer.
 async fn chat(
     address: impl ToSocketAddrs,
     answers: mpsc::UnboundedSender<String>,
@@ -23,14 +24,14 @@ async fn chat(
         stream.write_all(format!("{word}\n").as_bytes()).await?;
         let mut answer = String::new();
         stream.read_line(&mut answer).await?;
-        // Nobody listens once the other script has ended.
+        // An error means that the other script has ended.
         let _ = answers.send(answer.trim().to_owned());
         wait_seconds(0.1).await;
     }
     Ok(())
 }
 
-/// Another script: it shows what arrives.
+/// A script that prints the answers.
 async fn show(mut answers: mpsc::UnboundedReceiver<String>) {
     while let Some(answer) = answers.recv().await {
         println!("frame {:>2}: the server says \"{answer}\"", time().frame);
@@ -53,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (shut_down, done) = oneshot::channel::<()>();
     let io_thread = thread::spawn(move || runtime.block_on(done));
 
-    // What a script awaits finds the runtime that this thread has entered.
+    // tokio's types find the runtime that this thread has entered.
     let _entered = tokio.enter();
     let listener = tokio.block_on(TcpListener::bind("127.0.0.1:0"))?;
     let address = listener.local_addr()?;
@@ -68,12 +69,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         thread::sleep(FRAME);
     }
 
-    // Should it hang, this is where the time is up: it is stopped.
+    // Stops the script if it has not ended within five seconds.
     chat.stop();
     executor.run_until(chat, FRAME)??;
     println!("frame {:>2}: hung up", executor.time().frame);
 
-    // Fails only if the thread has ended before, as the join tells.
+    // An error means that the thread has ended; the join below shows why.
     let _ = shut_down.send(());
     io_thread.join().expect("tokio's thread does not panic")?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The end of a step, where a job may have to wait for the next frame.
+//! The future of a checkpoint: a job may wait in it for the next frame.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -28,15 +28,15 @@ pub struct Checkpoint<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     New,
-    /// It waits for the next frame, and for what the others leave over.
+    /// It waits for the next frame, or for an unspent part of another job's share.
     Waiting,
-    /// It waits for the next frame alone: another checkpoint of the same job
-    /// waits as well.
+    /// It waits only for the next frame, because another checkpoint of the same job
+    /// is `Waiting`.
     Beside,
     Done,
 }
 
-/// When a checkpoint is polled.
+/// The frame and the phase in which a checkpoint is polled.
 #[derive(Clone, Copy)]
 struct Now {
     frame: u64,
@@ -54,14 +54,14 @@ impl<'a> Checkpoint<'a> {
         }
     }
 
-    /// Goes on in `phase` of the next frame, if it has to wait.
+    /// Resumes in `phase` of the next frame, if it has to wait.
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.phase = phase;
         self.frame = next_frame().in_phase(phase);
         self
     }
 
-    /// The step has ended. `true`: the job may go on at once.
+    /// Ends the step. Returns whether the job may continue at once.
     fn begin(&mut self, now: Now, timepiece: &Timepiece) -> bool {
         let (shared, job) = (&self.budget.shared, self.budget.job);
         let cost = shared.meter.cost(now.frame, self.units, timepiece);
@@ -71,7 +71,7 @@ impl<'a> Checkpoint<'a> {
         }
         if ledger.wait(job, self.phase) {
             self.state = State::Waiting;
-            // The last to have its turn sees what the others have left over.
+            // This was the last turn: divide what the others have left unspent.
             if now.phase == Some(self.phase) && !ledger.has_turns_to_come(self.phase) {
                 ledger.settle(now.frame, self.phase);
             }
@@ -81,7 +81,7 @@ impl<'a> Checkpoint<'a> {
         false
     }
 
-    /// Whether the job was given more in this frame.
+    /// Whether the job was granted more in this frame.
     fn is_granted(&self, now: Now) -> bool {
         let (shared, job) = (&self.budget.shared, self.budget.job);
         let mut ledger = shared.ledger.borrow_mut();
@@ -94,7 +94,7 @@ impl<'a> Checkpoint<'a> {
         ledger.is_granted(now.frame, job)
     }
 
-    /// The wait is over: another step begins.
+    /// Ends the wait and begins another step.
     fn go_on(&mut self, now: Now, timepiece: &Timepiece) {
         let (shared, job) = (&self.budget.shared, self.budget.job);
         let (own, watcher) = {
@@ -111,7 +111,7 @@ impl<'a> Checkpoint<'a> {
         shared.meter.begin(now.frame, timepiece);
     }
 
-    /// Wakes all others that were given more.
+    /// Wakes all other jobs that were granted more.
     fn wake_granted(&self) {
         loop {
             let granted = self.budget.shared.ledger.borrow_mut().next_granted();
@@ -132,7 +132,7 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
-/// A hostile waker takes nothing from those behind it.
+/// Swallows a panic of the waker, so that the jobs after it are woken, too.
 fn wake(waker: Waker) {
     call::quietly(|| waker.wake());
 }

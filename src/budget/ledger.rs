@@ -1,12 +1,12 @@
-//! Who may spend how much of a frame. Pure arithmetic; it calls no user code.
+//! How much of a frame each job may spend. Pure arithmetic; it calls no user code.
 //!
 //! ```text
-//! a frame begins     the total is divided among those who wait: their shares
-//!                    are promised, the rest is in the pool
-//! a turn begins      a job gets the share that it was promised
-//! a step ends        its cost is taken off; at nothing left, the job waits
-//! all have had       what they have not spent and do not wait with goes back
-//! their turn         to the pool, and from there to those who wait again
+//! a frame begins     the total is divided among the waiting jobs: each is promised
+//!                    a share, and the remainder is the pool
+//! a turn begins      the job receives its promised share
+//! a step ends        its cost is subtracted; if nothing is left, the job waits
+//! all turns are      the unspent shares of jobs that do not wait go back to the
+//! over               pool, and the pool is divided among the jobs that wait again
 //! ```
 
 use std::collections::VecDeque;
@@ -18,22 +18,21 @@ use crate::time::Phase;
 
 pub(super) struct Ledger {
     total: u64,
-    /// Less than this is not worth a resume.
+    /// The least amount for which a job is resumed once more in a frame.
     smallest: u64,
-    /// The frame of all that follows; `None` before the first.
+    /// The frame that the fields below describe; `None` before the first.
     frame: Option<u64>,
-    /// What each job that waited for the frame gets in its turn.
+    /// The share that each job that waited for the frame receives in its turn.
     share: u64,
-    /// What nobody has been promised.
+    /// The amount that is not promised to any job.
     pool: u64,
-    /// What steps have cost beyond what was left to their jobs: it is taken from
-    /// the pool, as far as there is anything in it.
+    /// By how much steps have exceeded the shares of their jobs. The pool pays for
+    /// it, as far as it can.
     overdrawn: u64,
     jobs: Slab<Job>,
-    /// Those who wait, in the order in which they began to.
+    /// The jobs that wait, in the order in which they began to.
     waiting: VecDeque<usize>,
-    /// The job that has been woken to see what is left when all have had their
-    /// turn.
+    /// The job that has been woken to divide the pool when all turns are over.
     watcher: Option<usize>,
 }
 
@@ -41,7 +40,7 @@ pub(super) struct Ledger {
 struct Job {
     /// The frame of its latest turn.
     turn: Option<u64>,
-    /// What it may still spend in that.
+    /// The amount that it may still spend in that frame.
     left: u64,
     waits: Option<Waits>,
 }
@@ -49,7 +48,7 @@ struct Job {
 struct Waits {
     phase: Phase,
     waker: Option<Waker>,
-    /// It was given more in this frame, which it has not taken yet.
+    /// It was granted more in this frame, and has not resumed since.
     is_granted: bool,
 }
 
@@ -84,7 +83,8 @@ impl Ledger {
         self.jobs.insert(Job::default())
     }
 
-    /// It does not wait: a checkpoint that waits borrows the job's budget.
+    /// Removes a job. It does not wait, because a checkpoint that waits borrows the
+    /// job's budget.
     pub(super) fn remove_job(&mut self, job: usize) {
         let job = self.jobs.remove(job);
         if job.turn == self.frame {
@@ -92,7 +92,7 @@ impl Ledger {
         }
     }
 
-    /// Divides the total anew if `frame` is another one than before.
+    /// Divides the total anew if `frame` is a new frame.
     fn begin_frame(&mut self, frame: u64) {
         if self.frame == Some(frame) {
             return;
@@ -110,12 +110,12 @@ impl Ledger {
         }
     }
 
-    /// A step of the job has ended. `true`: it may make another one.
+    /// Subtracts the cost of a step. Returns whether the job may make another step.
     pub(super) fn charge(&mut self, frame: u64, job: usize, cost: u64) -> bool {
         self.begin_frame(frame);
         let job = &mut self.jobs[job];
         if job.turn != self.frame {
-            // Nothing was promised to it, since it has not waited for the frame.
+            // It has no promised share, because it has not waited for the frame.
             job.turn = self.frame;
             job.left = std::mem::take(&mut self.pool);
         }
@@ -127,14 +127,15 @@ impl Ledger {
         goes_on
     }
 
-    /// Pays from the pool for what was overdrawn.
+    /// Pays for the overdrawn amount from the pool.
     fn cover(&mut self) {
         let paid = self.overdrawn.min(self.pool);
         self.pool -= paid;
         self.overdrawn -= paid;
     }
 
-    /// The job waits. `false`: it does so already, elsewhere in its coroutine.
+    /// Makes the job wait. Returns `false` if it already waits, elsewhere in its
+    /// coroutine.
     pub(super) fn wait(&mut self, job: usize, phase: Phase) -> bool {
         let waits = &mut self.jobs[job].waits;
         if waits.is_some() {
@@ -149,20 +150,21 @@ impl Ledger {
         true
     }
 
-    /// Whether the job would be woken like with `waker`.
+    /// Whether the job's waker wakes the same task as `waker`.
     pub(super) fn waits_with(&self, job: usize, waker: &Waker) -> bool {
         let waits = self.jobs[job].waits.as_ref();
         let current = waits.and_then(|waits| waits.waker.as_ref());
         current.is_some_and(|current| current.will_wake(waker))
     }
 
-    /// Gives back the waker before, which is for the caller to drop.
+    /// Returns the previous waker. The caller drops it outside the borrow.
     pub(super) fn set_waker(&mut self, job: usize, waker: Waker) -> Option<Waker> {
         let waits = self.jobs[job].waits.as_mut()?;
         waits.waker.replace(waker)
     }
 
-    /// The job waits no longer. Its waker is for the caller to drop.
+    /// Makes the job stop waiting. Returns its waker, which the caller drops
+    /// outside the borrow.
     pub(super) fn stop_waiting(&mut self, job: usize) -> Option<Waker> {
         let waits = self.jobs[job].waits.take()?;
         if let Some(index) = self.waiting.iter().position(|&waiting| waiting == job) {
@@ -177,7 +179,7 @@ impl Ledger {
         waits.waker
     }
 
-    /// A frame has come for the job: it waits no longer, and gets its share.
+    /// Begins the job's turn in `frame`: it stops waiting and receives its share.
     pub(super) fn begin_turn(&mut self, frame: u64, job: usize) -> Option<Waker> {
         self.begin_frame(frame);
         let promised = self.jobs[job].waits.is_some() && self.jobs[job].turn != self.frame;
@@ -191,15 +193,14 @@ impl Ledger {
         waker
     }
 
-    /// Whether the job was given more in `frame`.
+    /// Whether the job was granted more in `frame`.
     pub(super) fn is_granted(&self, frame: u64, job: usize) -> bool {
         let waits = self.jobs[job].waits.as_ref();
         self.frame == Some(frame) && waits.is_some_and(|waits| waits.is_granted)
     }
 
-    /// Chooses one to be woken when the others of its phase have had their turn:
-    /// a turn has begun, and whether it leaves something over is not seen by
-    /// anybody else.
+    /// Chooses a job to be woken when all turns in `phase` are over. A turn has
+    /// begun, and without this job nothing would notice its unspent share.
     pub(super) fn choose_watcher(&mut self, phase: Phase) -> Option<Waker> {
         if self.watcher.is_some() {
             return None;
@@ -213,12 +214,12 @@ impl Ledger {
         self.jobs[job].waits.as_mut()?.waker.take()
     }
 
-    /// Whether the job is the one chosen; it is one no longer.
+    /// Whether the job was chosen as the watcher. It no longer is afterwards.
     pub(super) fn take_watcher(&mut self, job: usize) -> bool {
         self.watcher.take_if(|watcher| *watcher == job).is_some()
     }
 
-    /// Whether others are to have their turn in this run of `phase`.
+    /// Whether a turn of another job is yet to come in this run of `phase`.
     pub(super) fn has_turns_to_come(&self, phase: Phase) -> bool {
         self.waiting.iter().any(|&job| {
             let job = &self.jobs[job];
@@ -227,7 +228,7 @@ impl Ledger {
         })
     }
 
-    /// Divides what is left among those who have spent their shares in `phase`.
+    /// Divides the pool among the jobs that have spent their shares in `phase`.
     pub(super) fn settle(&mut self, frame: u64, phase: Phase) {
         self.begin_frame(frame);
         for (_, job) in &mut self.jobs {
@@ -256,15 +257,16 @@ impl Ledger {
         }
     }
 
-    /// Whether the job has had its turn in this frame, in `phase`, and waits for
-    /// more.
+    /// Whether the job has had its turn in this frame and waits for more in
+    /// `phase`.
     fn is_spent(&self, job: usize, phase: Phase) -> bool {
         let job = &self.jobs[job];
         let waits = job.waits.as_ref();
         job.turn == self.frame && waits.is_some_and(|w| w.phase == phase && !w.is_granted)
     }
 
-    /// Takes the waker of the first who was given more and has not been woken.
+    /// Takes the waker of the first job that was granted more and has not been
+    /// woken.
     pub(super) fn next_granted(&mut self) -> Option<Waker> {
         self.waiting.iter().find_map(|&job| {
             let waits = self.jobs[job].waits.as_mut()?;

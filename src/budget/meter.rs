@@ -1,4 +1,4 @@
-//! How a budget measures what a step has cost.
+//! How a budget measures the cost of a step.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -7,38 +7,40 @@ use crate::inspect::Timepiece;
 
 #[derive(Debug)]
 pub(super) enum Meter {
-    /// The jobs say.
+    /// The jobs state their costs.
     Units,
-    /// Time, since it was last read; and in which frame that was.
+    /// The cost of a step is the time since the last reading.
     Time {
+        /// The last reading, and its frame.
         read: Cell<Option<(u64, Duration)>>,
-        /// What a step counts as where there is no telling the time.
+        /// The cost of a step if the time cannot be read.
         unknown: u64,
     },
 }
 
 impl Meter {
-    /// Of a budget of that many nanoseconds.
+    /// The meter of a budget of `total_ns` nanoseconds.
     pub(super) fn time(total_ns: u64) -> Self {
         Meter::Time {
             read: Cell::new(None),
-            // One step a frame, unless there is no limit.
+            // One step a frame, unless the budget is unlimited.
             unknown: if total_ns == u64::MAX { 0 } else { u64::MAX },
         }
     }
 
-    /// A job resumes in `frame`: what went before is not its doing. Calls user code.
+    /// Begins a step in `frame`, so that the time before it is not counted. Calls
+    /// user code.
     pub(super) fn begin(&self, frame: u64, timepiece: &Timepiece) {
         if let Meter::Time { read, .. } = self {
             read.set(timepiece.read().map(|now| (frame, now)));
         }
     }
 
-    /// What the step has cost that ends now, if it is `units` by itself. Calls user
-    /// code.
+    /// The cost of the step that ends now; `units` if the jobs state their costs.
+    /// Calls user code.
     ///
-    /// In time, it began when the time was last read, by whichever job; where
-    /// nothing was read in this frame, that is not known, and counts as nothing.
+    /// In time, the step began at the last reading, by any job. If there was no
+    /// reading in this frame, the beginning is unknown, and the step costs nothing.
     pub(super) fn cost(&self, frame: u64, units: u64, timepiece: &Timepiece) -> u64 {
         let Meter::Time { read, unknown } = self else {
             return units;

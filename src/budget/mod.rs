@@ -1,4 +1,4 @@
-//! Long jobs, cut into frames.
+//! Budgets: long jobs that are split over frames.
 
 #![forbid(unsafe_code)]
 
@@ -18,33 +18,37 @@ use meter::Meter;
 
 pub use checkpoint::Checkpoint;
 
-/// How much of a frame long jobs may take, all together.
+/// How much of each frame a group of long jobs may use.
 ///
-/// A job that would hold a frame, such as a search for paths or the making of a
-/// level, awaits a [`checkpoint`](Budget::checkpoint) after each small step. That
-/// goes on at once while the job's share of this frame is not spent, else in the
-/// next frame.
+/// A job that would hold up a frame, such as a path search or the generation of a
+/// level, awaits a [`checkpoint`](Budget::checkpoint) after each small step. The
+/// checkpoint is ready at once while the job's share of this frame is not spent.
+/// Otherwise, the job resumes in the next frame.
 ///
 /// # One budget, several jobs
 ///
-/// Each clone stands for one job. What the budget allows in a frame is divided
-/// evenly among the jobs that wait for the frame, whichever of them resumes
-/// first. What one of them leaves over, because it ends or waits for something
-/// else, goes to those that have spent their share: they resume again later in
-/// the same run, if they are in the same phase. A job that joins in the middle
-/// of a frame gets what nobody has been promised.
+/// Each clone stands for one job. The jobs share each frame as follows:
 ///
-/// No step is cut short, and every job that waits for a frame makes at least one
-/// step in it, even if the budget is zero. So a frame may take longer than the
-/// budget says, by one step for each job.
+/// - The budget of a frame is divided evenly among the jobs that wait for the
+///   frame, whichever of them resumes first.
+/// - A job may leave a part of its share unspent, because it ends or waits for
+///   something else. That part goes to the jobs that have spent their share. They
+///   resume again later in the same run, if they are in the same phase.
+/// - A job that joins in the middle of a frame receives the part that has not been
+///   promised to any other job.
+///
+/// A step is never interrupted. Every job that waits for a frame makes at least one
+/// step in it, even if the budget is zero. So a frame may exceed the budget by one
+/// step for each job.
 ///
 /// # Two measures
 ///
-/// [`Budget::new`] counts time, and reads the computer's clock, or the executor's
-/// [`stopwatch`](crate::Builder::stopwatch): once when a job resumes, and once at each
-/// checkpoint. How far a job gets in a frame depends on the machine. [`Budget::of_units`] counts units that
-/// the jobs state, so that the same inputs give the same frames: for tests,
-/// replays and lockstep.
+/// [`Budget::new`] measures time. It reads the computer's clock, or the executor's
+/// [`stopwatch`](crate::Builder::stopwatch), once when a job resumes and once at
+/// each checkpoint. How far a job advances in a frame depends on the machine.
+///
+/// [`Budget::of_units`] counts units that the jobs state. The same inputs then
+/// produce the same frames: for tests, replays and lockstep.
 ///
 /// # Examples
 ///
@@ -68,7 +72,7 @@ pub use checkpoint::Checkpoint;
 ///
 /// # Source
 ///
-/// A coroutine that looks at a stopwatch and yields; `TimeBudgetPerFrameDeferAgent`
+/// A coroutine that checks a stopwatch and yields; `TimeBudgetPerFrameDeferAgent`
 /// of Unity's `glTFast`.
 pub struct Budget {
     shared: Rc<Shared>,
@@ -78,22 +82,22 @@ pub struct Budget {
 
 /// What the clones of a budget share.
 struct Shared {
-    /// Borrowed for arithmetic alone: wakers are cloned, called and dropped while
-    /// it is not.
+    /// Borrowed only for arithmetic. Wakers are cloned, called and dropped outside
+    /// the borrow.
     ledger: RefCell<Ledger>,
     meter: Meter,
 }
 
-/// Time below which a job is not resumed once more in a frame.
+/// The least time for which a job is resumed once more in a frame.
 const SMALLEST_TIME_NS: u64 = 10_000;
 
 impl Budget {
-    /// At most `seconds` of each frame, by the clock on the wall.
+    /// A budget of `seconds` of each frame, in wall-clock time.
     ///
-    /// With zero or a negative length each job makes one step a frame, with
-    /// infinity they never wait. Where the time cannot be told, as on
-    /// `wasm32-unknown-unknown` without a [`stopwatch`](crate::Builder::stopwatch), each
-    /// job makes one step a frame, too.
+    /// With zero or a negative length, each job makes one step a frame. With
+    /// infinity, the jobs never wait. On a target without a clock, such as
+    /// `wasm32-unknown-unknown`, each job makes one step a frame, unless the
+    /// executor has a [`stopwatch`](crate::Builder::stopwatch).
     ///
     /// # Panics
     ///
@@ -133,9 +137,9 @@ impl Budget {
         Self::with(ledger, Meter::time(total_ns))
     }
 
-    /// At most `units` of each frame, as stated by the jobs: 1 for each
-    /// [`checkpoint`](Budget::checkpoint), any number for each
-    /// [`checkpoint_cost`](Budget::checkpoint_cost).
+    /// A budget of `units` units of each frame. A
+    /// [`checkpoint`](Budget::checkpoint) costs 1 unit, a
+    /// [`checkpoint_cost`](Budget::checkpoint_cost) any number.
     pub fn of_units(units: u64) -> Self {
         Self::with(Ledger::new(units, 1), Meter::Units)
     }
@@ -151,30 +155,30 @@ impl Budget {
         }
     }
 
-    /// To be awaited after each step: goes on at once while this job's share of
-    /// the frame is not spent.
+    /// Ends a step of the job. Await it after each step.
     ///
     /// # Resumes
     ///
-    /// At once, or in [`Phase::Update`](crate::Phase::Update) of the next frame,
-    /// or in another phase with [`in_phase`](Checkpoint::in_phase); or later in
-    /// the run under way if that is of the same phase and another job has left
-    /// something over.
+    /// At once, if this job's share of the frame is not spent. Otherwise in
+    /// [`Phase::Update`](crate::Phase::Update) of the next frame, or in another
+    /// phase with [`in_phase`](Checkpoint::in_phase). It resumes later in the
+    /// current run if that run is of the same phase and another job leaves a part
+    /// of its share unspent.
     ///
     /// # Cancel safety
     ///
-    /// Dropping it loses nothing: what was spent is spent, and what this job had
-    /// been promised goes to the others.
+    /// Dropping the future cancels the wait. The cost of the step stays counted,
+    /// and the share that was promised to this job goes to the others.
     ///
     /// # Panics
     ///
-    /// If polled outside of an [`Executor`](crate::Executor).
+    /// If polled outside an [`Executor`](crate::Executor).
     pub fn checkpoint(&self) -> Checkpoint<'_> {
         self.checkpoint_cost(1)
     }
 
-    /// A [`checkpoint`](Budget::checkpoint) after a step that has cost `units`; 0
-    /// counts as 1. A budget of time does not look at this.
+    /// Like [`checkpoint`](Budget::checkpoint), after a step that has cost `units`;
+    /// 0 counts as 1. A budget of time ignores `units`.
     ///
     /// # Examples
     ///
@@ -185,8 +189,8 @@ impl Budget {
     /// let frame = executor.run_until(
     ///     async move {
     ///         next_frame().await;
-    ///         budget.checkpoint_cost(60).await; // 40 are left
-    ///         budget.checkpoint_cost(60).await; // and these are gone
+    ///         budget.checkpoint_cost(60).await; // 40 units are left
+    ///         budget.checkpoint_cost(60).await; // spends the rest: waits
     ///         time().frame
     ///     },
     ///     0.1,
@@ -199,7 +203,7 @@ impl Budget {
 }
 
 impl Clone for Budget {
-    /// One more job.
+    /// Adds a job to the budget.
     fn clone(&self) -> Self {
         let job = self.shared.ledger.borrow_mut().add_job();
         Budget {
@@ -217,7 +221,7 @@ impl Drop for Budget {
 
 impl fmt::Debug for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What it is written to is user code.
+        // The writer is user code: no borrow during the write.
         let (total, jobs, waiting) = {
             let ledger = self.shared.ledger.borrow();
             (ledger.total(), ledger.jobs(), ledger.waiting())

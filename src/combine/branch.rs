@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use pin_project::pin_project;
 
-/// One of several futures that are joined.
+/// One of several joined futures.
 #[pin_project(project = Projected, project_replace = Owned)]
 #[derive(Debug)]
 pub enum Branch<F: Future> {
@@ -34,7 +34,7 @@ impl<F: Future> Branch<F> {
         true
     }
 
-    /// The output of a future that is ready.
+    /// Takes the output of a future that is ready.
     ///
     /// # Panics
     ///

@@ -6,16 +6,16 @@
 /// tuple.
 ///
 /// `join!(a, b, c)` takes up to 64 futures, or other values that implement
-/// [`IntoFuture`]; [`join_all`](crate::join_all) takes any number of futures of
-/// one type. It runs them concurrently inside the coroutine that awaits it,
-/// without an allocation. The futures may borrow local variables, and need
-/// neither `pin!` nor `fuse()`. Use it wherever `.await` is allowed.
+/// [`IntoFuture`]; [`join_all`](crate::join_all) takes any number of futures of one
+/// type. It runs them concurrently inside the coroutine that awaits it, and
+/// allocates nothing. The futures may borrow local variables, and need neither
+/// `pin!` nor `fuse()`. Use it wherever `.await` is allowed.
 ///
 /// # Resumes
 ///
-/// As soon as the last of the futures is ready, in the phase in which that one
-/// resumes. Each poll polls those that are still pending, in the order in which
-/// they are written. A future is dropped as soon as it is ready.
+/// As soon as the last of the futures is ready, in the phase in which that future
+/// resumes. Each poll of the coroutine polls the pending futures, in the order in
+/// which they are written. A future is dropped as soon as it is ready.
 ///
 /// # Output
 ///
@@ -24,11 +24,11 @@
 ///
 /// # Cancel safety
 ///
-/// When the coroutine is stopped, or the future that contains `join!` is
-/// dropped, the futures are dropped in the order in which they are written:
-/// their waits are removed in O(1), and coroutines whose handles are among them
-/// run on, unless they [stop on drop](crate::Coroutine::stop_on_drop). Outputs
-/// of futures that were ready are lost.
+/// When the coroutine is stopped, or the future that contains `join!` is dropped,
+/// the futures are dropped in the order in which they are written. Their waits are
+/// removed in O(1). Coroutines whose handles are among the futures keep running,
+/// unless they [stop on drop](crate::Coroutine::stop_on_drop). The outputs of ready
+/// futures are lost.
 ///
 /// # Examples
 ///
@@ -67,8 +67,8 @@ macro_rules! join {
     };
 }
 
-/// Expands [`join!`]. Each step names one future `future`; hygiene keeps the
-/// names apart, since each comes from an expansion of its own.
+/// Expands [`join!`]. Each step names one future `future`. Each name comes from its
+/// own expansion, so hygiene keeps the names apart.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __join {
@@ -81,10 +81,10 @@ macro_rules! __join {
         )
     };
     (@name {$(($future:ident $expression:expr))+} {$($last_first:ident)+}) => {{
-        // `let` extends the life of what an expression borrows.
+        // `let` extends the lifetime of the temporaries that an expression borrows.
         $( let $future = $expression; )+
-        // In reverse, because local variables are dropped in reverse. Each `let`
-        // moves the future; one more is measurable.
+        // In reverse order, because local variables are dropped in reverse. Each
+        // `let` moves the future, and one more move is measurable.
         $( let mut $last_first = ::core::pin::pin!($crate::__expansion::Branch::Pending(
             ::core::future::IntoFuture::into_future($last_first)
         )); )+

@@ -18,19 +18,17 @@ use super::pinned;
 ///
 /// It takes coroutine handles and any other futures of one type, and runs the
 /// futures concurrently inside the coroutine that awaits it. They share one
-/// allocation. For futures of different types there is
-/// [`join!`](crate::join!).
+/// allocation. For futures of different types, use [`join!`](crate::join!).
 ///
 /// # Resumes
 ///
-/// As soon as the last of them is ready, in the phase in which that one resumes:
-/// with handles, in the frame and phase in which the last coroutine ends. At
-/// once if all are ready, or if there are none.
+/// As soon as the last of the futures is ready, in the phase in which that future
+/// resumes. With handles, that is the frame and phase in which the last coroutine
+/// ends. It is ready at once if all futures are ready, or if there are none.
 ///
-/// Each poll polls the futures that are still pending, in order. A future is
-/// dropped as soon as it is ready. To wait for thousands of coroutines that end
-/// one by one, await their handles in a loop, which looks at one of them at a
-/// time.
+/// Each poll of the coroutine polls the pending futures, in order. A future is
+/// dropped as soon as it is ready. To wait for thousands of coroutines that end one
+/// by one, await their handles in a loop, which polls one of them at a time.
 ///
 /// # Output
 ///
@@ -41,14 +39,13 @@ use super::pinned;
 ///
 /// # Cancel safety
 ///
-/// Dropping it drops the futures, in order: their waits are removed in O(1), and
-/// coroutines whose handles are among them run on, unless they [stop on
-/// drop](crate::Coroutine::stop_on_drop). Outputs of futures that were ready are
-/// lost.
+/// Dropping the future drops the joined futures, in order. Their waits are removed
+/// in O(1). Coroutines whose handles are among them keep running, unless they [stop
+/// on drop](crate::Coroutine::stop_on_drop). The outputs of ready futures are lost.
 ///
 /// # Panics
 ///
-/// When polled: if a coroutine awaits itself, or if it was ready before.
+/// When polled: if a coroutine awaits itself, or if the `JoinAll` was ready before.
 ///
 /// # Examples
 ///
@@ -66,7 +63,7 @@ use super::pinned;
 ///         assert_eq!(join_all([3, 1, 2].map(walk)).await, [3, 1, 2]);
 ///         assert_eq!(time().elapsed.as_secs(), 3);
 ///
-///         // The same with coroutines, which run on if this one is stopped.
+///         // The same with coroutines, which keep running if this one is stopped.
 ///         let walkers = [3, 1, 2].map(|seconds| start(walk(seconds)));
 ///         let arrived: Result<Vec<_>, _> = join_all(walkers).await.into_iter().collect();
 ///         assert_eq!(arrived.unwrap(), [3, 1, 2]);

@@ -1,5 +1,5 @@
-//! Combinators: several futures as one, polled in order with the waker of the
-//! coroutine, so that the waits inside register directly.
+//! Combinators: several futures as one. They poll the futures in order, with the
+//! waker of the coroutine, so that the waits inside register directly.
 
 mod branch;
 pub mod expansion;

@@ -17,37 +17,36 @@ use super::pinned;
 ///
 /// It takes coroutine handles and any other futures of one type, and runs the
 /// futures concurrently inside the coroutine that awaits it. They share one
-/// allocation. For futures of different types there is
-/// [`select!`](crate::select!).
+/// allocation. For futures of different types, use [`select!`](crate::select!).
 ///
-/// With handles, the other coroutines run on, since dropping a handle detaches
-/// its coroutine. Call [`stop_on_drop`](crate::Coroutine::stop_on_drop) on each
-/// to have the others stopped, or keep their [`id`](crate::Coroutine::id)s to
-/// decide later.
+/// With handles, the other coroutines keep running, because dropping a handle
+/// detaches its coroutine. To stop them, call
+/// [`stop_on_drop`](crate::Coroutine::stop_on_drop) on each handle. To decide
+/// later, keep their [`id`](crate::Coroutine::id)s.
 ///
 /// # Resumes
 ///
-/// As soon as the first of them is ready, in the phase in which that one
-/// resumes: with handles, in the frame and phase in which the first coroutine
-/// ends. At once if one is ready.
+/// As soon as the first of the futures is ready, in the phase in which that future
+/// resumes. With handles, that is the frame and phase in which the first coroutine
+/// ends. It is ready at once if one of the futures is.
 ///
 /// # Output
 ///
-/// The index of the first future that is ready, and its output. Each poll polls
-/// the futures in order, so if several are ready in one poll, the lowest index
-/// wins. The others are dropped, in order, before this returns. A coroutine
+/// The index of the first future that is ready, and its output. Each poll polls the
+/// futures in order, so if several are ready in one poll, the lowest index wins.
+/// The others are dropped, in order, before the output is returned. A coroutine
 /// handle yields a `Result`: what the coroutine returned, or a
 /// [`JoinError`](crate::JoinError) if it was stopped or panicked.
 ///
 /// # Cancel safety
 ///
-/// Dropping it drops the futures, in order: their waits are removed in O(1), and
-/// handles are dropped as above.
+/// Dropping the `Race` drops the futures, in order. Their waits are removed in
+/// O(1), and handles are dropped as above.
 ///
 /// # Panics
 ///
-/// At once, if there are no futures, since none would ever be ready. When
-/// polled: if a coroutine awaits itself, or if it was ready before.
+/// - When called: if there are no futures, because none would ever be ready.
+/// - When polled: if a coroutine awaits itself, or if the `Race` was ready before.
 ///
 /// # Examples
 ///

@@ -13,37 +13,40 @@
 /// }
 /// ```
 ///
-/// The shape is that of `tokio::select!`. There may be up to 64 branches; the
-/// comma after a handler in braces may be left out, and `else` is optional and
-/// comes last. The futures may borrow local variables, and need neither `pin!`
-/// nor `fuse()`: coroutine handles, waits, `async` blocks, and any other type that
-/// implements [`IntoFuture`]. It allocates nothing. Use it
-/// wherever `.await` is allowed.
+/// The syntax is that of `tokio::select!`. There may be up to 64 branches. The
+/// comma after a handler in braces may be left out. `else` is optional and comes
+/// last.
 ///
-/// What happens, in order:
+/// A future is a coroutine handle, a wait, an `async` block, or any other value
+/// that implements [`IntoFuture`]. The futures may borrow local variables, and need
+/// neither `pin!` nor `fuse()`. `select!` allocates nothing. Use it wherever
+/// `.await` is allowed.
+///
+/// It runs in these steps:
 ///
 /// 1. The conditions are evaluated. A branch whose condition is false is
 ///    disabled.
-/// 2. The future expressions are evaluated, also those of disabled branches,
-///    whose futures are never polled.
+/// 2. The future expressions are evaluated, including those of disabled branches.
+///    The futures of disabled branches are never polled.
 /// 3. The futures are polled in order from the top, in each poll of the
 ///    coroutine, until one is ready with an output that matches its pattern. A
 ///    branch whose output does not match is disabled, and the next one is
 ///    polled.
 /// 4. All futures are dropped, in order from the top.
-/// 5. The handler runs. It may use what the futures borrowed, and `.await`, `?`,
-///    `break`, `continue` and `return` work in it as they do around `select!`.
+/// 5. The handler runs. It may use the variables that the futures borrowed.
+///    `.await`, `?`, `break`, `continue` and `return` work in it as they do around
+///    `select!`.
 ///
 /// If all branches are disabled, the `else` handler runs in place of step 5.
 ///
-/// When two branches are ready in one poll, the upper one wins: the order is
-/// fixed, so that a replay takes the same branch. (`biased;` as the first line,
-/// which asks tokio for this order, is accepted and changes nothing.) In a loop,
-/// put a branch that may be ready each time below the others.
+/// If two branches are ready in one poll, the upper branch wins. The order is
+/// fixed, so a replay takes the same branch. (tokio uses this order after `biased;`
+/// as the first line, which is accepted here and changes nothing.) In a loop, put a
+/// branch that may be ready each time below the others.
 ///
 /// # Resumes
 ///
-/// As soon as the first future is ready, in the phase in which that one resumes.
+/// As soon as the first future is ready, in the phase in which that future resumes.
 ///
 /// # Output
 ///
@@ -51,14 +54,16 @@
 ///
 /// # Cancel safety
 ///
-/// The futures of the other branches are dropped before the handler runs: their
-/// waits are removed in O(1), and what they had done so far is lost. A loop that
-/// calls `select!` starts each wait anew; to keep one, create it before the loop
-/// and pass `&mut wait`. A branch with a coroutine handle drops the handle, and
-/// the coroutine runs on, unless it [stops on
-/// drop](crate::Coroutine::stop_on_drop); `&mut handle` keeps the handle. A
-/// future must not be polled again after it was ready, so a loop disables such
-/// a branch with a condition.
+/// The futures of the other branches are dropped before the handler runs. Their
+/// waits are removed in O(1), and their progress is lost. In a loop:
+///
+/// - `select!` starts each wait anew. To keep a wait, create it before the loop and
+///   pass `&mut wait`.
+/// - A branch with a coroutine handle drops the handle. The coroutine keeps
+///   running, unless it [stops on drop](crate::Coroutine::stop_on_drop). To keep
+///   the handle, pass `&mut handle`.
+/// - A future must not be polled again after it was ready. Disable its branch with
+///   a condition.
 ///
 /// # Panics
 ///
@@ -91,7 +96,8 @@
 /// assert_eq!(executor.time().elapsed.as_millis(), 1_500);
 /// ```
 ///
-/// A loop that keeps one wait, and leaves another out when it is over:
+/// A loop that keeps one wait, and disables the branch of another after it was
+/// ready:
 ///
 /// ```
 /// use framestep::prelude::*;
@@ -129,8 +135,8 @@ macro_rules! select {
     };
 }
 
-/// What a poll of [`select!`] returns: the output of one branch, or `()` below
-/// all of them if all are disabled.
+/// What a poll of [`select!`] returns: the output of one branch, or `()` below all
+/// branches if all are disabled.
 #[derive(Debug)]
 pub enum Selected<A, B> {
     /// The output of this branch.
@@ -139,9 +145,9 @@ pub enum Selected<A, B> {
     Below(B),
 }
 
-/// Expands [`select!`]: `@parse` takes the branches apart, one at a time; `@run`
-/// is the code. Each step names its variables `future` and `is_enabled`; hygiene
-/// keeps the names apart, since each comes from an expansion of its own.
+/// Expands [`select!`]: `@parse` parses the branches, one at a time; `@run` is the
+/// code. Each step names its variables `future` and `is_enabled`. Each name comes
+/// from its own expansion, so hygiene keeps the names apart.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select {
@@ -159,10 +165,11 @@ macro_rules! __select {
         // The futures are dropped at the end of this block.
         #[allow(unused_mut)]
         let mut output = {
-            // `let` extends the life of what an expression borrows.
+            // `let` extends the lifetime of the temporaries that an expression
+            // borrows.
             $( let $future = $expression; )+
-            // In reverse, because local variables are dropped in reverse. Each
-            // `let` moves the future; one more is measurable.
+            // In reverse order, because local variables are dropped in reverse.
+            // Each `let` moves the future, and one more move is measurable.
             $( let mut $last_first = ::core::pin::pin!(
                 ::core::future::IntoFuture::into_future($last_first)
             ); )+
@@ -176,9 +183,9 @@ macro_rules! __select {
                             ::core::task::Poll::Ready(mut output) => {
                                 $is_enabled = false;
                                 let mut is_match = false;
-                                // A pattern moves nothing while its guard runs,
-                                // and this guard never holds. So any pattern can
-                                // be tried, also one with `mut` or `ref`.
+                                // A pattern moves nothing while its guard runs, and
+                                // this guard is never true. So any pattern can be
+                                // tried, including one with `mut` or `ref`.
                                 #[allow(unused, clippy::all, clippy::pedantic)]
                                 match output {
                                     $pattern if {
@@ -222,8 +229,8 @@ macro_rules! __select {
         }
     }};
 
-    // A value or a pattern as far down as there are `_`s. Four at a time, since
-    // the depth of a recursion is limited.
+    // Wraps a value or a pattern in one `Below` for each `_`. Four at a time,
+    // because the recursion depth of macros is limited.
     (@at {} $($inner:tt)+) => {
         $($inner)+
     };
@@ -238,7 +245,7 @@ macro_rules! __select {
         $crate::__select!(@at {$($above)*} $crate::__expansion::Selected::Below($($inner)+))
     };
 
-    // {branches} {futures, the last one first} {a `_` for each branch} what is left
+    // {branches} {futures, the last one first} {a `_` for each branch} the remaining tokens
     (@parse {} {} {}) => {
         ::core::compile_error!(
             "`select!` needs at least one branch: `pattern = future => handler,`"

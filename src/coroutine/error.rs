@@ -1,4 +1,4 @@
-//! How a coroutine ended, as those who join it see it.
+//! How a coroutine ended, as the coroutines that join it see it.
 
 #![forbid(unsafe_code)]
 
@@ -13,24 +13,24 @@ use crate::coroutine::CoroutineId;
 
 /// How a coroutine ended.
 ///
-/// Given by [`Coroutine::finished`](crate::Coroutine::finished), which any
+/// The output of [`Coroutine::finished`](crate::Coroutine::finished), which any
 /// number of coroutines may await.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// It returned.
     Finished,
-    /// It was stopped: by handle or id, with its owner, or with its executor.
+    /// It was stopped: by its handle or id, with its owner, or with its executor.
     Stopped,
     /// It, or one of its destructors, panicked.
     Panicked,
 }
 
-/// Why a joined coroutine gave no result: it was stopped, or it panicked.
+/// Why a join has no result: the coroutine was stopped, or it panicked.
 ///
 /// # Clones
 ///
-/// It may be cloned, to be told to several. All clones share the payload of a
-/// panic: the first that asks with [`into_panic`](Self::into_panic) gets it.
+/// All clones of an error share the payload of the panic. The first call of
+/// [`into_panic`](Self::into_panic) takes it.
 ///
 /// # Examples
 ///
@@ -47,13 +47,13 @@ pub enum Outcome {
 ///
 /// # Source
 ///
-/// `tokio::task::JoinError`. In Unity the parent of a stopped coroutine waits
-/// without end.
+/// `tokio::task::JoinError`. In Unity, the parent of a stopped coroutine never
+/// resumes.
 #[derive(Clone)]
 pub struct JoinError(Arc<Failure>);
 
-/// Shared, since the error can be cloned; also, every result of a join is as large
-/// as its error.
+/// Behind an `Arc`, because the error can be cloned, and because a large error
+/// would make every result of a join large.
 struct Failure {
     id: CoroutineId,
     name: Cow<'static, str>,
@@ -61,10 +61,10 @@ struct Failure {
 }
 
 struct Panicked {
-    /// What the panic said, if it was raised with a text.
+    /// The message of the panic, if its payload is a string.
     message: Option<String>,
-    /// Until the first who asks takes it. Behind a mutex so that the error is
-    /// `Sync`, as `?` into most error types asks for.
+    /// `Some` until the first call of `into_panic` takes it. Behind a mutex so that
+    /// the error is `Sync`, which `?` into most error types requires.
     payload: Mutex<Option<Payload>>,
 }
 
@@ -99,27 +99,27 @@ impl JoinError {
         self.0.panic.is_some()
     }
 
-    /// The coroutine that gave no result.
+    /// The id of the coroutine.
     pub fn id(&self) -> CoroutineId {
         self.0.id
     }
 
-    /// Its name: what it was [named](crate::Coroutine::named), else the name of
-    /// its future's type.
+    /// The name of the coroutine: the one set with
+    /// [`named`](crate::Coroutine::named), or else the name of its future's type.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// What the coroutine panicked with, to be passed to
-    /// [`std::panic::resume_unwind`] or downcast.
+    /// Returns the payload of the panic, to downcast it or to pass it to
+    /// [`std::panic::resume_unwind`].
     ///
-    /// There is one payload for all clones of an error. The first call returns it;
-    /// later calls, on other clones, return a `String` in its place: the message of
-    /// the panic, or if there was none, what the error prints.
+    /// All clones of an error share one payload. The first call returns it. Later
+    /// calls, on other clones, return a `String` instead: the message of the panic,
+    /// or, if it has none, the text that the error prints.
     ///
     /// # Panics
     ///
-    /// If the coroutine was stopped: see [`is_panic`](Self::is_panic).
+    /// If the coroutine was stopped. Check [`is_panic`](Self::is_panic) first.
     ///
     /// # Examples
     ///
@@ -136,7 +136,7 @@ impl JoinError {
     pub fn into_panic(self) -> Box<dyn Any + Send> {
         let Some(panic) = &self.0.panic else {
             let id = self.0.id;
-            panic!("coroutine {id} was stopped, it did not panic: ask `is_panic()` first")
+            panic!("coroutine {id} was stopped, it did not panic: check `is_panic()` first")
         };
         let mut payload = panic.payload.lock().unwrap_or_else(PoisonError::into_inner);
         match (payload.take(), &panic.message) {
@@ -146,7 +146,7 @@ impl JoinError {
         }
     }
 
-    /// The message of the panic, if it was raised with one.
+    /// The message of the panic, if it has one.
     fn message(&self) -> Option<&str> {
         self.0.panic.as_ref()?.message.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Waiting for an end without taking the result.
+//! Waiting for the end of a coroutine without taking its result.
 
 #![forbid(unsafe_code)]
 
@@ -17,15 +17,15 @@ use crate::time::PhaseIndex;
 
 use super::error::Outcome;
 
-/// A wait for the end of a coroutine, by [`Coroutine::finished`].
+/// A wait for the end of a coroutine, made by [`Coroutine::finished`].
 ///
-/// It may be cloned, kept and awaited by any number of coroutines, also after
-/// the coroutine has ended and its handle is gone.
+/// Any number of coroutines may clone, keep and await it, also after the coroutine
+/// has ended and its handle has been dropped.
 ///
 /// # Resumes
 ///
-/// Like a join, see [`Coroutine`]; several in the order in which they began to
-/// wait.
+/// Like a join of a [`Coroutine`]. Several waits for the same coroutine resume in
+/// the order in which they began.
 ///
 /// # Output
 ///
@@ -33,7 +33,8 @@ use super::error::Outcome;
 ///
 /// # Cancel safety
 ///
-/// Nothing is lost by dropping it; a clone waits for the same end.
+/// Dropping the future cancels the wait. Nothing is lost: a clone waits for the
+/// same end.
 ///
 /// [`Coroutine`]: crate::Coroutine
 /// [`Coroutine::finished`]: crate::Coroutine::finished
@@ -46,7 +47,7 @@ pub struct Finished {
 
 enum Target {
     Stored(Rc<Core>, Reference),
-    /// What became of it is known, and it is stored no more.
+    /// How it ended is known, and it is no longer stored.
     Known(Outcome),
 }
 
@@ -86,7 +87,8 @@ impl Future for Finished {
                 this.registration.wait_for_end(core, cx, task);
             }
         }
-        // The waker was cloned, which is user code: it may have ended it.
+        // Registering clones the waker, which is user code: it may have ended the
+        // task.
         let Some(outcome) = this.outcome() else {
             return Poll::Pending;
         };

@@ -1,4 +1,4 @@
-//! The handle of one coroutine.
+//! The handle of a coroutine.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -21,35 +21,39 @@ use super::error::{JoinError, Outcome};
 use super::finished::Finished;
 use super::id::CoroutineId;
 
-/// A coroutine that has been spawned or started.
+/// The handle of a coroutine that has been spawned or started.
 ///
-/// Awaiting it waits for its end, like `yield return StartCoroutine(..)`, and
-/// gives what it returned. Dropping it lets the coroutine go on by itself: a panic
-/// is then [reported](crate::Report::CoroutinePanicked), and a panic before the
-/// drop is reported by the drop, unless a join has returned it. Errors that the
-/// coroutine returns go to [`on_error`](Coroutine::on_error).
+/// Awaiting the handle *joins* the coroutine: it waits for the end, like
+/// `yield return StartCoroutine(..)`, and returns the result.
+///
+/// Dropping the handle *detaches* the coroutine, which keeps running. A panic of a
+/// detached coroutine is [reported](crate::Report::CoroutinePanicked). If the
+/// coroutine panicked before the drop, the drop reports the panic, unless a join
+/// has returned it. To handle errors that the coroutine returns, use
+/// [`on_error`](Coroutine::on_error).
 ///
 /// # Resumes
 ///
-/// As soon as the coroutine has ended: in the same frame and the same phase,
-/// before everything that is queued. At once, without a wait, if it had ended
-/// before. If it is stopped by the host, outside of a run: in the next run of
-/// the phase in which the awaiting coroutine was last polled.
+/// - As soon as the coroutine has ended: in the same frame and phase, before
+///   everything that is queued.
+/// - At once, without a wait, if the coroutine has already ended.
+/// - If the host stops the coroutine outside a run: in the next run of the phase in
+///   which the awaiting coroutine was last polled.
 ///
 /// # Output
 ///
-/// What the coroutine returned, or a [`JoinError`] if it was stopped or
-/// panicked. A join never hangs for that.
+/// The result of the coroutine, or a [`JoinError`] if it was stopped or panicked.
+/// So a stop or a panic never leaves a join hanging.
 ///
 /// # Cancel safety
 ///
-/// `(&mut coroutine).await` in a `select!` may be dropped and tried again; the
+/// `(&mut coroutine).await` in a `select!` may be dropped and awaited again. The
 /// result is not lost.
 ///
 /// # Panics
 ///
-/// If a coroutine awaits itself, directly. (Behind a combinator it waits for
-/// ever, and can be stopped; so do two that await each other.)
+/// If a coroutine awaits itself directly. Behind a combinator it waits until it is
+/// stopped. So do two coroutines that await each other.
 ///
 /// # Examples
 ///
@@ -65,7 +69,7 @@ use super::id::CoroutineId;
 /// let x = executor.run_until(
 ///     async {
 ///         let walk = start(walk_to(3));
-///         // something else meanwhile
+///         // do something else
 ///         next_frame().await;
 ///         walk.await.unwrap()
 ///     },
@@ -74,7 +78,8 @@ use super::id::CoroutineId;
 /// assert_eq!(x, 3);
 /// ```
 ///
-/// A host [takes](Coroutine::take) the result of a coroutine that has ended:
+/// A host takes the result of a coroutine that has ended, with
+/// [`take`](Coroutine::take):
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -86,9 +91,9 @@ use super::id::CoroutineId;
 ///
 /// # Source
 ///
-/// `Coroutine`, Unity scripting reference; `JoinHandle` of tokio. That any
-/// number may wait for one coroutine, and that a join of a stopped one ends,
-/// is not so in Unity.
+/// `Coroutine`, Unity scripting reference; `JoinHandle` of tokio. Unlike in Unity,
+/// any number of coroutines may wait for one, and a join of a stopped coroutine
+/// ends.
 pub struct Coroutine<T> {
     state: State<T>,
     registration: Registration,
@@ -98,11 +103,11 @@ pub struct Coroutine<T> {
 }
 
 enum State<T> {
-    /// It may go on, or has left its result.
+    /// It is alive, or its result is stored.
     Stored(Rc<Core>, TaskHandle<T>),
-    /// No executor took it.
+    /// No executor accepted it.
     Refused,
-    /// The result has been given.
+    /// The result has been returned.
     Done(CoroutineId, Outcome),
 }
 
@@ -124,7 +129,7 @@ impl<T> Coroutine<T> {
         Self::new(State::Stored(core, task))
     }
 
-    /// The same on an executor that may be gone.
+    /// Like [`spawn`](Self::spawn), on an executor that may have been dropped.
     #[track_caller]
     pub(crate) fn spawn_or_refuse<F>(
         core: Option<Rc<Core>>,
@@ -153,7 +158,8 @@ impl<T> Coroutine<T> {
         Self::new(State::Stored(core, task))
     }
 
-    /// The same for a `start` with a receiver: hosts have those.
+    /// Like [`start`](Self::start), for a `start` that is a method: hosts call the
+    /// methods.
     #[track_caller]
     pub(crate) fn start_by_host<F>(core: Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
     where
@@ -166,7 +172,8 @@ impl<T> Coroutine<T> {
         Self::new(State::Stored(core, task))
     }
 
-    /// The same on an executor that may be gone.
+    /// Like [`start_by_host`](Self::start_by_host), on an executor that may have been
+    /// dropped.
     #[track_caller]
     pub(crate) fn start_or_refuse<F>(
         core: Option<Rc<Core>>,
@@ -182,13 +189,14 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// The handle of a coroutine that no executor took: stopped from the start.
+    /// The handle of a coroutine that no executor accepted: stopped from the start.
     pub(crate) fn refused<F>(future: F) -> Self {
         core::refuse(future);
         Self::new(State::Refused)
     }
 
-    /// The same of one that this executor does not take: destructors find it.
+    /// Like [`refused`](Self::refused), for a coroutine that `core` does not
+    /// accept: the future's destructors find the executor.
     #[cold]
     fn refused_by<F>(core: &Core, future: F) -> Self {
         scope::enter(core, |_| Self::refused(future))
@@ -204,8 +212,8 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// A plain name for the coroutine, good for [`stop`](crate::stop) and as a
-    /// key. It stays valid, and keeps its meaning, when the handle is gone.
+    /// Returns the id of the coroutine, for [`stop`](crate::stop) or as a key. The
+    /// id may be used after the handle has been dropped.
     pub fn id(&self) -> CoroutineId {
         match &self.state {
             State::Stored(core, task) => CoroutineId::new(core.id, task.key()),
@@ -214,10 +222,11 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// Stops the coroutine: drops its future, destructors and all, before this
-    /// returns. One that is being polled goes on until it next waits.
+    /// Stops the coroutine: drops its future and runs its destructors, before this
+    /// returns. A coroutine that is being polled continues to its next wait and is
+    /// dropped there; if it returns first, it finishes normally.
     ///
-    /// `false` if it has ended already.
+    /// Returns `false` if it has already ended.
     #[doc(alias = "StopCoroutine")]
     pub fn stop(&self) -> bool {
         match &self.state {
@@ -227,11 +236,12 @@ impl<T> Coroutine<T> {
     }
 
     /// Pauses the coroutine: it does not resume, and its timers stand still, as
-    /// in [`Owner::pause`](crate::Owner::pause). `false`: it was paused itself
-    /// already, or has ended.
+    /// with [`Owner::pause`](crate::Owner::pause). Returns `false` if the coroutine
+    /// itself is already paused, or has ended.
     ///
-    /// A coroutine that joins it waits for as long as that takes. What it has started
-    /// itself goes on: pause an [`Owner`](crate::Owner) to pause them all.
+    /// A coroutine that joins it waits for as long as it is paused. The coroutines
+    /// that it has started keep running. To pause all of them, pause their
+    /// [`Owner`](crate::Owner).
     ///
     /// # Examples
     ///
@@ -250,8 +260,9 @@ impl<T> Coroutine<T> {
         self.set_paused(true)
     }
 
-    /// Ends a [`pause`](Coroutine::pause). `false`: it was not paused itself, or
-    /// has ended. While an owner of it is paused, so is the coroutine.
+    /// Ends a [`pause`](Coroutine::pause). Returns `false` if the coroutine itself
+    /// was not paused, or has ended. The coroutine stays paused while an owner of
+    /// it is paused.
     pub fn resume(&self) -> bool {
         self.set_paused(false)
     }
@@ -263,7 +274,7 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// Whether it is paused, itself or by an owner.
+    /// Whether the coroutine is paused, itself or through an owner.
     pub fn is_paused(&self) -> bool {
         match &self.state {
             State::Stored(core, task) => {
@@ -274,7 +285,7 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// Whether the coroutine has ended, in whatever way.
+    /// Whether the coroutine has ended: it returned, was stopped or panicked.
     pub fn is_finished(&self) -> bool {
         match &self.state {
             State::Stored(core, task) => core.tasks.of(task.reference()).has_ended(),
@@ -282,9 +293,9 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// Names the coroutine for snapshots, traces and reports, and returns the
-    /// handle. Without a name, the coroutine goes by that of its future's type,
-    /// which for an `async fn` is the path of the function.
+    /// Names the coroutine in snapshots, traces and reports, and returns the
+    /// handle. The default name is the name of its future's type, which for an
+    /// `async fn` is the path of the function.
     ///
     /// # Examples
     ///
@@ -306,17 +317,18 @@ impl<T> Coroutine<T> {
         self
     }
 
-    /// From now on, dropping the handle stops the coroutine instead of detaching
-    /// it. Returns the handle.
+    /// Makes dropping the handle stop the coroutine instead of detaching it, and
+    /// returns the handle.
     ///
-    /// So a script lives as long as the local or the field that holds its handle,
-    /// and **assigning another handle to the field stops the old script**. The new
-    /// one has been started by then: it runs up to its first wait before the old
-    /// one is dropped. Assign `None` to an `Option` first if that matters.
+    /// The script then lives as long as the local variable or field that holds its
+    /// handle. **Assigning another handle to the field stops the old script.** The
+    /// new script has been started by then: it runs up to its first wait before the
+    /// old script is dropped. If the old script must end first, make the field an
+    /// `Option`, and assign `None` before.
     ///
     /// # Examples
     ///
-    /// An enemy with one order at a time:
+    /// An enemy that has one order at a time:
     ///
     /// ```
     /// use framestep::prelude::*;
@@ -349,11 +361,11 @@ impl<T> Coroutine<T> {
         self
     }
 
-    /// Takes the result of a coroutine that has ended, without waiting: for hosts,
-    /// and for callbacks that have the handle in a field.
+    /// Takes the result of a coroutine that has ended, without waiting. Hosts and
+    /// callbacks use it, for a handle that they keep in a field.
     ///
-    /// `None` if the coroutine has not ended, or if its result has been taken. A
-    /// handle whose result has been taken is no longer to be awaited.
+    /// Returns `None` if the coroutine has not ended, or if its result has been
+    /// taken. Do not await a handle whose result has been taken: that panics.
     ///
     /// # Examples
     ///
@@ -380,8 +392,8 @@ impl<T> Coroutine<T> {
         })
     }
 
-    /// A wait for the coroutine's end that leaves the result alone: any number
-    /// of coroutines may await clones of it.
+    /// Returns a wait for the coroutine's end that does not take the result. Any
+    /// number of coroutines may await clones of it.
     ///
     /// # Examples
     ///
@@ -406,8 +418,8 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// The executor and the task, unless the result has been given or nothing was
-    /// stored.
+    /// The executor and the task, unless the result has been returned or no
+    /// executor accepted the coroutine.
     pub(super) fn stored(&self) -> Option<(&Rc<Core>, Task<'_>)> {
         match &self.state {
             State::Stored(core, task) => Some((core, core.tasks.of(task.reference()))),
@@ -415,7 +427,7 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// The result of a coroutine that has ended.
+    /// Takes the result of a coroutine that has ended.
     #[inline]
     pub(crate) fn take_result(&mut self) -> Result<T, JoinError> {
         let State::Stored(core, task) = &self.state else {
@@ -444,19 +456,20 @@ impl<T> Future for Coroutine<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(
             !self.is_terminated(),
-            "a coroutine was awaited again after it had given its result"
+            "a coroutine handle was awaited again after its result had been taken"
         );
         let this = &mut *self;
         if let State::Stored(core, task) = &this.state {
             let target = task.reference();
             if !core.tasks.of(target).has_ended() {
                 this.registration.wait_for_end(core, cx, target);
-                // The waker was cloned, which is user code: it may have ended it.
+                // Registering clones the waker, which is user code: it may have
+                // ended the task.
                 if !core.tasks.of(target).has_ended() {
                     return Poll::Pending;
                 }
             }
-            // Those that the coroutine's end has yet to tell keep their ring.
+            // Joiners that the coroutine's end has yet to resume keep their ring.
             this.registration.cancel(Place::Joins);
         }
         Poll::Ready(this.take_result())
@@ -496,7 +509,7 @@ impl<T> fmt::Debug for Coroutine<T> {
 
 /// Waits for the end of a coroutine: the same as awaiting its handle.
 ///
-/// See [`Coroutine`] for when it resumes and what it gives.
+/// See [`Coroutine`] for when it resumes and for its output.
 ///
 /// # Examples
 ///

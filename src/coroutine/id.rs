@@ -1,10 +1,11 @@
-//! Names for coroutines: small copies that notice when what they name is gone.
+//! Ids of coroutines: small values that become stale when their coroutine ends.
 
 #![forbid(unsafe_code)]
 
 use std::fmt;
 
-/// Where a coroutine is stored, and which of the slot's occupants it is.
+/// The slot in which a coroutine is stored, and the generation of the slot's
+/// occupant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct TaskKey {
     pub(crate) index: u32,
@@ -12,7 +13,7 @@ pub(crate) struct TaskKey {
 }
 
 impl TaskKey {
-    /// Of no task: generations count from 1.
+    /// The key of no task: generations count from 1.
     pub(crate) const NOBODY: TaskKey = TaskKey {
         index: 0,
         generation: 0,
@@ -21,9 +22,9 @@ impl TaskKey {
 
 /// Identifies one coroutine of one executor.
 ///
-/// An id is a plain value: it keeps nothing alive, and nothing else gets the
-/// same one (until a slot has had four billion occupants). Once its coroutine has ended, or on another executor,
-/// [`stop`](crate::stop) and its kin answer `false`.
+/// An id is a plain value that keeps nothing alive. It is unique (until a slot has
+/// had four billion occupants). If the coroutine has ended or belongs to another
+/// executor, [`stop`](crate::stop) and similar functions return `false`.
 ///
 /// It prints as slot and generation: `12v3` is the third occupant of slot 12.
 ///
@@ -46,7 +47,7 @@ pub struct CoroutineId {
 }
 
 impl CoroutineId {
-    /// Of a coroutine that no executor took. Executors count from 1.
+    /// The id of a coroutine that no executor accepted. Executors count from 1.
     pub(crate) const NEVER: CoroutineId = CoroutineId {
         executor: 0,
         key: TaskKey::NOBODY,
@@ -56,7 +57,7 @@ impl CoroutineId {
         CoroutineId { executor, key }
     }
 
-    /// The key, if this id was given out by `executor`.
+    /// The key, if the coroutine belongs to `executor`.
     pub(crate) fn key_in(self, executor: u32) -> Option<TaskKey> {
         (self.executor == executor).then_some(self.key)
     }

@@ -1,4 +1,4 @@
-//! Coroutines as their users see them: the handle, the name, how one ended.
+//! Coroutines as their users see them: handles, ids, and how a coroutine ended.
 
 mod error;
 mod finished;

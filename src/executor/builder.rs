@@ -1,4 +1,4 @@
-//! How an executor is set up.
+//! The builder: the settings of an executor.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use crate::time::Seconds;
 
 const MILLISECOND_NS: u64 = 1_000_000;
 
-/// Sets up an [`Executor`]; made by [`Executor::builder`].
+/// Makes an [`Executor`] with other settings than the defaults.
+/// [`Executor::builder`] returns one.
 ///
 /// # Examples
 ///
@@ -40,8 +41,8 @@ impl Default for Builder {
     fn default() -> Self {
         Builder {
             fixed_delta_ns: 20 * MILLISECOND_NS,
-            // Unity's third of a second: 1.0 / 3.0 as an `f32` reads, so that a dt
-            // of that is not cut.
+            // Unity's third of a second: the value of 1.0 / 3.0 as an `f32`, so
+            // that such a dt is not cut.
             max_delta_ns: 333_333_340,
             max_polls_per_run: 1000,
             propagate_panics: false,
@@ -53,12 +54,13 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The length of a fixed step; 0.02 s by default. Steps that the host begins with
-    /// [`begin_fixed_step_of`](Executor::begin_fixed_step_of) have their own.
+    /// Sets the length of a fixed step; 0.02 s by default. A step that the host
+    /// begins with [`begin_fixed_step_of`](Executor::begin_fixed_step_of) has its
+    /// own length.
     ///
     /// # Panics
     ///
-    /// If it is not a finite length above zero.
+    /// If the length is not finite, or not above zero.
     #[track_caller]
     pub fn fixed_delta(mut self, seconds: impl Seconds) -> Self {
         match seconds.length_ns() {
@@ -68,21 +70,21 @@ impl Builder {
         self
     }
 
-    /// How far the game clock goes in one frame at the most, before its scale is
-    /// applied; a third of a second by default. What a frame takes beyond that is
-    /// dropped from the game's time, and reported.
+    /// Sets by how much the game clock advances in one frame at most, before its
+    /// scale is applied; a third of a second by default. The rest of a longer frame
+    /// is dropped from the game clock, and [reported](Executor::on_report).
     ///
-    /// This also bounds the fixed steps of a frame, to `max_delta / fixed_delta`
-    /// rounded up, however fast the game clock goes: 17 by default, which a scale
-    /// of 20 needs at 60 frames a second. Fixed time goes past further ones
-    /// without running them, and that is reported too.
+    /// It also limits the fixed steps of a frame to `max_delta / fixed_delta`,
+    /// rounded up, whatever the scale of the game clock: 17 steps by default, which
+    /// a scale of 20 needs at 60 frames a second. Fixed time skips the steps beyond
+    /// the limit, which is reported, too.
     ///
-    /// Infinity lets the game clock follow, however long a frame was. Frames that begin
-    /// with [`begin_frame_with`](Executor::begin_frame_with) are not cut either.
+    /// With infinity, no frame is cut. A frame that begins with
+    /// [`begin_frame_with`](Executor::begin_frame_with) is never cut.
     ///
     /// # Panics
     ///
-    /// If it is NaN, negative or zero.
+    /// If the length is NaN, negative or zero.
     #[track_caller]
     pub fn max_delta(mut self, seconds: impl Seconds) -> Self {
         match seconds.length_ns() {
@@ -93,14 +95,14 @@ impl Builder {
         self
     }
 
-    /// How often one coroutine is polled in one run because others wake it;
-    /// 1000 by default. Beyond that it goes on in the next run, and is
-    /// reported: two coroutines that keep waking each other cannot hold a
-    /// frame.
+    /// Sets how often a coroutine is polled in one run because of wakes that arrive
+    /// during the run; 1000 by default. A coroutine that exceeds the limit
+    /// continues in the next run, and is [reported](Executor::on_report). So two
+    /// coroutines that keep waking each other cannot block a frame.
     ///
     /// # Panics
     ///
-    /// If it is zero.
+    /// If `polls` is zero.
     #[track_caller]
     pub fn max_polls_per_run(mut self, polls: u32) -> Self {
         assert!(polls > 0, "`max_polls_per_run` must be at least 1");
@@ -108,22 +110,23 @@ impl Builder {
         self
     }
 
-    /// Lets panics that no join returns through to the host, instead of
-    /// [reporting](crate::Report::CoroutinePanicked) them. Off by default.
+    /// Passes a panic that no join returns on to the host, instead of
+    /// [reporting](crate::Report::CoroutinePanicked) it. Off by default.
     ///
-    /// For tests and tools, in which a panic of a script is to end the program. The
-    /// run in which it happens ends as always: the other coroutines are polled.
-    /// Then the panic goes on out of [`run_phase`](Executor::run_phase), with the
-    /// same payload. A panic outside of a run, or one whose handle is dropped
-    /// between two runs, goes on out of the next run of any phase.
+    /// For tests and tools, in which a panic of a script should end the program.
+    /// The run in which the panic happens completes: the other coroutines are
+    /// polled. Then [`run_phase`](Executor::run_phase) panics with the same
+    /// payload. If the panic happens outside a run, or if its handle is dropped
+    /// between two runs, the next run of any phase panics.
     ///
-    /// A panic goes on after the phase in which it happens, so
-    /// [`run_frame`](Executor::run_frame) leaves out the phases behind that. Their
-    /// waits stay due. A host that catches the panic may run the next frame.
+    /// [`run_frame`](Executor::run_frame) panics after the phase in which the panic
+    /// happens, and skips the phases after it. Their waits stay due. A host that
+    /// catches the panic may run the next frame.
     ///
-    /// If several coroutines panic before the run ends, the host gets the first
-    /// panic, and the others are reported. So is one that is left when the executor
-    /// is dropped. A panic that a join returns is an `Err` there, and nowhere else.
+    /// If several coroutines panic before the run ends, the host receives the first
+    /// panic, and the others are reported. A panic that is left when the executor
+    /// is dropped is reported, too. A panic that a join returns is only an `Err` of
+    /// that join.
     ///
     /// # Examples
     ///
@@ -142,12 +145,12 @@ impl Builder {
         self
     }
 
-    /// Has the executor note of each coroutine what a
-    /// [`Snapshot`](crate::Snapshot) can tell only then: where it was spawned, by
-    /// which coroutine, and since when it waits. Off by default.
+    /// Records more about each coroutine for a [`Snapshot`](crate::Snapshot): where
+    /// it was spawned, which coroutine spawned it, and since when it waits. Off by
+    /// default.
     ///
-    /// It takes some 300 bytes more for each coroutine, and two notes for each
-    /// resume. The order in which coroutines resume stays the same.
+    /// This costs about 300 bytes for each coroutine, and a little time for each
+    /// resume. It does not change the order in which coroutines resume.
     ///
     /// # Examples
     ///
@@ -166,18 +169,19 @@ impl Builder {
         self
     }
 
-    /// Has every poll of a coroutine that takes `limit` or longer reported, with
-    /// the coroutine's name, as [`Report::SlowPoll`](crate::Report::SlowPoll). Off
-    /// by default; infinity switches it off again.
+    /// Reports every poll of a coroutine that takes `limit` or longer, with the
+    /// coroutine's name, as [`Report::SlowPoll`](crate::Report::SlowPoll). Off by
+    /// default; infinity switches it off.
     ///
-    /// A script that computes, loads or locks for so long holds up the frame: cut
-    /// it into steps with a [`Budget`](crate::Budget), or send the work to another
-    /// thread. What coroutines take that are started in the middle of the poll
-    /// counts for them alone.
+    /// A script that computes, loads or blocks for so long holds up the frame.
+    /// Split its work over frames with a [`Budget`](crate::Budget), or move the
+    /// work to another thread. If a poll starts other coroutines, their time counts
+    /// only for them.
     ///
-    /// This reads the computer's clock, or the host's [`stopwatch`](Self::stopwatch),
-    /// before and after each poll. What coroutines do, and in which order, does not
-    /// depend on it. Where the time cannot be told, nothing is reported.
+    /// This reads the computer's clock, or the host's
+    /// [`stopwatch`](Self::stopwatch), before and after each poll. It does not
+    /// change what coroutines do, nor their order. If the target has no clock,
+    /// nothing is reported.
     ///
     /// # Panics
     ///
@@ -207,20 +211,23 @@ impl Builder {
         self
     }
 
-    /// Has [`Budget`](crate::Budget) and the report of [slow polls](Self::slow_poll)
-    /// read the time from `stopwatch`: how much has passed since some moment, always
-    /// the same. Nothing else of an executor reads the time outside of the game.
+    /// Sets the clock of [`Budget`](crate::Budget) and of the report of [slow
+    /// polls](Self::slow_poll). `stopwatch` returns the time since a fixed moment.
+    /// Nothing else in an executor reads the wall-clock time.
     ///
-    /// By default they read [`std::time::Instant`]. Targets without one, such as
-    /// `wasm32-unknown-unknown`, need a stopwatch: there `performance.now()`, which the
-    /// engine or `web-sys` has. Without one, each job with a budget of time makes one
-    /// step a frame, and no poll is slow. The same goes for a stopwatch that panics.
+    /// The default is [`std::time::Instant`]. A target without it, such as
+    /// `wasm32-unknown-unknown`, needs a stopwatch. In a browser, use
+    /// `performance.now()`, which the engine or `web-sys` provides. Without a
+    /// stopwatch on such a target, each job with a budget of time makes one step a
+    /// frame, and no poll is reported as slow. The same applies to a stopwatch that
+    /// panics.
     ///
-    /// It is called while coroutines are polled, and may call back into anything.
+    /// The executor calls `stopwatch` while it polls coroutines. `stopwatch` may
+    /// call any function of this crate.
     ///
     /// # Examples
     ///
-    /// A test of what depends on time:
+    /// A test of a job that depends on time:
     ///
     /// ```
     /// use std::{cell::Cell, rc::Rc, time::Duration};

@@ -1,4 +1,4 @@
-//! A weak handle for the executor's own thread.
+//! A weak handle of an executor, for its own thread.
 
 use std::fmt;
 use std::future::Future;
@@ -16,12 +16,12 @@ use crate::owner::Owner;
 use crate::time::PhaseIndex;
 use crate::time::{Clock, Phase, Time};
 
-/// Spawns, starts and stops coroutines from anywhere on the executor's thread:
-/// from a behaviour, from a callback, from inside a coroutine.
+/// A weak handle of an [`Executor`]. It spawns, starts and stops coroutines
+/// anywhere on the executor's thread: in a behaviour, a callback or a coroutine.
 ///
-/// It keeps nothing alive. Once the executor is dropped, `spawn` and `start`
-/// give handles of coroutines that were stopped before they began, and `stop`
-/// gives `false`.
+/// It does not keep the executor alive. After the executor has been dropped,
+/// `spawn` and `start` drop the future and return the handle of a stopped
+/// coroutine, and `stop` returns `false`.
 ///
 /// # Examples
 ///
@@ -62,8 +62,8 @@ impl Handle {
         self.core.upgrade().filter(|core| !core.is_closed())
     }
 
-    /// What `f` says of a coroutine of this executor; `false` if it is gone, or
-    /// the coroutine is of another.
+    /// Calls `f` with the key of a coroutine. Returns `false` if the executor has
+    /// been dropped, or if the coroutine belongs to another executor.
     fn with_key(&self, id: CoroutineId, f: impl FnOnce(&Core, TaskKey) -> bool) -> bool {
         let core = self.core();
         core.is_some_and(|core| core.key_of(id).is_some_and(|key| f(&core, key)))
@@ -111,12 +111,13 @@ impl Handle {
         self.with_key(id, |core, key| core.set_paused(key, false))
     }
 
-    /// Like [`Executor::owner`]. `None`: the executor is gone.
+    /// Like [`Executor::owner`]. Returns `None` if the executor has been dropped.
     pub fn owner(&self) -> Option<Owner> {
         Some(Owner::new(&*self.core()?, None))
     }
 
-    /// Like [`Executor::owner_on`]. `None`: the executor is gone.
+    /// Like [`Executor::owner_on`]. Returns `None` if the executor has been
+    /// dropped.
     #[track_caller]
     pub fn owner_on(&self, clock: &Clock) -> Option<Owner> {
         Some(Owner::on(&*self.core()?, None, clock))
@@ -127,30 +128,32 @@ impl Handle {
         self.with_key(id, Core::is_alive)
     }
 
-    /// Like [`Executor::enter`]. `None`: the executor is gone, and `f` was not
-    /// called.
+    /// Like [`Executor::enter`]. Returns `None` if the executor has been dropped;
+    /// `f` is then not called.
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let core = self.core()?;
         Some(core.enter(f))
     }
 
-    /// Like [`Executor::snapshot`]: also from inside a coroutine, which is then
-    /// [`Running`](crate::State::Running). `None`: the executor is gone.
+    /// Like [`Executor::snapshot`]. If a coroutine calls it, that coroutine is
+    /// [`Running`](crate::State::Running) in the snapshot. Returns `None` if the
+    /// executor has been dropped.
     pub fn snapshot(&self) -> Option<Snapshot> {
         Some(self.core()?.snapshot())
     }
 
-    /// Like [`Executor::time`]. `None`: the executor is gone.
+    /// Like [`Executor::time`]. Returns `None` if the executor has been dropped.
     pub fn time(&self) -> Option<Time> {
         Some(self.core()?.game_time())
     }
 
-    /// Like [`Executor::clock`]. `None`: the executor is gone.
+    /// Like [`Executor::clock`]. Returns `None` if the executor has been dropped.
     pub fn clock(&self) -> Option<Clock> {
         Some(self.core()?.game_clock().clone())
     }
 
-    /// Like [`Executor::realtime`]. `None`: the executor is gone.
+    /// Like [`Executor::realtime`]. Returns `None` if the executor has been
+    /// dropped.
     pub fn realtime(&self) -> Option<Clock> {
         Some(self.core()?.realtime().clone())
     }

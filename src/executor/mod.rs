@@ -1,4 +1,4 @@
-//! The executor: spawns coroutines and steps them, frame by frame.
+//! The executor: spawns coroutines and runs them, frame by frame.
 
 #![forbid(unsafe_code)]
 
@@ -20,10 +20,10 @@ pub use builder::Builder;
 pub use handle::Handle;
 pub use remote::Remote;
 
-/// Runs coroutines on the thread it was made on, one frame after another.
+/// Runs coroutines, frame by frame, on the thread on which it was made.
 ///
-/// The host decides when a frame happens and how long it was. A minimal game
-/// loop is one call a frame:
+/// The host decides when a frame happens, and passes in its length. A minimal game
+/// loop makes one call a frame:
 ///
 /// ```no_run
 /// # use framestep::prelude::*;
@@ -34,8 +34,8 @@ pub use remote::Remote;
 /// }
 /// ```
 ///
-/// An engine with a loop of its own calls the parts itself, its own callbacks
-/// for a phase before the executor's run of it:
+/// An engine with its own loop calls the parts of a frame. It makes its own
+/// callbacks for a phase before the executor's run of that phase:
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -65,13 +65,13 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// An executor with Unity's defaults: fixed steps of 20 ms, and at most a
-    /// third of a second of game time in a frame.
+    /// Makes an executor with Unity's defaults: a fixed step is 20 ms long, and a
+    /// frame advances the game clock by at most a third of a second.
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// Makes an executor with other fixed steps or limits.
+    /// Returns a [`Builder`], to make an executor with other settings.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -84,8 +84,8 @@ impl Executor {
         &self.core
     }
 
-    /// Adds a coroutine; it is first polled in the run under way, or, outside
-    /// of a run, in the next run of [`Phase::Update`].
+    /// Adds a coroutine. It is first polled later in the current run, or, outside a
+    /// run, in the next run of [`Phase::Update`].
     ///
     /// Dropping the handle detaches the coroutine.
     ///
@@ -110,17 +110,18 @@ impl Executor {
     /// Adds a coroutine and polls it at once, up to its first wait, like
     /// Unity's `StartCoroutine`.
     ///
-    /// More than a hundred coroutines that start one another are started as
-    /// soon as those further up have come to their first wait: no chain of
-    /// starts overflows the stack.
+    /// The first lines of the script run inside this call. If they borrow state
+    /// that is not lent here, [`with`](crate::with()) panics. Use
+    /// [`spawn`](Self::spawn) instead, or start the script inside the
+    /// [`lend`](Self::lend).
     ///
-    /// A wait that begins between two frames counts from the time of the last one. A
-    /// host that sleeps for long between frames uses [`spawn`](Self::spawn): then the
-    /// wait counts from the next frame.
+    /// A wait that begins between two frames counts from the time of the last
+    /// frame. A host that sleeps for long between frames uses `spawn` instead: then
+    /// the wait counts from the next frame.
     ///
-    /// The first line of the script runs here: if it borrows with
-    /// [`with`](crate::with) what is not lent here, it panics. Use `spawn`, or start
-    /// it inside the [`lend`](Self::lend).
+    /// Starts nest up to 100 deep, so that they do not overflow the stack. A
+    /// coroutine that is started deeper begins when the starts around it have
+    /// reached their first wait, after this call has returned.
     ///
     /// # Examples
     ///
@@ -149,8 +150,8 @@ impl Executor {
         Coroutine::start_by_host(self.core.clone(), future, None)
     }
 
-    /// Adds a coroutine; it is first polled in the next run of `phase` that
-    /// begins after this call.
+    /// Adds a coroutine. It is first polled in the next run of `phase` that begins
+    /// after this call.
     ///
     /// # Examples
     ///
@@ -173,11 +174,11 @@ impl Executor {
         )
     }
 
-    /// Runs one frame: begins it, then runs all five phases, the fixed one for
-    /// every fixed step that is due.
+    /// Runs one frame: begins it, and runs the five named phases in order.
+    /// [`Phase::FixedUpdate`] runs once for each fixed step that is due.
     ///
-    /// `dt` is the time since the last frame. See [`Seconds`] for how it is
-    /// rounded and what becomes of a dt that is no length of time.
+    /// `dt` is the time since the last frame. [`Seconds`] says how it is rounded,
+    /// and [`begin_frame`](Self::begin_frame) what happens to an invalid dt.
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
         self.core.assert_idle("run_frame");
@@ -193,30 +194,31 @@ impl Executor {
 
     /// Begins a frame: counts it, and advances the clocks by `dt`.
     ///
-    /// The game clock goes at most the executor's `max_delta` forward, times its
-    /// [scale](Clock::set_scale). A dt of NaN or below zero counts as 0, an
-    /// infinite one as the longest there is; both are
-    /// [reported](Self::on_report).
+    /// The game clock advances by `dt`, cut to [`max_delta`](Builder::max_delta),
+    /// times its [scale](Clock::set_scale). An invalid dt is
+    /// [reported](Self::on_report): NaN and a negative dt count as 0, infinity
+    /// counts as the longest length.
     #[track_caller]
     pub fn begin_frame(&mut self, dt: impl Seconds) {
         self.core.assert_idle("begin_frame");
         self.core.begin_frame(dt.step_ns());
     }
 
-    /// Begins a frame of a host that scales and clamps by itself: realtime goes on
-    /// by `dt`, the game clock by `game_dt`.
+    /// Begins a frame of a host that scales and clamps time itself: realtime
+    /// advances by `dt`, the game clock by `game_dt`.
     ///
-    /// Neither is cut to [`max_delta`](Builder::max_delta), which does not bound the
-    /// [fixed steps](Self::begin_fixed_step) of such a frame either. A
-    /// [scale](Clock::set_scale) or pause of the game clock itself comes on top, and
-    /// [`Time::scale`] is that alone.
+    /// Neither is cut to [`max_delta`](Builder::max_delta), and `max_delta` does
+    /// not limit the [fixed steps](Self::begin_fixed_step) of the frame. A
+    /// [scale](Clock::set_scale) or pause of the game clock itself is applied to
+    /// `game_dt`. [`Time::scale`] is the scale of the game clock, without the
+    /// host's.
     ///
-    /// Both are rounded like the dt of [`begin_frame`](Self::begin_frame), and what is
-    /// no length of time is reported as it is there.
+    /// Both are rounded like the dt of [`begin_frame`](Self::begin_frame), and an
+    /// invalid one is treated and reported in the same way.
     ///
     /// # Examples
     ///
-    /// An engine that clamps after scaling:
+    /// An engine that clamps after it scales:
     ///
     /// ```
     /// # use framestep::prelude::*;
@@ -232,16 +234,17 @@ impl Executor {
         self.core.begin_frame_with(dt.step_ns(), game_dt.step_ns());
     }
 
-    /// Begins the next fixed step, if the game clock has got that far.
+    /// Begins the next fixed step, if the game clock has reached the end of that
+    /// step. Returns whether a step has begun.
     ///
-    /// To be called in a loop, with a run of [`Phase::FixedUpdate`] in it. From
-    /// a call that gave `true` until one that gives `false`, or until another
-    /// named phase is run, the game clock reads the time of the step: also in
-    /// custom phases that the host runs as part of it.
+    /// Call it in a loop that runs [`Phase::FixedUpdate`]. From a call that returns
+    /// `true`, the game clock reads the time of the step, also in custom phases
+    /// that the host runs as a part of the step. It does so until a call returns
+    /// `false`, or until another named phase is run.
     ///
-    /// A frame has at most as many steps as [`max_delta`](Builder::max_delta) has
-    /// room for, whatever the game clock's scale, and however many are left of
-    /// frames before. Fixed time goes past those beyond without a run, which is
+    /// [`max_delta`](Builder::max_delta) limits the number of steps in a frame,
+    /// whatever the scale of the game clock, and however many steps are left from
+    /// earlier frames. Fixed time skips the steps beyond the limit, which is
     /// [reported](Self::on_report).
     #[track_caller]
     pub fn begin_fixed_step(&mut self) -> bool {
@@ -249,19 +252,19 @@ impl Executor {
         self.core.begin_fixed_step()
     }
 
-    /// Begins a fixed step of that length, wherever the game clock stands: for hosts
-    /// that decide by themselves when there is one.
+    /// Begins a fixed step of length `step`, whatever the game clock reads: for
+    /// hosts that decide themselves when a step happens.
     ///
-    /// To be followed by a run of [`Phase::FixedUpdate`]. Fixed time goes on by
-    /// `step`, also past the game clock, as in engines that do their physics before
-    /// they know the dt of the frame. The length may differ from step to step;
-    /// [`Time::fixed_delta`] is that of the latest one.
+    /// Run [`Phase::FixedUpdate`] after it. Fixed time advances by `step`, also
+    /// past the game clock, as in engines that run their physics before they know
+    /// the dt of the frame. The length may differ from step to step;
+    /// [`Time::fixed_delta`] is the length of the latest step.
     ///
     /// The game clock reads the time of the step until
     /// [`end_fixed_step`](Self::end_fixed_step), or until another named phase is run
     /// or a frame begins.
     ///
-    /// `step` is rounded like a dt. One of NaN or below zero counts as 0, and is
+    /// `step` is rounded like a dt. NaN and a negative length count as 0, and are
     /// [reported](Self::on_report).
     ///
     /// # Examples
@@ -276,7 +279,7 @@ impl Executor {
     /// }
     /// assert!(shot.is_finished());
     ///
-    /// // What the two steps were for is known only now.
+    /// // The dt of the frame is known only now.
     /// executor.begin_frame_with(0.5, 0.5);
     /// ```
     #[track_caller]
@@ -288,9 +291,9 @@ impl Executor {
     /// Ends the fixed steps of this frame: the game clock reads the time of the frame
     /// again.
     ///
-    /// For hosts that call [`begin_fixed_step_of`](Self::begin_fixed_step_of), between
-    /// the last step and their own update, in which they may start scripts. Running
-    /// another named phase and beginning a frame do the same.
+    /// For hosts that call [`begin_fixed_step_of`](Self::begin_fixed_step_of): call
+    /// it between the last step and the host's own update, which may start scripts.
+    /// Running another named phase and beginning a frame have the same effect.
     ///
     /// # Examples
     ///
@@ -310,41 +313,53 @@ impl Executor {
         self.core.clock.end_fixed_step();
     }
 
-    /// Runs one phase: resumes every coroutine that is due in it.
+    /// Runs one phase: polls every coroutine that is due in it, and no others.
     ///
     /// # Order
     ///
-    /// 1. Coroutines that became ready before the run, in order of arrival.
-    /// 2. Those that wait for the phase, in the order in which they began to wait.
-    /// 3. Those that count frames or steps, two or more, by the frame or step in
-    ///    which they are due, then in the order in which they began.
-    /// 4. Timers, clock by clock, by deadline, then in the order in which they
-    ///    began.
-    /// 5. What becomes ready during the run, in order.
+    /// The coroutines are polled in this order:
     ///
-    /// A coroutine that joins another resumes right after that one has ended.
+    /// 1. Coroutines that became ready before the run: spawned, woken, or resumed
+    ///    from a pause. In order of arrival.
+    /// 2. Coroutines that wait for the phase or for a condition, in the order in
+    ///    which they began to wait. A condition that was false begins to wait anew.
+    /// 3. Coroutines that wait for two or more frames or steps, by the frame or
+    ///    step in which they are due, then in the order in which they began to
+    ///    wait.
+    /// 4. Coroutines that wait for a deadline: clock by clock (the game clock,
+    ///    realtime, then the others in the order in which they were made), then by
+    ///    deadline, then in the order in which they began to wait.
+    /// 5. Coroutines that become ready during the run, in the order in which they
+    ///    do.
+    ///
+    /// A coroutine that joins another resumes right after the poll in which that
+    /// one ended. A coroutine that is due for several reasons is polled once, at
+    /// the earliest place.
     ///
     /// # Panics
     ///
-    /// If a run of this executor is under way, or one of its coroutines is being
-    /// polled. The same goes for [`begin_frame`](Executor::begin_frame) and
-    /// whatever else steps the executor.
+    /// If a run of this executor is in progress, or one of its coroutines is being
+    /// polled. So do [`begin_frame`](Executor::begin_frame) and the other methods
+    /// that step the executor.
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         self.core.assert_idle("run_phase");
         self.core.run_phase(PhaseIndex::new(phase));
     }
 
-    /// Starts `future` and runs frames of `dt` until it has returned.
+    /// Starts `future`, runs frames of `dt` until it has returned, and returns its
+    /// output.
     ///
-    /// For tools and tests: nothing sleeps, and the clocks go as fast as the
-    /// frames do. It returns only when the future does; one that waits for
-    /// what never happens is waited for.
+    /// For tools and tests: it does not sleep, so the frames run as fast as they
+    /// can. If the future never returns, neither does `run_until`.
+    ///
+    /// If another coroutine may stop the script, spawn it and pass its handle as
+    /// `future`: then the output is a `Result`.
     ///
     /// # Panics
     ///
-    /// If the future panics, with the same payload; or if it is stopped, by
-    /// itself or by another coroutine.
+    /// - If the future panics, with the same payload.
+    /// - If the future is stopped, by itself or by another coroutine.
     ///
     /// # Examples
     ///
@@ -373,8 +388,9 @@ impl Executor {
         output_of(coroutine)
     }
 
-    /// Calls `f` so that the free functions, `spawn`, `start`, `stop` and
-    /// `time`, find this executor.
+    /// Calls `f`, in which the free functions, such as [`spawn`](crate::spawn),
+    /// [`start`](crate::start), [`stop`](crate::stop) and [`time`](crate::time()),
+    /// use this executor.
     ///
     /// # Examples
     ///
@@ -388,13 +404,14 @@ impl Executor {
         self.core.enter(f)
     }
 
-    /// A handle to spawn, start and stop with, from anywhere on this thread.
+    /// Returns a weak handle to spawn, start and stop with, anywhere on this
+    /// thread.
     pub fn handle(&self) -> Handle {
         Handle::new(&self.core)
     }
 
-    /// The game clock: to slow the game down, to pause it, and to make clocks
-    /// that follow it.
+    /// Returns the game clock: to slow the game down, to pause it, and to make
+    /// child clocks that follow it.
     ///
     /// # Examples
     ///
@@ -410,25 +427,26 @@ impl Executor {
         self.core.game_clock().clone()
     }
 
-    /// Realtime as a clock: the sum of the dt that the host passes in, neither
-    /// scaled nor cut to `max_delta`.
+    /// Returns realtime as a clock: the sum of the dt that the host passes in,
+    /// neither scaled nor cut to `max_delta`.
     ///
-    /// Bind an owner to it with [`owner_on`](Self::owner_on), and everything of that
-    /// owner goes on while the game clock is paused or at scale 0: plain
+    /// Bind an owner to it with [`owner_on`](Self::owner_on), to keep its
+    /// coroutines running while the game clock is paused or at scale 0. Their plain
     /// [`wait_seconds`](crate::wait_seconds), [`timeout`](crate::timeout()),
-    /// [`interval`](crate::interval) and [`animate`](crate::animate) too. A
-    /// `wait_seconds` of such a coroutine resumes in the same run as a
+    /// [`interval`](crate::interval) and [`animate`](crate::animate) count on
+    /// realtime. A `wait_seconds` of such a coroutine resumes in the same run as a
     /// [`wait_seconds_realtime`](crate::wait_seconds_realtime).
     ///
-    /// The clock itself cannot be slowed down or paused: [`Clock::pause`] and
-    /// [`Clock::set_scale`] panic. A [`child`](Clock::child) of it can.
+    /// The clock itself cannot be scaled or paused: [`Clock::pause`] and
+    /// [`Clock::set_scale`] panic. A [`child`](Clock::child) of it can be.
     ///
-    /// Inside a fixed step, it reads the time of the frame, and its
-    /// [`delta`](Clock::delta) is the length of the step over the game clock's scale.
+    /// Inside a fixed step, it reads the time of the frame. Its
+    /// [`delta`](Clock::delta) is then the length of the step divided by the game
+    /// clock's scale.
     ///
     /// # Examples
     ///
-    /// A menu that moves while the game is paused:
+    /// A menu that is animated while the game is paused:
     ///
     /// ```
     /// use framestep::prelude::*;
@@ -451,12 +469,12 @@ impl Executor {
         self.core.realtime().clone()
     }
 
-    /// A handle to spawn, stop and call with from other threads.
+    /// Returns a handle to spawn, stop and call with from other threads.
     pub fn remote(&self) -> Remote {
         Remote::new(self.core.inbox.clone())
     }
 
-    /// How many coroutines are alive.
+    /// The number of coroutines that are alive.
     pub fn len(&self) -> usize {
         self.core.tasks.alive()
     }
@@ -466,38 +484,43 @@ impl Executor {
         self.len() == 0
     }
 
-    /// Stops a coroutine: drops its future, destructors and all, before this
-    /// returns. One that is being polled goes on until it next waits.
+    /// Stops a coroutine: drops its future and runs its destructors, before this
+    /// returns. A coroutine that is being polled continues to its next wait and is
+    /// dropped there; if it returns first, it finishes normally.
     ///
-    /// A coroutine that joins it gets a [`JoinError`](crate::JoinError). `false` if it
-    /// has ended already, or belongs to another executor.
+    /// A coroutine that joins it resumes with a [`JoinError`](crate::JoinError).
+    ///
+    /// Returns `false` if the coroutine has already ended, or belongs to another
+    /// executor.
     #[doc(alias = "StopCoroutine")]
     pub fn stop(&self, id: CoroutineId) -> bool {
         self.core.key_of(id).is_some_and(|key| self.core.stop(key))
     }
 
-    /// Pauses a coroutine, as [`Coroutine::pause`] does. `false` if it is paused
-    /// itself already, has ended, or belongs to another executor.
+    /// Pauses a coroutine, like [`Coroutine::pause`]. Returns `false` if the
+    /// coroutine itself is already paused, has ended, or belongs to another
+    /// executor.
     pub fn pause(&self, id: CoroutineId) -> bool {
         let key = self.core.key_of(id);
         key.is_some_and(|key| self.core.set_paused(key, true))
     }
 
-    /// Ends a [`pause`](Executor::pause). `false` if the coroutine was not
-    /// paused itself, has ended, or belongs to another executor.
+    /// Ends a [`pause`](Executor::pause). Returns `false` if the coroutine itself
+    /// was not paused, has ended, or belongs to another executor.
     pub fn resume(&self, id: CoroutineId) -> bool {
         let key = self.core.key_of(id);
         key.is_some_and(|key| self.core.set_paused(key, false))
     }
 
-    /// A new [`Owner`]: its coroutines end with it.
+    /// Makes an [`Owner`]: dropping it stops its coroutines.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn owner(&self) -> Owner {
         Owner::new(&self.core, None)
     }
 
-    /// A new [`Owner`] whose coroutines count on `clock`: their plain waits do,
-    /// and `time` and `delta_seconds` read as it does.
+    /// Makes an [`Owner`] whose coroutines count on `clock`. Their plain waits
+    /// count on it, and [`time`](crate::time()) and
+    /// [`delta_seconds`](crate::delta_seconds) read it.
     ///
     /// # Panics
     ///
@@ -505,7 +528,7 @@ impl Executor {
     ///
     /// # Examples
     ///
-    /// Slow motion for the enemies, and not for the player:
+    /// Enemies in slow motion, but not the player:
     ///
     /// ```
     /// use framestep::prelude::*;
@@ -531,27 +554,27 @@ impl Executor {
         Owner::on(&self.core, None, clock)
     }
 
-    /// Whether the coroutine has not ended yet.
+    /// Whether the coroutine belongs to this executor and has not ended.
     pub fn is_alive(&self, id: CoroutineId) -> bool {
         let key = self.core.key_of(id);
         key.is_some_and(|key| self.core.is_alive(key))
     }
 
-    /// The clocks as they read now.
+    /// Returns the clocks as they read now.
     pub fn time(&self) -> Time {
         self.core.game_time()
     }
 }
 
-/// What `run_until` returns, once the coroutine has ended.
+/// The output that `run_until` returns, once the coroutine has ended.
 #[track_caller]
 pub(crate) fn output_of<T>(mut coroutine: Coroutine<T>) -> T {
     match coroutine.take_result() {
         Ok(output) => output,
         Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
         Err(error) => panic!(
-            "{error}: `run_until` has no output to return. Whatever may be stopped is \
-             better spawned, and its handle given to `run_until`"
+            "{error}: `run_until` has no output to return. If it may be stopped, spawn it and \
+             pass the handle to `run_until`, which then returns a `Result`"
         ),
     }
 }

@@ -1,5 +1,5 @@
-//! What a host asks an executor, and what it is told: whether there is something to do,
-//! who waits for what, who ran.
+//! How a host observes an executor: whether frames are needed, what each coroutine
+//! waits for, which coroutines run.
 
 #![forbid(unsafe_code)]
 
@@ -17,25 +17,28 @@ use crate::owner::Owner;
 use crate::time::{Clock, Phase};
 
 impl Executor {
-    /// Has `waker` called when something outside of a run makes
-    /// [`has_ready`](Self::has_ready) true or [`next_deadline`](Self::next_deadline)
-    /// earlier, for hosts that sleep while nothing moves.
+    /// Sets the waker of a host that sleeps when nothing is due. The executor calls
+    /// it when an event outside a run makes [`has_ready`](Self::has_ready) true or
+    /// [`next_deadline`](Self::next_deadline) earlier. Such events are:
     ///
-    /// That is whatever the host or its callbacks do between two runs: a spawn or start
-    /// through a [`Handle`], a wake of a coroutine that waits for a [`Signal`](crate::Signal) or a
-    /// channel, the resume of a coroutine, an [`Owner`] or a clock, a higher
-    /// [scale](Clock::set_scale), a stop that ends a join. And it is every wake and
-    /// every request of a [`Remote`] from another thread, at any time. What happens in
-    /// a run on the executor's own thread does not call it: the host looks after the
-    /// run.
+    /// - between two runs, actions of the host and its callbacks: a spawn or start
+    ///   through a [`Handle`], a wake of a coroutine that waits for a
+    ///   [`Signal`](crate::Signal) or a channel, the resume of a coroutine, an
+    ///   [`Owner`] or a clock, a higher [scale](Clock::set_scale), a stop that ends
+    ///   a join;
+    /// - at any time, wakes and [`Remote`] requests from other threads.
     ///
-    /// It is called once, and then not before the host has looked, with `has_ready` or
-    /// `next_deadline`, or has run a phase. It may be called although nothing new is
-    /// due, so the host looks again, and sleeps again.
+    /// Events in a run on the executor's own thread do not call it, because the
+    /// host checks after the run.
     ///
-    /// It comes on the thread that caused it, in the middle of that call, and may call
-    /// back into anything. A panic of it is one of a wake or a request that caused it;
-    /// other calls swallow it.
+    /// It is called once, and not again until the host has called `has_ready` or
+    /// `next_deadline`, or has run a phase. It may be called although nothing new
+    /// is due: then the host checks, and sleeps again.
+    ///
+    /// It is called on the thread of the event, inside the call that causes it, and
+    /// may call any function of this crate. If it panics during a wake or a
+    /// `Remote` request, the panic reaches the caller of these. Other calls swallow
+    /// the panic.
     ///
     /// # Examples
     ///
@@ -60,21 +63,20 @@ impl Executor {
         self.core.set_host(waker);
     }
 
-    /// Has `hook` called with every [`Report`]: a bad dt, time dropped, a
-    /// coroutine that keeps being woken.
+    /// Calls `hook` with every [`Report`]: an invalid dt, dropped time, a panic, a
+    /// coroutine that is woken again and again.
     ///
-    /// Until this is called, the first report of each kind is printed to
-    /// standard error.
+    /// Without a hook, the first report of each kind is printed to standard error.
     pub fn on_report(&self, hook: impl FnMut(&Report) + 'static) {
         self.core.reports.hook.set(Box::new(hook));
     }
 
-    /// What every coroutine waits for now, as owned data: to print, to look
-    /// something up in, to compare with a later one.
+    /// Returns what every coroutine waits for now, as owned data: to print it, to
+    /// search it, or to compare it with a later one.
     ///
-    /// It looks at all coroutines and all timers: ten thousand take about a
-    /// millisecond. Executors of which nobody takes one pay nothing for it.
-    /// [`Snapshot`] tells what it prints.
+    /// Its cost is linear in the number of coroutines and timers: about a
+    /// millisecond for ten thousand. Without a call, there is no cost. [`Snapshot`]
+    /// explains what it prints.
     ///
     /// # Examples
     ///
@@ -98,17 +100,17 @@ impl Executor {
         self.core.snapshot()
     }
 
-    /// Has `hook` called with every [`TraceEvent`]: when a coroutine is spawned,
-    /// whenever it is resumed, and when it has ended.
+    /// Calls `hook` with every [`TraceEvent`]: when a coroutine is spawned, each
+    /// time it resumes, and when it has ended.
     ///
-    /// From then on all of them are watched, as with
-    /// [`Builder::inspect`]; until then, resuming one takes not an instruction
-    /// more. The hook comes before the poll that it is told of, so what is printed
-    /// stands in order.
+    /// From this call on, the executor watches all coroutines, as with
+    /// [`Builder::inspect`]. Without the call, a resume takes no additional
+    /// instruction. The hook is called before the poll that an event announces, so
+    /// that printed lines are in order.
     ///
-    /// The hook may spawn, start, stop and take snapshots; what that causes while
-    /// it runs is not told. Panics of it are swallowed. Another hook takes the
-    /// place of this one.
+    /// The hook may spawn, start, stop and take snapshots; events that this causes
+    /// while the hook runs are not traced. A panic of the hook is swallowed. A
+    /// second call replaces the hook.
     ///
     /// # Examples
     ///
@@ -136,24 +138,28 @@ impl Executor {
         self.core.trace(Box::new(hook));
     }
 
-    /// How much time has to pass until the earliest timer is due: zero if one
-    /// is due already, `None` if there is none, or none on a clock that moves.
+    /// Returns how much time has to pass until the earliest timer is due. Zero if
+    /// one is already due; `None` if there is no timer, or none on a clock that
+    /// moves.
     ///
-    /// Counted from the last frame: a host subtracts what has passed since.
-    /// Scales and pauses are taken as they are set now: timers of paused
-    /// coroutines do not count. Once something has been paused, and until that has
-    /// ended, this looks at every timer. A timer on the game clock,
-    /// or on one that follows it, is due when the frames' dt, each cut to
-    /// `max_delta`, add up to that: a host that sleeps until then makes the
-    /// executor with a [`max_delta`](Builder::max_delta) of infinity. One in
-    /// [`Phase::FixedUpdate`] is due in a step, and steps are taken to follow the game
-    /// clock, each as long as the latest.
+    /// - It counts from the last frame. A host subtracts the time that has passed
+    ///   since.
+    /// - It uses scales and pauses as they are set now. Timers of paused coroutines
+    ///   do not count.
+    /// - A timer on the game clock, or on a child of it, is due when the dt of the
+    ///   frames, each cut to `max_delta`, add up to the returned time. A host that
+    ///   sleeps until then makes the executor with a
+    ///   [`max_delta`](Builder::max_delta) of infinity.
+    /// - A timer in [`Phase::FixedUpdate`] is due in a fixed step. Steps are
+    ///   assumed to follow the game clock, each as long as the latest.
+    /// - While a coroutine is alive that has ever been paused, the cost is linear
+    ///   in the number of timers.
     pub fn next_deadline(&self) -> Option<Duration> {
         self.core.next_deadline().map(Duration::from_nanos)
     }
 
-    /// Whether frames are called for although no timer is due: a coroutine is
-    /// ready, waits for a phase or a condition, or counts frames or steps.
+    /// Whether frames are needed although no timer is due: a coroutine is ready,
+    /// waits for a phase or a condition, or counts frames or steps.
     pub fn has_ready(&self) -> bool {
         self.core.has_ready()
     }

@@ -1,4 +1,4 @@
-//! A handle for other threads.
+//! A handle of an executor, for other threads.
 
 use std::fmt;
 use std::future::Future;
@@ -11,20 +11,22 @@ use crate::core::waker::{Inbox, Message, Order};
 use crate::coroutine::CoroutineId;
 use crate::time::{Phase, PhaseIndex};
 
-/// Spawns and stops coroutines, and calls closures on the executor's thread, from
-/// any thread.
+/// A handle of an [`Executor`](crate::Executor) for other threads: it spawns and
+/// stops coroutines, and calls closures on the executor's thread.
 ///
-/// It takes a closure that makes the future, because futures of gameplay
-/// scripts are seldom `Send`: only the closure travels.
+/// [`spawn`](Remote::spawn) takes a closure that makes the future, because the
+/// futures of gameplay scripts are seldom `Send`. Only the closure is sent to the
+/// executor's thread.
 ///
-/// Nothing of it blocks, and nothing has happened when it returns: `true` says that
-/// the executor was there to take the request. Requests of one thread are met in the
-/// order in which they were made, except that what is spawned is first polled after
-/// all stops and calls that had arrived by then.
+/// Each method sends a request, and does not block. It returns `true` if the
+/// executor was alive to receive the request; the request is carried out later. The
+/// requests of one thread are carried out in the order in which they were made. The
+/// exception is a spawn: its coroutine is first polled after all stops and calls
+/// that have arrived by then.
 ///
-/// Once the executor is gone, everything returns `false`, and the closure is dropped
-/// on the thread that brought it. If the executor is dropped before it has met a
-/// request, the closure is dropped on the executor's thread and not called.
+/// After the executor has been dropped, every method returns `false`, and drops its
+/// closure on the calling thread. If the executor is dropped before it carries out
+/// a request, the closure is dropped on the executor's thread, and is not called.
 ///
 /// # Examples
 ///
@@ -36,7 +38,7 @@ use crate::time::{Phase, PhaseIndex};
 /// std::thread::spawn(move || {
 ///     remote.spawn(|| async {
 ///         wait_seconds(1).await;
-///         println!("said on the executor's thread");
+///         println!("printed on the executor's thread");
 ///     });
 /// })
 /// .join()
@@ -54,11 +56,11 @@ impl Remote {
         Remote { inbox }
     }
 
-    /// Has the executor's thread call `make` and run its future as a coroutine:
-    /// first polled, and `make` called, in the next run of
+    /// Requests that the executor's thread calls `make` and runs its future as a
+    /// coroutine. `make` is called, and the future first polled, in the next run of
     /// [`Phase::Update`].
     ///
-    /// `false`: the executor is gone, and `make` was dropped.
+    /// Returns `false` if the executor has been dropped; `make` is then dropped.
     #[track_caller]
     pub fn spawn<M, F>(&self, make: M) -> bool
     where
@@ -68,7 +70,8 @@ impl Remote {
         self.spawn_at(Location::caller(), None, make)
     }
 
-    /// The same in the next run of `phase` that begins after this call.
+    /// Like [`spawn`](Remote::spawn), in the next run of `phase` that begins after
+    /// this call.
     ///
     /// # Examples
     ///
@@ -112,12 +115,13 @@ impl Remote {
         })
     }
 
-    /// Has the executor's thread stop a coroutine, when its next run of any phase
-    /// begins: then its future is dropped, destructors and all, and those that join it
-    /// get a [`JoinError`](crate::JoinError).
+    /// Requests that the executor's thread stops a coroutine, when the next run of
+    /// any phase begins. The future is dropped then, with its destructors, and the
+    /// coroutines that join it resume with a [`JoinError`](crate::JoinError).
     ///
-    /// Nothing happens if it has ended by then, or belongs to another executor.
-    /// `false`: the executor is gone, and so is the coroutine.
+    /// Nothing happens if the coroutine has ended by then, or belongs to another
+    /// executor. Returns `false` if the executor has been dropped; its coroutines
+    /// have then ended.
     ///
     /// # Examples
     ///
@@ -139,19 +143,20 @@ impl Remote {
         })
     }
 
-    /// Has the executor's thread call `f`, when its next run of any phase begins,
-    /// before anything is polled in it.
+    /// Requests that the executor's thread calls `f`, when the next run of any
+    /// phase begins, before that run polls a coroutine.
     ///
-    /// It is as if the host [started](crate::Executor::start) a script without waits
-    /// right before the run: the free functions work in it, and
-    /// [`with`](crate::with()) borrows what the host lends for that run. What `f` spawns
-    /// is first polled in the next run of Update, which may be the one that begins. If
-    /// `f` panics, that ends `f` alone.
+    /// The call is like a script without waits that the host
+    /// [starts](crate::Executor::start) right before the run. The free functions
+    /// work in it, and [`with`](crate::with()) borrows the state that the host
+    /// lends for that run. A coroutine that `f` spawns is first polled in the next
+    /// run of Update, which may be the one that begins. A panic of `f` ends only
+    /// `f`.
     ///
-    /// A call that `f` asks for in turn is made in the run after that, so calls without
-    /// end do not hold a run.
+    /// A call that `f` itself requests is made in the run after that, so an endless
+    /// chain of calls does not block a run.
     ///
-    /// `false`: the executor is gone, and `f` was dropped.
+    /// Returns `false` if the executor has been dropped; `f` is then dropped.
     ///
     /// # Examples
     ///
@@ -188,7 +193,8 @@ impl Remote {
         })
     }
 
-    /// `false`: the executor is gone, and `order` was dropped here.
+    /// Sends `order`. Returns `false` if the executor has been dropped; `order` is
+    /// then dropped here.
     fn push(
         &self,
         message: fn(Foreign<Order>) -> Message,

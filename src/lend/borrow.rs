@@ -1,4 +1,4 @@
-//! Borrows of lent state, for the length of a closure.
+//! Borrows of lent state, inside closures.
 
 #![forbid(unsafe_code)]
 
@@ -18,19 +18,21 @@ use super::soon;
 
 /// Calls `f` with the `S` that the host has [lent](Executor::lend).
 ///
-/// The borrow ends with the closure: nothing of it can be kept across an
-/// await. What is [`start`](crate::start)ed inside begins when the outermost
-/// closure has returned, in order, since it might want to borrow the same.
+/// The borrow ends with the closure, so it cannot be held across an `.await`. A
+/// coroutine that is [`start`](crate::start)ed inside begins when the outermost
+/// closure has returned, because it may borrow the same state. Several begin in
+/// order.
 ///
 /// # Panics
 ///
-/// At the caller's line, if no `S` is lent, or if one is borrowed already, by
-/// a closure that this call is made in. [`try_with`] tells instead, and
-/// [`with_soon`](crate::with_soon) waits until the state is free.
+/// At the caller's line, if no `S` is lent, or if a closure around this call
+/// borrows it. A nested `with` on the same type therefore panics. [`try_with`]
+/// returns an error instead, and [`with_soon`](crate::with_soon) waits until the
+/// state is free.
 ///
 /// # Examples
 ///
-/// Several states, and a coroutine that is started inside:
+/// Two states, and a coroutine that is started inside a closure:
 ///
 /// ```
 /// use framestep::prelude::*;
@@ -67,16 +69,17 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
     }
 }
 
-/// Calls `f` with the `S` that the host has [lent](Executor::lend), or says why
-/// it cannot.
+/// Calls `f` with the `S` that the host has [lent](Executor::lend), or returns an
+/// error.
 ///
-/// For those that can do without the state: a destructor that has to reach it uses
-/// [`with_soon`](crate::with_soon).
+/// For code that can do without the state. In a destructor that needs the state,
+/// use [`with_soon`](crate::with_soon).
 ///
 /// # Errors
 ///
-/// If no `S` is lent, or the call is made outside of an executor; or if the
-/// state is borrowed already.
+/// - [`WithError::NotLent`], if no `S` is lent, or if the call is made outside an
+///   executor.
+/// - [`WithError::Borrowed`], if a closure around this call borrows the state.
 ///
 /// # Examples
 ///
@@ -93,16 +96,16 @@ pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, WithErr
     borrow_mut::<Own<S>, R>(type_name::<S>(), f)
 }
 
-/// Calls `f` with the `S` that the host has [lent](Executor::lend), shared: other
-/// closures of `with_ref` inside this one may borrow the same.
+/// Calls `f` with a shared reference to the `S` that the host has
+/// [lent](Executor::lend). Calls of `with_ref` may nest.
 ///
-/// In all else it is like [`with`].
+/// Otherwise it is like [`with`].
 ///
 /// # Panics
 ///
-/// At the caller's line, if no `S` is lent, or if a closure of [`with`] has it. A
-/// `with` inside a `with_ref` on the same type panics, too. [`try_with_ref`] tells
-/// instead.
+/// At the caller's line, if no `S` is lent, or if a closure of [`with`] around this
+/// call borrows it. A `with` inside a `with_ref` on the same type panics, too.
+/// [`try_with_ref`] returns an error instead.
 ///
 /// # Examples
 ///
@@ -132,13 +135,15 @@ pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
     }
 }
 
-/// Calls `f` with the `S` that the host has [lent](Executor::lend), shared, or says
-/// why it cannot.
+/// Calls `f` with a shared reference to the `S` that the host has
+/// [lent](Executor::lend), or returns an error.
 ///
 /// # Errors
 ///
-/// If no `S` is lent, or the call is made outside of an executor; or if a closure
-/// of [`with`] has the state.
+/// - [`WithError::NotLent`], if no `S` is lent, or if the call is made outside an
+///   executor.
+/// - [`WithError::Borrowed`], if a closure of [`with`] around this call borrows the
+///   state.
 ///
 /// # Examples
 ///
@@ -166,16 +171,16 @@ pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, WithErr
     }))
 }
 
-/// Calls `f` with what the host has [lent as `K`](Executor::lend_as), like
-/// [`with`].
+/// Calls `f` with the state that the host has [lent as `K`](Executor::lend_as),
+/// like [`with`].
 ///
-/// `f` is good for any lifetime of what it gets. So it can change that, but not keep
-/// a part of it, nor put a reference into it that is not `'static`.
+/// `f` must work for any lifetime of the state. So it can change the state, but it
+/// cannot keep a part of it, nor store a reference in it that is not `'static`.
 ///
 /// # Panics
 ///
-/// At the caller's line, if nothing is lent as `K`, or if it is borrowed already,
-/// by a closure that this call is made in. [`try_with_as`] tells instead.
+/// At the caller's line, if nothing is lent as `K`, or if a closure around this
+/// call borrows it. [`try_with_as`] returns an error instead.
 ///
 /// # Examples
 ///
@@ -188,13 +193,14 @@ pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
     }
 }
 
-/// Calls `f` with what the host has [lent as `K`](Executor::lend_as), or says why it
-/// cannot.
+/// Calls `f` with the state that the host has [lent as `K`](Executor::lend_as), or
+/// returns an error.
 ///
 /// # Errors
 ///
-/// If nothing is lent as `K`, or the call is made outside of an executor; or if it
-/// is borrowed already.
+/// - [`WithError::NotLent`], if nothing is lent as `K`, or if the call is made
+///   outside an executor.
+/// - [`WithError::Borrowed`], if a closure around this call borrows the state.
 ///
 /// # Examples
 ///
@@ -233,7 +239,8 @@ fn borrow_mut<K: Lend, R>(
     }))
 }
 
-/// The executor around the caller, and what is lent to it as `K`.
+/// The executor that runs the caller, and the note of the state that is lent to it
+/// as `K`.
 fn find<K: Lend>(type_name: &'static str) -> Result<(Rc<Core>, LentRef), WithError> {
     let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
     let core = core.ok_or(WithError::NotLent {
@@ -249,7 +256,7 @@ fn find<K: Lend>(type_name: &'static str) -> Result<(Rc<Core>, LentRef), WithErr
     }
 }
 
-/// Calls the closures that wait for a state once a borrow of it has ended, also when
+/// Calls the closures that wait for a state when a borrow of it ends, also when
 /// unwinding.
 struct ThenWorkOff<'a, K: Lend> {
     core: &'a Core,

@@ -1,4 +1,4 @@
-//! Why lent state could not be borrowed.
+//! The error of a borrow of lent state.
 
 #![forbid(unsafe_code)]
 
@@ -6,30 +6,30 @@ use std::error::Error;
 use std::fmt;
 use std::panic::Location;
 
-/// Why [`try_with`](crate::try_with) and its relatives, or
-/// [`This::try_with`](crate::This::try_with), could not borrow.
+/// The error of [`try_with`](crate::try_with) and its variants, and of
+/// [`This::try_with`](crate::This::try_with): why the state could not be borrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WithError {
-    /// The host has not lent a state of this type.
+    /// The host has not lent state of this type.
     #[non_exhaustive]
     NotLent {
-        /// The type that was asked for.
+        /// The name of the requested type.
         type_name: &'static str,
-        /// Where the host has called `start`, if it has started the coroutine
-        /// outside of a run, and so outside of the lend of this type.
+        /// Where the host called `start`, if it started the coroutine outside a
+        /// run, and so outside the `lend` of this type.
         started_at: Option<&'static Location<'static>>,
     },
-    /// The call was made inside of a closure or callback that has the state.
+    /// A closure or callback around the call borrows the state.
     #[non_exhaustive]
     Borrowed {
-        /// The type that was asked for.
+        /// The name of the requested type.
         type_name: &'static str,
     },
     /// The behaviour of a [`This`](crate::This) has been removed from its scene.
     #[non_exhaustive]
     Destroyed {
-        /// The type of the behaviour.
+        /// The name of the behaviour's type.
         type_name: &'static str,
     },
 }
@@ -48,17 +48,18 @@ impl fmt::Display for WithError {
             WithError::NotLent { type_name, .. } => write!(
                 f,
                 "no `{type_name}` is lent: the host has to run the executor inside \
-                 `executor.lend(&mut state, |executor| ..)`; a destructor, which may run outside \
-                 of it, uses `with_soon`"
+                 `executor.lend(&mut state, |executor| ..)`; in a destructor, which may run \
+                 outside it, use `with_soon`"
             ),
             WithError::Borrowed { type_name } => write!(
                 f,
-                "the `{type_name}` is borrowed by a closure or callback around this call: use the \
-                 reference which that one has, or `spawn` what needs the state"
+                "the `{type_name}` is borrowed by a closure or callback around this call: use its \
+                 reference, or `spawn` the code that needs the state; in a destructor, use \
+                 `with_soon` for lent state"
             ),
             WithError::Destroyed { type_name } => write!(
                 f,
-                "the `{type_name}` has been destroyed: ask `is_alive` first, or use `try_with`"
+                "the `{type_name}` has been destroyed: check `is_alive` first, or use `try_with`"
             ),
         }
     }

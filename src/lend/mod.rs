@@ -1,10 +1,10 @@
-//! State of the host that coroutines borrow, a closure at a time.
+//! Lent state: state of the host that coroutines borrow inside closures.
 //!
-//! [`Executor::lend`] puts a [note] on its stack that says where the state is,
-//! and links it into the executor; [`with`] finds it by type. The type is that of a
-//! key, [`Lend`], so that one mechanism serves plain state and contexts with
-//! lifetimes. Closures that come too early or too late, of [`with_soon`], are
-//! [kept](soon) until the state is free.
+//! [`Executor::lend`] puts a [note] on its stack that holds the address of the
+//! state, and links the note into the executor. [`with`] finds the note by type.
+//! The type is that of a key, [`Lend`], so that one mechanism serves plain state
+//! and contexts with lifetimes. A closure of [`with_soon`] is [kept](soon) until
+//! the state is lent and free.
 
 mod borrow;
 mod error;
@@ -26,25 +26,25 @@ pub use borrow::{try_with, try_with_as, try_with_ref, with, with_as, with_ref};
 pub use error::WithError;
 pub use soon::{with_soon, with_soon_as};
 
-/// Names something with a lifetime that a host lends: a context that an engine hands
-/// out for the length of a call.
+/// A key for lent state that has a lifetime, such as a context that an engine
+/// passes to a callback.
 ///
-/// [`Executor::lend`] finds state by its type, and a type is told from others only if
-/// it is `'static`. A context such as `Context<'a>` is not. So a type that is, the
-/// implementor, stands for it: a *key*, of which no value is needed.
+/// Scripts find lent state by its type, and only `'static` types can be compared. A
+/// context such as `Context<'a>` is not `'static`. A *key* stands for it: a
+/// `'static` type that implements `Lend`. No value of the key is needed.
 ///
 /// # Examples
 ///
 /// ```
 /// use framestep::{Lend, prelude::*, with_as, with_soon_as};
 ///
-/// /// What the engine hands to its callbacks.
+/// /// The context that the engine passes to its callbacks.
 /// struct Frame<'a> {
 ///     gold: &'a mut u32,
 ///     log: &'a mut Vec<String>,
 /// }
 ///
-/// /// Stands for a `Frame`.
+/// /// The key of a `Frame`.
 /// enum InFrame {}
 ///
 /// impl Lend for InFrame {
@@ -85,26 +85,26 @@ pub use soon::{with_soon, with_soon_as};
     note = "a state without a lifetime needs no `Lend`: use `lend` and `with`"
 )]
 pub trait Lend: 'static {
-    /// What is lent, for the lifetime `'a`.
+    /// The type of the lent state, for the lifetime `'a`.
     type Of<'a>;
 }
 
-/// Lends `state` for the length of `f`, to be found by its type.
+/// Lends `state` while `f` runs. It is found by its type.
 pub(crate) fn lend_own<S: 'static, R>(core: &Rc<Core>, state: &mut S, f: impl FnOnce() -> R) -> R {
     lend::<Own<S>, R>(core, state, f)
 }
 
 impl Executor {
-    /// Lends `state` to the coroutines that `f` runs: they borrow it with
-    /// [`with`], by its type, for the length of a closure.
+    /// Lends `state` to the coroutines that `f` runs. They borrow it by its type,
+    /// inside a closure of [`with`] or [`with_ref`].
     ///
-    /// The game's state stays where it is and needs no cell, no reference
-    /// counting and no lock. Calls nest, to lend several types; of two states of
-    /// one type the inner one is found.
+    /// The game's state stays where it is, and needs no cell, no reference counting
+    /// and no lock. To lend several types, nest the calls. If two states of one
+    /// type are lent, coroutines find the inner one.
     ///
-    /// Host code that holds the state itself, `f` among it, uses
-    /// [`spawn`](Executor::spawn): a script that it `start`s runs at once, and
-    /// may borrow what is lent to it like any other.
+    /// Outside `f`, add scripts with [`spawn`](Executor::spawn): a script that is
+    /// started there runs at once, and finds nothing lent. Inside `f`, the script
+    /// that [`start`](Executor::start) runs may borrow the state.
     ///
     /// # Examples
     ///
@@ -135,10 +135,10 @@ impl Executor {
         lend_own(&core, state, || f(self))
     }
 
-    /// Lends `state`, which has a lifetime of its own, as `K`: coroutines borrow it
-    /// with [`with_as`].
+    /// Lends `state`, whose type has a lifetime, as `K`. Coroutines borrow it with
+    /// [`with_as`].
     ///
-    /// For what an engine hands out for the length of a call. In all else it is like
+    /// For a context that an engine passes to a callback. Otherwise it is like
     /// [`lend`](Executor::lend).
     ///
     /// # Examples
@@ -156,13 +156,14 @@ impl Executor {
 
 impl Handle {
     /// Lends `state` to the coroutines that `f` starts, like [`Executor::lend`].
-    /// `None`: the executor is gone, and `f` was not called.
+    /// Returns `None` if the executor has been dropped; `f` is then not called.
     ///
-    /// For callbacks of an engine, such as observers and commands, that have the
-    /// state and no executor. Coroutines that `f` [starts](Handle::start) run up to
-    /// their first wait and may borrow the state in it. Inside a closure that
-    /// borrows something, starts wait for the end of that, as ever: then they find
-    /// nothing of this lend.
+    /// For callbacks of an engine, such as observers and commands, that can reach
+    /// the state but not the executor. A coroutine that `f` [starts](Handle::start)
+    /// runs up to its first wait, and may borrow the state until then.
+    ///
+    /// Inside a closure of [`with`], a started coroutine begins after the closure
+    /// has returned, as always. This lend has ended by then.
     ///
     /// # Examples
     ///
@@ -194,8 +195,9 @@ impl Handle {
         Some(lend_own(&core, state, || f(self)))
     }
 
-    /// Lends `state`, which has a lifetime of its own, as `K`, like
-    /// [`Executor::lend_as`]. `None`: the executor is gone, and `f` was not called.
+    /// Lends `state`, whose type has a lifetime, as `K`, like
+    /// [`Executor::lend_as`]. Returns `None` if the executor has been dropped; `f`
+    /// is then not called.
     pub fn lend_as<K: Lend, R>(
         &self,
         state: &mut K::Of<'_>,

@@ -1,10 +1,11 @@
-//! Notes of what is lent: where it is, and who uses it.
+//! Notes of lent state: its address, and how many closures borrow it.
 //!
 //! [`lend`] puts a [`Lent`] on its stack and links it into the executor, which
-//! finds it by type. Two things make that sound. The note is taken out again
-//! before the host's `&mut` ends, also by a panic. And its count of borrows lets
-//! either one closure have the state, or any number of closures share it
-//! (invariant LENT).
+//! finds it by type. This is sound for two reasons (invariant LENT):
+//!
+//! - The note is unlinked before the host's `&mut` ends, also by a panic.
+//! - Its count of borrows lets either one closure borrow the state exclusively, or
+//!   any number of closures share it.
 
 use std::any::TypeId;
 use std::cell::Cell;
@@ -19,37 +20,37 @@ use crate::core::cell::Guarded;
 use super::Lend;
 use super::soon::{self, Soon};
 
-/// What one call of [`lend`] lends.
+/// The note of one call of [`lend`].
 struct Lent {
-    /// The `K` of that call.
+    /// The type id of the `K` of that call.
     of: TypeId,
     /// The `K::Of` of that call.
     state: NonNull<()>,
-    /// How many closures share the state, or [`EXCLUSIVE`].
+    /// The number of closures that share the state, or [`EXCLUSIVE`].
     borrows: Cell<u32>,
     /// Closures that wait for the end of the outermost borrow.
     soon: Guarded<VecDeque<Soon>>,
     outer: Option<LentRef>,
 }
 
-/// In [`Lent::borrows`]: one closure has the state for itself.
+/// In [`Lent::borrows`]: one closure borrows the state exclusively.
 const EXCLUSIVE: u32 = u32::MAX;
 
 /// A note of a call of [`lend`] further up the stack.
 #[derive(Clone, Copy)]
 pub(super) struct LentRef(NonNull<Lent>);
 
-/// What an executor knows of what is lent.
+/// The notes of an executor, and the closures that wait for a lend.
 #[derive(Default)]
 pub(crate) struct Lending {
-    /// The notes, the innermost first.
+    /// The innermost note, which leads to the outer ones.
     innermost: Cell<Option<LentRef>>,
-    /// Closures for states that are not lent, in order.
+    /// Closures for state that is not lent, in order.
     waiting: Guarded<VecDeque<Soon>>,
 }
 
 impl Lending {
-    /// The innermost state that is lent as `K`.
+    /// The note of the innermost state that is lent as `K`.
     pub(super) fn find<K: Lend>(&self) -> Option<LentRef> {
         let mut lents = std::iter::successors(self.innermost.get(), |lent| lent.get().outer);
         lents.find(|lent| lent.get().of == TypeId::of::<K>())
@@ -88,13 +89,13 @@ pub(crate) fn lend<K: Lend, R>(core: &Rc<Core>, state: &mut K::Of<'_>, f: impl F
     };
     let note = LentRef(NonNull::from(&lent));
     core.lent.innermost.set(Some(note));
-    // Not the `Executor`, which the closure may put elsewhere.
+    // It refers to the core, not to the `Executor`, which the closure may move.
     let _take_back = TakeBack { core, lent: &lent };
     soon::work_off::<K>(core, note);
     f()
 }
 
-/// Takes a note out, also when unwinding.
+/// Unlinks a note, also when unwinding.
 struct TakeBack<'a> {
     core: &'a Core,
     lent: &'a Lent,
@@ -106,7 +107,7 @@ impl Drop for TakeBack<'_> {
         lending.innermost.set(self.lent.outer);
         let mut left = self.lent.soon.take();
         if !left.is_empty() && !self.core.is_closed() {
-            // They were too many for this lend, and come first in the next one.
+            // They exceeded the limit of this lend, and come first in the next one.
             let mut waiting = lending.waiting.borrow_mut();
             left.append(&mut waiting);
             mem::swap(&mut *waiting, &mut left);
@@ -115,20 +116,20 @@ impl Drop for TakeBack<'_> {
 }
 
 impl LentRef {
-    /// Good for the length of a call that finds it linked into its executor:
-    /// `lend` takes it out before the note is gone.
+    /// The note. It is valid during a call that finds it linked into its executor:
+    /// `lend` unlinks it before it is dropped.
     fn get(&self) -> &Lent {
-        // SAFETY: LENT: what is linked into an executor is alive, and the calls
-        // of `lend` are nested, so what it leads to is, too.
+        // SAFETY: LENT: a note that is linked into an executor is alive. The calls
+        // of `lend` are nested, so the outer notes are alive, too.
         unsafe { self.0.as_ref() }
     }
 
-    /// Whether no closure has the state.
+    /// Whether no closure borrows the state.
     pub(super) fn is_free(self) -> bool {
         self.get().borrows.get() == 0
     }
 
-    /// Whether one closure has the state for itself.
+    /// Whether a closure borrows the state exclusively.
     pub(super) fn is_exclusive(self) -> bool {
         self.get().borrows.get() == EXCLUSIVE
     }
@@ -148,40 +149,40 @@ impl LentRef {
         self.get().soon.borrow_mut().pop_front()
     }
 
-    /// Calls `f` with the state alone.
+    /// Calls `f` with an exclusive borrow of the state.
     ///
-    /// `f` knows nothing of the lifetime in `K::Of`: it can neither keep what that
-    /// covers nor put something in that it would have to cover.
+    /// `f` works for any lifetime in `K::Of`. So it can neither keep a reference
+    /// with that lifetime, nor store one that would need it.
     pub(super) fn borrow_mut<K: Lend, R>(self, f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
         let lent = self.get();
         assert!(lent.of == TypeId::of::<K>() && self.is_free());
         lent.borrows.set(EXCLUSIVE);
         let _give_back = GiveBack(&lent.borrows, 0);
-        // SAFETY: LENT: `lend` made the pointer of a `&mut K::Of`, of the same `K`,
-        // as the type tells, that it holds until this note is gone. Nobody uses
-        // it meanwhile but closures that are called here and in `borrow`, and no
-        // closure is called now: there were no borrows, and while there is an
-        // exclusive one, both functions refuse. The lifetime in `K::Of` is another
-        // one here than there, which changes neither the value nor its layout, and
-        // `f` has to be good for any.
+        // SAFETY: LENT: `lend` made the pointer from a `&mut K::Of` of the same
+        // `K`, as the type id shows, and holds that reference until this note is
+        // unlinked. Meanwhile, only the closures that are called here and in
+        // `borrow` use the state. None of them runs now: the count of borrows was
+        // 0, and both functions refuse while there is an exclusive borrow. The
+        // lifetime in `K::Of` differs from the one in `lend`, which changes neither
+        // the value nor its layout, and `f` works for any lifetime.
         f(unsafe { lent.state.cast::<K::Of<'_>>().as_mut() })
     }
 
-    /// Calls `f` with the state, which other closures may share.
+    /// Calls `f` with a shared borrow of the state.
     pub(super) fn borrow<K: Lend, R>(self, f: impl FnOnce(&K::Of<'_>) -> R) -> R {
         let lent = self.get();
         let borrows = lent.borrows.get();
         assert!(lent.of == TypeId::of::<K>() && borrows < EXCLUSIVE - 1);
         lent.borrows.set(borrows + 1);
         let _give_back = GiveBack(&lent.borrows, borrows);
-        // SAFETY: as in `borrow_mut`; while there are shared borrows, only this
-        // function calls more closures.
+        // SAFETY: as in `borrow_mut`. While there are shared borrows, only this
+        // function calls closures.
         f(unsafe { lent.state.cast::<K::Of<'_>>().as_ref() })
     }
 }
 
-/// Ends a borrow, also when unwinding. Borrows nest like the calls that make them,
-/// so there are as many as before.
+/// Ends a borrow, also when unwinding, by restoring the previous count. Borrows
+/// nest like the calls that make them.
 struct GiveBack<'a>(&'a Cell<u32>, u32);
 
 impl Drop for GiveBack<'_> {

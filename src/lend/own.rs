@@ -1,4 +1,4 @@
-//! State without lifetimes, as something that is lent.
+//! The keys of plain state, which has no lifetime.
 
 #![forbid(unsafe_code)]
 
@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 use super::Lend;
 
-/// What [`Executor::lend`](crate::Executor::lend) lends a plain `S` as. A type of
-/// the crate's own: `S` itself may lend something else.
+/// The key as which [`Executor::lend`](crate::Executor::lend) lends a plain `S`. It
+/// is a type of this crate, because `S` itself may be the key of another state.
 pub(super) struct Own<S>(PhantomData<S>);
 
 impl<S: 'static> Lend for Own<S> {

@@ -1,4 +1,4 @@
-//! Closures that borrow lent state as soon as they can: for destructors.
+//! Closures that borrow lent state as soon as it is free: for destructors.
 
 #![forbid(unsafe_code)]
 
@@ -13,10 +13,10 @@ use super::Lend;
 use super::note::LentRef;
 use super::own::Own;
 
-/// What a closure for a `K` is stored as.
+/// The stored type of a closure for a `K`.
 type Closure<K> = Box<dyn FnOnce(&mut <K as Lend>::Of<'_>)>;
 
-/// A closure that waits.
+/// A closure that waits for its state.
 pub(super) struct Soon {
     of: TypeId,
     /// A [`Closure`] of that type.
@@ -24,7 +24,7 @@ pub(super) struct Soon {
     origin: Origin,
 }
 
-/// What is said of a closure that panics.
+/// The origin of a closure, for the report of a panic.
 #[derive(Clone, Copy)]
 struct Origin {
     state: &'static str,
@@ -46,38 +46,38 @@ impl Soon {
     }
 }
 
-/// Calls `f` with the `S` that the host [lends](crate::Executor::lend), now if it
-/// is free, or as soon as it is: for destructors.
+/// Calls `f` with the `S` that the host [lends](crate::Executor::lend), at once or
+/// as soon as the state is free. Use it in destructors.
 ///
-/// A destructor runs wherever its script happens to end: between two waits of the
-/// script, by a `stop` inside the [`with`](crate::with) of another script, or by a
-/// stop of the host between two frames. `f` is called
+/// A destructor runs wherever its script ends: between two waits, inside a
+/// [`with`](crate::with) of another script that stops it, or between two frames,
+/// when the host stops it. `f` is called:
 ///
 /// 1. at once, if an `S` is lent and no closure borrows it;
-/// 2. else, if an `S` is lent, when the outermost closure that borrows it has
-///    returned, before the scripts that were started in it begin;
-/// 3. else at the beginning of the next lend of an `S`.
+/// 2. if an `S` is lent and borrowed, when the outermost closure that borrows it
+///    has returned, before the scripts that were started in it begin;
+/// 3. if no `S` is lent, at the beginning of the next lend of an `S`.
 ///
 /// Closures for one state are called in the order of the calls of `with_soon`. `f`
-/// may do the same again, spawn, start and stop, as inside
-/// [`Executor::enter`](crate::Executor::enter): what it starts has no owner, and
-/// begins when the state is free.
+/// may call `with_soon`, spawn, start and stop, as inside
+/// [`Executor::enter`](crate::Executor::enter). A coroutine that it starts has no
+/// owner, and begins when the state is free.
 ///
-/// It returns `false`, and `f` is dropped, outside of an executor; and if no `S`
-/// is lent to an executor that is being dropped. Closures that still wait for a
-/// lend when the executor is dropped are dropped with it. Destructors of coroutines
-/// always run inside their executor.
+/// Returns whether `f` was called or kept. Outside an executor, and if the executor
+/// is being dropped and no `S` is lent, `f` is dropped, and `with_soon` returns
+/// `false`. A closure that waits for a lend when the executor is dropped is dropped
+/// with it. The destructors of coroutines always run inside their executor.
 ///
 /// # Panics
 ///
-/// It does not. If `f` panics, that is a
-/// [`Report::WithSoonPanicked`], or is let
-/// [through to the host](crate::Builder::propagate_panics). The closures after it
-/// are called.
+/// `with_soon` does not panic. A panic of `f` is
+/// [reported](Report::WithSoonPanicked), or passed [on to the
+/// host](crate::Builder::propagate_panics). The closures after it are called.
 ///
 /// # Examples
 ///
-/// A bullet goes back into its pool, however its script ends:
+/// A bullet returns to its pool when its script ends, also when the script is
+/// stopped:
 ///
 /// ```
 /// use framestep::prelude::*;
@@ -106,7 +106,7 @@ impl Soon {
 /// let stopped = executor.spawn(fly(Bullet(2)));
 /// executor.lend(&mut world, |executor| executor.run_frame(1));
 /// executor.lend(&mut world, |executor| executor.run_frame(1));
-/// assert_eq!(world.pool, [1]); // it has hit something
+/// assert_eq!(world.pool, [1]); // the first bullet's script has ended
 /// stopped.stop(); // nothing is lent here
 /// executor.lend(&mut world, |executor| executor.run_frame(1));
 /// assert_eq!(world.pool, [1, 2]);
@@ -120,8 +120,8 @@ pub fn with_soon<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
     call_soon::<Own<S>>(f, origin)
 }
 
-/// Calls `f` with what the host [lends as `K`](crate::Executor::lend_as), now if it
-/// is free, or as soon as it is, like [`with_soon`].
+/// Calls `f` with the state that the host [lends as `K`](crate::Executor::lend_as),
+/// at once or as soon as the state is free, like [`with_soon`].
 ///
 /// # Examples
 ///
@@ -164,8 +164,8 @@ pub(super) fn work_off<K: Lend>(core: &Core, note: LentRef) {
 
 #[cold]
 fn work_off_waiting<K: Lend>(core: &Core, note: LentRef) {
-    // Each may keep another one without end: what is left comes with the next
-    // borrow or lend.
+    // Each closure may keep another one, endlessly. So there is a limit: the rest
+    // is called after the next borrow or in the next lend.
     for _ in 0..core.most_starts() {
         let Some(soon) = note.next_soon() else {
             return;

@@ -12,14 +12,18 @@ use crate::coroutine::Coroutine;
 
 use super::{Owner, OwnerIndex};
 
-/// A weak handle of an [`Owner`], by [`Owner::handle`]: it starts and stops the
-/// owner's coroutines, and keeps neither them nor the owner.
+/// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
+/// the owner's coroutines, and keeps neither them nor the owner alive.
 ///
-/// For a callback, or a coroutine of something else, that outlives the owner. Cheap
-/// to clone, and it stays on the thread of its executor. Once the owner is dropped,
-/// or an owner above it, or the executor, `spawn` and `start` give handles of
-/// coroutines that were stopped before they began, `pause` and `resume` give
-/// `false`, and `stop_all` does nothing.
+/// For a callback, or a coroutine of another owner, that may outlive the owner. The
+/// handle is cheap to clone, and stays on the thread of its executor.
+///
+/// After the owner, an owner above it or the executor has been dropped:
+///
+/// - `spawn` and `start` drop the future and return the handle of a stopped
+///   coroutine;
+/// - `pause` and `resume` return `false`;
+/// - `stop_all` does nothing.
 ///
 /// # Examples
 ///
@@ -62,7 +66,7 @@ impl OwnerHandle {
         }
     }
 
-    /// Calls `f` with the executor, if the owner is alive.
+    /// Calls `f` with the executor if the owner is alive.
     fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
         let found = scope::with_executor(self.executor, |core| {
             let alive = !core.is_closed() && core.owners.borrow().is_alive(self.index, self.serial);
@@ -111,8 +115,8 @@ impl OwnerHandle {
         set.unwrap_or(false)
     }
 
-    /// Whether neither the owner nor one above it has been dropped, and the executor
-    /// is there. An owner that is inactive is alive.
+    /// Whether the owner is alive: neither the owner, nor an owner above it, nor
+    /// the executor has been dropped. An inactive owner is alive.
     pub fn is_alive(&self) -> bool {
         self.with_core(|_| ()).is_some()
     }

@@ -1,11 +1,11 @@
-//! Owners: what coroutines end with.
+//! Owners: dropping one stops its coroutines.
 
 #![deny(unsafe_code)]
 
 mod handle;
 #[allow(
     unsafe_code,
-    reason = "an owner of numbers is `Send`, but its use is not"
+    reason = "an owner is numbers, which are `Send`; its use is not"
 )]
 mod send;
 mod table;
@@ -27,25 +27,26 @@ pub use send::SendOwner;
 
 pub(crate) use table::{OwnerIndex, Owners};
 
-/// Owns coroutines: dropping it stops them.
+/// Owns coroutines: dropping the owner stops them.
 ///
-/// Put it into whatever its scripts belong to: a behaviour, a component, a
-/// scene. It is small, and an executor may have a hundred thousand of them. A
-/// coroutine that is spawned inside one of an owner, with the free
-/// [`spawn`](crate::spawn) or [`start`](crate::start), has the same owner.
+/// Make it a field of the object that its scripts belong to: a behaviour, a
+/// component, a scene. It is small: an executor may have a hundred thousand owners.
+/// A coroutine that a script spawns with the free [`spawn`](crate::spawn) or
+/// [`start`](crate::start) has the owner of the script.
 ///
-/// Owners form a tree: stopping, pausing and deactivating one does it to all
-/// [`child`](Owner::child)ren, and to theirs. Dropping one stops its children's
-/// coroutines too, and nothing starts on those children any more.
+/// Owners form a tree. Stopping, pausing or deactivating an owner applies to all
+/// owners below it, which are its [`child`](Owner::child)ren and their children.
+/// Dropping an owner stops the coroutines of all owners below it, and those owners
+/// refuse new coroutines.
 ///
-/// An owner may be dropped anywhere, also in one of its own coroutines and in
-/// their destructors; what is dropped in the middle of its poll goes on to its
-/// next wait. Destructors cannot start anything on an owner that is going.
+/// An owner may be dropped anywhere, also in one of its own coroutines and in their
+/// destructors. A coroutine that is being polled then continues to its next wait.
+/// Destructors that run during the drop cannot start coroutines on the owner.
 ///
-/// [`handle`](Owner::handle) makes a weak handle, for what has to start something but
-/// must not keep it. An owner stays on the thread of its executor;
-/// [`into_send`](Owner::into_send) makes a value of it that can be a component of an
-/// engine which steps its systems on several threads.
+/// [`handle`](Owner::handle) makes a weak handle, for code that starts coroutines
+/// on the owner but must not keep it alive. An owner stays on the thread of its
+/// executor. [`into_send`](Owner::into_send) makes it a value that can be a
+/// component of an engine that runs its systems on several threads.
 ///
 /// # Examples
 ///
@@ -72,55 +73,61 @@ pub(crate) use table::{OwnerIndex, Owners};
 /// assert!(executor.is_empty());
 /// ```
 ///
-/// What has to be undone when a script is stopped goes into a guard, whose
-/// destructor runs however the script ends:
+/// If something has to be undone when a script is stopped, put it into the destructor of
+/// a guard. The destructor runs however the script ends:
 ///
 /// ```
-/// # use std::{cell::Cell, rc::Rc};
 /// # use framestep::prelude::*;
-/// struct Alarm(Rc<Cell<bool>>);
+/// #[derive(Default)]
+/// struct World {
+///     siren: bool,
+/// }
+///
+/// struct Alarm;
 ///
 /// impl Alarm {
-///     fn sound(on: &Rc<Cell<bool>>) -> Self {
-///         on.set(true);
-///         Alarm(on.clone())
+///     fn sound() -> Self {
+///         with(|world: &mut World| world.siren = true);
+///         Alarm
 ///     }
 /// }
 ///
 /// impl Drop for Alarm {
 ///     fn drop(&mut self) {
-///         self.0.set(false);
+///         with_soon(|world: &mut World| world.siren = false);
 ///     }
 /// }
 ///
-/// let executor = Executor::new();
-/// let (tower, on) = (executor.owner(), Rc::new(Cell::new(false)));
-/// let siren = on.clone();
-/// tower.start(async move {
-///     let _alarm = Alarm::sound(&siren);
-///     wait_seconds(60).await;
+/// let mut world = World::default();
+/// let mut executor = Executor::new();
+/// let tower = executor.owner();
+/// executor.lend(&mut world, |_| {
+///     tower.start(async {
+///         let _alarm = Alarm::sound();
+///         wait_seconds(60).await;
+///     });
 /// });
-/// assert!(on.get());
-/// drop(tower);
-/// assert!(!on.get());
+/// assert!(world.siren);
+/// executor.lend(&mut world, |_| drop(tower));
+/// assert!(!world.siren);
 /// ```
 ///
 /// # Source
 ///
 /// `MonoBehaviour` and `GameObject.SetActive`, Unity scripting reference:
-/// coroutines end with their behaviour. Pausing is not in Unity.
+/// coroutines end with their behaviour. Unity has no pause of coroutines.
 pub struct Owner {
-    /// The number of its executor, by which that is found. Nothing leads to it
-    /// directly, so that an owner keeps no memory, on whichever thread it ends.
+    /// The number by which the executor is found. An owner holds no pointer, so
+    /// that it keeps no memory alive, on whichever thread it is dropped.
     executor: u32,
     index: OwnerIndex,
-    /// The executor is found on its own thread only.
+    /// The executor is found only on its own thread.
     home: PhantomData<Rc<Core>>,
 }
 
 impl Owner {
-    /// An owner whose coroutines count on the clock of `parent`, or the game
-    /// clock.
+    /// Makes an owner whose coroutines count on the clock of `parent`, or on the
+    /// game clock.
     pub(crate) fn new(core: &Core, parent: Option<OwnerIndex>) -> Self {
         let clock = {
             let owners = core.owners.borrow();
@@ -129,7 +136,7 @@ impl Owner {
         Self::with_clock(core, parent, clock)
     }
 
-    /// An owner whose coroutines count on `clock`.
+    /// Makes an owner whose coroutines count on `clock`.
     #[track_caller]
     pub(crate) fn on(core: &Core, parent: Option<OwnerIndex>, clock: &Clock) -> Self {
         let clock = clock.state_for(&core.clock);
@@ -145,7 +152,7 @@ impl Owner {
         }
     }
 
-    /// An owner that takes nothing: executors are numbered from 1.
+    /// Makes an owner that refuses all coroutines: executors are numbered from 1.
     fn of_nobody() -> Self {
         Owner {
             executor: 0,
@@ -154,7 +161,7 @@ impl Owner {
         }
     }
 
-    /// Calls `f` with the executor, if that is there, on this thread.
+    /// Calls `f` with the executor, if it is alive and on this thread.
     fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
         scope::with_executor(self.executor, f)
     }
@@ -169,9 +176,9 @@ impl Owner {
 
     /// Adds a coroutine of this owner, like [`Executor::spawn`].
     ///
-    /// On an owner that is [inactive](Owner::set_active), or whose executor or
-    /// parent is gone, the future is dropped: the handle is one of a coroutine
-    /// that was stopped before it began.
+    /// The owner *refuses* the coroutine if it is [inactive](Owner::set_active), or
+    /// if its executor or an owner above it has been dropped. Then the future is
+    /// dropped, and the handle is that of a stopped coroutine.
     ///
     /// [`Executor::spawn`]: crate::Executor::spawn
     #[track_caller]
@@ -182,8 +189,8 @@ impl Owner {
         Coroutine::spawn_or_refuse(self.core(), future, None, Some(self.index))
     }
 
-    /// Adds a coroutine of this owner, like [`Executor::spawn_in`], or refuses
-    /// it, like [`spawn`](Owner::spawn).
+    /// Adds a coroutine of this owner, like [`Executor::spawn_in`]. The owner may
+    /// refuse it, as with [`spawn`](Owner::spawn).
     ///
     /// [`Executor::spawn_in`]: crate::Executor::spawn_in
     #[track_caller]
@@ -195,10 +202,10 @@ impl Owner {
         Coroutine::spawn_or_refuse(self.core(), future, phase, Some(self.index))
     }
 
-    /// Adds a coroutine of this owner and polls it at once, up to its first
-    /// wait, like [`Executor::start`], or refuses it, like
-    /// [`spawn`](Owner::spawn). While the owner is paused it is added like a
-    /// spawned one, and begins once the owner goes on.
+    /// Adds a coroutine of this owner and polls it at once, up to its first wait,
+    /// like [`Executor::start`]. The owner may refuse it, as with
+    /// [`spawn`](Owner::spawn). While the owner is paused, the coroutine is only
+    /// added, and begins after the owner has been resumed.
     ///
     /// [`Executor::start`]: crate::Executor::start
     #[doc(alias = "StartCoroutine")]
@@ -210,13 +217,14 @@ impl Owner {
         Coroutine::start_or_refuse(self.core(), future, Some(self.index))
     }
 
-    /// Stops all coroutines of this owner and of its children: those of the
-    /// children first, each owner's in the order in which they were added. All
-    /// destructors have run when this returns, except those of coroutines that
-    /// are being polled: they go on until they next wait.
+    /// Stops all coroutines of this owner and of the owners below it. The
+    /// coroutines of the children are stopped first, those of one owner in the
+    /// order in which they were added. All destructors have run when this returns,
+    /// except for coroutines that are being polled, which continue to their next
+    /// wait.
     ///
-    /// Coroutines that a destructor spawns meanwhile are not among them, unless
-    /// the owner is dropped: then they are refused.
+    /// A coroutine that a destructor spawns on the owner meanwhile is not stopped.
+    /// (If the owner is being dropped, it refuses that coroutine.)
     ///
     /// # Examples
     ///
@@ -233,21 +241,27 @@ impl Owner {
         self.with_core(|core| core.stop_owned(self.index));
     }
 
-    /// Pauses the coroutines of this owner and of its children: nothing of them
-    /// resumes, and their timers stand still. `false`: it was paused already,
-    /// and has to be resumed only once.
+    /// Pauses the coroutines of this owner and of the owners below it: they do not
+    /// resume, and their timers stand still. Returns `false` if the owner is
+    /// already paused; one [`resume`](Owner::resume) ends the pause.
     ///
-    /// Whatever makes a coroutine due meanwhile, however often, is remembered as
-    /// one wake, which arrives when the owner is [resumed](Owner::resume): in the
-    /// run under way if that is of its phase, else in the next one. Several
-    /// coroutines resume in the order in which they were spawned. Frames and steps
-    /// are counted on, conditions are not asked. A coroutine that is being polled
-    /// goes on until it next waits, and that wait is paused from its beginning.
+    /// Everything that makes a coroutine due during the pause is remembered as one
+    /// wake. The wake arrives when the owner is resumed: the coroutine is polled in
+    /// the current run if that is a run of its phase, or else in the next run of
+    /// its phase. Its phase is that of the wait that was due first, or, for a join
+    /// or another future, the phase in which the coroutine was last polled. Several
+    /// coroutines resume in the order in which they were spawned.
     ///
-    /// A timer has as much time left afterwards as it had before, to the
-    /// nanosecond, on whichever clock it counts; one whose deadline the clock had
-    /// reached is due in the pause. For timers in [`Phase::FixedUpdate`] that is
-    /// fixed time.
+    /// During the pause:
+    ///
+    /// - A timer stands still. Its remaining time after the pause is the same as
+    ///   before, to the nanosecond, on the clock on which it counts. (In
+    ///   [`Phase::FixedUpdate`], that is fixed time.) A timer whose deadline the
+    ///   clock had already reached is due during the pause.
+    /// - Waits for frames and steps keep counting.
+    /// - Conditions are not checked.
+    /// - A coroutine that is being polled continues to its next wait, which is
+    ///   paused from its beginning.
     ///
     /// # Examples
     ///
@@ -269,8 +283,9 @@ impl Owner {
         self.set_paused(true)
     }
 
-    /// Ends a [`pause`](Owner::pause). `false`: it was not paused. What is
-    /// paused by itself, or by an owner above, stays paused.
+    /// Ends a [`pause`](Owner::pause). Returns `false` if the owner itself was not
+    /// paused. A coroutine stays paused if it is paused itself, or through another
+    /// owner.
     pub fn resume(&self) -> bool {
         self.set_paused(false)
     }
@@ -280,14 +295,15 @@ impl Owner {
         set.unwrap_or(false)
     }
 
-    /// Whether this owner is paused, or one above it.
+    /// Whether this owner or an owner above it is paused.
     pub fn is_paused(&self) -> bool {
         let held = self.with_core(|core| core.owners.borrow().is_held(self.index));
         held.unwrap_or(false)
     }
 
-    /// Makes the owner inactive: stops all it and its children own, and refuses
-    /// new coroutines from then on; or active again, which starts nothing.
+    /// Makes the owner inactive or active. Making it inactive stops the coroutines
+    /// of this owner and of the owners below it, which then [refuse](Owner::spawn)
+    /// new coroutines. Making it active again restarts nothing.
     ///
     /// # Examples
     ///
@@ -296,7 +312,7 @@ impl Owner {
     /// let executor = Executor::new();
     /// let owner = executor.owner();
     /// owner.set_active(false);
-    /// let refused = owner.start(async { println!("never said") });
+    /// let refused = owner.start(async { println!("never printed") });
     /// assert!(refused.is_finished());
     /// owner.set_active(true);
     /// assert!(executor.is_empty());
@@ -315,15 +331,15 @@ impl Owner {
         });
     }
 
-    /// Whether coroutines can be added: neither this owner nor one above it is
-    /// inactive or gone, and the executor is there.
+    /// Whether coroutines can be added: neither this owner nor an owner above it is
+    /// inactive or dropped, and the executor is alive.
     pub fn is_active(&self) -> bool {
         let active = self.with_core(|core| core.accepts(Some(self.index)));
         active.unwrap_or(false)
     }
 
-    /// Names the owner, for [snapshots](crate::Snapshot). The owner of a
-    /// [`Behaviour`](crate::Behaviour) goes by its type.
+    /// Names the owner in [snapshots](crate::Snapshot). The owner of a
+    /// [`Behaviour`](crate::Behaviour) has the name of the behaviour's type.
     ///
     /// # Examples
     ///
@@ -345,26 +361,27 @@ impl Owner {
         self
     }
 
-    /// Whether this owner and its children have no coroutine.
+    /// Whether this owner and the owners below it have no coroutine.
     pub fn is_empty(&self) -> bool {
         let empty = self.with_core(|core| core.owners.borrow().is_empty(self.index));
         empty.unwrap_or(true)
     }
 
-    /// A new owner below this one: what is done to this one is done to it. Its
-    /// coroutines count on the same clock.
+    /// Makes an owner that is a child of this one: stopping, pausing, deactivating
+    /// and dropping this owner apply to the child. Its coroutines count on the same
+    /// clock.
     ///
-    /// The child ends when this owner is dropped, so keep both: `owner().child()` gives
-    /// a child that starts nothing.
+    /// Keep both owners. When this owner is dropped, the child refuses new
+    /// coroutines. So `owner().child()`, which drops the parent, returns a child on
+    /// which nothing starts.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn child(&self) -> Owner {
         let child = self.with_core(|core| Owner::new(core, Some(self.index)));
         child.unwrap_or_else(Owner::of_nobody)
     }
 
-    /// A new owner below this one whose coroutines count on `clock`, see
-    /// [`Executor::owner_on`](crate::Executor::owner_on). It ends when this owner is
-    /// dropped, as every [`child`](Owner::child) does.
+    /// Makes a [`child`](Owner::child) whose coroutines count on `clock`, as with
+    /// [`Executor::owner_on`](crate::Executor::owner_on).
     ///
     /// # Panics
     ///
@@ -378,7 +395,8 @@ impl Owner {
         }
     }
 
-    /// A weak handle: it keeps neither the owner nor its coroutines.
+    /// Returns a weak handle, which keeps neither the owner nor its coroutines
+    /// alive.
     ///
     /// # Examples
     ///
@@ -387,7 +405,8 @@ impl Owner {
         OwnerHandle::new(self)
     }
 
-    /// Makes an owner that may go to other threads: a component of an engine, say.
+    /// Makes an owner that may be sent to other threads, such as a component of an
+    /// engine.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! An owner that may go to other threads.
+//! An owner that may be sent to other threads.
 
 use std::fmt;
 
@@ -9,20 +9,21 @@ use crate::core::waker::{Inbox, Message, Order};
 
 use super::Owner;
 
-/// An [`Owner`] that may be moved to and shared with other threads, by
-/// [`Owner::into_send`]: so it can be a component of an engine.
+/// An [`Owner`] that is `Send` and `Sync`, made by [`Owner::into_send`], so that it
+/// can be a component of an engine.
 ///
-/// Its coroutines stay where they are. Only on the thread of their executor does
-/// [`get`](SendOwner::get) give the owner. It may be dropped anywhere:
+/// Its coroutines stay on the thread of their executor. [`get`](SendOwner::get)
+/// returns the owner only on that thread. The `SendOwner` may be dropped on any
+/// thread:
 ///
 /// | dropped | its coroutines |
 /// |---|---|
 /// | on the executor's thread | are stopped at once, as by dropping an `Owner` |
-/// | on another thread | are stopped on their own thread, at the latest when the next run begins; the host is [woken](crate::Executor::on_wake) |
-/// | when the executor or its thread is gone | have ended with the executor |
+/// | on another thread | are stopped on the executor's thread, at the latest when the next run begins; the host is [woken](crate::Executor::on_wake) |
+/// | after the executor or its thread has ended | have ended with the executor |
 ///
-/// It holds no memory of the executor: one that is dropped last, on whichever thread,
-/// leaks nothing.
+/// It does not keep the executor's memory alive, and leaks nothing, whichever is
+/// dropped first.
 ///
 /// # Examples
 ///
@@ -50,18 +51,18 @@ use super::Owner;
 /// assert!(executor.is_empty());
 /// ```
 pub struct SendOwner {
-    /// What dropping this does, is done on the executor's thread only.
+    /// Its methods and its drop have an effect only on the executor's thread.
     owner: Owner,
-    /// The way there. `None`: the executor was gone.
+    /// The inbox of the executor. `None` if the executor had been dropped.
     inbox: Option<Arc<Inbox>>,
 }
 
-// SAFETY: `Owner` is two numbers. On another thread than that of its executor, of
-// which there is one in the program with its number, it finds none, so that all it
-// does there is nothing, its drop included.
+// SAFETY: `Owner` is two numbers. Executors have unique numbers, and an owner finds
+// its executor only on the executor's thread. On another thread, its methods and
+// its drop do nothing.
 unsafe impl Send for SendOwner {}
-// SAFETY: the same. A reference to the `Owner` inside is given on the executor's
-// thread only, and cannot leave it.
+// SAFETY: as for `Send`. `get` returns a reference to the `Owner` only on the
+// executor's thread, and the reference cannot leave that thread.
 unsafe impl Sync for SendOwner {}
 
 impl SendOwner {
@@ -70,8 +71,8 @@ impl SendOwner {
         SendOwner { owner, inbox }
     }
 
-    /// The owner, on the thread of its executor. `None`: this is another thread, or
-    /// the executor has been dropped.
+    /// Returns the owner. Returns `None` on another thread than the executor's, or
+    /// if the executor has been dropped.
     pub fn get(&self) -> Option<&Owner> {
         let open = self.owner.with_core(|core| !core.is_closed());
         open.unwrap_or(false).then_some(&self.owner)
@@ -82,12 +83,12 @@ impl Drop for SendOwner {
     fn drop(&mut self) {
         let at_home = self.owner.with_core(|_| ()).is_some();
         if let (false, Some(inbox)) = (at_home, &self.inbox) {
-            // What comes back has no executor any more.
+            // An order that `push` returns has no executor any more.
             let index = self.owner.index;
             let remove =
                 Foreign::new(Box::new(move |core: &Core| core.remove_owner(index)) as Order);
-            // It wakes the host, which is user code, and this may be a destructor while
-            // the stack unwinds.
+            // `push` wakes the host, which is user code, and this destructor may
+            // run while the stack unwinds.
             call::quietly(|| drop(inbox.push(Message::Call(remove))));
         }
     }

@@ -1,8 +1,8 @@
-//! Who owns what: a tree of owners, each with a list of coroutines.
+//! The table of owners: a tree, in which each owner has a list of coroutines.
 //!
-//! Plain data: nothing here stops or polls anything. What has to be stopped or
-//! paused is handed out as a list, since user code may change all of this while
-//! the list is worked through.
+//! Plain data: nothing here stops or polls a coroutine. The functions return lists
+//! of the coroutines to stop or pause, because user code may change the table while
+//! the caller works through a list.
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +30,7 @@ impl OwnerIndex {
     }
 }
 
-/// Ends a list of members.
+/// The end of a list of members.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -38,48 +38,49 @@ struct Node {
     parent: OwnerIndex,
     first_child: OwnerIndex,
     last_child: OwnerIndex,
-    /// Its neighbours among the children of its parent.
+    /// Its previous and next sibling among the children of its parent.
     previous: OwnerIndex,
     next: OwnerIndex,
     first_member: u32,
     last_member: u32,
-    /// How many members are being dropped, or are to be: they stand in no list.
+    /// How many members are being dropped, or are to be dropped: they are in no
+    /// list.
     ending: u32,
-    /// What its coroutines count on, unless it is the game clock.
+    /// The clock of its coroutines, unless that is the game clock.
     clock: Option<Rc<ClockState>>,
     name: Option<Cow<'static, str>>,
     paused: Inherited,
     inactive: Inherited,
-    /// It was dropped, or an owner above it was: it takes nothing any more, and
-    /// stands alone.
+    /// It or an owner above it was dropped: it refuses coroutines, and has left the
+    /// tree.
     gone: bool,
-    /// It was dropped, and stays for the coroutines that have yet to end.
+    /// It was dropped, and stays until its coroutines have ended.
     dropped: bool,
-    /// Which of all owners there have been it is.
+    /// Its number among all owners that the executor has had.
     serial: u64,
 }
 
 impl Node {
-    /// Whether it has no coroutine, not even one that is being dropped.
+    /// Whether it has no coroutine; one that is being dropped counts.
     fn is_empty(&self) -> bool {
         self.first_member == NONE && self.ending == 0
     }
 }
 
-/// A state of an owner that those below it share.
+/// A state of an owner that applies to the owners below it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inherited {
-    /// Of the owner itself.
+    /// The state of the owner itself.
     own: bool,
-    /// Its own, or that of an owner above.
+    /// The state of the owner itself, or of an owner above it.
     whole: bool,
 }
 
-/// One coroutine in the list of its owner.
+/// A coroutine in the list of its owner.
 #[derive(Debug)]
 struct Member {
     task: TaskKey,
-    /// When it was spawned, among all members.
+    /// Its number in the order in which all members were spawned.
     spawned: u64,
     owner: OwnerIndex,
     previous: u32,
@@ -92,9 +93,9 @@ struct Member {
 pub(crate) struct Owners {
     nodes: Slab<Node>,
     members: Slab<Member>,
-    /// How many members there have been.
+    /// How many members the executor has had.
     spawned: u64,
-    /// How many owners there have been.
+    /// How many owners the executor has had.
     inserted: u64,
 }
 
@@ -119,7 +120,7 @@ impl Owners {
             passed_on(|node| node.inactive),
         );
         self.inserted += 1;
-        // One that is gone passes nothing on any more.
+        // A parent that is gone has left the tree.
         let parent = parent.filter(|_| !gone);
         let previous = match (parent, above) {
             (Some(_), Some(above)) => above.last_child,
@@ -152,30 +153,30 @@ impl Owners {
         owner
     }
 
-    /// Tells an owner from others that have had its index.
+    /// The serial, which tells an owner from others that have had its index.
     pub(super) fn serial(&self, owner: OwnerIndex) -> u64 {
         self.nodes[owner.get()].serial
     }
 
-    /// Whether an owner has been dropped neither itself nor with one above it.
+    /// Whether neither the owner nor an owner above it has been dropped.
     pub(super) fn is_alive(&self, owner: OwnerIndex, serial: u64) -> bool {
         let node = self.nodes.get(owner.get());
         node.is_some_and(|node| node.serial == serial && !node.gone)
     }
 
-    /// Whether something may be spawned on the owner: neither it nor one above
-    /// it is inactive or gone.
+    /// Whether coroutines may be added to the owner: neither the owner nor an owner
+    /// above it is inactive or gone.
     pub(crate) fn is_open(&self, owner: OwnerIndex) -> bool {
         let node = &self.nodes[owner.get()];
         !node.gone && !node.inactive.whole
     }
 
-    /// What the owner's coroutines count on, unless it is the game clock.
+    /// The clock of the owner's coroutines, unless that is the game clock.
     pub(crate) fn clock(&self, owner: OwnerIndex) -> Option<&Rc<ClockState>> {
         self.nodes.get(owner.get())?.clock.as_ref()
     }
 
-    /// Gives the name that it had.
+    /// Sets the name, and returns the previous one.
     pub(crate) fn set_name(
         &mut self,
         owner: OwnerIndex,
@@ -184,11 +185,11 @@ impl Owners {
         self.nodes[owner.get()].name.replace(name)
     }
 
-    /// Its name; for one without, a number, below the closest one above with a
-    /// name.
+    /// Its name, or else its number after the name of the closest owner above that
+    /// has a name.
     pub(crate) fn label(&self, owner: OwnerIndex) -> String {
         let mut at = Some(owner);
-        // So far up a name tells little.
+        // A name from further up would say little.
         for _ in 0..16 {
             let Some(node) = at.and_then(|at| self.nodes.get(at.get())) else {
                 break;
@@ -202,7 +203,7 @@ impl Owners {
         format!("#{}", owner.0)
     }
 
-    /// Whether the owner or one above it is paused.
+    /// Whether the owner or an owner above it is paused.
     pub(crate) fn is_held(&self, owner: OwnerIndex) -> bool {
         self.nodes[owner.get()].paused.whole
     }
@@ -233,8 +234,8 @@ impl Owners {
         member
     }
 
-    /// A coroutine is to be dropped: it stands in no list any more, so that what its
-    /// destructor stops does not come across it, and still has its owner.
+    /// Takes a coroutine that is to be dropped out of its list, so that a stop of
+    /// the owner in its destructor does not reach it. It keeps its owner.
     pub(crate) fn end_member(&mut self, member: u32) {
         let entry = &mut self.members[member as usize];
         if entry.ending {
@@ -267,20 +268,19 @@ impl Owners {
         }
     }
 
-    /// Whose a coroutine is. An owner that is gone still counts as one, that
-    /// takes nothing.
+    /// The owner of a coroutine. It may be gone.
     pub(crate) fn owner_of(&self, member: u32) -> OwnerIndex {
         self.members[member as usize].owner
     }
 
-    /// Whether the owner and those below it have no coroutine.
+    /// Whether the owner and the owners below it have no coroutine.
     pub(crate) fn is_empty(&self, owner: OwnerIndex) -> bool {
         let mut below = self.below(owner);
         below.all(|owner| self.nodes[owner.get()].is_empty())
     }
 
-    /// All coroutines of the owner and of those below it that are not being dropped:
-    /// the children's first.
+    /// Collects the coroutines of the owner and of the owners below it, children
+    /// first, without those that are being dropped.
     pub(crate) fn tasks(&self, owner: OwnerIndex, tasks: &mut Vec<TaskKey>) {
         for owner in self.below(owner) {
             tasks.extend(self.members_of(owner).map(|member| member.task));
@@ -294,13 +294,14 @@ impl Owners {
         std::iter::successors(first, |member| self.members.get(member.next as usize))
     }
 
-    /// The owner and those below it, each after its children.
+    /// The owner and the owners below it, each after its children.
     fn below(&self, owner: OwnerIndex) -> impl Iterator<Item = OwnerIndex> {
         let first = self.first_leaf(owner);
         std::iter::successors(Some(first), move |&at| self.next_upwards(at, owner))
     }
 
-    /// The owner after `here` in a walk through all below `top`, parents last.
+    /// The owner after `here` in a walk through the owners below `top`, parents
+    /// last.
     fn next_upwards(&self, here: OwnerIndex, top: OwnerIndex) -> Option<OwnerIndex> {
         if here == top {
             return None;
@@ -320,9 +321,9 @@ impl Owners {
         leaf
     }
 
-    /// Pauses or resumes an owner; collects the coroutines for which that makes
-    /// a difference, in the order in which they were spawned. `false`: it was so
-    /// already.
+    /// Pauses or resumes an owner. Collects the coroutines whose state changes, in
+    /// the order in which they were spawned. Returns `false` if the owner was
+    /// already in the state.
     pub(crate) fn set_paused(
         &mut self,
         owner: OwnerIndex,
@@ -347,8 +348,9 @@ impl Owners {
         changed
     }
 
-    /// Sets a state of an owner, and tells `changed` the owners for which that makes a
-    /// difference, parents first. `false`: it was so already.
+    /// Sets a state of an owner, and calls `changed` with the owners whose state
+    /// changes, parents first. Returns `false` if the owner was already in the
+    /// state.
     fn set_inherited(
         &mut self,
         owner: OwnerIndex,
@@ -368,7 +370,8 @@ impl Owners {
         let mut at = Some(owner);
         while let Some(here) = at {
             let inherited = state(&mut self.nodes[here.get()]);
-            // One that is so by itself stays so, and so do all below it.
+            // An owner that has the state itself keeps it, and so do all owners
+            // below it.
             let changes = here == owner || !inherited.own;
             if changes {
                 inherited.whole = on;
@@ -379,7 +382,8 @@ impl Owners {
         true
     }
 
-    /// The owner after `here` in a walk through all below `top`, parents first.
+    /// The owner after `here` in a walk through the owners below `top`, parents
+    /// first.
     fn next_in_order(
         &self,
         here: OwnerIndex,
@@ -402,11 +406,11 @@ impl Owners {
         None
     }
 
-    /// Removes an owner: it and those below it take nothing any more. Collects
-    /// their coroutines, the children's first.
+    /// Removes an owner: it and the owners below it refuse coroutines from now on.
+    /// Collects their coroutines, children first.
     ///
-    /// Those below are taken apart, so that they cost nothing more when they are
-    /// removed in their turn, however deep the tree was.
+    /// The tree below is taken apart, so that the later removal of each owner costs
+    /// O(1), however deep the tree was.
     pub(crate) fn remove(&mut self, owner: OwnerIndex, tasks: &mut Vec<TaskKey>) {
         let mut at = Some(self.first_leaf(owner));
         self.unlink(owner);
@@ -549,11 +553,12 @@ mod tests {
         assert_eq!(indices(&tasks), [20, 0, 1]);
         let below = owners.insert(Some(left), None);
         assert!(!owners.is_open(below));
-        // What is left is in order: the siblings in any order, the leaf last.
+        // The rest of the tree is consistent: remove the siblings in any order, the
+        // leaf last.
         for owner in [right, middle, root, leaf, below] {
             owners.remove(owner, &mut Vec::new());
         }
-        // An owner stays for its coroutines.
+        // A dropped owner stays until its coroutines have ended.
         assert!(!owners.is_open(left));
         let members: Vec<usize> = owners.members.iter().map(|(index, _)| index).collect();
         for member in members {

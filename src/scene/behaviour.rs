@@ -1,22 +1,22 @@
-//! What game objects implement.
+//! The trait of game objects.
 
 #![forbid(unsafe_code)]
 
 use super::context::SceneContext;
 
-/// Something in a [`Scene`](super::Scene): a door, an enemy, the player.
+/// A game object in a [`Scene`](super::Scene): a door, an enemy, the player.
 ///
-/// All callbacks are optional. Each gets a [`SceneContext`] to start coroutines
-/// with, which belong to the behaviour and end with it. What a callback
-/// [`start`](SceneContext::start)s begins right after it has returned. The free
-/// functions, [`time`](crate::time()), [`spawn`](crate::spawn) and their kin,
-/// work in callbacks as well.
+/// All callbacks are optional. Each receives a [`SceneContext`] to start coroutines
+/// with, which belong to the behaviour and end with it. A coroutine that a callback
+/// [`start`](SceneContext::start)s begins right after the callback has returned.
+/// The free functions, such as [`time`](crate::time()) and [`spawn`](crate::spawn),
+/// also work in callbacks.
 ///
-/// A callback that panics ends its behaviour and nothing else: it is
-/// [reported](crate::Report::BehaviourPanicked), its coroutines are stopped, and
-/// at the end of the frame it is removed, without
-/// [`on_destroy`](Behaviour::on_destroy). So is a destructor that panics, when
-/// the behaviour is removed.
+/// A panic in a callback ends the behaviour and nothing else. The panic is
+/// [reported](crate::Report::BehaviourPanicked), and the coroutines of the
+/// behaviour are stopped. At the end of the frame the behaviour is removed, without
+/// a call of [`on_destroy`](Behaviour::on_destroy). A panic in the behaviour's
+/// destructor is reported, too.
 ///
 /// # Examples
 ///
@@ -59,41 +59,41 @@ use super::context::SceneContext;
     note = "write `impl Behaviour for {Self} {{}}`: all callbacks are optional"
 )]
 pub trait Behaviour: Sized + 'static {
-    /// Called once, before the first [`fixed_update`](Behaviour::fixed_update)
-    /// and [`update`](Behaviour::update). Not before the behaviour is
+    /// Called once, before the first [`fixed_update`](Behaviour::fixed_update) and
+    /// [`update`](Behaviour::update), when the behaviour is
     /// [active](crate::This::set_active).
     fn start(&mut self, context: &SceneContext<'_, Self>) {
         let _ = context;
     }
 
-    /// Called in every fixed step, before
-    /// [`Phase::FixedUpdate`](crate::Phase::FixedUpdate) is run. The time is
-    /// that of the step.
+    /// Called in every fixed step, before the run of
+    /// [`Phase::FixedUpdate`](crate::Phase::FixedUpdate). The game clock reads the
+    /// time of the step.
     #[doc(alias = "FixedUpdate")]
     fn fixed_update(&mut self, context: &SceneContext<'_, Self>) {
         let _ = context;
     }
 
-    /// Called once a frame, before [`Phase::Update`](crate::Phase::Update) is
-    /// run.
+    /// Called once a frame, before the run of
+    /// [`Phase::Update`](crate::Phase::Update).
     fn update(&mut self, context: &SceneContext<'_, Self>) {
         let _ = context;
     }
 
-    /// Called once a frame, after the coroutines of
-    /// [`Phase::Update`](crate::Phase::Update) and before those of
+    /// Called once a frame, after the run of
+    /// [`Phase::Update`](crate::Phase::Update) and before the run of
     /// [`Phase::LateUpdate`](crate::Phase::LateUpdate).
     #[doc(alias = "LateUpdate")]
     fn late_update(&mut self, context: &SceneContext<'_, Self>) {
         let _ = context;
     }
 
-    /// Called at the end of the frame in which the behaviour was destroyed, or
-    /// when its scene is dropped; its coroutines have been stopped, and no other
-    /// starts. Called once, also if the behaviour is inactive or was destroyed
-    /// before its [`start`](Behaviour::start).
+    /// Called once, at the end of the frame in which the behaviour was destroyed,
+    /// or when its scene is dropped. Its coroutines have been stopped by then, and
+    /// new ones are refused. It is also called if the behaviour is inactive, or if
+    /// [`start`](Behaviour::start) has not been called.
     ///
-    /// If the scene is dropped inside a closure that has the behaviour, this is
+    /// If the scene is dropped inside a closure that borrows the behaviour, this is
     /// called when the closure has returned.
     #[doc(alias = "OnDestroy")]
     fn on_destroy(&mut self, context: &SceneContext<'_, Self>) {

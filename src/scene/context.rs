@@ -1,4 +1,4 @@
-//! What a behaviour's callback gets.
+//! The argument of a behaviour's callbacks.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,8 @@ use super::handle::SceneHandle;
 use super::slot::Slot;
 use super::this::This;
 
-/// The hands of a [`Behaviour`] in its callbacks: coroutines, time, and itself.
+/// The argument of a [`Behaviour`]'s callbacks: it starts coroutines, reads the
+/// time, and returns handles of the behaviour and the scene.
 pub struct SceneContext<'a, B> {
     slot: &'a Slot<B>,
 }
@@ -23,11 +24,11 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
         SceneContext { slot }
     }
 
-    /// Starts a coroutine of this behaviour: it runs to its first wait as soon
+    /// Starts a coroutine of this behaviour. It runs up to its first wait as soon
     /// as the callback has returned.
     ///
-    /// On a behaviour that is inactive or has been removed, the handle is one of
-    /// a coroutine that was stopped before it began.
+    /// If the behaviour is inactive or has been removed, it refuses the coroutine:
+    /// the future is dropped, and the handle is that of a stopped coroutine.
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
     pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
@@ -37,9 +38,9 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
         self.slot.owner.start(future)
     }
 
-    /// Adds a coroutine of this behaviour: it is first polled in the next run of
-    /// [`Phase::Update`](crate::Phase::Update), which may be this frame's. It is
-    /// refused as by [`start`](SceneContext::start).
+    /// Adds a coroutine of this behaviour. It is first polled in the next run of
+    /// [`Phase::Update`](crate::Phase::Update), which may be in this frame. The
+    /// behaviour may refuse it, as with [`start`](SceneContext::start).
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
@@ -54,24 +55,25 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
         self.slot.owner.stop_all();
     }
 
-    /// Destroys this behaviour: it and its coroutines go on to the end of the
-    /// frame, and are removed then. `false`: it was destroyed already.
+    /// Destroys this behaviour. The behaviour and its coroutines run until the end
+    /// of the frame, and are removed then. Returns `false` if the behaviour was
+    /// already destroyed.
     #[doc(alias = "Destroy")]
     pub fn destroy_self(&self) -> bool {
         self.slot.destroy()
     }
 
-    /// The clocks; in a fixed step, with the time of the step.
+    /// Returns the clocks. In a fixed step, they read the time of the step.
     pub fn time(&self) -> Time {
         self.slot.core.game_time()
     }
 
-    /// A handle of this behaviour that its coroutines can keep.
+    /// Returns a handle of this behaviour, which its coroutines can keep.
     pub fn this(&self) -> This<B> {
         self.slot.this()
     }
 
-    /// A handle of the scene: to add and find others.
+    /// Returns a handle of the scene, to add and find behaviours.
     pub fn scene(&self) -> SceneHandle {
         self.slot.scene.clone()
     }

@@ -1,4 +1,4 @@
-//! The scene, as its behaviours and their coroutines hold it.
+//! The handle of a scene, for its behaviours and their coroutines.
 
 #![forbid(unsafe_code)]
 
@@ -12,16 +12,16 @@ use super::behaviour::Behaviour;
 use super::slot::{AnySlot, Slot};
 use super::this::This;
 
-/// What a scene and its handles share.
+/// The state that a scene and its handles share.
 pub(super) struct Cast {
     core: Rc<Core>,
-    /// In the order in which they were added.
+    /// The behaviours, in the order in which they were added.
     slots: RefCell<Vec<Rc<dyn AnySlot>>>,
-    /// The scene is being dropped.
+    /// Whether the scene is being dropped.
     closed: Cell<bool>,
 }
 
-/// A weak handle of a [`Scene`](super::Scene): adds and finds behaviours from
+/// A weak handle of a [`Scene`](super::Scene), to add and find behaviours in
 /// callbacks and coroutines.
 #[derive(Clone)]
 pub struct SceneHandle {
@@ -56,13 +56,13 @@ impl Cast {
         self.slots.borrow().iter().filter(|s| s.is_alive()).count()
     }
 
-    /// Whether a closure or callback is under way that may have a behaviour.
+    /// Whether a closure or callback is running that may borrow a behaviour.
     pub(super) fn is_borrowed(&self) -> bool {
         self.core.holds_starts()
     }
 
-    /// Shows every behaviour there is now to `f`; those that are added meanwhile
-    /// come later.
+    /// Calls `f` with every behaviour of the scene, without those that are added
+    /// meanwhile.
     pub(super) fn each(&self, f: impl Fn(&dyn AnySlot)) {
         let count = self.slots.borrow().len();
         self.each_of_first(count, f);
@@ -70,15 +70,16 @@ impl Cast {
 
     fn each_of_first(&self, count: usize, mut f: impl FnMut(&dyn AnySlot)) {
         for index in 0..count {
-            // What `f` calls may add others.
+            // `f` may add behaviours: no borrow during the call.
             let slot = self.slots.borrow()[index].clone();
             f(&*slot);
         }
     }
 
-    /// Removes those that were destroyed, also by the `on_destroy` of others.
+    /// Removes the destroyed behaviours, including those that an `on_destroy`
+    /// destroys.
     pub(super) fn remove_destroyed(&self) {
-        // Not those that are added meanwhile, or it might never end.
+        // Without those that are added meanwhile, or the loop might never end.
         let count = self.slots.borrow().len();
         let mut some_removed = true;
         let mut any_removed = false;
@@ -101,11 +102,11 @@ impl Cast {
             }
             !gone
         });
-        // Not while the list is borrowed: what is left of them may be anything.
+        // Outside the borrow of the list: dropping a slot runs user code.
         drop(removed);
     }
 
-    /// Removes all; no other is taken from now on.
+    /// Removes all behaviours, and refuses new ones from now on.
     pub(super) fn close(&self) {
         self.closed.set(true);
         self.each(|slot| {
@@ -128,8 +129,8 @@ impl SceneHandle {
         }
     }
 
-    /// Like [`Scene::add`](super::Scene::add). `None`: the scene is gone or
-    /// being dropped, and the behaviour was dropped.
+    /// Like [`Scene::add`](super::Scene::add). Returns `None` if the scene has been
+    /// dropped or is being dropped; the behaviour is then dropped.
     #[doc(alias = "Instantiate")]
     pub fn add<B: Behaviour>(&self, behaviour: B) -> Option<This<B>> {
         let cast = self.cast.upgrade().filter(|cast| !cast.closed.get())?;

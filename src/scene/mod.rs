@@ -1,4 +1,4 @@
-//! Behaviours and scenes, for those without an engine.
+//! Behaviours and scenes, for programs without an engine.
 
 #![forbid(unsafe_code)]
 
@@ -25,26 +25,25 @@ pub use this::This;
 use handle::Cast;
 use slot::Callback;
 
-/// Behaviours and the executor of their coroutines, stepped together.
+/// A list of behaviours and the executor of their coroutines, stepped together.
 ///
 /// ```text
-/// run_frame(dt)   start of the new ones, EarlyUpdate
-///                 start of the new ones, fixed_update, FixedUpdate    for every fixed step
-///                 start of the new ones, update, Update
+/// run_frame(dt)   start (new behaviours), EarlyUpdate
+///                 start (new behaviours), fixed_update, FixedUpdate   in each fixed step
+///                 start (new behaviours), update, Update
 ///                 late_update, LateUpdate
 ///                 EndOfFrame
-///                 the destroyed ones are removed
+///                 removal of the destroyed behaviours
 /// ```
 ///
-/// Small letters are callbacks of all behaviours, in the order in which they
-/// were added; then come the coroutines that are due in the phase. A behaviour
-/// that is added while callbacks are called begins with the next `start` of the
-/// diagram; that comes before any other callback of it.
+/// A name in small letters is a callback, which is called on all behaviours in the
+/// order in which they were added. A name in capitals is a run of that phase, which
+/// polls the coroutines that are due. A behaviour that is added during a frame
+/// begins with the next `start` of the diagram, before any other of its callbacks.
 ///
-/// What is destroyed by the `on_destroy` of another goes in the same frame.
+/// A behaviour that an `on_destroy` destroys is removed in the same frame.
 ///
-/// Dropping a scene removes all its behaviours, in the order in which they were
-/// added.
+/// Dropping a scene removes all behaviours, in the order in which they were added.
 ///
 /// # Examples
 ///
@@ -70,7 +69,7 @@ use slot::Callback;
 ///     scene.run_frame(0.25);
 ///     assert_eq!(scene.len(), 1);
 /// }
-/// scene.run_frame(0.25); // begun in frame 1, it goes off in frame 5
+/// scene.run_frame(0.25); // the script began in frame 1, and ends in frame 5
 /// assert!(scene.is_empty());
 /// ```
 ///
@@ -78,18 +77,18 @@ use slot::Callback;
 ///
 /// "Order of execution for event functions", Unity manual.
 pub struct Scene {
-    // Dropped first: behaviours may have a last look at the executor.
+    // Dropped first: `on_destroy` may use the executor.
     cast: Rc<Cast>,
     executor: Executor,
 }
 
 impl Scene {
-    /// An empty scene around an executor with Unity's defaults.
+    /// Makes an empty scene around an executor with Unity's defaults.
     pub fn new() -> Self {
         Self::with_executor(Executor::new())
     }
 
-    /// An empty scene around `executor`.
+    /// Makes an empty scene around `executor`.
     pub fn with_executor(executor: Executor) -> Self {
         Scene {
             cast: Cast::new(executor.core().clone()),
@@ -97,61 +96,62 @@ impl Scene {
         }
     }
 
-    /// The executor that runs the coroutines of the scene.
+    /// Returns the executor that runs the coroutines of the scene.
     pub fn executor(&self) -> &Executor {
         &self.executor
     }
 
-    /// Adds a behaviour. Its `start` is called in the next frame, or, during a
-    /// frame, where the diagram of [`Scene`] says.
+    /// Adds a behaviour. Its `start` is called in the next frame, or, if it is
+    /// added during a frame, at the next `start` in the diagram of [`Scene`].
     #[doc(alias = "Instantiate")]
     pub fn add<B: Behaviour>(&self, behaviour: B) -> This<B> {
         self.cast.add(behaviour)
     }
 
-    /// The first behaviour of a type that has not been destroyed. Inactive ones
-    /// are found as well.
+    /// Finds the first behaviour of type `B` that has not been destroyed, active or
+    /// not.
     #[doc(alias = "FindObjectOfType")]
     pub fn find<B: Behaviour>(&self) -> Option<This<B>> {
         self.cast.find()
     }
 
-    /// All behaviours of a type that have not been destroyed, in the order in
-    /// which they were added. Inactive ones are found as well.
+    /// Finds all behaviours of type `B` that have not been destroyed, active or
+    /// not, in the order in which they were added.
     #[doc(alias = "FindObjectsOfType")]
     pub fn find_all<B: Behaviour>(&self) -> Vec<This<B>> {
         self.cast.find_all()
     }
 
-    /// Destroys a behaviour: it and its coroutines go on to the end of the next
-    /// frame, and are removed then. `false`: it was destroyed already.
+    /// Destroys a behaviour. The behaviour and its coroutines run until the end of
+    /// the next frame, and are removed then. Returns `false` if the behaviour was
+    /// already destroyed.
     #[doc(alias = "Destroy")]
     pub fn destroy<B: Behaviour>(&self, behaviour: &This<B>) -> bool {
         behaviour.destroy()
     }
 
-    /// A handle that behaviours and their coroutines can keep.
+    /// Returns a weak handle, which behaviours and their coroutines can keep.
     pub fn handle(&self) -> SceneHandle {
         SceneHandle::new(&self.cast)
     }
 
-    /// How many behaviours there are that have not been destroyed.
+    /// The number of behaviours that have not been destroyed.
     pub fn len(&self) -> usize {
         self.cast.len()
     }
 
-    /// Whether there is no behaviour, or all have been destroyed.
+    /// Whether there is no behaviour that has not been destroyed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Runs one frame, as in the diagram of [`Scene`]. `dt` is the time since
-    /// the last one, as in [`Executor::run_frame`].
+    /// Runs one frame, as in the diagram of [`Scene`]. `dt` is the time since the
+    /// last frame, as in [`Executor::run_frame`].
     ///
     /// # Panics
     ///
-    /// At the caller's line, if called inside a closure that borrows from this
-    /// scene, such as one of [`This::with`].
+    /// At the caller's line, if called inside a closure that borrows lent state or
+    /// a behaviour of this scene, such as one of [`This::with`].
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
         self.begin_frame(dt);
@@ -164,8 +164,8 @@ impl Scene {
         self.run_phase(Phase::EndOfFrame);
     }
 
-    /// Begins a frame, for hosts that have something to do between its parts:
-    /// physics in the fixed steps, rendering before the end of the frame.
+    /// Begins a frame, for hosts with code of their own between the parts of a
+    /// frame: physics in the fixed steps, rendering before the end of the frame.
     ///
     /// # Examples
     ///
@@ -188,32 +188,32 @@ impl Scene {
     ///
     /// # Panics
     ///
-    /// As [`run_frame`](Scene::run_frame) does.
+    /// Like [`run_frame`](Scene::run_frame).
     #[track_caller]
     pub fn begin_frame(&mut self, dt: impl Seconds) {
         self.expect_not_borrowed();
         self.executor.begin_frame(dt);
     }
 
-    /// Begins the next fixed step, if the game clock has got that far, as
-    /// [`Executor::begin_fixed_step`] does.
+    /// Begins the next fixed step if it is due, like
+    /// [`Executor::begin_fixed_step`].
     #[track_caller]
     pub fn begin_fixed_step(&mut self) -> bool {
         self.executor.begin_fixed_step()
     }
 
-    /// Runs one phase: the callbacks that belong to it, as in the diagram of
-    /// [`Scene`], and then the coroutines that are due in it. After
-    /// [`Phase::EndOfFrame`] the destroyed behaviours are removed.
+    /// Runs one phase: calls its callbacks, as in the diagram of [`Scene`], and
+    /// then polls the coroutines that are due in it. After [`Phase::EndOfFrame`],
+    /// it removes the destroyed behaviours.
     ///
     /// # Panics
     ///
-    /// As [`run_frame`](Scene::run_frame) does.
+    /// Like [`run_frame`](Scene::run_frame).
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         self.expect_not_borrowed();
         self.executor.core().assert_idle("run_phase");
-        // Callbacks read the same clock as the coroutines after them.
+        // The callbacks read the same time as the coroutines after them.
         self.executor.core().clock.enter_phase(phase);
         let call = |callback| self.cast.each(|slot| slot.call(callback));
         let start = || self.cast.each(|slot| slot.start());
@@ -236,13 +236,13 @@ impl Scene {
         }
     }
 
-    /// Starts `future` and runs frames of `dt` until it has returned, as
-    /// [`Executor::run_until`] does: for tools and tests.
+    /// Starts `future`, runs frames of `dt` until it has returned, and returns its
+    /// output, like [`Executor::run_until`]: for tools and tests.
     ///
     /// # Panics
     ///
-    /// If the future panics, with the same payload; or if it is stopped. Also as
-    /// [`run_frame`](Scene::run_frame) does.
+    /// If the future panics, with the same payload; or if it is stopped. Also like
+    /// [`run_frame`](Scene::run_frame).
     ///
     /// # Examples
     ///
@@ -283,13 +283,13 @@ impl Scene {
     fn expect_not_borrowed(&self) {
         assert!(
             !self.cast.is_borrowed(),
-            "the scene was stepped inside a closure of `with` or `try_with`, which may have one \
-             of its behaviours: step it when the closure has returned"
+            "the scene was stepped inside a closure of `with` or `try_with`, which may borrow one \
+             of its behaviours: step it after the closure has returned"
         );
     }
 
-    /// Lends `state` to the callbacks and coroutines that `f` runs, as
-    /// [`Executor::lend`] does.
+    /// Lends `state` to the callbacks and coroutines that `f` runs, like
+    /// [`Executor::lend`].
     ///
     /// # Examples
     ///

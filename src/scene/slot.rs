@@ -1,4 +1,4 @@
-//! One behaviour in a scene, whatever its type.
+//! The slot of a behaviour in a scene.
 
 #![forbid(unsafe_code)]
 
@@ -18,26 +18,28 @@ use super::context::SceneContext;
 use super::handle::SceneHandle;
 use super::this::This;
 
-/// Where a behaviour is in its life.
+/// The stage of a behaviour's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// Its `start` has not been called.
     New,
     Started,
-    /// Being removed: its coroutines are being stopped.
+    /// It is being removed: its coroutines are being stopped.
     Stopping,
-    /// Removed, except for its `on_destroy`, which comes once nobody borrows it.
+    /// It has been removed, except for its `on_destroy`, which is called once no
+    /// closure borrows the behaviour.
     Leaving,
     Gone,
 }
 
-/// A behaviour with all that belongs to it.
+/// A behaviour, its owner and its state.
 pub(super) struct Slot<B> {
     behaviour: RefCell<Option<B>>,
     stage: Cell<Stage>,
-    /// To be removed at the end of the frame.
+    /// Whether it is to be removed at the end of the frame.
     destroyed: Cell<bool>,
-    /// The same, and nothing of it is called any more.
+    /// Whether a callback has panicked: it is to be removed, and no callback is
+    /// called any more.
     panicked: Cell<bool>,
     active: Cell<bool>,
     pub(super) core: Rc<Core>,
@@ -46,7 +48,7 @@ pub(super) struct Slot<B> {
     this: Weak<Slot<B>>,
 }
 
-/// What a scene calls, in the order of a frame.
+/// The callbacks of each frame, in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Callback {
     FixedUpdate,
@@ -54,13 +56,14 @@ pub(super) enum Callback {
     LateUpdate,
 }
 
-/// A [`Slot`] whose type is forgotten.
+/// A [`Slot`] of any behaviour type.
 pub(super) trait AnySlot {
-    /// Calls `start`, if that is still to be done.
+    /// Calls `start` if it has not been called.
     fn start(&self);
     fn call(&self, callback: Callback);
-    /// Stops the coroutines, calls `on_destroy` and drops the behaviour, if it
-    /// was destroyed or `all` are. `false`: it stays, or was gone already.
+    /// If the behaviour was destroyed, or if `all`: stops the coroutines, calls
+    /// `on_destroy` and drops the behaviour. Returns `false` if the behaviour stays
+    /// or was already removed.
     fn remove(&self, all: bool) -> bool;
     fn is_removed(&self) -> bool;
     fn into_any(self: Rc<Self>) -> Rc<dyn Any>;
@@ -88,7 +91,7 @@ impl<B: Behaviour> Slot<B> {
         This::new(self.this.clone())
     }
 
-    /// Marks it for removal. `false`: it was marked already.
+    /// Marks the behaviour for removal. Returns `false` if it was already marked.
     pub(super) fn destroy(&self) -> bool {
         let is_alive = self.is_alive();
         self.destroyed.set(true);
@@ -96,7 +99,7 @@ impl<B: Behaviour> Slot<B> {
     }
 
     pub(super) fn set_active(&self, active: bool) {
-        // Nothing starts any more on one that has panicked or is removed.
+        // A behaviour that has panicked or was removed stays inactive.
         if !self.panicked.get() && !self.is_removed() {
             self.active.set(active);
             self.owner.set_active(active);
@@ -107,7 +110,7 @@ impl<B: Behaviour> Slot<B> {
         self.active.get() && !self.panicked.get() && !self.is_removed()
     }
 
-    /// Calls `f` with the behaviour, while coroutines that are started wait.
+    /// Calls `f` with the behaviour, and holds starts until then.
     pub(super) fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
         let _leave = LeaveAfter(self);
         self.core.hold_starts(|| self.borrow(f))
@@ -121,18 +124,18 @@ impl<B: Behaviour> Slot<B> {
         Ok(f(behaviour.ok_or(WithError::Destroyed { type_name })?))
     }
 
-    /// Calls a callback. A panic of it ends the behaviour.
+    /// Calls a callback. A panic of the callback ends the behaviour.
     fn call_back(&self, name: &'static str, f: impl FnOnce(&mut B, &SceneContext<'_, B>)) {
         let context = SceneContext::new(self);
         self.guard(name, || {
-            // Nobody borrows it: a scene is not stepped while anybody does, and
-            // `leave` looks first.
+            // No closure borrows the behaviour: a scene is not stepped inside such
+            // a closure, and `leave` checks first.
             let _ = self.borrow(|behaviour| f(behaviour, &context));
         });
     }
 
-    /// Calls code of the behaviour: what it starts is the behaviour's, and
-    /// begins afterwards, when a panic of it has been caught.
+    /// Calls code of the behaviour. The coroutines that it starts belong to the
+    /// behaviour, and begin afterwards, when a panic has been caught.
     fn guard(&self, name: &'static str, f: impl FnOnce()) {
         let core = &self.core;
         let _telling = Telling(core);
@@ -159,7 +162,8 @@ impl<B: Behaviour> Slot<B> {
         });
     }
 
-    /// The last of a behaviour that is to be removed, unless it is borrowed.
+    /// Calls `on_destroy` and drops the behaviour, if it is to be removed and not
+    /// borrowed.
     fn leave(&self) {
         if self.stage.get() != Stage::Leaving || self.behaviour.try_borrow_mut().is_err() {
             return;
@@ -173,8 +177,8 @@ impl<B: Behaviour> Slot<B> {
     }
 }
 
-/// Lets a behaviour leave that was removed while a closure had it, also when
-/// that unwinds.
+/// Completes the removal of a behaviour that was removed while a closure borrowed
+/// it, also when unwinding.
 struct LeaveAfter<'a, B: Behaviour>(&'a Slot<B>);
 
 impl<B: Behaviour> Drop for LeaveAfter<'_, B> {
@@ -192,7 +196,7 @@ impl<B: Behaviour> AnySlot for Slot<B> {
     }
 
     fn call(&self, callback: Callback) {
-        // One that was destroyed goes on to the end of the frame.
+        // A destroyed behaviour is called until the end of the frame.
         if self.stage.get() == Stage::Started && self.is_active() {
             match callback {
                 Callback::FixedUpdate => self.call_back("fixed_update", B::fixed_update),

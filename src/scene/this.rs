@@ -1,4 +1,4 @@
-//! A behaviour, as its coroutines and others hold it.
+//! The handle of a behaviour.
 
 #![forbid(unsafe_code)]
 
@@ -13,10 +13,10 @@ use crate::lend::WithError;
 use super::behaviour::Behaviour;
 use super::slot::{AnySlot, Slot};
 
-/// A weak handle of a behaviour in a [`Scene`](super::Scene): it borrows the
-/// behaviour for the length of a closure.
+/// A weak handle of a behaviour in a [`Scene`](super::Scene). It borrows the
+/// behaviour inside a closure.
 ///
-/// Cheap to clone, and it keeps nothing alive.
+/// It is cheap to clone, and keeps nothing alive.
 ///
 /// # Examples
 ///
@@ -55,14 +55,14 @@ impl<B: Behaviour> This<B> {
         This { slot }
     }
 
-    /// Calls `f` with the behaviour. A coroutine that is started inside begins
+    /// Calls `f` with the behaviour. A coroutine that is started inside `f` begins
     /// when the outermost closure has returned.
     ///
     /// # Panics
     ///
-    /// At the caller's line, if the behaviour has been removed; or if it is
-    /// borrowed, by a closure that this call is made in, or since one of its
-    /// callbacks is under way. [`try_with`](This::try_with) tells instead.
+    /// At the caller's line, if the behaviour has been removed, or if it is
+    /// borrowed: by a closure around this call, or by one of its own callbacks.
+    /// [`try_with`](This::try_with) returns an error instead.
     #[track_caller]
     pub fn with<R>(&self, f: impl FnOnce(&mut B) -> R) -> R {
         match self.try_with(f) {
@@ -71,12 +71,14 @@ impl<B: Behaviour> This<B> {
         }
     }
 
-    /// Calls `f` with the behaviour, or says why it cannot: for destructors, and
-    /// for coroutines of others, which may find it gone.
+    /// Calls `f` with the behaviour, or returns an error: for destructors, and for
+    /// coroutines of other behaviours, which may outlive this one.
     ///
     /// # Errors
     ///
-    /// If the behaviour has been removed, or is borrowed.
+    /// - [`WithError::Destroyed`], if the behaviour has been removed.
+    /// - [`WithError::Borrowed`], if a closure or callback around this call borrows
+    ///   the behaviour.
     pub fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
         match self.slot.upgrade() {
             Some(slot) => slot.try_with(f),
@@ -87,8 +89,9 @@ impl<B: Behaviour> This<B> {
     }
 
     /// Starts a coroutine of the behaviour, like
-    /// [`Owner::start`](crate::Owner::start). Once it has been removed, the
-    /// handle is one of a coroutine that was stopped before it began.
+    /// [`Owner::start`](crate::Owner::start). If the behaviour is inactive or has
+    /// been removed, the future is dropped, and the handle is that of a stopped
+    /// coroutine.
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
     pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
@@ -102,7 +105,7 @@ impl<B: Behaviour> This<B> {
     }
 
     /// Adds a coroutine of the behaviour, like
-    /// [`Owner::spawn`](crate::Owner::spawn), or refuses it like
+    /// [`Owner::spawn`](crate::Owner::spawn). The behaviour may refuse it, as with
     /// [`start`](This::start).
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
@@ -124,22 +127,24 @@ impl<B: Behaviour> This<B> {
     }
 
     /// Pauses the behaviour's coroutines, like
-    /// [`Owner::pause`](crate::Owner::pause); its callbacks go on. `false`: they
-    /// were paused already, or it has been removed.
+    /// [`Owner::pause`](crate::Owner::pause). Its callbacks are still called.
+    /// Returns `false` if the coroutines are already paused, or if the behaviour
+    /// has been removed.
     pub fn pause(&self) -> bool {
         self.slot.upgrade().is_some_and(|slot| slot.owner.pause())
     }
 
-    /// Ends a [`pause`](This::pause). `false`: there was none, or the behaviour
-    /// has been removed.
+    /// Ends a [`pause`](This::pause). Returns `false` if the coroutines were not
+    /// paused, or if the behaviour has been removed.
     pub fn resume(&self) -> bool {
         self.slot.upgrade().is_some_and(|slot| slot.owner.resume())
     }
 
-    /// Makes the behaviour inactive: no callback of it is called but
-    /// [`on_destroy`](Behaviour::on_destroy), its coroutines are stopped, and none
-    /// can be started; or active again, which starts none of them. Does nothing
-    /// to one that has panicked or has been removed.
+    /// Makes the behaviour inactive or active. While it is inactive, no callback
+    /// except [`on_destroy`](Behaviour::on_destroy) is called. Making it inactive
+    /// stops its coroutines, and new ones are refused. Making it active again
+    /// restarts none of them. A behaviour that has panicked or has been removed
+    /// stays inactive.
     ///
     /// # Source
     ///
@@ -151,22 +156,24 @@ impl<B: Behaviour> This<B> {
         }
     }
 
-    /// Whether the behaviour is [active](This::set_active). `false`: it has been
-    /// made inactive, has panicked or has been removed.
+    /// Whether the behaviour is [active](This::set_active). Returns `false` if it
+    /// has been made inactive, has panicked or has been removed.
     #[doc(alias = "isActiveAndEnabled")]
     pub fn is_active(&self) -> bool {
         self.slot.upgrade().is_some_and(|slot| slot.is_active())
     }
 
-    /// Destroys the behaviour: it and its coroutines go on to the end of the
-    /// frame, and are removed then. `false`: it was destroyed already.
+    /// Destroys the behaviour. The behaviour and its coroutines run until the end
+    /// of the frame, and are removed then. Returns `false` if the behaviour was
+    /// already destroyed.
     #[doc(alias = "Destroy")]
     pub fn destroy(&self) -> bool {
         self.slot.upgrade().is_some_and(|slot| slot.destroy())
     }
 
-    /// Whether the behaviour has neither been destroyed nor panicked. `with`
-    /// works until it is removed, at the end of the frame.
+    /// Whether the behaviour has neither been destroyed nor panicked.
+    /// [`with`](This::with) works until the behaviour is removed, at the end of the
+    /// frame.
     pub fn is_alive(&self) -> bool {
         self.slot.upgrade().is_some_and(|slot| slot.is_alive())
     }

@@ -1,34 +1,34 @@
-//! What a signal keeps: events, who has read how far, and who waits.
+//! The journal of a signal: its events, and how far each reader has read.
 //!
-//! Nothing in here calls user code. Values go in and out whole; what has to be
-//! dropped or called is handed to the caller, who has no borrow by then.
+//! Nothing here calls user code. The functions return the values to drop and the
+//! wakers to call, and the caller does so outside the borrow.
 //!
-//! Each event counts the readers that *stand* at it: those that read it next, or are
-//! cloning its value. All others have read it or came later. So an event can go when
-//! nobody stands at it or before it, and a reader that goes is one count less,
-//! however much it has not read.
+//! Each event counts the readers that *stand* at it: those that read it next, or
+//! are cloning its value. All other readers have read it or subscribed later. So an
+//! event can be removed when no reader stands at it or before it. Removing a reader
+//! decrements one count, however many events it has not read.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::waiters::{Waiters, Waiting};
 
-/// A stored value. Readers share it while they clone it; it is `None` only in
-/// one that is kept for the next event.
+/// A stored value. Readers share it while they clone it. It is `None` only in a
+/// block that is kept for reuse.
 pub(super) type Stored<T> = Rc<Option<T>>;
 
 pub(super) struct Journal<T> {
-    /// What somebody has still to read, oldest first.
+    /// The events that a reader has still to read, oldest first.
     events: VecDeque<Event<T>>,
-    /// The number of the first of them.
+    /// The number of the first event.
     first: u64,
     limit: usize,
-    /// Those who read, and wait.
+    /// The readers, which are also the waiters.
     pub(super) readers: Waiters<Reader>,
-    /// How many readers stand behind the last event, at the one to come.
+    /// How many readers stand after the last event, at the one to come.
     at_end: usize,
     emitters: usize,
-    /// Blocks of values that are gone, for those to come.
+    /// Blocks of removed values, for reuse.
     spare: Vec<Stored<T>>,
 }
 
@@ -39,29 +39,31 @@ struct Event<T> {
 }
 
 pub(super) struct Reader {
-    /// The number of the event that it reads next. It stands there, or at the event
-    /// before while it clones that one's value, or at the first if that is later.
+    /// The number of the event that it reads next. The reader stands there; or at
+    /// the previous event, while it clones that event's value; or at the first
+    /// event, if that is later.
     next: u64,
     /// How many events it has lost.
     missed: u64,
 }
 
-/// What became of an emitted value.
+/// The result of emitting a value.
 pub(super) struct Emitted<T> {
-    /// A value that nobody gets (any more).
+    /// A value that no reader receives (any more).
     pub(super) discarded: Option<T>,
-    /// The waits that began before this are woken.
+    /// The waiters that began to wait before this are woken.
     pub(super) began_before: u64,
 }
 
-/// What there is to read.
+/// The result of a read.
 pub(super) enum Read<T> {
-    /// For this reader alone.
+    /// The value, if this is its last reader.
     Last(T),
-    /// For others as well: to be cloned, and given back with this number.
+    /// The value, if it has other readers: clone it, and pass the number to
+    /// `finish_read`.
     Shared(Stored<T>, u64),
     Nothing,
-    /// And nobody is left to emit.
+    /// Nothing, and no emitter is left.
     Ended,
 }
 
@@ -86,7 +88,7 @@ impl<T> Journal<T> {
         self.emitters += 1;
     }
 
-    /// `true`: it was the last one.
+    /// Returns whether it was the last emitter.
     pub(super) fn remove_emitter(&mut self) -> bool {
         self.emitters -= 1;
         self.emitters == 0
@@ -98,14 +100,15 @@ impl<T> Journal<T> {
         self.readers.add(Reader { next, missed: 0 })
     }
 
-    /// What it waited with is for the caller to drop.
+    /// Removes a reader. Returns its `Waiting`, which the caller drops.
     pub(super) fn remove_reader(&mut self, reader: usize) -> Option<Waiting> {
         let (Reader { next, .. }, waiting) = self.readers.remove(reader);
         *self.standing_at(next) -= 1;
         waiting
     }
 
-    /// How many stand at the event of that number, or at the first if it is gone.
+    /// The count of readers that stand at the event of that number, or at the first
+    /// event if that one was removed.
     fn standing_at(&mut self, number: u64) -> &mut usize {
         let index = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
         match self.events.get_mut(index) {
@@ -151,7 +154,8 @@ impl<T> Journal<T> {
         Rc::new(Some(value))
     }
 
-    /// Takes the oldest event out. `None`: one who is cloning its value drops it.
+    /// Removes the oldest event and returns its value. Returns `None` if a reader
+    /// is cloning the value: that reader drops it.
     fn pop(&mut self) -> Option<T> {
         let mut event = self.events.pop_front()?;
         self.first += 1;
@@ -161,7 +165,7 @@ impl<T> Journal<T> {
         value
     }
 
-    /// Takes the oldest event out if all have read it.
+    /// Removes the oldest event if all readers have read it.
     pub(super) fn pop_read(&mut self) -> Option<T> {
         let is_read = self.events.front().is_some_and(|event| event.here == 0);
         if is_read { self.pop() } else { None }
@@ -191,10 +195,11 @@ impl<T> Journal<T> {
         Read::Shared(event.value.clone(), number)
     }
 
-    /// A reader has cloned the value of this event, or has failed to.
+    /// Ends a read: the reader has cloned the value of this event, or the clone
+    /// panicked.
     pub(super) fn finish_read(&mut self, number: u64) {
-        // If it was dropped meanwhile, for want of room, those who stood at it have
-        // moved on.
+        // If the event was removed meanwhile because the journal was full, its
+        // readers have already moved to the next event.
         if number >= self.first {
             *self.standing_at(number) -= 1;
             *self.standing_at(number + 1) += 1;

@@ -1,4 +1,4 @@
-//! Events that coroutines wait for.
+//! Signals: events that coroutines wait for.
 
 #![forbid(unsafe_code)]
 
@@ -18,33 +18,36 @@ use journal::Journal;
 pub use subscription::Subscription;
 pub use wait::{WaitSignal, WaitSignalFor};
 
-/// An event that happens again and again, and that any number of coroutines
-/// wait for: a door that was opened, a hit that was taken.
+/// A repeated event that any number of coroutines can wait for: a door opens, the
+/// hero takes a hit.
 ///
-/// The handle is cheap to clone; every clone may [`emit`](Signal::emit).
-/// [`wait`](Signal::wait) waits for the next event. A script that must not miss any
-/// [`subscribe`](Signal::subscribe)s: a [`Subscription`] is a stream of all
-/// events from then on, also of those that are emitted while its coroutine waits
-/// for something else.
+/// The handle is cheap to clone, and every clone may [`emit`](Signal::emit).
+/// [`wait`](Signal::wait) waits for the next event. A script that must not miss an
+/// event calls [`subscribe`](Signal::subscribe). It returns a [`Subscription`]: a
+/// stream of all events from then on, including those that are emitted while the
+/// script waits for something else.
 ///
 /// # Resumes
 ///
-/// In the phase in which the coroutine was last polled, like a coroutine that waits for a
-/// channel. If a coroutine emits during a run of that phase: later in the same
-/// run. If it is the host that emits, or a coroutine in another phase: in the
-/// next run of it. Those who wait resume in the order in which they began to.
+/// In the phase in which the waiting coroutine was last polled:
+///
+/// - later in the same run, if another coroutine emits during a run of that phase;
+/// - in the next run of that phase, if the host emits, or a coroutine in another
+///   phase.
+///
+/// Several coroutines resume in the order in which they began to wait.
 ///
 /// # Memory
 ///
-/// A value is stored once, however many wait for it, and dropped when the last
-/// subscriber has read it; the last one gets the value itself, the others
-/// clones. An event that nobody has subscribed to is dropped at once.
+/// A value is stored once for all subscribers, and removed when the last of them
+/// has read it. The last subscriber receives the value itself, the others receive
+/// clones. Without a wait or a subscription, the value is dropped at once.
 ///
-/// At most 1,024 events are stored, or as many as
-/// [`with_limit`](Signal::with_limit) says. When there is no room for another
-/// one the oldest is dropped: so a subscriber that does not read in time loses
-/// the oldest events, and [`missed`](Subscription::missed) tells it how many. In
-/// the steady state, emitting allocates nothing.
+/// A signal stores at most 1,024 events, or the limit of
+/// [`with_limit`](Signal::with_limit). At the limit, each new event replaces the
+/// oldest. So a subscriber that does not read in time loses the oldest events;
+/// [`missed`](Subscription::missed) counts them. In the steady state, emitting
+/// allocates nothing.
 ///
 /// # Examples
 ///
@@ -68,7 +71,7 @@ pub use wait::{WaitSignal, WaitSignalFor};
 /// assert_eq!(executor.run_until(health, 0.1).unwrap(), -1);
 /// ```
 ///
-/// Several kinds of events in one loop, none of which is missed:
+/// A loop that waits for two kinds of events and misses none:
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -104,33 +107,33 @@ pub struct Signal<T> {
     shared: Rc<Shared<T>>,
 }
 
-/// What a signal and its subscriptions share.
+/// The state that a signal and its subscriptions share.
 struct Shared<T> {
-    /// Borrowed for bookkeeping alone: values are cloned and dropped, and wakers
-    /// cloned, called and dropped, while it is not.
+    /// Borrowed only for bookkeeping. Values are cloned and dropped, and wakers are
+    /// cloned, called and dropped, outside the borrow.
     journal: RefCell<Journal<T>>,
 }
 
-/// How many events are stored unless something else is asked for.
+/// The default limit of stored events.
 const DEFAULT_LIMIT: usize = 1024;
 
 impl<T> Signal<T> {
-    /// A signal that stores at most 1,024 events.
+    /// Makes a signal that stores at most 1,024 events.
     pub fn new() -> Self {
         Self::with_limit(DEFAULT_LIMIT)
     }
 
-    /// A signal that stores at most `events` events; with 1, a late reader sees
-    /// the latest alone.
+    /// Makes a signal that stores at most `events` events. With 1, a late
+    /// subscriber sees only the latest event.
     ///
     /// # Panics
     ///
-    /// If it is zero.
+    /// If `events` is zero.
     #[track_caller]
     pub fn with_limit(events: usize) -> Self {
         assert!(
             events > 0,
-            "a signal must be able to store at least 1 event: nobody would ever get one"
+            "a signal must be able to store at least 1 event, or no coroutine would receive one"
         );
         Signal {
             shared: Rc::new(Shared {
@@ -139,9 +142,10 @@ impl<T> Signal<T> {
         }
     }
 
-    /// Names the signal, all its clones included: [snapshots](crate::Wait::Signal) show
-    /// who waits for it, and [traces](crate::TraceEvent::by) which coroutines it has woken.
-    /// Returns the signal.
+    /// Names the signal and all its clones, and returns it.
+    /// [Snapshots](crate::Wait::Signal) show which coroutines wait for a named
+    /// signal, and [traces](crate::TraceEvent::by) show which coroutines it has
+    /// woken.
     ///
     /// # Examples
     ///
@@ -159,17 +163,17 @@ impl<T> Signal<T> {
     /// "
     /// );
     /// ```
-    #[must_use = "the name is for those who wait for the signal"]
+    #[must_use = "the signal is returned with its name: use it"]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let source = Source::signal(name.into());
         self.shared.journal.borrow_mut().readers.set_source(source);
         self
     }
 
-    /// Lets everybody who waits know.
+    /// Emits an event with `value`, and wakes the coroutines that wait for it.
     ///
-    /// It may be called from anywhere: by the host, by a coroutine, by a
-    /// destructor or a `clone` of a value of this very signal.
+    /// It may be called anywhere: by the host, by a coroutine, and by the
+    /// destructor or the `clone` of a value of this signal.
     ///
     /// # Examples
     ///
@@ -189,30 +193,32 @@ impl<T> Signal<T> {
     pub fn emit(&self, value: T) {
         let emitted = self.shared.journal.borrow_mut().push(value);
         self.shared.wake(emitted.began_before);
-        // Last: its destructor may do what it likes, and may panic.
+        // Dropped last: the destructor is user code, and may panic.
         drop(emitted.discarded);
     }
 
     /// Waits for the next event after this call.
     ///
-    /// The wait counts **from the call**, not from the first poll. It is owned: it
-    /// borrows nothing, and may be started as a coroutine or kept in a field.
+    /// The wait counts **from the call**, not from the first poll. The future
+    /// borrows nothing: it may be started as a coroutine or kept in a field.
     ///
     /// # Resumes
     ///
-    /// See [`Signal`]. If all clones of the signal are dropped before an event,
-    /// it waits without end, and can be stopped. Where that matters, read a
+    /// See [`Signal`]. If all clones of the signal are dropped before an event, the
+    /// wait never ends, and can be stopped. To notice that case, use a
     /// [`Subscription`], which ends.
     ///
     /// # Output
     ///
-    /// The value, or a clone of it. Of several events that were emitted before the
-    /// coroutine resumes, the first; a loop around it may miss events between two
-    /// rounds, for which there is [`subscribe`](Signal::subscribe).
+    /// The value of the event, or a clone. If several events are emitted before the
+    /// coroutine resumes, it is the value of the first. A loop around `wait` may
+    /// miss events between two rounds; [`subscribe`](Signal::subscribe) misses
+    /// none.
     ///
     /// # Cancel safety
     ///
-    /// Dropping it forgets it, and an event that it has not returned yet.
+    /// Dropping the future cancels the wait. An event that it has not returned is
+    /// lost.
     ///
     /// # Examples
     ///
@@ -233,16 +239,17 @@ impl<T> Signal<T> {
 
     /// Waits for the next event after this call that `accept` accepts.
     ///
-    /// The same as [`wait`](Signal::wait) but for the filter. Of the events that
-    /// are emitted while the coroutine sleeps, none is passed over, up to the limit
-    /// of the signal. Those that `accept` refuses are not cloned.
+    /// It is [`wait`](Signal::wait) with a filter. It checks every event that is
+    /// emitted while the coroutine sleeps, up to the limit of the signal. An event
+    /// that `accept` refuses is not cloned.
     ///
-    /// `accept` is called when the coroutine is polled, once for each event. It may
-    /// emit: such an event comes in the next run.
+    /// `accept` is called once for each event, when the coroutine is polled. It may
+    /// emit. An event that it emits is checked in the next run.
     ///
     /// # Cancel safety
     ///
-    /// Dropping it forgets it, and the events that it has refused.
+    /// Dropping the future cancels the wait. A new wait does not see the events
+    /// that this one has refused.
     ///
     /// # Examples
     ///
@@ -264,14 +271,14 @@ impl<T> Signal<T> {
         }
     }
 
-    /// A stream of all events after this call.
+    /// Returns a stream of all events after this call.
     pub fn subscribe(&self) -> Subscription<T> {
         Subscription::new(self.shared.clone())
     }
 }
 
 impl<T> Shared<T> {
-    /// Wakes those who began to wait before `limit`, in that order.
+    /// Wakes the waiters that began to wait before `limit`, in order.
     fn wake(&self, limit: u64) {
         loop {
             let waiter = self.journal.borrow_mut().readers.next(limit);
@@ -296,7 +303,7 @@ impl<T> Drop for Signal<T> {
     fn drop(&mut self) {
         let last = self.shared.journal.borrow_mut().remove_emitter();
         if last {
-            // Streams end, which those who wait have to be told.
+            // The subscriptions end: wake their waiters.
             self.shared.wake(u64::MAX);
         }
     }
@@ -310,7 +317,7 @@ impl<T> Default for Signal<T> {
 
 impl<T> fmt::Debug for Signal<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What it is written to is user code.
+        // The writer is user code: no borrow during the write.
         let (source, subscribers, stored) = {
             let journal = self.shared.journal.borrow();
             let source = journal.readers.source();

@@ -1,4 +1,4 @@
-//! One who reads the events of a signal.
+//! The subscriber of a signal.
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,12 +12,12 @@ use crate::waiters::Waiting;
 use super::Shared;
 use super::journal::{Read, Stored};
 
-/// All events of a [`Signal`](super::Signal) from
-/// [`subscribe`](super::Signal::subscribe) on, as a [`Stream`].
+/// A [`Stream`] of all events of a [`Signal`](super::Signal) after the call of
+/// [`subscribe`](super::Signal::subscribe).
 ///
-/// It has a place of its own in the row of events: nothing is lost that is
-/// emitted between two items, up to the limit of the signal. The stream ends when
-/// the last `Signal` has been dropped and all is read.
+/// Each subscription remembers which events it has read. An event that is emitted
+/// between two items is not lost, up to the limit of the signal. The stream ends
+/// when the last `Signal` has been dropped and all events are read.
 ///
 /// # Resumes
 ///
@@ -25,8 +25,8 @@ use super::journal::{Read, Stored};
 ///
 /// # Cancel safety
 ///
-/// Dropping a wait for the next item loses nothing. Dropping the subscription
-/// forgets what it has not read.
+/// Dropping a wait for the next item loses nothing. Dropping the subscription loses
+/// the events that it has not read.
 ///
 /// # Examples
 ///
@@ -40,7 +40,7 @@ use super::journal::{Read, Stored};
 ///     let mut total = 0;
 ///     while let Some(points) = scores.next().await {
 ///         total += points;
-///         wait_seconds(1).await; // events go on meanwhile
+///         wait_seconds(1).await; // more events may be emitted meanwhile
 ///     }
 ///     total
 /// });
@@ -67,8 +67,8 @@ impl<T> Subscription<T> {
         }
     }
 
-    /// How many events this subscription has lost, because more were emitted
-    /// without its reading one than the signal stores.
+    /// Returns how many events this subscription has lost, because the signal was
+    /// at its limit.
     ///
     /// # Examples
     ///
@@ -85,7 +85,8 @@ impl<T> Subscription<T> {
         self.shared.journal.borrow().missed(self.reader)
     }
 
-    /// Waits with the waker in `cx`. `false`: there is something to read by now.
+    /// Waits with the waker in `cx`. Returns `false` if there is something to read
+    /// by now.
     fn wait(&self, cx: &Context<'_>) -> bool {
         let journal = &self.shared.journal;
         let is_waiting = {
@@ -99,7 +100,7 @@ impl<T> Subscription<T> {
         let waiting = Waiting::new(cx, source.as_ref());
         let previous = journal.borrow_mut().readers.wait(self.reader, waiting);
         drop(previous);
-        // Cloning and dropping a waker is user code, which may emit.
+        // Cloning and dropping a waker runs user code, which may emit.
         !journal.borrow().has_news(self.reader)
     }
 
@@ -114,11 +115,11 @@ impl<T> Subscription<T> {
 }
 
 impl<T: Clone> Subscription<T> {
-    /// Waits for the next event. `None`: the last `Signal` has been dropped, and all
-    /// is read.
+    /// Waits for the next event, and returns its value. Returns `None` if the last
+    /// `Signal` has been dropped and all events are read.
     ///
-    /// What `StreamExt::next` of the `futures` crate does, without it. Dropping the wait
-    /// loses nothing.
+    /// It is `StreamExt::next` of the `futures` crate, without the import. Dropping
+    /// the wait loses nothing.
     #[allow(
         clippy::should_implement_trait,
         reason = "the name that streams have for it"
@@ -127,10 +128,11 @@ impl<T: Clone> Subscription<T> {
         StreamExt::next(self)
     }
 
-    /// The next event that `accept` accepts; those before it are read.
+    /// Polls for the next event that `accept` accepts, and reads the events before
+    /// it.
     ///
-    /// It looks at the events that are there when it begins: what `accept` itself
-    /// emits comes in a later poll, so that it can hold no frame up.
+    /// It checks the events that are stored when it begins. An event that `accept`
+    /// emits is checked in a later poll, so that it cannot block a frame.
     pub(super) fn poll_for(
         &mut self,
         cx: &Context<'_>,
@@ -159,7 +161,7 @@ impl<T: Clone> Subscription<T> {
         Poll::Pending
     }
 
-    /// Clones a value that others read as well, if `accept` accepts it.
+    /// Clones a value that other readers read, too, if `accept` accepts it.
     fn read_shared(
         &self,
         value: Stored<T>,
@@ -171,8 +173,7 @@ impl<T: Clone> Subscription<T> {
             number,
         };
         let item = (*value).as_ref().filter(|value| accept(value)).cloned();
-        // Given back first, so that the reader that finishes last finds the value
-        // unshared.
+        // Dropped first, so that the last reader finds the value unshared.
         drop(value);
         drop(reading);
         item
@@ -205,7 +206,8 @@ impl<T: Clone> Stream for Subscription<T> {
     }
 }
 
-/// A read under way. Ends it, also when the value's `clone` panics.
+/// A read in progress. Dropping it ends the read, also when the value's `clone`
+/// panics.
 struct Reading<'a, T> {
     shared: &'a Shared<T>,
     number: u64,
@@ -219,7 +221,8 @@ impl<T> Drop for Reading<'_, T> {
 }
 
 impl<T> Shared<T> {
-    /// Drops what all have read, one by one: each may emit in its destructor.
+    /// Drops the events that all readers have read, one by one: the destructor of
+    /// each may emit.
     fn drop_read(&self) {
         loop {
             let value = self.journal.borrow_mut().pop_read();

@@ -1,4 +1,4 @@
-//! Waiting for one event.
+//! The waits for one event.
 
 use std::fmt;
 use std::future::Future;
@@ -39,7 +39,7 @@ impl<T: Clone> Future for WaitSignal<T> {
                 self.subscription = None;
                 Poll::Ready(value)
             }
-            // Where there is nobody left to emit, it has nothing to return.
+            // After the last signal has been dropped, there is no value to return.
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
@@ -61,7 +61,7 @@ impl<T: Clone, P: FnMut(&T) -> bool> Future for WaitSignalFor<T, P> {
     }
 }
 
-// The closure is called, never pinned.
+// The closure is never pinned.
 impl<T, P> Unpin for WaitSignalFor<T, P> {}
 
 impl<T: Clone> FusedFuture for WaitSignal<T> {

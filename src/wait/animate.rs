@@ -1,4 +1,4 @@
-//! Something that changes a little in every frame, for a length of time.
+//! Animations: calls in every frame, for a length of time.
 
 use std::fmt;
 use std::future::Future;
@@ -14,29 +14,31 @@ use super::length::Length;
 use super::phase_wait::PhaseWait;
 use super::{polled, polled_again};
 
-/// Calls `apply` with the share of `seconds` that has passed, frame by frame,
-/// until that is 1.
+/// Calls `apply` in every frame with the fraction of `seconds` that has passed,
+/// until it is 1.
 ///
-/// **The time runs from the first poll**, with which the first call comes, with 0. The others come once in
-/// every later frame; the last one is the only one with 1, and no value is below
-/// the one before. While its clock stands still, so does the value. Zero
-/// and negative lengths give 0 now and 1 in the next frame; infinity stays
-/// at 0.
+/// **The time runs from the first poll.** The first poll calls `apply` with 0.
+/// Every later frame calls it once:
+///
+/// - The value never decreases. Only the last call has the value 1.
+/// - While the coroutine's clock stands still, so does the value.
+/// - With a zero or negative length, the values are 0 now and 1 in the next frame.
+///   With infinity, the value stays at 0.
 ///
 /// # Resumes
 ///
-/// In [`Phase::Update`] of every frame, or in another phase with
-/// [`in_phase`](Animate::in_phase), once in each. It is ready in the first later
-/// frame at or past the deadline, like [`wait_seconds`](crate::wait_seconds).
+/// Once in [`Phase::Update`] of every frame, or in another phase with
+/// [`in_phase`](Animate::in_phase). It is ready in the first later frame at or past
+/// the deadline, like [`wait_seconds`](crate::wait_seconds).
 ///
 /// # Cancel safety
 ///
-/// Dropping it leaves whatever it moves where it is.
+/// Dropping the future ends the calls: the animated value stays as it is.
 ///
 /// # Panics
 ///
-/// When polled: if `seconds` is NaN, naming the place of this call; or outside
-/// of an [`Executor`](crate::Executor). A panic of `apply` is one of the
+/// When polled: if `seconds` is NaN, naming the location of this call; or outside
+/// an [`Executor`](crate::Executor). A panic of `apply` is a panic of the
 /// coroutine.
 ///
 /// # Examples
@@ -57,7 +59,7 @@ use super::{polled, polled_again};
 ///
 /// # Source
 ///
-/// The loop around `yield return null` and `Mathf.Lerp` in the Unity manual;
+/// The loop around `yield return null` and `Mathf.Lerp` in the Unity manual; the
 /// tweens of engines.
 #[doc(alias = "Lerp")]
 #[doc(alias = "tween")]
@@ -87,15 +89,15 @@ enum Progress {
     New,
     Running {
         began_ns: u64,
-        /// `None`: it never ends.
+        /// `None` if it never ends.
         length_ns: Option<u64>,
-        /// What `apply` was called with last.
+        /// The argument of the latest call of `apply`.
         share: f32,
     },
     Done,
 }
 
-/// The largest share of what is not over yet.
+/// The largest share before the end.
 const ALMOST_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
 
 /// `elapsed_ns` as a share of `length_ns`, which is longer.
@@ -110,12 +112,12 @@ fn share_of(elapsed_ns: u64, length_ns: u64) -> f32 {
 }
 
 impl<F> Animate<F> {
-    /// Calls in `phase`, once in every frame; in [`Phase::FixedUpdate`], once in
-    /// every step, by the time of the steps.
+    /// Calls `apply` in `phase`, once in every frame. In [`Phase::FixedUpdate`], it
+    /// calls `apply` once in every step, with the time of the steps.
     ///
     /// # Panics
     ///
-    /// If it has begun.
+    /// If the animation has begun.
     #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.phase = PhaseIndex::new(phase);
@@ -136,7 +138,7 @@ impl<F: FnMut(f32)> Animate<F> {
         call::out(|| (self.apply)(0.0));
     }
 
-    /// Makes the call of one frame. Returns whether it was the last one.
+    /// Makes the call of one frame. Returns whether it was the last call.
     fn step(&mut self) -> bool {
         let Progress::Running {
             began_ns,
@@ -188,7 +190,7 @@ impl<F: FnMut(f32)> Future for Animate<F> {
     }
 }
 
-// The closure is called, never pinned.
+// The closure is never pinned.
 impl<F> Unpin for Animate<F> {}
 
 impl<F: FnMut(f32)> FusedFuture for Animate<F> {

@@ -1,4 +1,4 @@
-//! Waiting for a number of frames, or of fixed steps.
+//! The waits for a number of frames or fixed steps.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,22 +11,22 @@ use crate::time::{Phase, PhaseIndex};
 
 use super::{polled, polled_again};
 
-/// Waits for `frames` frames; 0 counts as 1. **They are counted from the first poll**,
-/// not from the call.
+/// Waits for `frames` frames; 0 counts as 1.
+///
+/// **The frames are counted from the first poll**, not from the call.
 ///
 /// # Resumes
 ///
-/// In the first run of [`Phase::Update`] at least `frames` frames after the one
-/// of the first poll, or of another phase with
-/// [`in_phase`](WaitFrames::in_phase).
+/// In the first run of [`Phase::Update`] at least `frames` frames after the frame
+/// of the first poll, or in another phase with [`in_phase`](WaitFrames::in_phase).
 ///
 /// # Cancel safety
 ///
-/// Dropping it forgets it; a new one counts from then on.
+/// Dropping the future cancels the wait. A new one counts from its own first poll.
 ///
 /// # Panics
 ///
-/// If polled outside of an [`Executor`](crate::Executor).
+/// If polled outside an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///
@@ -49,23 +49,23 @@ pub fn wait_frames(frames: u64) -> WaitFrames {
 
 /// Waits for `steps` fixed steps; 0 counts as 1.
 ///
-/// **The steps are counted from the first poll**, not from the call. A step is one run
-/// of [`Phase::FixedUpdate`]. What a script does between such
-/// waits depends on the steps alone, never on how they are dealt out to frames.
+/// **The steps are counted from the first poll**, not from the call. A step is one
+/// run of [`Phase::FixedUpdate`]. A script that uses only such waits depends on the
+/// steps alone, and not on how the steps are distributed over frames.
 ///
 /// # Resumes
 ///
 /// In the `steps`-th run of [`Phase::FixedUpdate`] that begins after the first
-/// poll. Of two steps and more, after the coroutines that wait for the next step,
-/// by the step in which they are due.
+/// poll. Waits for two or more steps resume after the coroutines that wait for the
+/// next step, ordered by the step in which they are due.
 ///
 /// # Cancel safety
 ///
-/// Dropping it forgets it; a new one counts from then on.
+/// Dropping the future cancels the wait. A new one counts from its own first poll.
 ///
 /// # Panics
 ///
-/// If polled outside of an [`Executor`](crate::Executor).
+/// If polled outside an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///
@@ -107,7 +107,7 @@ struct Count {
     registration: Registration,
     unit: Unit,
     count: u64,
-    /// Once it has begun: the number of the frame, or the run, in which it is due.
+    /// The number of the frame or run in which it is due, once it has begun.
     due: u64,
 }
 
@@ -121,7 +121,8 @@ impl Count {
         }
     }
 
-    /// Where it is registered: a wait for one frame or run has nothing to count.
+    /// The place where it is registered. A wait for one frame or run counts
+    /// nothing, and is in the queue.
     fn place(&self) -> Place {
         match self.count {
             1 => Place::Queue,
@@ -171,7 +172,7 @@ impl Drop for Count {
 }
 
 impl WaitFrames {
-    /// Resumes in `phase` of the frame.
+    /// Resumes in `phase`.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! Something to do again and again, in step with the clock.
+//! Intervals: regular ticks without drift.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,38 +12,38 @@ use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
 use super::{WaitSeconds, polled, wait_seconds};
 
-/// Ticks once in every `period` seconds of the coroutine's clock, without drift.
+/// Ticks every `period` seconds of the coroutine's clock, without drift.
 ///
-/// **The time runs from the first poll**, not from the call: tick number k is due at
-/// the clock's time at the first poll plus k periods, exact to the nanosecond. That one tick comes late, since frames have a
-/// length, moves none of the others. (A loop of
-/// [`wait_seconds`] drifts by the overshoot of each round.) What becomes of
-/// ticks that are missed altogether is for [`MissedTicks`] to say. With a
-/// period of infinity it never ticks.
+/// **The time runs from the first poll**, not from the call. Tick number k is due
+/// at the clock's time at the first poll plus k periods, exact to the nanosecond. A
+/// tick may come late, because frames have a length, but that does not move the
+/// later ticks. (A loop of [`wait_seconds`] drifts by the overshoot of each round.)
+/// [`MissedTicks`] says what happens to ticks that are missed. With a period of
+/// infinity, the interval never ticks.
 ///
-/// It is a [`Stream`] that does not end; without the combinators of streams,
-/// [`tick`](Interval::tick) waits for the next one.
+/// [`tick`](Interval::tick) waits for the next tick. The interval is also a
+/// [`Stream`] that does not end.
 ///
 /// # Resumes
 ///
-/// In the first run of [`Phase::Update`], or of another phase with
-/// [`in_phase`](Interval::in_phase), that begins after the last tick, or the
-/// first poll, and in which the clock is at or past the time that the next tick
-/// is due at. So there is at most one tick in a run, however long a frame was.
+/// In the first run of [`Phase::Update`] that begins after the last tick (or the
+/// first poll), and in which the clock is at or past the time of the next tick.
+/// [`in_phase`](Interval::in_phase) selects another phase. So a run has at most one
+/// tick, however long the frame was.
 ///
 /// # Output
 ///
-/// A [`Tick`]: how late it comes, and how many others it stands for.
+/// A [`Tick`]: how late it is, and how many ticks it replaces.
 ///
 /// # Cancel safety
 ///
-/// Dropping what [`tick`](Interval::tick) gave, in a `select!` for instance,
-/// loses nothing: the interval keeps its place.
+/// Dropping the future of [`tick`](Interval::tick), for example in a `select!`,
+/// loses nothing: the interval keeps its schedule.
 ///
 /// # Panics
 ///
-/// At once: if `period` is zero, negative or NaN. When polled outside of an
-/// [`Executor`](crate::Executor).
+/// - When called: if `period` is zero, negative or NaN.
+/// - When polled: outside an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///
@@ -68,8 +68,8 @@ use super::{WaitSeconds, polled, wait_seconds};
 ///
 /// # Source
 ///
-/// `InvokeRepeating`, Unity scripting reference; `tokio::time::interval`, of
-/// which the first tick comes at once.
+/// `InvokeRepeating`, Unity scripting reference; `tokio::time::interval`, whose
+/// first tick is immediate.
 #[doc(alias = "InvokeRepeating")]
 #[track_caller]
 pub fn interval(period: impl Seconds) -> Interval {
@@ -77,8 +77,8 @@ pub fn interval(period: impl Seconds) -> Interval {
         Nanos::Finite(ns) if ns > 0 => Some(ns),
         Nanos::Overflow | Nanos::Infinite => None,
         _ => panic!(
-            "the period of an interval must be above zero, or infinity: for something in every \
-             frame there is `frames()`"
+            "the period of an interval must be above zero, or infinity: for one item in every \
+             frame, use `frames()`"
         ),
     };
     Interval {
@@ -89,16 +89,16 @@ pub fn interval(period: impl Seconds) -> Interval {
     }
 }
 
-/// What an [`interval`] does about ticks that it has missed, since a frame was
-/// longer than its period or its coroutine was busy with something else.
+/// What an [`interval`] does with missed ticks. It misses ticks if a frame is
+/// longer than its period, or if its coroutine waits for something else.
 ///
-/// The drawings show a period of one second, and a frame that lasts from 1.5 to
-/// 4.2 s; the frames around it are short. `|` is a tick on time, `!` one that
-/// comes late.
+/// The drawings show a period of one second, and a frame that lasts from 1.5 to 4.2
+/// seconds. The other frames are short. `|` is a tick on time, `!` is a late tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MissedTicks {
-    /// All of them come, one in each run, until the interval has caught up. For
-    /// what has to be done so many times: a wave of twenty enemies.
+    /// All missed ticks come, one in each run, until the interval has caught up.
+    /// For an action that must happen a fixed number of times: a wave of twenty
+    /// enemies.
     ///
     /// ```text
     /// seconds  0    1    2    3    4    5    6    7
@@ -107,9 +107,8 @@ pub enum MissedTicks {
     /// ```
     #[default]
     Burst,
-    /// The first of them comes, late, and stands for the others as well; the
-    /// next is the first that is still ahead. For what has a beat: music, a
-    /// blinking light.
+    /// One late tick replaces all missed ticks. The schedule stays the same. For a
+    /// beat: music, a blinking light.
     ///
     /// ```text
     /// seconds  0    1    2    3    4    5    6    7
@@ -117,8 +116,9 @@ pub enum MissedTicks {
     /// ticks         |             !    |    |    |
     /// ```
     Skip,
-    /// The first of them comes, late, and the next a whole period after it; the
-    /// schedule moves. For what needs a pause in between: a gun that cools down.
+    /// One late tick replaces all missed ticks. The next tick follows a whole
+    /// period later, so the schedule moves. For an action that needs a pause in
+    /// between: a gun that cools down.
     ///
     /// ```text
     /// seconds  0    1    2    3    4    5    6    7
@@ -133,11 +133,11 @@ pub enum MissedTicks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tick {
-    /// How far past its time the clock stood.
+    /// How far the clock was past the time of the tick.
     pub late: Duration,
-    /// How many more ticks were due by then and will not come: with
-    /// [`MissedTicks::Burst`] always 0. What has to keep up does its work
-    /// `1 + skipped` times.
+    /// How many further ticks were due by then and are skipped. With
+    /// [`MissedTicks::Burst`] it is always 0. To keep up, do the work `1 + skipped`
+    /// times.
     pub skipped: u64,
 }
 
@@ -145,7 +145,7 @@ pub struct Tick {
 #[derive(Debug)]
 #[must_use = "streams do nothing unless they are polled"]
 pub struct Interval {
-    /// `None`: it never ticks.
+    /// `None` if it never ticks.
     period_ns: Option<u64>,
     missed: MissedTicks,
     phase: Phase,
@@ -156,17 +156,17 @@ pub struct Interval {
 enum State {
     /// It has not been polled yet.
     New,
-    /// The next tick is due at this time, and is not waited for.
+    /// The next tick is due at this time, and no wait has begun.
     Due(u64),
-    /// The next tick is due at this time, and is waited for.
+    /// The next tick is due at this time, and the wait for it has begun.
     Waiting(u64, WaitSeconds),
-    /// Beyond what the clock can reach.
+    /// The next tick is beyond the range of the clock.
     Never,
 }
 
 impl Interval {
-    /// Ticks in the runs of `phase`. [`Phase::FixedUpdate`] goes by the time of
-    /// the fixed steps, and may tick in several steps of a frame.
+    /// Ticks in the runs of `phase`. In [`Phase::FixedUpdate`], the interval counts
+    /// the time of the fixed steps, and may tick in several steps of a frame.
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.phase = phase;
         if let State::Waiting(due_ns, _) = self.state {
@@ -175,8 +175,7 @@ impl Interval {
         self
     }
 
-    /// What becomes of ticks that are missed; [`MissedTicks::Burst`] unless
-    /// something else is said.
+    /// Sets what happens to missed ticks. The default is [`MissedTicks::Burst`].
     pub fn missed_ticks(mut self, policy: MissedTicks) -> Self {
         self.missed = policy;
         self
@@ -187,13 +186,14 @@ impl Interval {
         self.select_next_some()
     }
 
-    /// When the next tick is due, and how late it is.
+    /// The state after the tick that was due at `due_ns`, and the tick.
     fn after(&self, due_ns: u64, now_ns: u64, period_ns: u64) -> (State, Tick) {
         let late_ns = now_ns.saturating_sub(due_ns);
         let missed = late_ns / period_ns;
         let (next_ns, skipped) = match self.missed {
             MissedTicks::Burst => (due_ns.checked_add(period_ns), 0),
-            // What is missed has passed already: only the last step may overflow.
+            // The missed ticks are in the past: only the last addition may
+            // overflow.
             MissedTicks::Skip => {
                 let latest_ns = due_ns + missed * period_ns;
                 (latest_ns.checked_add(period_ns), missed)
@@ -225,8 +225,8 @@ impl Stream for Interval {
                     due_ns.map_or(State::Never, State::Due)
                 }
                 State::Due(due_ns) => {
-                    // The timer adds what is left to the same reading, which gives
-                    // `due_ns` again.
+                    // The timer adds the remaining time to the same reading, which
+                    // results in `due_ns` again.
                     let left = Duration::from_nanos(due_ns.saturating_sub(now_ns));
                     State::Waiting(*due_ns, wait_seconds(left).in_phase(self.phase))
                 }

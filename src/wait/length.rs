@@ -1,17 +1,17 @@
-//! The length of a wait that is made of other waits.
+//! The length of a wait that is built on other waits.
 
 use std::panic::Location;
 
 use crate::time::Nanos;
 use crate::time::Seconds;
 
-/// What was given as a length, to be looked at in the awaiting coroutine.
+/// A length that the awaiting coroutine checks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Length {
     Finite(u64),
-    /// Infinite, or longer than the clocks count.
+    /// Infinite, or longer than the clocks can count.
     Endless,
-    /// NaN, given at this place.
+    /// NaN, passed at this location.
     Invalid(&'static Location<'static>),
 }
 
@@ -26,18 +26,18 @@ impl Length {
         }
     }
 
-    /// `None`: it never ends.
+    /// Returns the length in nanoseconds, or `None` if it is endless.
     ///
     /// # Panics
     ///
-    /// If it was NaN, naming the place where `wait` was made.
+    /// If the length is NaN, naming the location where `wait` was made.
     pub(super) fn nanos(self, wait: &str) -> Option<u64> {
         match self {
             Length::Finite(ns) => Some(ns),
             Length::Endless => None,
             Length::Invalid(location) => panic!(
                 "the `{wait}` made at {location} has a length of NaN: give it a number of \
-                 seconds (0 lasts one frame, infinity for ever)"
+                 seconds (0 lasts one frame, infinity never ends)"
             ),
         }
     }

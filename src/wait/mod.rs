@@ -1,9 +1,9 @@
-//! The waits of scripts: plain futures, one file a family.
+//! The waits of scripts: plain futures, one file for each family.
 //!
-//! A wait is due in a run that its contract names, is ready from the moment
-//! such a run has begun, and stays ready. Mostly the wait itself is what resumes
-//! its coroutine; polled for any other reason, it compares what it noted at its
-//! first poll with the latest run of its phase.
+//! A wait is due in a run that its contract names. It is ready from the beginning
+//! of that run, and stays ready. Usually, the wait itself resumes its coroutine. If
+//! it is polled for another reason, it compares the frame of its first poll with
+//! that of the latest run of its phase.
 
 #![forbid(unsafe_code)]
 
@@ -31,7 +31,7 @@ pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 
 use crate::core::scope::{self, Scope};
 
-/// Calls `f` with the scope that polls a wait.
+/// Calls `f` with the scope that polls the wait.
 #[inline]
 pub(crate) fn polled<R>(wait: &'static str, f: impl FnOnce(&Scope<'_>) -> R) -> R {
     scope::with(|scope| match scope {

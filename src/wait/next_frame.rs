@@ -1,4 +1,4 @@
-//! Waiting for the next frame.
+//! The wait for the next frame.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,18 +14,18 @@ use super::phase_wait::PhaseWait;
 ///
 /// # Resumes
 ///
-/// In the first run of [`Phase::Update`] in a later frame than the one in which
-/// the wait was first polled, or of another phase with
-/// [`in_phase`](NextFrame::in_phase). Coroutines that wait for the same phase
-/// resume in the order in which they began to.
+/// In the first run of [`Phase::Update`] in a frame after that of the first poll,
+/// or in another phase with [`in_phase`](NextFrame::in_phase). Coroutines that wait
+/// for the same phase resume in the order in which they began to wait.
 ///
 /// # Cancel safety
 ///
-/// Dropping it forgets it; a new one waits for the next frame from then on.
+/// Dropping the future cancels the wait. A new one waits for the frame after its
+/// own first poll.
 ///
 /// # Panics
 ///
-/// If polled outside of an [`Executor`](crate::Executor).
+/// If polled outside an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! Waiting for a phase.
+//! The waits for a phase.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,20 +14,21 @@ use super::phase_wait::PhaseWait;
 ///
 /// # Resumes
 ///
-/// In the first run of [`Phase::FixedUpdate`] that begins after the first poll:
-/// the next step of this frame if it has one, else the first step of a later
-/// frame. A loop of it goes round once for every fixed step.
+/// In the first run of [`Phase::FixedUpdate`] that begins after the first poll: in
+/// the next step of this frame if there is one, or else in the first step of a
+/// later frame. A loop around `fixed_update` runs once in each fixed step.
 ///
-/// Inside the step [`time`](crate::time()) reads the time of the step, and its
-/// [`delta`](crate::Time::delta) is the step's length.
+/// Inside the step, [`time`](crate::time()) reads the time of the step, and
+/// [`delta`](crate::Time::delta) is the length of the step.
 ///
 /// # Cancel safety
 ///
-/// Dropping it forgets it; a new one waits for the next step from then on.
+/// Dropping the future cancels the wait. A new one waits for the step after its own
+/// first poll.
 ///
 /// # Panics
 ///
-/// If polled outside of an [`Executor`](crate::Executor).
+/// If polled outside an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///
@@ -57,16 +58,18 @@ pub fn fixed_update() -> InPhase {
 ///
 /// # Resumes
 ///
-/// In the first run of [`Phase::EndOfFrame`] that begins after the first poll:
-/// this frame's, unless it is under way or over.
+/// In the first run of [`Phase::EndOfFrame`] that begins after the first poll: at
+/// the end of this frame, or, if that phase has already started, at the end of the
+/// next.
 ///
 /// # Cancel safety
 ///
-/// Dropping it forgets it; a new one waits for the next run from then on.
+/// Dropping the future cancels the wait. A new one waits for the run after its own
+/// first poll.
 ///
 /// # Panics
 ///
-/// If polled outside of an [`Executor`](crate::Executor).
+/// If polled outside an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///
@@ -94,17 +97,18 @@ pub fn end_of_frame() -> InPhase {
 ///
 /// # Resumes
 ///
-/// In the first run of `phase` that begins after the first poll, in this frame
-/// or a later one. (To wait for a phase of the *next* frame, use
-/// [`next_frame().in_phase(phase)`](crate::NextFrame::in_phase).)
+/// In the first run of `phase` that begins after the first poll, in this frame or a
+/// later one. To wait for a phase of the *next* frame, use
+/// [`next_frame().in_phase(phase)`](crate::NextFrame::in_phase).
 ///
 /// # Cancel safety
 ///
-/// Dropping it forgets it; a new one waits for the next run from then on.
+/// Dropping the future cancels the wait. A new one waits for the run after its own
+/// first poll.
 ///
 /// # Panics
 ///
-/// If polled outside of an [`Executor`](crate::Executor).
+/// If polled outside an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! What the waits for a run of a phase have in common.
+//! The common part of the waits for a run of a phase.
 
 use std::task::{Context, Poll};
 
@@ -8,7 +8,7 @@ use crate::time::PhaseIndex;
 
 use super::{polled_again, polled_outside};
 
-/// Waits for the next run of a phase, or the next one of a later frame.
+/// Waits for the next run of a phase, or for the next run in a later frame.
 #[derive(Debug)]
 pub(super) struct PhaseWait {
     registration: Registration,
@@ -31,7 +31,8 @@ impl PhaseWait {
         }
     }
 
-    /// Waits for the next step in the fixed phase, for the next frame in others.
+    /// Waits for the next step in the fixed phase, and for the next frame in other
+    /// phases.
     pub(super) fn later(phase: PhaseIndex) -> Self {
         PhaseWait {
             registration: Registration::new(phase, phase != PhaseIndex::FIXED_UPDATE),
@@ -49,7 +50,7 @@ impl PhaseWait {
         self.registration.is_done()
     }
 
-    /// Polls the wait, which is called `name` in messages.
+    /// Polls the wait. Messages call it `name`.
     #[inline(always)]
     pub(super) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         let here = Here::new();
@@ -68,7 +69,7 @@ impl PhaseWait {
         Poll::Pending
     }
 
-    /// Polled for another reason than that the wait resumes its coroutine.
+    /// Handles a poll for another reason than that this wait resumes its coroutine.
     #[inline(never)]
     fn poll_again(&mut self, scope: &Scope<'_>, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         let core = scope.core();

@@ -1,4 +1,4 @@
-//! Waiting for time to pass.
+//! The waits for time to pass.
 
 use std::future::Future;
 use std::panic::Location;
@@ -15,26 +15,26 @@ use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
 use super::{polled_again, polled_outside};
 
-/// Waits until `seconds` of the coroutine's clock have passed: the game clock,
-/// or the one its owner is [bound to](crate::Executor::owner_on).
+/// Waits until `seconds` of the coroutine's clock have passed: the game clock, or
+/// the clock to which its owner is [bound](crate::Executor::owner_on).
 ///
-/// **The time runs from the first poll**, not from the call: the deadline is the
-/// clock's time at the first poll plus `seconds`, exact to the nanosecond. Zero and
-/// negative lengths wait one frame, infinity waits without end, and can be stopped.
-/// In a fixed step the clock reads the time of the step.
+/// **The time runs from the first poll**, not from the call. The deadline is the
+/// clock's time at the first poll plus `seconds`, exact to the nanosecond. Inside a
+/// fixed step, the game clock reads the time of the step. A zero or negative length
+/// waits one frame. An infinite length never ends, and can be stopped.
 ///
-/// So a wait that is made now and awaited later waits its full length from then on. To
-/// have it run from now on, start it as a coroutine and join that, or note the
-/// clock's time and await [`Clock::wait_until`].
+/// So a wait that is made now and awaited later waits its full length from the
+/// await. To let the time run from now, start the wait as a coroutine and join that
+/// later, or store the clock's time and await [`Clock::wait_until`].
 ///
-/// How far past the deadline the clock stands on resuming is not paid back: a
-/// loop of waits drifts by it, an [`interval`](crate::interval) does not.
+/// The clock may be past the deadline when the wait resumes. A loop of waits drifts
+/// by that overshoot. An [`interval`](crate::interval) does not drift.
 ///
 /// # Resumes
 ///
 /// In [`Phase::Update`] of the first later frame at or past the deadline, or in
-/// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines due in
-/// one run resume by deadline, then by order of registration.
+/// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines that are due
+/// in one run resume by deadline, then in the order in which they began to wait.
 ///
 /// # Cancel safety
 ///
@@ -42,8 +42,8 @@ use super::{polled_again, polled_outside};
 ///
 /// # Panics
 ///
-/// When polled: if `seconds` is NaN, naming the place of this call; or outside
-/// of an [`Executor`](crate::Executor).
+/// When polled: if `seconds` is NaN, naming the location of this call; or outside
+/// an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///
@@ -72,18 +72,18 @@ pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
 impl Clock {
     /// Waits until `seconds` of this clock have passed.
     ///
-    /// **The time runs from the first poll**, not from the call: the deadline is the
-    /// clock's time at the first poll plus `seconds`. Changes of scale and pauses of
-    /// the clock move the frame in which it is reached.
-    /// Otherwise the same as [`wait_seconds`], which counts on the
-    /// coroutine's clock.
+    /// **The time runs from the first poll**, not from the call: the deadline is
+    /// the clock's time at the first poll plus `seconds`. A change of scale or a
+    /// pause of the clock changes the frame in which the deadline is reached.
+    /// Otherwise it is like [`wait_seconds`], which counts on the coroutine's
+    /// clock.
     ///
     /// # Resumes
     ///
-    /// In [`Phase::Update`] of the first later frame at or past the deadline, or
-    /// in another phase with [`in_phase`](WaitSeconds::in_phase). Timers due in
-    /// one run resume clock by clock: the game clock, realtime, then the others
-    /// in the order in which they were made.
+    /// In [`Phase::Update`] of the first later frame at or past the deadline, or in
+    /// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines that are
+    /// due in one run resume clock by clock: the game clock, realtime, then the
+    /// others in the order in which the clocks were made.
     ///
     /// # Cancel safety
     ///
@@ -91,8 +91,8 @@ impl Clock {
     ///
     /// # Panics
     ///
-    /// When polled: if `seconds` is NaN, naming the place of this call; outside
-    /// of an [`Executor`](crate::Executor), or in another one than the clock's.
+    /// When polled: if `seconds` is NaN, naming the location of this call; or
+    /// outside the clock's [`Executor`](crate::Executor).
     ///
     /// # Examples
     ///
@@ -114,24 +114,24 @@ impl Clock {
         }
     }
 
-    /// Waits until this clock reads `point`: a point in time, such as
-    /// [`now`](Clock::now) plus a `Duration`, or a number of seconds since the clock
-    /// began at zero.
+    /// Waits until this clock reads `point`: [`now`](Clock::now) plus a `Duration`,
+    /// for example, or a number of seconds since the clock's zero.
     ///
-    /// It does not matter when the wait is made or first polled. A `point` that the
-    /// clock has reached by the first poll waits one frame, infinity waits without
-    /// end. Changes of scale and pauses of the clock move the frame in which the point
-    /// is reached, but not the point.
+    /// It does not matter when the wait is made or first polled. If the clock has
+    /// reached `point` by the first poll, the wait takes one frame. An infinite
+    /// `point` is never reached. A change of scale or a pause of the clock changes
+    /// the frame in which the point is reached, but not the point.
     ///
-    /// If **the coroutine** is paused while it waits, the point moves as every deadline
-    /// does, by what the clock goes on in the pause. To stop time for what must keep to
-    /// a beat, pause the clock.
+    /// If **the coroutine** is paused while it waits, the point moves, like every
+    /// deadline, by the time that passes on the clock during the pause. If a script
+    /// must keep to a beat, pause the clock instead.
     ///
     /// # Resumes
     ///
-    /// In [`Phase::Update`] of the first later frame in which the clock is at or past
-    /// the point, or in another phase with [`in_phase`](WaitSeconds::in_phase); in the
-    /// order of [`wait_seconds`](Clock::wait_seconds).
+    /// In [`Phase::Update`] of the first later frame in which the clock is at or
+    /// past the point, or in another phase with
+    /// [`in_phase`](WaitSeconds::in_phase). The order in a run is that of
+    /// [`wait_seconds`](Clock::wait_seconds).
     ///
     /// # Cancel safety
     ///
@@ -139,12 +139,12 @@ impl Clock {
     ///
     /// # Panics
     ///
-    /// When polled: if `point` is NaN, naming the place of this call; outside of an
-    /// [`Executor`](crate::Executor), or in another one than the clock's.
+    /// When polled: if `point` is NaN, naming the location of this call; or outside
+    /// the clock's [`Executor`](crate::Executor).
     ///
     /// # Examples
     ///
-    /// A beat that does not drift, however long each bar takes to play:
+    /// A beat that does not drift, however long each bar lasts:
     ///
     /// ```
     /// # use framestep::prelude::*;
@@ -172,11 +172,12 @@ impl Clock {
     }
 }
 
-/// Waits until the frames' dt, neither scaled nor clamped, add up to `seconds`.
+/// Waits until `seconds` of realtime have passed.
 ///
-/// "Realtime" is the sum of the dt that the host passes in; nothing reads the
-/// wall clock. **The time runs from the first poll**, not from the call. Otherwise the
-/// same as [`wait_seconds`].
+/// Realtime is the sum of the dt that the host passes in, neither scaled nor cut to
+/// [`max_delta`](crate::Builder::max_delta). Nothing reads the wall clock. **The
+/// time runs from the first poll**, not from the call. Otherwise it is like
+/// [`wait_seconds`].
 ///
 /// # Examples
 ///
@@ -221,24 +222,25 @@ pub struct WaitSecondsRealtime {
 struct Timer {
     registration: Registration,
     deadline: Deadline,
-    /// For how long its coroutine had been paused when it began.
+    /// How long its coroutine had been paused when the wait began.
     paused_ns: u64,
     /// The clock, unless it is one of the executor's.
     clock: Option<AwaitedClock>,
 }
 
-// Timers live in the futures of scripts, whose size counts.
+// Timers are stored in the futures of scripts, whose size matters.
 const _: () = assert!(size_of::<Timer>() <= 56);
 
 /// A length until the first poll, a point in time from then on.
 #[derive(Clone, Copy, Debug)]
 enum Deadline {
+    /// A length of a wait that has not begun.
     In(ClockIndex, u64),
     /// A point in time of a wait that has not begun.
     Until(ClockIndex, u64),
-    /// What the clock reads then, unless the coroutine is paused in between.
+    /// The deadline, unless the coroutine is paused in between.
     At(ClockIndex, u64),
-    /// Infinitely far away, or further than the clocks count.
+    /// Infinitely far away, or further than the clocks can count.
     Never,
     /// The length was NaN.
     Invalid(&'static Location<'static>),
@@ -262,7 +264,7 @@ impl Timer {
         }
     }
 
-    /// One whose deadline does not depend on when it begins.
+    /// Makes a timer whose deadline does not depend on when it begins.
     #[track_caller]
     fn until(point: impl Seconds, index: ClockIndex, clock: AwaitedClock) -> Self {
         let mut timer = Timer::new(point, index, Some(clock));
@@ -296,7 +298,8 @@ impl Timer {
         }
     }
 
-    /// Begins on `clock`, with the deadline that `deadline` makes of what it reads.
+    /// Begins on `clock`. `deadline` computes the deadline from the clock's
+    /// reading.
     #[inline(always)]
     fn begin(
         &mut self,
@@ -318,7 +321,7 @@ impl Timer {
             .wait_for_time(scope, cx, state, clock, deadline_ns);
     }
 
-    /// Begins on another clock than the game clock, if it begins at all.
+    /// Begins on another clock than the game clock, or not at all.
     #[cold]
     #[inline(never)]
     fn begin_elsewhere(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
@@ -362,7 +365,7 @@ impl Timer {
         self.begin(scope, cx, clock.as_ref(), after(length_ns));
     }
 
-    /// Polled for another reason than that the wait itself resumes its coroutine.
+    /// Handles a poll for another reason than that this wait resumes its coroutine.
     #[cold]
     #[inline(never)]
     fn poll_again(
@@ -395,8 +398,9 @@ impl Timer {
         Poll::Pending
     }
 
-    /// The deadline, later by the pauses of the coroutine that has waited for it.
-    /// If another one waits from now on, its pauses count from now on.
+    /// Returns the deadline, moved by the pauses of the coroutine that has waited
+    /// for it. If another coroutine waits from now on, its pauses count from now
+    /// on.
     #[inline(never)]
     fn move_deadline(&mut self, scope: &Scope<'_>, index: ClockIndex, due_ns: u64) -> u64 {
         let (core, phase) = (scope.core(), self.registration.phase());
@@ -419,13 +423,14 @@ impl Timer {
     }
 }
 
-/// The deadline of a length: `None` if the clocks do not count that far.
+/// The deadline of a length, or `None` if it is beyond the range of the clocks.
 #[inline(always)]
 fn after(length_ns: u64) -> impl FnOnce(u64) -> Option<u64> {
     move |now_ns| now_ns.checked_add(length_ns)
 }
 
-/// The clock of a settled index; `clock` unless it is one of the executor's.
+/// The clock of an index that has been resolved: the executor's own game clock or
+/// realtime, or else `clock`.
 #[inline]
 fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
     match clock {
@@ -439,7 +444,7 @@ fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
 fn not_a_number(location: &Location<'_>) -> ! {
     panic!(
         "the wait made at {location} has a length of NaN: give it a number of seconds \
-         (0 waits one frame, infinity for ever)"
+         (0 waits one frame, infinity never ends)"
     )
 }
 
@@ -463,8 +468,11 @@ impl Drop for Timer {
 macro_rules! timer_future {
     ($name:ident) => {
         impl $name {
-            /// Resumes in `phase`. On the game clock, [`Phase::FixedUpdate`]
-            /// compares the deadline with the time of the fixed steps.
+            /// Resumes in `phase`. In [`Phase::FixedUpdate`], a step takes the
+            /// place of a frame: the wait resumes in the first step that begins
+            /// after the first poll and is at or past the deadline, also if that
+            /// step is in the same frame. A deadline on the game clock is compared
+            /// with the time of the steps.
             ///
             /// # Panics
             ///

@@ -1,4 +1,4 @@
-//! The frames as a stream.
+//! The stream of frames.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,16 +10,17 @@ use crate::time::{Phase, Time};
 
 use super::{NextFrame, next_frame, polled};
 
-/// The frames to come, as a [`Stream`]: for the combinators of streams, or for
-/// a loop that `select!`s.
+/// Returns a [`Stream`] with an item in every frame: for the combinators of
+/// streams, or for a loop around `select!`.
 ///
-/// The same as [`next_frame`](next_frame()) again and again: a script that does not ask for a while
-/// gets the next frame then, not those that have passed. It does not end.
+/// Each item is a [`next_frame`](next_frame()). If a script does not poll the
+/// stream for some frames, the next item is the next frame, not one of those that
+/// have passed. The stream does not end.
 ///
 /// # Resumes
 ///
 /// In [`Phase::Update`] of the next frame, or in another phase with
-/// [`in_phase`](Frames::in_phase): once a frame, also in
+/// [`in_phase`](Frames::in_phase). There is one item in a frame, also in
 /// [`Phase::FixedUpdate`].
 ///
 /// # Output
@@ -32,7 +33,7 @@ use super::{NextFrame, next_frame, polled};
 ///
 /// # Panics
 ///
-/// If polled outside of an [`Executor`](crate::Executor).
+/// If polled outside an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///
@@ -69,7 +70,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Gives an item in `phase` of each frame.
+    /// Yields an item in `phase` of each frame.
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.phase = phase;
         self.wait = next_frame().in_phase(phase);

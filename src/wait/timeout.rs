@@ -1,4 +1,4 @@
-//! Waiting for something else, but not longer than a given time.
+//! Timeouts: waits for another future with a time limit.
 
 use std::error::Error;
 use std::fmt;
@@ -14,44 +14,42 @@ use crate::time::{Phase, Seconds};
 use super::length::Length;
 use super::{WaitSeconds, polled_again, wait_seconds};
 
-/// Waits for `future`, but for no longer than `seconds` of the
-/// coroutine's clock.
+/// Waits for `future`, and times out after `seconds` of the coroutine's clock.
 ///
-/// **The time runs from the first poll**, not from the call, as with [`wait_seconds`]:
-/// the deadline is the clock's time at the first poll plus `seconds`, exact to the
-/// nanosecond. Zero and negative
-/// lengths give the future until the next frame, with infinity there is no
-/// limit.
+/// **The time runs from the first poll**, not from the call, as with
+/// [`wait_seconds`]: the deadline is the clock's time at the first poll plus
+/// `seconds`, exact to the nanosecond. With a zero or negative length, the deadline
+/// is the next frame. With infinity, there is no deadline.
 ///
 /// # Resumes
 ///
-/// When `future` does; or in [`Phase::Update`] of the first later frame at or
-/// past the deadline, or in another phase with [`in_phase`](Timeout::in_phase).
-/// The future is asked first: if it is ready in the very poll in which its time
-/// is up, it has won.
+/// When `future` is ready, in the phase in which it resumes. On a timeout: in
+/// [`Phase::Update`] of the first later frame at or past the deadline, or in
+/// another phase with [`in_phase`](Timeout::in_phase). The future is polled first:
+/// if it is ready in the poll in which it would time out, its output is returned.
 ///
 /// # Output
 ///
-/// What the future gave, or [`Elapsed`].
+/// The output of the future, or [`Elapsed`] if it timed out.
 ///
-/// # What becomes of the future
+/// # Ownership of the future
 ///
-/// It is dropped with the `Timeout`, in time or not. For a plain future, an `async fn`
-/// or a wait, that is the end of it. A future that is to go on after the deadline is
-/// passed by reference: `timeout(1, &mut walk)`.
+/// The `Timeout` owns the future, and drops it when it is dropped itself. That
+/// cancels a plain future, such as an `async fn` or a wait. To keep the future
+/// after a timeout, pass a reference: `timeout(1, &mut walk)`.
 ///
-/// **A coroutine handle only detaches**, as always when it is dropped: the coroutine
-/// goes on by itself after the time is up. With
-/// [`stop_on_drop`](crate::Coroutine::stop_on_drop) it is stopped.
+/// **Dropping a coroutine handle only detaches the coroutine**, which keeps running
+/// after the timeout. With [`stop_on_drop`](crate::Coroutine::stop_on_drop), the
+/// coroutine is stopped.
 ///
 /// # Cancel safety
 ///
-/// Dropping it drops the future and removes the timer.
+/// Dropping the `Timeout` drops the future and removes the timer.
 ///
 /// # Panics
 ///
-/// When polled: if `seconds` is NaN, naming the place of this call; or outside
-/// of an [`Executor`](crate::Executor).
+/// When polled: if `seconds` is NaN, naming the location of this call; or outside
+/// an [`Executor`](crate::Executor).
 ///
 /// # Examples
 ///
@@ -71,7 +69,7 @@ use super::{WaitSeconds, polled_again, wait_seconds};
 /// );
 /// ```
 ///
-/// A coroutine that times out goes on, unless it stops on drop:
+/// A coroutine keeps running after the timeout, unless it stops on drop:
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -80,11 +78,11 @@ use super::{WaitSeconds, polled_again, wait_seconds};
 /// }
 ///
 /// let mut executor = Executor::new();
-/// let (goes_on, stops) = (executor.start(walk()), executor.start(walk()));
-/// let ids = [goes_on.id(), stops.id()];
+/// let (keeps_running, stops) = (executor.start(walk()), executor.start(walk()));
+/// let ids = [keeps_running.id(), stops.id()];
 /// executor.run_until(
 ///     async {
-///         assert!(timeout(1, goes_on).await.is_err());
+///         assert!(timeout(1, keeps_running).await.is_err());
 ///         assert!(timeout(1, stops.stop_on_drop()).await.is_err());
 ///     },
 ///     0.25,
@@ -119,12 +117,13 @@ pub struct Timeout<F> {
 }
 
 impl<F> Timeout<F> {
-    /// Looks at the time in `phase`. [`Phase::FixedUpdate`] compares the
-    /// deadline with the time of the fixed steps.
+    /// Checks the deadline in the runs of `phase`. In [`Phase::FixedUpdate`], a
+    /// step takes the place of a frame, and a deadline on the game clock is
+    /// compared with the time of the steps.
     ///
     /// # Panics
     ///
-    /// If it has begun.
+    /// If the timeout has begun.
     #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.timer = self.timer.in_phase(phase);
@@ -140,11 +139,11 @@ impl<F: Future> Future for Timeout<F> {
         if *this.is_done {
             polled_again("timeout()");
         }
-        // Before the future, which may be ready at once: a length of NaN is a
-        // mistake however long the future takes.
+        // Before the poll of the future, which may be ready at once: a length of
+        // NaN panics in any case.
         this.length.nanos("timeout()");
-        // The future before the timer also when they begin: what it waits for
-        // comes first among timers of the same deadline.
+        // The future is polled before the timer, also when both begin: then its own
+        // timers precede this one if the deadlines are equal.
         let result = match this.future.poll(cx) {
             Poll::Ready(output) => Ok(output),
             Poll::Pending => match Pin::new(this.timer).poll(cx) {
@@ -172,7 +171,7 @@ impl<F> fmt::Debug for Timeout<F> {
     }
 }
 
-/// The time of a [`timeout`] was up before its future was ready.
+/// The error of a [`timeout`] whose future was not ready in time.
 ///
 /// # Examples
 ///
@@ -180,14 +179,14 @@ impl<F> fmt::Debug for Timeout<F> {
 /// # use framestep::prelude::*;
 /// let mut executor = Executor::new();
 /// let lost = executor.run_until(timeout(1, std::future::pending::<()>()), 0.25);
-/// assert_eq!(lost.unwrap_err().to_string(), "the time was up");
+/// assert_eq!(lost.unwrap_err().to_string(), "timed out");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed(());
 
 impl fmt::Display for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the time was up")
+        f.write_str("timed out")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Waiting for a condition.
+//! The waits for a condition.
 
 use std::fmt;
 use std::future::Future;
@@ -18,42 +18,23 @@ use super::{polled, polled_again};
 /// # Resumes
 ///
 /// In [`Phase::Update`], or in another phase with
-/// [`in_phase`](WaitUntil::in_phase). The condition is asked once in each run
-/// of that phase, from the frame after the first poll on, until it holds. A
-/// coroutine that waits like this is awake: it costs a poll in each of them.
+/// [`in_phase`](WaitUntil::in_phase). From the frame after the first poll on, the
+/// condition is checked once in each run of that phase, until it holds. So the wait
+/// costs a poll in each of these runs.
 ///
-/// To ask in the present frame as well, write a loop:
+/// To check the condition in the present frame, too, write a loop:
 /// `while !condition() { next_frame().await; }`.
 ///
 /// # Cancel safety
 ///
-/// Dropping it forgets it; nothing is lost.
+/// Dropping the future cancels the wait. Nothing is lost.
 ///
 /// # Panics
 ///
-/// If polled outside of an [`Executor`](crate::Executor). A panic of the
-/// condition is one of the coroutine.
+/// If polled outside an [`Executor`](crate::Executor). A panic of the condition is
+/// a panic of the coroutine.
 ///
 /// # Examples
-///
-/// ```
-/// # use std::{cell::Cell, rc::Rc};
-/// # use framestep::prelude::*;
-/// let mut executor = Executor::new();
-/// let health = Rc::new(Cell::new(2));
-/// let boss = health.clone();
-/// let dead = executor.start(wait_until(move || boss.get() == 0));
-/// executor.start(async move {
-///     while health.get() > 0 {
-///         next_frame().await;
-///         health.set(health.get() - 1);
-///     }
-/// });
-/// executor.run_until(dead, 0.1).unwrap();
-/// assert_eq!(executor.time().frame, 3);
-/// ```
-///
-/// A condition on state that the host [lends](crate::Executor::lend):
 ///
 /// ```
 /// use framestep::prelude::*;
@@ -62,17 +43,23 @@ use super::{polled, polled_again};
 ///     gold: u32,
 /// }
 ///
+/// async fn miner() {
+///     for _ in 0..3 {
+///         wait_seconds(0.25).await;
+///         with(|world: &mut World| world.gold += 10);
+///     }
+/// }
+///
 /// async fn merchant() {
 ///     wait_until(|| with_ref(|world: &World| world.gold >= 30)).await;
 ///     with(|world: &mut World| world.gold -= 25);
 /// }
 ///
-/// let mut world = World { gold: 30 };
+/// let mut world = World { gold: 0 };
 /// let mut executor = Executor::new();
-/// executor.spawn(merchant());
-/// for _ in 0..2 {
-///     executor.lend(&mut world, |executor| executor.run_frame(0.25));
-/// }
+/// executor.spawn(miner());
+/// let merchant = executor.spawn(merchant());
+/// executor.lend(&mut world, |executor| executor.run_until(merchant, 0.25)).unwrap();
 /// assert_eq!(world.gold, 5);
 /// ```
 ///
@@ -88,7 +75,7 @@ pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
 
 /// Waits while `condition` holds.
 ///
-/// The same as [`wait_until`] with the condition negated.
+/// It is [`wait_until`] with the negated condition.
 ///
 /// # Examples
 ///
@@ -126,7 +113,7 @@ pub struct WaitWhile<P> {
     condition: Condition<P>,
 }
 
-/// What both wait for: an answer of a closure.
+/// The condition of both waits.
 struct Condition<P> {
     ask: P,
     name: &'static str,
@@ -149,7 +136,7 @@ impl<P: FnMut() -> bool> Condition<P> {
                 polled_again(self.name);
             }
             if self.registration.is_new() {
-                // Asked for the first time when it is due.
+                // The condition is first checked when the wait is due.
                 self.registration.begin_for_run(scope, cx);
             } else if self.registration.is_due(core) {
                 if call::out(&mut self.ask) == awaited {
@@ -175,7 +162,9 @@ impl<P> Drop for Condition<P> {
 macro_rules! condition_future {
     ($name:ident, $awaited:literal) => {
         impl<P> $name<P> {
-            /// Asks in the runs of `phase`.
+            /// Checks the condition in the runs of `phase`. In
+            /// [`Phase::FixedUpdate`], it is checked in each fixed step that begins
+            /// after the first poll.
             ///
             /// # Panics
             ///
@@ -196,7 +185,7 @@ macro_rules! condition_future {
             }
         }
 
-        // The closure is called, never pinned.
+        // The closure is never pinned.
         impl<P> Unpin for $name<P> {}
 
         impl<P: FnMut() -> bool> FusedFuture for $name<P> {

@@ -1,4 +1,4 @@
-//! One who follows a value.
+//! The stream of a watch's changes.
 
 use std::fmt;
 use std::pin::Pin;
@@ -8,13 +8,14 @@ use futures::stream::{FusedStream, Next, Stream, StreamExt};
 
 use super::waiter::Waiter;
 
-/// The changes of a [`Watch`](super::Watch) from
-/// [`subscribe`](super::Watch::subscribe) on, as a [`Stream`] of values.
+/// A [`Stream`] of the values of a [`Watch`](super::Watch) that are set after the
+/// call of [`subscribe`](super::Watch::subscribe).
 ///
 /// It remembers the version of the value that it has seen, so **no change is lost
 /// between two items**: if the value has changed since, the next item is ready at
-/// once. Several changes between two items are one item, the latest value. The stream
-/// ends when the last `Watch` has been dropped and its last value has been seen.
+/// once. Several changes between two items are one item, the latest value. The
+/// stream ends when the last `Watch` has been dropped and the stream has returned
+/// its last value.
 ///
 /// # Resumes
 ///
@@ -22,8 +23,8 @@ use super::waiter::Waiter;
 ///
 /// # Cancel safety
 ///
-/// Dropping a wait for the next item loses nothing. Dropping the subscriber forgets
-/// what it has not seen.
+/// Dropping a wait for the next item loses nothing. Dropping the stream loses a
+/// change that it has not returned.
 ///
 /// # Examples
 ///
@@ -37,7 +38,7 @@ use super::waiter::Waiter;
 ///     let mut shown = Vec::new();
 ///     while let Some(score) = scores.next().await {
 ///         shown.push(score);
-///         wait_seconds(1).await; // the score goes on meanwhile
+///         wait_seconds(1).await; // the score may change meanwhile
 ///     }
 ///     shown
 /// });
@@ -64,11 +65,11 @@ impl<T> Changes<T> {
 }
 
 impl<T: Clone> Changes<T> {
-    /// Waits for the next change, and returns the latest value. `None`: the last
-    /// `Watch` has been dropped, and its last value has been seen.
+    /// Waits for the next change, and returns the latest value. Returns `None` if
+    /// the last `Watch` has been dropped and its last value has been returned.
     ///
-    /// What `StreamExt::next` of the `futures` crate does, without it. Dropping the wait
-    /// loses nothing.
+    /// It is `StreamExt::next` of the `futures` crate, without the import. Dropping
+    /// the wait loses nothing.
     #[allow(
         clippy::should_implement_trait,
         reason = "the name that streams have for it"
@@ -89,8 +90,8 @@ impl<T: Clone> Stream for Changes<T> {
         if !this.waiter.has_news() && !this.waiter.is_abandoned() {
             this.waiter.wait(cx);
         }
-        // The waker was cloned, which is user code: it may have set the value, or
-        // dropped the last watch.
+        // `wait` clones the waker, which is user code: it may have set the value,
+        // or dropped the last watch.
         if this.waiter.has_news() {
             this.waiter.stop();
             this.waiter.see();
@@ -105,7 +106,7 @@ impl<T: Clone> Stream for Changes<T> {
     }
 }
 
-// Values are kept elsewhere.
+// The values are not stored in the stream.
 impl<T> Unpin for Changes<T> {}
 
 impl<T: Clone> FusedStream for Changes<T> {

@@ -1,4 +1,4 @@
-//! Values that remember, and that coroutines wait for.
+//! Watches: values that coroutines read, and whose changes they wait for.
 
 #![forbid(unsafe_code)]
 
@@ -20,39 +20,44 @@ use waiter::Waiter;
 pub use changes::Changes;
 pub use wait::{Changed, WaitWatch};
 
-/// A value that is kept, and that any number of coroutines watch: health, a score,
-/// the state of a door.
+/// A value that any number of coroutines can read, and whose changes they can wait
+/// for: health, a score, the state of a door.
 ///
-/// A [`Signal`](crate::Signal) is an event, which is over when it has been heard. A
-/// watch remembers: [`get`](Watch::get) reads the present value at any time, and
-/// [`wait_for`](Watch::wait_for) a condition that holds already ends at once.
+/// A [`Signal`](crate::Signal) is an event, which is over once it has been
+/// received. A watch keeps its value: [`get`](Watch::get) reads it at any time, and
+/// [`wait_for`](Watch::wait_for) is ready at once if its condition already holds.
 ///
-/// The handle is cheap to clone; all clones are the same value. It belongs to the
+/// The handle is cheap to clone, and all clones share the value. It stays on the
 /// thread on which it was made.
 ///
-/// # What a change is
+/// # Changes
 ///
-/// Each [`set`](Watch::set) and [`update`](Watch::update) is a change, also to an
-/// equal value. Those who watch see **the latest value, not each one**: of several
-/// changes before a coroutine resumes it sees the last. Where each one counts, emit a
-/// [`Signal`](crate::Signal).
+/// Each [`set`](Watch::set) and [`update`](Watch::update) is a change, also if the
+/// new value is equal. A coroutine sees **the latest value, not each value**: if
+/// the value changes several times before the coroutine resumes, it sees the last
+/// one. If each value counts, use a [`Signal`](crate::Signal).
 ///
-/// [`changed`](Watch::changed) waits for a change after its call, so a loop around it
-/// may miss a change that happens while the loop waits for something else. A
-/// [`subscribe`](Watch::subscribe)r remembers the version of the value that it has
-/// seen, and misses none: [`Changes`].
+/// [`changed`](Watch::changed) waits for a change after its call, so a loop around
+/// it may miss a change that happens while the loop waits for something else.
+/// [`subscribe`](Watch::subscribe) misses none: it returns [`Changes`], a stream
+/// that remembers the version of the value that it has seen.
 ///
 /// # Resumes
 ///
-/// As with a [`Signal`](crate::Signal): in the phase in which the coroutine was last
-/// polled. If a coroutine changes the value during a run of that phase: later in the
-/// same run. If the host does, or a coroutine in another phase: in the next run of
-/// that phase. Those who wait resume in the order in which they began to.
+/// In the phase in which the waiting coroutine was last polled, as with a
+/// [`Signal`](crate::Signal):
+///
+/// - later in the same run, if another coroutine changes the value during a run of
+///   that phase;
+/// - in the next run of that phase, if the host changes it, or a coroutine in
+///   another phase.
+///
+/// Several coroutines resume in the order in which they began to wait.
 ///
 /// # Re-entry
 ///
-/// No code of the caller runs while the value is borrowed: conditions, closures,
-/// clones and destructors may read, set and wait for the same watch.
+/// Conditions, closures, clones and destructors may read, set and wait for the same
+/// watch: the watch is never borrowed while they run.
 ///
 /// # Examples
 ///
@@ -67,7 +72,7 @@ pub use wait::{Changed, WaitWatch};
 ///         if left <= 0 {
 ///             break;
 ///         }
-///         wait_seconds(1).await; // the bar slides; hits go on meanwhile
+///         wait_seconds(1).await; // the bar slides; more hits may follow meanwhile
 ///     }
 ///     shown
 /// }
@@ -78,7 +83,7 @@ pub use wait::{Changed, WaitWatch};
 /// let dies = executor.start(health.wait_for(|&health| health <= 0));
 ///
 /// health.set(8);
-/// executor.run_frame(0.25); // 8 is shown
+/// executor.run_frame(0.25); // shows 8
 /// health.update(|health| *health -= 3);
 /// health.update(|health| *health -= 9);
 /// executor.run_until(dies, 0.25).unwrap();
@@ -94,25 +99,25 @@ pub struct Watch<T> {
     shared: Rc<Shared<T>>,
 }
 
-/// What a watch and its waits share.
+/// The state that a watch and its waits share.
 struct Shared<T> {
-    /// Borrowed for bookkeeping alone: values are read, cloned and dropped, and wakers
-    /// cloned, called and dropped, while it is not.
+    /// Borrowed only for bookkeeping. Values are read, cloned and dropped, and
+    /// wakers are cloned, called and dropped, outside the borrow.
     state: RefCell<State<T>>,
 }
 
 struct State<T> {
-    /// Shared by those who are reading it, while they do.
+    /// Closures share it while they read it.
     value: Rc<T>,
     /// How often it has changed.
     version: u64,
-    /// How many `Watch`es there are.
+    /// The number of `Watch` handles.
     handles: usize,
     waiters: Waiters<()>,
 }
 
 impl<T> Watch<T> {
-    /// A watch with a first value.
+    /// Makes a watch with an initial value.
     pub fn new(value: T) -> Self {
         Watch {
             shared: Rc::new(Shared {
@@ -126,9 +131,10 @@ impl<T> Watch<T> {
         }
     }
 
-    /// Names the watch, all its clones included: [snapshots](crate::Wait::Watch) show
-    /// who waits for it, and [traces](crate::TraceEvent::by) which coroutines it has woken.
-    /// Returns the watch.
+    /// Names the watch and all its clones, and returns it.
+    /// [Snapshots](crate::Wait::Watch) show which coroutines wait for a named
+    /// watch, and [traces](crate::TraceEvent::by) show which coroutines it has
+    /// woken.
     ///
     /// # Examples
     ///
@@ -146,14 +152,14 @@ impl<T> Watch<T> {
     /// "
     /// );
     /// ```
-    #[must_use = "the name is for those who wait for the watch"]
+    #[must_use = "the watch is returned with its name: use it"]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let source = Source::watch(name.into());
         self.shared.state.borrow_mut().waiters.set_source(source);
         self
     }
 
-    /// A clone of the present value.
+    /// Returns a clone of the present value.
     pub fn get(&self) -> T
     where
         T: Clone,
@@ -161,9 +167,9 @@ impl<T> Watch<T> {
         self.with(T::clone)
     }
 
-    /// Calls `read` with the present value, which is not cloned.
+    /// Calls `read` with the present value, without cloning it.
     ///
-    /// If `read` sets the watch, it goes on reading the value that it was given.
+    /// If `read` sets the watch, its argument is still the value from before.
     ///
     /// # Examples
     ///
@@ -176,24 +182,25 @@ impl<T> Watch<T> {
         self.shared.with(read)
     }
 
-    /// Replaces the value, and wakes those who wait.
+    /// Replaces the value, and wakes the coroutines that wait for a change.
     ///
-    /// It may be called from anywhere: by the host, by a coroutine, by a destructor, or
-    /// by a condition on this very watch. The earlier value is dropped last.
+    /// It may be called anywhere: by the host, by a coroutine, by a destructor, and
+    /// by a condition on this watch. The previous value is dropped last.
     pub fn set(&self, value: T) {
         let replaced = self.shared.state.borrow_mut().replace(value);
         self.shared.wake(replaced.began_before);
-        // Last: its destructor may do what it likes, and may panic.
+        // Dropped last: the destructor is user code, and may panic.
         drop((replaced.own, replaced.shared));
     }
 
-    /// Changes the value by `change`, which gets a clone of it, and wakes those who
-    /// wait. Returns what `change` returns.
+    /// Calls `change` with a clone of the value, stores the changed clone, and
+    /// wakes the coroutines that wait for a change. Returns the output of `change`.
     ///
-    /// Until `change` returns, everybody sees the earlier value; if it panics, nothing
-    /// has changed. A value that is set inside it is overwritten when it returns, as
-    /// with [`Cell::update`](std::cell::Cell::update). To replace a value that cannot
-    /// be cloned, [`set`](Watch::set) it.
+    /// Until `change` returns, [`get`](Watch::get) returns the previous value. If
+    /// `change` panics, the value does not change. A value that is set inside
+    /// `change` is overwritten when it returns, as with
+    /// [`Cell::update`](std::cell::Cell::update). To replace a value that cannot be
+    /// cloned, use [`set`](Watch::set).
     ///
     /// # Examples
     ///
@@ -218,18 +225,18 @@ impl<T> Watch<T> {
 
     /// Waits for the next change after this call.
     ///
-    /// The wait counts **from the call**, not from the first poll. It is owned: it
-    /// borrows nothing, and may be started as a coroutine or kept in a field.
+    /// The wait counts **from the call**, not from the first poll. The future
+    /// borrows nothing: it may be started as a coroutine or kept in a field.
     ///
     /// # Resumes
     ///
-    /// See [`Watch`]. If all clones of the watch are dropped before a change, it
-    /// waits without end, and can be stopped.
+    /// See [`Watch`]. If all clones of the watch are dropped before a change, the
+    /// wait never ends, and can be stopped.
     ///
     /// # Cancel safety
     ///
-    /// Dropping it forgets it; a new one waits for a change after its own call. In a
-    /// loop, use [`subscribe`](Watch::subscribe).
+    /// Dropping the future cancels the wait. A new call waits for a change after
+    /// that call. In a loop, use [`subscribe`](Watch::subscribe).
     ///
     /// # Examples
     ///
@@ -250,28 +257,30 @@ impl<T> Watch<T> {
     ///
     /// # Resumes
     ///
-    /// At once, without waiting, if the condition holds for the present value. Else as
-    /// in [`Watch`]: the condition is asked once in each poll of the coroutine, which
-    /// sleeps until the next change; unlike [`wait_until`](crate::wait_until), it
-    /// costs nothing in between. A value that has been replaced before the coroutine
-    /// resumes is not seen.
+    /// At once, without a wait, if the condition holds for the present value.
+    /// Otherwise as described at [`Watch`]. The condition is checked once in each
+    /// poll of the coroutine, which sleeps until the next change. Unlike with
+    /// [`wait_until`](crate::wait_until), it costs nothing in between. The
+    /// condition does not see a value that is replaced before the coroutine
+    /// resumes.
     ///
-    /// If all clones of the watch are dropped, it waits without end, and can be
+    /// If all clones of the watch are dropped, the wait never ends, and can be
     /// stopped.
     ///
     /// # Output
     ///
-    /// `()`, as for the other simple waits, and so that values need not be `Clone`.
-    /// Right after it, [`get`](Watch::get) returns the value for which the condition
-    /// held.
+    /// `()`, like the other simple waits, so that values need not be `Clone`. Right
+    /// after the wait, [`get`](Watch::get) returns the value for which the
+    /// condition held.
     ///
     /// # Cancel safety
     ///
-    /// Dropping it forgets it; a new one looks at the present value first.
+    /// Dropping the future cancels the wait. A new call checks the present value
+    /// first.
     ///
     /// # Panics
     ///
-    /// A panic of the condition is one of the coroutine.
+    /// A panic of the condition is a panic of the coroutine.
     ///
     /// # Examples
     ///
@@ -285,7 +294,7 @@ impl<T> Watch<T> {
     ///
     /// async fn hero(door: Watch<Door>) -> u64 {
     ///     door.wait_for(|door| *door == Door::Open).await;
-    ///     door.wait_for(|door| *door == Door::Open).await; // holds: no wait
+    ///     door.wait_for(|door| *door == Door::Open).await; // already open: no wait
     ///     time().frame
     /// }
     ///
@@ -300,8 +309,8 @@ impl<T> Watch<T> {
         WaitWatch::new(Waiter::new(&self.shared), condition)
     }
 
-    /// A subscriber, which remembers the version of the value that it has seen: first
-    /// the present one.
+    /// Returns a stream of changes. It remembers the version of the value that it
+    /// has seen, beginning with the present version.
     pub fn subscribe(&self) -> Changes<T> {
         Changes::new(Waiter::new(&self.shared))
     }
@@ -313,7 +322,7 @@ impl<T> Shared<T> {
         read(&value)
     }
 
-    /// Wakes those who began to wait before `limit`, in that order.
+    /// Wakes the waiters that began to wait before `limit`, in order.
     fn wake(&self, limit: u64) {
         loop {
             let waiter = self.state.borrow_mut().waiters.next(limit);
@@ -325,12 +334,12 @@ impl<T> Shared<T> {
     }
 }
 
-/// A value that has been replaced, for the caller to drop.
+/// A value that has been replaced. The caller drops it.
 struct Replaced<T> {
-    /// `None`: somebody is reading it, and so it is `shared`.
+    /// The value, or `None` if a closure is reading it: then it is in `shared`.
     own: Option<T>,
     shared: Option<Rc<T>>,
-    /// The waits that began before this are woken.
+    /// The waiters that began to wait before this are woken.
     began_before: u64,
 }
 
@@ -366,7 +375,7 @@ impl<T> Drop for Watch<T> {
             (state.handles == 0, state.waiters.began())
         };
         if is_last {
-            // Streams of changes end, which those who wait have to be told.
+            // The streams of changes end: wake their waiters.
             self.shared.wake(began);
         }
     }

@@ -1,4 +1,4 @@
-//! Waiting for a change, and for a condition.
+//! The waits for a change and for a condition.
 
 use std::fmt;
 use std::future::Future;
@@ -53,7 +53,7 @@ impl<T> Future for Changed<T> {
         if !waiter.has_news() {
             waiter.wait(cx);
         }
-        // The waker was cloned, which is user code: it may have set the value.
+        // `wait` clones the waker, which is user code: it may have set the value.
         if !waiter.has_news() {
             return Poll::Pending;
         }
@@ -77,15 +77,15 @@ impl<T, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
         }
         waiter.wait(cx);
         if waiter.has_news() {
-            // The condition has set the value that it refused. Asked again at once,
-            // it could hold the frame up.
+            // The condition has set the value. It is checked in the next run:
+            // checked again at once, it could block the frame.
             cx.waker().wake_by_ref();
         }
         Poll::Pending
     }
 }
 
-// The closure is called, never pinned, and values are kept elsewhere.
+// The closure is never pinned, and the values are not stored in the future.
 impl<T> Unpin for Changed<T> {}
 impl<T, P> Unpin for WaitWatch<T, P> {}
 

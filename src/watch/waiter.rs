@@ -1,4 +1,4 @@
-//! One who waits for a watch.
+//! The waiter of a watch.
 
 use std::rc::Rc;
 use std::task::Context;
@@ -7,7 +7,7 @@ use crate::waiters::Waiting;
 
 use super::Shared;
 
-/// A place among those who wait for a watch, with the version that it has seen.
+/// A waiter of a watch, with the version of the value that it has seen.
 pub(super) struct Waiter<T> {
     pub(super) shared: Rc<Shared<T>>,
     index: usize,
@@ -15,7 +15,7 @@ pub(super) struct Waiter<T> {
 }
 
 impl<T> Waiter<T> {
-    /// One that has seen the present value.
+    /// Makes a waiter that has seen the present value.
     pub(super) fn new(shared: &Rc<Shared<T>>) -> Self {
         let mut state = shared.state.borrow_mut();
         Waiter {
@@ -38,7 +38,7 @@ impl<T> Waiter<T> {
         self.shared.state.borrow().handles == 0
     }
 
-    /// Waits with the waker in `cx`. Calls user code: there may be news by now.
+    /// Waits with the waker in `cx`. Calls user code, which may change the value.
     pub(super) fn wait(&self, cx: &Context<'_>) {
         let state = &self.shared.state;
         let (is_waiting, source) = {
@@ -52,7 +52,7 @@ impl<T> Waiter<T> {
         }
     }
 
-    /// Waits no longer.
+    /// Stops waiting.
     pub(super) fn stop(&self) {
         let waiting = self.shared.state.borrow_mut().waiters.stop(self.index);
         drop(waiting);

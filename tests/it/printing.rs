@@ -117,7 +117,7 @@ fn a_join_error_tells_who_and_how() {
         "coroutine 0v1 (sleeper) was stopped before it finished"
     );
     let told = panic_of(AssertUnwindSafe(|| error.into_panic()));
-    assert!(told.contains("ask `is_panic()` first"), "{told}");
+    assert!(told.contains("check `is_panic()` first"), "{told}");
 
     let mute = executor
         .start(async { std::panic::panic_any(Mute) })

@@ -259,7 +259,7 @@ fn elapsed_is_an_error() {
             .run_until(timeout(1, pending::<()>()), 0.25)
             .unwrap_err())?
     }
-    assert_eq!(fails().unwrap_err().to_string(), "the time was up");
+    assert_eq!(fails().unwrap_err().to_string(), "timed out");
 }
 
 #[test]

@@ -34,7 +34,8 @@ fn names_the_type_and_the_way_out_if_a_closure_has_the_behaviour() {
         assert_eq!(
             panic_of(|| number.with(|one| one.0)),
             "the `it::scene::this::Number` is borrowed by a closure or callback around this \
-             call: use the reference which that one has, or `spawn` what needs the state"
+             call: use its reference, or `spawn` the code that needs the state; in a destructor, \
+             use `with_soon` for lent state"
         );
         let error = number.try_with(|one| one.0).unwrap_err();
         assert!(
@@ -95,7 +96,7 @@ fn names_the_type_and_the_way_out_if_the_behaviour_is_gone() {
     };
     number.destroy();
     scene.run_frame(FRAME);
-    let text = "the `it::scene::this::Number` has been destroyed: ask `is_alive` first, or use \
+    let text = "the `it::scene::this::Number` has been destroyed: check `is_alive` first, or use \
                 `try_with`";
     assert_eq!(panic_of(|| number.with(|number| number.0)), text);
     let error = number.try_with(|number| number.0).unwrap_err();
