@@ -169,7 +169,8 @@
 //! two runs. A join of a script that panicked returns a `JoinError`, too. A panic
 //! ends one script and nothing else. If no coroutine joins it, the executor
 //! [reports](Report) the panic. [`on_error`](Coroutine::on_error) handles an error
-//! that a script returns.
+//! that a script returns. [`defer`] borrows the lent state when a script ends, however
+//! that comes.
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -184,19 +185,9 @@
 //! #         with(|world: &mut World| world.doors[door] = (world.doors[door] + step).min(1.0));
 //! #     }
 //! # }
-//! /// Shuts its door when it is dropped.
-//! struct Spring(usize);
-//!
-//! impl Drop for Spring {
-//!     fn drop(&mut self) {
-//!         let door = self.0;
-//!         // Now, or as soon as the world is lent and not borrowed.
-//!         with_soon(move |world: &mut World| world.doors[door] = 0.0);
-//!     }
-//! }
-//!
 //! async fn hold_open(door: usize) {
-//!     let _spring = Spring(door);
+//!     // Shuts the door when the script ends, for whatever reason.
+//!     let _shut = defer(move |world: &mut World| world.doors[door] = 0.0);
 //!     open(door).await;
 //!     wait_seconds(60).await;
 //! }
@@ -401,8 +392,8 @@ pub use inspect::{
     CoroutineInfo, Moment, Report, Snapshot, State, TimerClock, TraceEvent, Traced, Wait,
 };
 pub use lend::{
-    Lend, WithError, try_with, try_with_as, try_with_ref, with, with_as, with_ref, with_soon,
-    with_soon_as,
+    Defer, Lend, WithError, defer, try_with, try_with_as, try_with_ref, with, with_as, with_ref,
+    with_soon, with_soon_as,
 };
 pub use owner::{Owner, OwnerHandle, SendOwner};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};

@@ -33,9 +33,10 @@
 //! `wait_seconds`. It is not in macroquad's prelude. Import its functions by name.
 
 pub use crate::{
-    Budget, Clock, Coroutine, CoroutineId, Executor, JoinError, MissedTicks, Owner, Phase, Seconds,
-    Signal, Watch, animate, clock, current, delta_seconds, end_of_frame, fixed_update, frames,
-    handle, in_phase, interval, join, join_all, next_frame, owner, owner_on, race, realtime,
-    select, spawn, spawn_in, start, stop, time, timeout, try_with, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_ref, with_soon,
+    Budget, Changes, Clock, Coroutine, CoroutineId, Executor, JoinError, MissedTicks, Owner, Phase,
+    Seconds, Signal, Subscription, Watch, animate, clock, current, defer, delta_seconds,
+    end_of_frame, fixed_update, frames, handle, in_phase, interval, join, join_all, next_frame,
+    owner, owner_on, race, realtime, select, spawn, spawn_in, start, stop, time, timeout, try_with,
+    wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, with,
+    with_ref, with_soon,
 };

@@ -186,11 +186,10 @@ pub fn owner() -> Owner {
 /// ```
 /// # use framestep::prelude::*;
 /// async fn pause_menu() {
-///     let game = clock();
-///     game.pause();
+///     clock().pause();
 ///     let menu = owner_on(&realtime());
 ///     menu.start(animate(0.5, |t| println!("the menu is at {t}"))).await.unwrap();
-///     game.resume();
+///     clock().resume();
 /// }
 ///
 /// let mut executor = Executor::new();
@@ -205,8 +204,10 @@ pub fn owner_on(clock: &Clock) -> Owner {
     Owner::on(&core, owner, clock)
 }
 
-/// Returns the clock on which the plain waits of the calling coroutine count: the
-/// clock of its owner if that has one, else the game clock.
+/// Returns the game clock, like [`Executor::clock`](crate::Executor::clock): to slow
+/// the game down, to pause it, and to make clocks that follow it.
+///
+/// It is the game clock also in a coroutine whose owner counts on another clock.
 ///
 /// # Panics
 ///
@@ -233,10 +234,7 @@ pub fn owner_on(clock: &Clock) -> Owner {
 #[track_caller]
 pub fn clock() -> Clock {
     let (core, _) = inside("clock");
-    match core.own_clock() {
-        Some(clock) => Clock::of(clock),
-        None => core.game_clock().clone(),
-    }
+    core.game_clock().clone()
 }
 
 /// Returns realtime as a clock, like

@@ -7,6 +7,7 @@
 //! the state is lent and free.
 
 mod borrow;
+mod defer;
 mod error;
 mod note;
 mod own;
@@ -23,6 +24,7 @@ use own::Own;
 pub(crate) use note::Lending;
 
 pub use borrow::{try_with, try_with_as, try_with_ref, with, with_as, with_ref};
+pub use defer::{Defer, defer};
 pub use error::WithError;
 pub use soon::{with_soon, with_soon_as};
 

@@ -26,9 +26,15 @@ pub(super) struct Soon {
 
 /// The origin of a closure, for the report of a panic.
 #[derive(Clone, Copy)]
-struct Origin {
+pub(super) struct Origin {
     state: &'static str,
     place: &'static Location<'static>,
+}
+
+impl Origin {
+    pub(super) fn new(state: &'static str, place: &'static Location<'static>) -> Self {
+        Origin { state, place }
+    }
 }
 
 impl Soon {
@@ -113,10 +119,7 @@ impl Soon {
 /// ```
 #[track_caller]
 pub fn with_soon<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
-    let origin = Origin {
-        state: type_name::<S>(),
-        place: Location::caller(),
-    };
+    let origin = Origin::new(type_name::<S>(), Location::caller());
     call_soon::<Own<S>>(f, origin)
 }
 
@@ -128,14 +131,11 @@ pub fn with_soon<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
 /// See [`Lend`].
 #[track_caller]
 pub fn with_soon_as<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static) -> bool {
-    let origin = Origin {
-        state: type_name::<K>(),
-        place: Location::caller(),
-    };
+    let origin = Origin::new(type_name::<K>(), Location::caller());
     call_soon::<K>(f, origin)
 }
 
-fn call_soon<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origin: Origin) -> bool {
+pub(super) fn call_soon<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origin: Origin) -> bool {
     let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
     let Some(core) = core else {
         return false;

@@ -445,3 +445,106 @@ mod panicking {
         assert_eq!(world.0, ["second", "by the hook"]);
     }
 }
+
+/// Guards that borrow when they are dropped.
+mod deferred {
+    use super::*;
+
+    /// Adds a name at the end of the scope.
+    fn at_end(name: &'static str) -> impl Drop {
+        defer(move |world: &mut World| world.0.push(name))
+    }
+
+    #[test]
+    fn of_a_script_that_returns_panics_or_is_stopped_anywhere() {
+        let mut executor = unclamped();
+        executor.on_report(|_| {});
+        let mut world = World::default();
+        executor.spawn(async {
+            let _end = at_end("returned");
+        });
+        executor.spawn(async {
+            let _end = at_end("panicked");
+            panic!("on purpose");
+        });
+        let stopped = executor.spawn(async {
+            let _end = at_end("stopped by the host");
+            forever().await;
+        });
+        let other = executor.spawn(async {
+            let _end = at_end("stopped in a borrow");
+            forever().await;
+        });
+        executor.spawn(async move {
+            with(|world: &mut World| {
+                other.stop();
+                world.0.push("borrowed");
+            });
+        });
+        lend_frame(&mut executor, &mut world);
+        let names = ["returned", "panicked", "borrowed", "stopped in a borrow"];
+        assert_eq!(world.0, names);
+        stopped.stop();
+        assert_eq!(world.0.len(), 4);
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0[4..], ["stopped by the host"]);
+    }
+
+    #[test]
+    fn in_reverse_order_at_the_end_of_the_block_and_not_if_cancelled() {
+        let mut executor = unclamped();
+        let mut world = World::default();
+        executor.spawn(async {
+            {
+                let _outer = at_end("outer");
+                let _inner = at_end("inner");
+                let cancelled = defer(|world: &mut World| world.0.push("never"));
+                next_frame().await;
+                cancelled.cancel();
+            }
+            with(|world: &mut World| world.0.push("after the block"));
+        });
+        lend_frame(&mut executor, &mut world);
+        assert!(world.0.is_empty());
+        lend_frame(&mut executor, &mut world);
+        assert_eq!(world.0, ["inner", "outer", "after the block"]);
+    }
+
+    #[test]
+    fn a_cancelled_guard_and_one_outside_of_an_executor_drop_their_closures() {
+        let held = Rc::new(());
+        let (in_guard, in_cancelled) = (held.clone(), held.clone());
+        let guard = defer(move |_: &mut World| drop(in_guard));
+        let cancelled = defer(move |_: &mut World| drop(in_cancelled));
+        assert_eq!(Rc::strong_count(&held), 3);
+        drop(guard);
+        cancelled.cancel();
+        assert_eq!(Rc::strong_count(&held), 1);
+    }
+
+    #[test]
+    fn a_panic_is_reported_with_the_line_of_defer() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        let mut world = World::default();
+        let line = line!() + 2;
+        executor.spawn(async {
+            let _end = defer(|_: &mut World| panic!("on purpose"));
+        });
+        lend_frame(&mut executor, &mut world);
+        let reports = reports.borrow();
+        let [Report::WithSoonPanicked { place, .. }] = &reports[..] else {
+            panic!("{reports:?}");
+        };
+        assert_eq!((place.file(), place.line()), (file!(), line));
+    }
+
+    #[test]
+    fn a_guard_names_its_state_and_its_line() {
+        let text = format!("{:?}", defer(|_: &mut World| {}));
+        assert!(
+            text.contains("World") && text.contains("with_soon.rs"),
+            "{text}"
+        );
+    }
+}

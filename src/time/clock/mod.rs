@@ -94,11 +94,6 @@ impl Clock {
         Clock(Rc::new(ClockState::realtime(frames.clone())))
     }
 
-    /// The clock with this state.
-    pub(crate) fn of(state: Rc<ClockState>) -> Self {
-        Clock(state)
-    }
-
     pub(crate) fn awaited(&self) -> AwaitedClock {
         AwaitedClock::new(&self.0)
     }
