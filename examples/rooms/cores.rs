@@ -9,7 +9,7 @@ use framestep::Remote;
 
 use crate::room::{Counts, Room, TICK};
 
-/// What the thread of a core is told.
+/// An order to the thread of a core.
 pub(crate) enum Order {
     /// Opens a room, and answers with the way to it.
     Open(u64, Sender<(u64, Remote)>),
@@ -53,7 +53,7 @@ impl Core {
         }
     }
 
-    /// Ticks when it is told to.
+    /// Ticks when an order says so.
     pub(crate) fn run_on_order(mut self, orders: &Receiver<Order>) {
         for order in orders {
             self.obey(order);
@@ -64,7 +64,7 @@ impl Core {
         self.rooms.values_mut().for_each(Room::tick);
     }
 
-    /// Answers that nobody waits for any more are dropped.
+    /// A send fails only if the other end is gone. Then the answer is dropped.
     fn obey(&mut self, order: Order) {
         match order {
             Order::Open(number, answer) => {
@@ -110,30 +110,30 @@ impl Cores {
         }
     }
 
-    /// Opens rooms, each on the core that has the fewest. Gives the ways to them, by number.
+    /// Opens rooms, each on the core that has the fewest. Returns their remotes, by number.
     pub(crate) fn open(&mut self, rooms: usize) -> BTreeMap<u64, Remote> {
         let (answer, remotes) = mpsc::channel();
         for _ in 0..rooms {
             let on = |core: &usize| self.places.values().filter(|place| *place == core).count();
             let least = (0..self.cores.len()).min_by_key(on).unwrap_or(0);
             self.places.insert(self.opened, least);
-            self.tell(least, Order::Open(self.opened, answer.clone()));
+            self.send(least, Order::Open(self.opened, answer.clone()));
             self.opened += 1;
         }
         drop(answer);
         remotes.iter().collect()
     }
 
-    /// Closes the oldest room, and gives its number.
+    /// Closes the oldest room, and returns its number.
     pub(crate) fn close_oldest(&mut self) -> u64 {
         let (number, core) = self.places.pop_first().expect("there is a room");
-        self.tell(core, Order::Close(number));
+        self.send(core, Order::Close(number));
         number
     }
 
-    fn tell(&self, core: usize, order: Order) {
-        let told = self.cores[core].0.send(order);
-        assert!(told.is_ok(), "the thread of core {core} has ended");
+    fn send(&self, core: usize, order: Order) {
+        let sent = self.cores[core].0.send(order);
+        assert!(sent.is_ok(), "the thread of core {core} has ended");
     }
 
     pub(crate) fn rooms(&self) -> usize {
@@ -144,11 +144,11 @@ impl Cores {
         self.cores.len()
     }
 
-    /// Tells all cores, and collects their answers.
+    /// Sends an order to all cores, and collects their answers.
     pub(crate) fn ask<T>(&self, order: impl Fn(Sender<T>) -> Order) -> Vec<T> {
         let (answer, answers) = mpsc::channel();
         for core in 0..self.cores.len() {
-            self.tell(core, order(answer.clone()));
+            self.send(core, order(answer.clone()));
         }
         drop(answer);
         answers.iter().collect()

@@ -19,7 +19,7 @@ use room::{Counts, TICK, TICKS_PER_SECOND, UNITS, message};
 const SHARE: f64 = 0.5;
 const MESSAGES_PER_SECOND: u64 = 10;
 
-/// Sends messages to all rooms that it has heard of, until there are no more to hear of.
+/// Sends messages to all rooms of the maps that arrive, until the other end is gone.
 fn run_players(opened: &Receiver<BTreeMap<u64, Remote>>) {
     let mut rooms = BTreeMap::new();
     for round in 0.. {
@@ -50,12 +50,12 @@ fn fits(
 ) -> bool {
     let wanted = rooms * cores.threads();
     let there = cores.rooms();
-    // The players hear of it when a message of theirs is not taken.
+    // The players' thread notices when a room does not take its message.
     for _ in wanted..there {
         cores.close_oldest();
     }
     let opened = cores.open(wanted.saturating_sub(there));
-    // It fails only if the players' thread has panicked, which its join tells.
+    // It fails only if the players' thread has panicked. The join below reports that.
     let _ = players.send(opened);
     thread::sleep(Duration::from_secs(2));
     cores.ask(Order::Report);
@@ -102,7 +102,7 @@ fn measure(threads: usize, seconds: u64) {
     cores.end();
 }
 
-/// Two threads whatever the machine; each second a room closes and another one opens.
+/// Two threads on any machine. Each second a room closes and another one opens.
 fn headless(seconds: u64) {
     let mut cores = Cores::new(2, Core::run_on_order);
     let mut rooms = cores.open(5);

@@ -96,7 +96,7 @@ async fn patrol(unit: usize, mut random: Random) {
         with(|world: &mut World| world.step(unit, by));
         if random.below(4) == 0 {
             by = -by;
-            // It fails only if somebody stops the child alone.
+            // It fails only if the child is stopped alone.
             let _ = start(look_around(unit)).await;
         }
     }

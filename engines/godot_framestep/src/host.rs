@@ -179,7 +179,7 @@ impl INode for FramestepHost {
 
 #[godot_api]
 impl FramestepHost {
-    /// Who waits for what, for a label or the console: `print(Framestep.snapshot())`.
+    /// Which script waits for what: `print(FramestepHost.snapshot())`.
     #[func]
     fn snapshot() -> GString {
         let snapshot = Shared::get().and_then(|shared| shared.handle.snapshot());

@@ -15,7 +15,7 @@ pub struct Emissions {
     callable: Callable,
 }
 
-/// Listens to a signal of Godot, from this call on, whatever its arguments.
+/// Listens to a signal of Godot, from this call on. It may have any arguments.
 ///
 /// ```no_run
 /// use godot::prelude::*;
@@ -67,7 +67,7 @@ fn relay<T>() -> (impl FnMut(T), Subscription<T>) {
 }
 
 impl Emissions {
-    /// Waits for the next emission, and gives its arguments. `None`: the object of the
+    /// Waits for the next emission, and returns its arguments. `None`: the object of the
     /// signal was freed, and all is read.
     ///
     /// Dropping the wait loses nothing.

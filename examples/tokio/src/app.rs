@@ -20,7 +20,7 @@ pub(crate) struct App {
     pub(crate) scripts: Handle,
     pub(crate) frames: Frames,
     pub(crate) server: Task<io::Result<()>>,
-    /// Gives how many scripts were left. To be ended after the server, whose requests
+    /// Returns how many scripts were left. It has to end after the server, whose requests
     /// need it.
     pub(crate) driver: Task<usize>,
 }
@@ -48,14 +48,14 @@ impl App {
     }
 }
 
-/// A task that ends when it is told to.
+/// A task that can be ended.
 pub(crate) struct Task<T> {
     task: JoinHandle<T>,
     stop: oneshot::Sender<()>,
 }
 
 impl<T: 'static> Task<T> {
-    /// Begins the task that `make` makes of a future that says when it is to end.
+    /// Begins the task that `make` returns. The task ends soon after `Stop` is ready.
     fn begin<F>(make: impl FnOnce(Stop) -> F) -> Self
     where
         F: Future<Output = T> + 'static,
@@ -65,22 +65,22 @@ impl<T: 'static> Task<T> {
         Task { task, stop }
     }
 
-    /// Tells the task to end, and waits until it has.
+    /// Asks the task to end, and waits until it has.
     pub(crate) async fn end(self) -> Result<T, JoinError> {
-        // It fails only if the task has ended already, as the join tells.
+        // It fails only if the task has ended already. Then the join returns at once.
         let _ = self.stop.send(());
         self.task.await
     }
 }
 
-/// Ready when a task is to end.
+/// Ready when a task has to end.
 struct Stop(oneshot::Receiver<()>);
 
 impl Future for Stop {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // If the `Task` is dropped, nobody is left to tell: that is the end, too.
+        // A dropped `Task` ends the task, too.
         Pin::new(&mut self.0).poll(cx).map(drop)
     }
 }

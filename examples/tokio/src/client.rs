@@ -18,8 +18,8 @@ pub(crate) type Answer = Result<(StatusCode, String), Box<dyn Error>>;
 /// A connection to the server.
 pub(crate) struct Client {
     sender: SendRequest<Full<Bytes>>,
-    /// Reads and writes the socket. It ends with the client: the server then hears that
-    /// its client has hung up.
+    /// Reads and writes the socket. It ends with the client, which closes the
+    /// connection.
     _connection: Coroutine<()>,
 }
 

@@ -137,7 +137,7 @@ async fn a_match(scripts: &Handle, address: SocketAddr) -> Outcome<()> {
     for player in players {
         let result = player.await?;
         assert_eq!(result, "over 3:1");
-        println!("a player hears: {result}");
+        println!("a player got: {result}");
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use framestep::Executor;
 use tokio::task::coop::unconstrained;
 use tokio::time::{Instant, sleep_until};
 
-/// The shortest time between two frames. Whatever arrives within it shares the next
-/// frame, so however many requests there are, there are at most 100 frames a second.
+/// The shortest time between two frames. Requests that arrive within it share the next
+/// frame, so there are at most 100 frames a second, however many requests arrive.
 pub(crate) const PACE: Duration = Duration::from_millis(10);
 
 /// How many frames the driver has run.
@@ -34,12 +34,12 @@ pub(crate) fn executor() -> Executor {
     Executor::builder().max_delta(f32::INFINITY).build()
 }
 
-/// Runs frames with `world` lent until `stop` is ready, then gives the executor back.
+/// Runs frames with `world` lent until `stop` is ready, then returns the executor.
 ///
-/// Scripts may await sockets, timers and channels of tokio. Those count against the
-/// budget of the task that polls them, which is this one: after 128 of them in one frame
-/// all others would say that they are not ready. So the frames run without a budget; it is
-/// the pace that leaves time to the neighbours.
+/// Scripts may await sockets, timers and channels of tokio. tokio counts
+/// those against the budget of the task that polls them, which is this one: after 128 of
+/// them in a frame, all others would be pending until the next frame. So the frames run
+/// without a budget. The pace leaves time to the other tasks.
 pub(crate) async fn drive<W: 'static>(
     mut executor: Executor,
     world: &mut W,
@@ -72,7 +72,7 @@ async fn due(
         if pin!(&mut stop).poll(cx).is_ready() {
             return Poll::Ready(false);
         }
-        // Before the look: the waker is called for what becomes due after it.
+        // Set before `has_ready`: the waker is called for what becomes due after that.
         executor.on_wake(cx.waker().clone());
         let left = if executor.has_ready() {
             Duration::ZERO

@@ -1,6 +1,13 @@
 //! A game server: the executor is one task on a tokio `LocalSet`, beside the sockets.
 //! Arguments: an address to listen on (127.0.0.1:8080), or `--demo` for a scenario that
 //! checks itself.
+//!
+//! ```sh
+//! curl -X POST localhost:8080/rooms              # 1
+//! curl localhost:8080/rooms/1                    # playing 0:0
+//! curl -d left localhost:8080/rooms/1/kicks      # kicked
+//! curl localhost:8080/rooms/1/result             # waits, then: over 1:0
+//! ```
 
 mod app;
 mod client;

@@ -32,7 +32,7 @@ const LONGEST_BODY: usize = 1024;
 type Answer = (StatusCode, String);
 
 /// Accepts connections until `stop` is ready. Then it closes all rooms, which answers
-/// whoever waits for a result, and returns when the last connection has ended.
+/// the requests that wait for a result, and returns when the last connection has ended.
 pub(crate) async fn serve(
     listener: TcpListener,
     scripts: Handle,
@@ -67,7 +67,7 @@ pub(crate) async fn connection(
 ) {
     let service = service_fn(move |request| answer(request, scripts.clone()));
     let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A client that hangs up early is an error here, and nothing to tell.
+    // A client that hangs up early is an error here. The server goes on.
     let _ = watcher.watch(connection).await;
 }
 

@@ -26,7 +26,7 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Runs `neighbour` beside the driver, until it returns. Gives how many scripts were left.
+/// Runs `neighbour` beside the driver, until it returns. Returns how many scripts were left.
 fn beside<F>(neighbour: impl FnOnce(Handle, Frames) -> F) -> usize
 where
     F: Future<Output = ()> + 'static,
@@ -66,7 +66,7 @@ fn a_script_begun_by_a_neighbour_ends_in_time() {
         let hour = scripts.spawn(wait_seconds(3_600));
         sleep(ms(1_500)).await;
         assert_eq!(frames.count(), 1);
-        // The driver sleeps for an hour, unless it hears of this.
+        // The driver sleeps for an hour, unless this wakes it.
         let script = wait_seconds(0.5);
         assert_eq!(measured(script, &scripts, &frames).await, (ms(500), 2));
         hour.stop();

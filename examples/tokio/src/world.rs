@@ -1,4 +1,4 @@
-//! What the scripts are lent: the rooms, and who waits for their results.
+//! What the scripts are lent: the rooms, and how many requests wait for a result.
 
 use std::collections::BTreeMap;
 use std::fmt;

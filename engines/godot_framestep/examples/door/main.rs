@@ -1,5 +1,5 @@
-//! An extension with one class: a door that opens when somebody interacts with it, lets
-//! the hero through, and closes again.
+//! An extension with one class: a door that opens, waits until a body has left the doorway,
+//! and closes again.
 
 #![expect(missing_docs, reason = "the classes of a game")]
 
@@ -18,7 +18,7 @@ struct DoorExtension;
 // `.gdextension` file names.
 unsafe impl ExtensionLibrary for DoorExtension {}
 
-/// A door. Its child `Doorway`, an area, says who is in it.
+/// A door. Its child `Doorway` is an area: `body_exited` says that a body is through.
 #[derive(GodotClass, Debug)]
 #[class(base = Node3D, init)]
 pub struct Door {
@@ -26,7 +26,7 @@ pub struct Door {
     #[export]
     #[init(val = 90.0)]
     angle: f32,
-    /// How long it stays open if nobody comes, in seconds.
+    /// How long it stays open if no body comes, in seconds.
     #[export]
     #[init(val = 3.0)]
     patience: f64,
