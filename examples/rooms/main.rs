@@ -55,7 +55,7 @@ fn fits(
         cores.close_oldest();
     }
     let opened = cores.open(wanted.saturating_sub(there));
-    // It fails only if the players' thread has panicked. The join below reports that.
+    // It fails only if the players' thread has panicked. The join in `measure` reports that.
     let _ = players.send(opened);
     thread::sleep(Duration::from_secs(2));
     cores.ask(Order::Report);
