@@ -1,0 +1,201 @@
+//! The node that drives the scripts.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use framestep::{Executor, Handle, Owner};
+use godot::classes::node::ProcessMode;
+use godot::classes::{RenderingServer, Time};
+use godot::prelude::*;
+use godot::signal::ConnectHandle;
+
+use crate::frames::Frames;
+use crate::ties::Ties;
+
+thread_local! {
+    /// That of the host in the tree. Not in the node, so that scripts reach it while
+    /// Godot has the node bound.
+    static SHARED: RefCell<Option<Rc<Shared>>> = const { RefCell::new(None) };
+}
+
+/// What the host and the functions for scripts share.
+pub(crate) struct Shared {
+    /// Borrowed for as long as scripts run.
+    frames: RefCell<Frames>,
+    pub(crate) handle: Handle,
+    pub(crate) ties: Ties<InstanceId>,
+    /// Owns the scripts that belong to no node: paused with the tree.
+    pub(crate) free: Owner,
+    /// Refuses all scripts: that of nodes outside of the tree.
+    pub(crate) refusing: Owner,
+    pub(crate) tree: Gd<SceneTree>,
+    /// `Time.get_ticks_usec()` in the latest frame.
+    ticks: Cell<u64>,
+}
+
+impl Shared {
+    fn new(tree: Gd<SceneTree>) -> Self {
+        let executor = Executor::new();
+        executor.on_report(|report| godot_error!("{report}"));
+        let (handle, refusing) = (executor.handle(), executor.owner());
+        refusing.set_active(false);
+        Shared {
+            ties: Ties::new(handle.clone()),
+            free: executor.owner(),
+            handle,
+            refusing,
+            tree,
+            ticks: Cell::new(Time::singleton().get_ticks_usec()),
+            frames: RefCell::new(Frames::new(executor)),
+        }
+    }
+
+    /// That of the host in the tree.
+    pub(crate) fn get() -> Option<Rc<Shared>> {
+        SHARED.with_borrow(Clone::clone)
+    }
+
+    /// Calls `f` with the frames and the tree, unless scripts are running, which only
+    /// what calls back into the engine's own main loop could bring about.
+    fn run(&self, f: impl FnOnce(&mut Frames, &mut Gd<SceneTree>)) {
+        let Ok(mut frames) = self.frames.try_borrow_mut() else {
+            godot_error!("scripts cannot step the main loop that they run in");
+            return;
+        };
+        f(&mut frames, &mut self.tree.clone());
+    }
+
+    /// Pauses the scripts of nodes that Godot does not process now.
+    fn sync_pauses(&self) {
+        if self.tree.is_paused() {
+            self.free.pause();
+        } else {
+            self.free.resume();
+        }
+        self.ties.set_paused(|node| {
+            let node = Gd::<Node>::try_from_instance_id(node);
+            node.is_ok_and(|node| !node.can_process())
+        });
+    }
+
+    fn begin_step(&self, delta: f64) {
+        self.sync_pauses();
+        self.run(|frames, tree| frames.begin_step(delta, tree));
+    }
+
+    fn begin_frame(&self, delta: f64) {
+        self.sync_pauses();
+        let now = Time::singleton().get_ticks_usec();
+        let real = Duration::from_micros(now.saturating_sub(self.ticks.replace(now)));
+        self.run(|frames, tree| frames.begin_frame(real, delta, tree));
+    }
+}
+
+/// Calls `f` with the scripts, if the host is in the tree.
+pub(crate) fn with_shared(f: impl FnOnce(&Shared)) {
+    if let Some(shared) = Shared::get() {
+        f(&shared);
+    }
+}
+
+/// The node that drives the scripts of a game: an autoload, of which there is one.
+///
+/// It runs the scripts of a frame, or of a physics step, when all other nodes have had
+/// their `_process`, or `_physics_process`. It is processed when the tree is paused, too:
+/// scripts are paused with the node that they belong to.
+///
+/// When it leaves the tree, all scripts end.
+#[derive(GodotClass)]
+#[class(base = Node, init)]
+pub struct FramestepHost {
+    connections: Vec<ConnectHandle>,
+    base: Base<Node>,
+}
+
+#[godot_api]
+impl INode for FramestepHost {
+    fn enter_tree(&mut self) {
+        let tree = self.base().get_tree();
+        if Shared::get().is_some() {
+            godot_error!("there is a FramestepHost already: this one drives nothing");
+            return;
+        }
+        let this = self.to_gd().upcast::<Node>();
+        let mut node = this.clone();
+        node.set_process_mode(ProcessMode::ALWAYS);
+        node.set_process_priority(i32::MAX);
+        node.set_physics_process_priority(i32::MAX);
+
+        SHARED.set(Some(Rc::new(Shared::new(tree.clone()))));
+        // Both signals come before the nodes are processed, with the new delta.
+        let step = this.clone();
+        let begin_step = move || {
+            let delta = step.get_physics_process_delta_time();
+            with_shared(|shared| shared.begin_step(delta));
+        };
+        let begin_frame = move || {
+            let delta = this.get_process_delta_time();
+            with_shared(|shared| shared.begin_frame(delta));
+        };
+        let end_frame = || {
+            with_shared(|shared| shared.run(Frames::end_frame));
+        };
+        self.connections = vec![
+            tree.signals().physics_frame().connect(begin_step),
+            tree.signals().process_frame().connect(begin_frame),
+            RenderingServer::singleton()
+                .signals()
+                .frame_post_draw()
+                .connect(end_frame),
+        ];
+    }
+
+    fn exit_tree(&mut self) {
+        if self.connections.is_empty() {
+            return;
+        }
+        for connection in self.connections.drain(..) {
+            if connection.is_connected() {
+                connection.disconnect();
+            }
+        }
+        // If a script takes the host out of the tree, the run goes on to its end.
+        drop(SHARED.take());
+    }
+
+    // The node itself is not bound, so scripts may call its methods.
+    #[func(gd_self)]
+    fn physics_process(_this: Gd<Self>, _delta: f64) {
+        with_shared(|shared| shared.run(Frames::end_step));
+    }
+
+    #[func(gd_self)]
+    fn process(_this: Gd<Self>, _delta: f64) {
+        with_shared(|shared| shared.run(Frames::update));
+    }
+}
+
+#[godot_api]
+impl FramestepHost {
+    /// Which script waits for what: `print(FramestepHost.snapshot())`.
+    #[func]
+    fn snapshot() -> GString {
+        let snapshot = Shared::get().and_then(|shared| shared.handle.snapshot());
+        let text = snapshot.map_or_else(String::new, |snapshot| snapshot.to_string());
+        GString::from(&text)
+    }
+
+    /// Ends the scripts of a node, as if it had left the tree.
+    #[func]
+    fn stop_scripts_of(node: Gd<Node>) {
+        with_shared(|shared| shared.ties.stop(node.instance_id()));
+    }
+}
+
+impl fmt::Debug for FramestepHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FramestepHost").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,109 @@
+//! Scripts of nodes that are paused and freed, without an engine: a node is a number.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use framestep::prelude::*;
+
+use super::Ties;
+
+/// Notes when it is dropped that its script has ended.
+struct Guard(u32, Rc<RefCell<Vec<u32>>>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.1.borrow_mut().push(self.0);
+    }
+}
+
+async fn stand_guard(guard: Guard) {
+    let _guard = guard;
+    wait_seconds(3_600).await;
+}
+
+#[test]
+fn the_scripts_of_a_node_end_with_it_and_no_others() {
+    let executor = Executor::new();
+    let (ties, ended) = (Ties::new(executor.handle()), Rc::default());
+    for node in [1, 1, 2] {
+        let (owner, _) = ties.tie(node).unwrap();
+        owner.start(stand_guard(Guard(node, Rc::clone(&ended))));
+    }
+    ties.end(1);
+    assert_eq!(*ended.borrow(), [1, 1]);
+    ties.end(1);
+    assert_eq!(executor.len(), 1);
+    ties.stop(2);
+    assert_eq!(*ended.borrow(), [1, 1, 2]);
+}
+
+#[test]
+fn a_node_is_new_until_it_has_ended() {
+    let executor = Executor::new();
+    let ties = Ties::new(executor.handle());
+    let is_new = |node| ties.tie(node).unwrap().1;
+    assert_eq!([is_new(1), is_new(1), is_new(2)], [true, false, true]);
+    ties.end(1);
+    assert!(is_new(1));
+    drop(executor);
+    assert!(ties.tie(3).is_none());
+}
+
+#[test]
+fn a_destructor_may_end_and_tie_other_nodes() {
+    struct EndsOther(Rc<Ties<u32>>);
+
+    impl Drop for EndsOther {
+        fn drop(&mut self) {
+            self.0.end(2);
+            let (owner, _) = self.0.tie(3).unwrap();
+            owner.spawn(next_frame());
+        }
+    }
+
+    let mut executor = Executor::new();
+    let ties = Rc::new(Ties::new(executor.handle()));
+    let guard = EndsOther(ties.clone());
+    let first = ties.tie(1).unwrap().0.start(async {
+        let _guard = guard;
+        wait_seconds(1).await;
+    });
+    let second = ties.tie(2).unwrap().0.start(wait_seconds(1));
+    ties.end(1);
+    assert!(first.is_finished() && second.is_finished());
+    executor.run_frame(0.25);
+    assert_eq!(executor.len(), 1);
+}
+
+/// How long each of the nodes has been able to process says how often its script has
+/// run.
+#[test]
+fn scripts_stand_still_while_their_node_cannot_process() {
+    let mut executor = Executor::new();
+    let ties = Ties::new(executor.handle());
+    let counts: Rc<RefCell<[u32; 8]>> = Rc::default();
+    for node in 0..8 {
+        let counts = counts.clone();
+        let (owner, _) = ties.tie(node).unwrap();
+        owner.spawn(async move {
+            loop {
+                counts.borrow_mut()[node] += 1;
+                wait_seconds(0.25).await;
+            }
+        });
+    }
+    let (mut paused, mut expected) = (BTreeSet::new(), [0; 8]);
+    for frame in 0..1_000_usize {
+        let node = frame * 5 % 8;
+        if frame % 3 == 0 && !paused.remove(&node) {
+            paused.insert(node);
+        }
+        ties.set_paused(|node| paused.contains(&node));
+        executor.run_frame(0.25);
+        for node in (0..8).filter(|node| !paused.contains(node)) {
+            expected[node] += 1;
+        }
+        assert_eq!(*counts.borrow(), expected, "{frame}");
+    }
+}
