@@ -1,39 +1,36 @@
 //! An engine with its own loop: it runs each phase after its own code for that phase.
 
-use std::cell::Cell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use framestep::prelude::*;
 
-/// A custom phase, after the world has been drawn.
+/// A phase of the engine's own, after the world has been drawn.
 const HUD: Phase = Phase::Custom(0);
 
-/// The simulated object.
-#[derive(Default)]
+/// What the engine simulates.
 struct Ball {
-    height: Cell<f32>,
-    speed: Cell<f32>,
-    bounced: Cell<bool>,
+    height: f32,
+    speed: f32,
+    bounced: bool,
 }
 
 impl Ball {
-    fn step(&self, step: Duration) {
+    fn step(&mut self, step: Duration) {
         let step = step.as_secs_f32();
-        self.speed.set(self.speed.get() - 9.81 * step);
-        self.height.set(self.height.get() + self.speed.get() * step);
-        self.bounced.set(self.height.get() < 0.0);
-        if self.bounced.get() {
-            self.height.set(0.0);
-            self.speed.set(-0.8 * self.speed.get());
+        self.speed -= 9.81 * step;
+        self.height += self.speed * step;
+        self.bounced = self.height < 0.0;
+        if self.bounced {
+            self.height = 0.0;
+            self.speed *= -0.8;
         }
     }
 }
 
-/// Checks every physics step, and ends with the third bounce.
-async fn referee(ball: Rc<Ball>) {
+/// Looks at every step of the physics, and ends with the third bounce.
+async fn referee() {
     for bounce in 1..=3 {
-        while !ball.bounced.get() {
+        while !with_ref(|ball: &Ball| ball.bounced) {
             fixed_update().await;
         }
         println!("bounce {bounce}, step at {:?}", time().elapsed);
@@ -42,41 +39,48 @@ async fn referee(ball: Rc<Ball>) {
 }
 
 /// Prints the height in every tenth frame.
-async fn hud(ball: Rc<Ball>) {
+async fn hud() {
     loop {
         wait_frames(10).in_phase(HUD).await;
-        let (frame, height) = (time().frame, ball.height.get());
-        println!("frame {frame}: the ball is at {height:.2} m");
+        let height = with_ref(|ball: &Ball| ball.height);
+        println!("frame {}: the ball is at {height:.2} m", time().frame);
     }
 }
 
-fn main() {
-    let ball = Rc::new(Ball::default());
-    ball.height.set(2.0);
+/// Runs the scripts of one phase, and lends them the ball.
+fn run_scripts(executor: &mut Executor, ball: &mut Ball, phase: Phase) {
+    executor.lend(ball, |executor| executor.run_phase(phase));
+}
 
+fn main() {
+    let mut ball = Ball {
+        height: 2.0,
+        speed: 0.0,
+        bounced: false,
+    };
     let mut executor = Executor::builder().fixed_delta(0.02).build();
-    let referee = executor.start(referee(ball.clone()));
-    executor.start(hud(ball.clone()));
+    let referee = executor.spawn_in(Phase::FixedUpdate, referee());
+    executor.start(hud());
 
     while !referee.is_finished() {
         executor.begin_frame(1.0 / 30.0);
 
         // The engine: input.
-        executor.run_phase(Phase::EarlyUpdate);
+        run_scripts(&mut executor, &mut ball, Phase::EarlyUpdate);
 
         // This replaces the engine's own accumulator, so that the engine and the
         // scripts share the steps: it returns true once for every 0.02 s.
         while executor.begin_fixed_step() {
             ball.step(executor.time().delta);
-            executor.run_phase(Phase::FixedUpdate);
+            run_scripts(&mut executor, &mut ball, Phase::FixedUpdate);
         }
 
         // The engine: its update, then its late update.
-        executor.run_phase(Phase::Update);
-        executor.run_phase(Phase::LateUpdate);
+        run_scripts(&mut executor, &mut ball, Phase::Update);
+        run_scripts(&mut executor, &mut ball, Phase::LateUpdate);
 
         // The engine: draws the world, then what lies over it.
-        executor.run_phase(HUD);
-        executor.run_phase(Phase::EndOfFrame);
+        run_scripts(&mut executor, &mut ball, HUD);
+        run_scripts(&mut executor, &mut ball, Phase::EndOfFrame);
     }
 }

@@ -5,12 +5,13 @@
 //!
 //! # Beside the prelude of an engine
 //!
-//! Two names of this prelude are also in the preludes of engines:
+//! Three names of this prelude are also in the preludes of engines:
 //!
 //! | name | engine | its meaning there | import |
 //! |---|---|---|---|
 //! | [`next_frame`] | macroquad 0.4 | the end of a frame of its main loop | `use framestep::next_frame;` |
 //! | [`interval`] | Bevy 0.15 and later | a range of real numbers, for curves | `use framestep::interval;` |
+//! | [`Signal`] | godot 0.5 | an event of Godot | `use framestep::Signal as Event;` |
 //!
 //! Add the explicit import to a file that has both glob imports. It takes
 //! precedence over them, in any order. Write the engine's function with its path,
