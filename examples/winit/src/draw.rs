@@ -90,6 +90,9 @@ impl Pen<'_> {
         let left = paper.top_left.x + MARGIN;
         let right = left + signed(paper.size.width) - 2 * MARGIN - wide;
         let mut at = Point::new(left, paper.top_left.y + MARGIN);
+        if world.text.is_empty() {
+            self.write("Type something.", at, &FONT_10X20, self.theme.faint)?;
+        }
         let mut bytes = [0; 4];
         for (index, character) in world.text.char_indices() {
             if index == world.cursor {

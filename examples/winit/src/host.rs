@@ -1,7 +1,9 @@
 //! The event loop's side: it sleeps, runs frames and passes events on.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use framestep::prelude::*;
@@ -34,7 +36,13 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(proxy: EventLoopProxy<Woken>, options: Options) -> Self {
+    pub(crate) fn new(proxy: EventLoopProxy<Woken>, options: Options) -> io::Result<Self> {
+        let path = options.notes();
+        let text = if options.demo.is_some() {
+            String::new()
+        } else {
+            read(&path)?
+        };
         let executor = Executor::builder()
             // However long the loop has slept, the game clock has to follow.
             .max_delta(f32::INFINITY)
@@ -47,7 +55,7 @@ impl Host {
         // There is an error once the loop has ended, when nobody needs the wake.
         executor.on_wake(waker_fn(move || drop(proxy.send_event(Woken))));
 
-        let world = World::new(&executor, options.notes());
+        let world = World::new(&executor, path, text);
         // `spawn`, not `start`: nothing is lent yet.
         executor.spawn(scripts::blink()).named("blink");
         executor.spawn(scripts::autosave()).named("autosave");
@@ -55,14 +63,14 @@ impl Host {
         if options.demo.is_some() {
             executor.spawn(pilot::play()).named("pilot");
         }
-        Host {
+        Ok(Host {
             executor,
             world,
             pace: Pace::new(),
             view: None,
             demo: options.demo,
             failure: None,
-        }
+        })
     }
 
     /// What the program returns after the loop.
@@ -185,6 +193,14 @@ impl ApplicationHandler<Woken> for Host {
             None => ControlFlow::Wait,
         });
         self.pace.fall_asleep();
+    }
+}
+
+/// The notes of the last time, if there are any.
+fn read(path: &Path) -> io::Result<String> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        result => result,
     }
 }
 

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
 
 fn run(options: Options) -> Result<(), Box<dyn Error>> {
     let event_loop = EventLoop::<Woken>::with_user_event().build()?;
-    let mut host = Host::new(event_loop.create_proxy(), options);
+    let mut host = Host::new(event_loop.create_proxy(), options)?;
     event_loop.run_app(&mut host)?;
     host.end()
 }

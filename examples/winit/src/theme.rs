@@ -21,11 +21,13 @@ impl Theme {
     pub(crate) fn at(light: f32) -> Self {
         let pair = |dark: u32, bright: u32| mix(colour(dark), colour(bright), light);
         let either = |dark: u32, bright: u32| colour(if light < 0.5 { dark } else { bright });
+        let back = pair(0x16_1a_22, 0xe4_e6_ea);
+        let ink = either(0xd8_de_e9, 0x22_28_33);
         Theme {
-            back: pair(0x16_1a_22, 0xe4_e6_ea),
+            back,
             paper: pair(0x1f_25_30, 0xfb_fa_f5),
-            ink: either(0xd8_de_e9, 0x22_28_33),
-            faint: either(0x7d_88_9c, 0x7a_82_90),
+            ink,
+            faint: mix(back, ink, 0.55),
             line: pair(0x33_3c_4c, 0xc9_cd_d4),
             accent: pair(0x5c_9c_e6, 0x2a_6f_c0),
             good: pair(0x7f_c0_7a, 0x3c_8a_3a),

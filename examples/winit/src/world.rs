@@ -77,10 +77,10 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(executor: &Executor, path: PathBuf) -> Self {
+    pub(crate) fn new(executor: &Executor, path: PathBuf, text: String) -> Self {
         World {
-            text: String::new(),
-            cursor: 0,
+            cursor: text.len(),
+            text,
             shows_cursor: true,
             typed: Signal::new().named("typed"),
             focused: Watch::new(true).named("focused"),
