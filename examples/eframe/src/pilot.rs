@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use eframe::egui::{Color32, ColorImage, ViewportCommand};
 use framestep::prelude::*;
@@ -12,8 +13,8 @@ use crate::fractal::HEIGHT;
 use crate::job::State;
 use crate::world::World;
 
-/// No step of the demo takes this long, in seconds, on any machine.
-const TOO_LONG: i32 = 60;
+/// No step of the demo takes this long, on any machine.
+const TOO_LONG: Duration = Duration::from_secs(60);
 
 pub(crate) async fn play(folder: PathBuf) {
     wait_seconds(0.5).await;
@@ -22,6 +23,7 @@ pub(crate) async fn play(folder: PathBuf) {
     stop_one(&folder).await;
     change_settings(&folder).await;
     sleep().await;
+    be_woken().await;
     println!("{} frames in all", time().frame);
     with_ref(|world: &World| world.context.clone()).send_viewport_cmd(ViewportCommand::Close);
 }
@@ -30,6 +32,7 @@ fn count(state: fn(&State) -> bool) -> usize {
     with_ref(|world: &World| world.jobs.iter().filter(|job| state(&job.state)).count())
 }
 
+/// Looks after the Update of each frame, in which jobs begin and end: so it misses none.
 async fn work() {
     let half = wait_until(|| {
         let done = count(|state| matches!(state, State::Done(_)));
@@ -37,8 +40,10 @@ async fn work() {
     });
     let crowd = wait_until(|| count(|state| *state == State::Working) > 2);
     select! {
-        half = timeout(TOO_LONG, half) => half.expect("the threads answer"),
-        () = crowd => panic!("three jobs at once"),
+        half = timeout(TOO_LONG, half.in_phase(Phase::LateUpdate)) => {
+            half.expect("the threads answer");
+        }
+        () = crowd.in_phase(Phase::LateUpdate) => panic!("three jobs at once"),
     }
 }
 
@@ -49,6 +54,7 @@ async fn stop_one(folder: &Path) {
         let id = job.expect("`work` has seen it in this very poll").id;
         world.stop_job(id);
     });
+    wait_seconds(0.4).await; // the toasts have slid in
     take_picture(folder, "queue").await;
     let ended = wait_until(|| count(|state| matches!(state, State::Done(_))) == 5);
     timeout(TOO_LONG, ended).await.expect("all others end");
@@ -82,15 +88,29 @@ async fn change_settings(folder: &Path) {
     });
 }
 
-/// All toasts have gone after 3.6 seconds, and then the only timer is that of this script.
+/// Once the toasts have gone, the only timer is that of this script.
 async fn sleep() {
-    wait_seconds(4.5).await;
-    assert!(with_ref(|world: &World| world.toasts.is_empty()));
+    let gone = wait_until(|| with_ref(|world: &World| world.toasts.is_empty()));
+    timeout(TOO_LONG, gone).await.expect("toasts disappear");
+    wait_seconds(0.5).await; // egui has settled
     let before = time().frame;
     wait_seconds(1.5).await;
     // egui may repaint once more for reasons of its own.
     let frames = time().frame - before;
     assert!(frames <= 3, "{frames} frames while asleep");
+}
+
+/// No script asks for a frame: only the rows that the thread sends end the sleep.
+async fn be_woken() {
+    let began = time().elapsed;
+    let done = with(|world: &mut World| {
+        world.clear();
+        world.add_job();
+        world.jobs[0].script.finished()
+    });
+    let result = timeout(TOO_LONG, done).await;
+    result.expect("the thread answers");
+    assert!(time().elapsed < began + TOO_LONG, "the rows wake egui");
 }
 
 /// egui answers with a callback, which ends a wait like any other.

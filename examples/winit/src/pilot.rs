@@ -1,6 +1,8 @@
 //! The user of the demo: types, clicks, waits, and checks what came of it.
 
 use std::fs;
+use std::future::Future;
+use std::time::Duration;
 
 use framestep::prelude::*;
 
@@ -15,8 +17,8 @@ the notes are saved by a thread. A click on
 Proofread sends them to another thread,
 which finds words that are are written twice.";
 
-/// No step of the demo takes this long, in seconds, on any machine.
-const TOO_LONG: i32 = 30;
+/// No answer of a thread takes this long, on any machine.
+const TOO_LONG: Duration = Duration::from_secs(30);
 
 pub(crate) async fn play() {
     write().await;
@@ -34,17 +36,17 @@ async fn write() {
         with(|world: &mut World| world.edit(&text));
         wait_seconds(0.01).await;
     }
+    // Nothing blinks: the answer of the thread has to end the sleep.
+    set_focus(false);
     let saving = with_ref(|world: &World| world.saving.clone());
-    let saved = saving.wait_for(|saving| *saving == Saving::Saved);
-    timeout(TOO_LONG, saved).await.expect("the autosave writes");
+    soon(saving.wait_for(|saving| *saving == Saving::Saved)).await;
     let path = with_ref(|world: &World| world.path.clone());
     let saved = fs::read_to_string(path).expect("the file is there");
     assert_eq!(saved, NOTES);
 }
 
-/// Without the keyboard there is no blinking: the only timer is that of this script.
+/// Still without the keyboard, so the only timer is that of this script.
 async fn sleep_without_a_timer() {
-    with(|world: &mut World| world.focused.set(false));
     wait_seconds(1).await; // the fade of the sign has ended
     let before = time().frame;
     wait_seconds(1.5).await;
@@ -52,7 +54,7 @@ async fn sleep_without_a_timer() {
 }
 
 async fn sleep_between_blinks() {
-    with(|world: &mut World| world.focused.set(true));
+    set_focus(true);
     let before = time().frame;
     wait_seconds(2.25).await;
     // One for each change of the cursor. They are fewer if the machine is busy.
@@ -65,13 +67,15 @@ async fn sleep_between_blinks() {
 }
 
 async fn proofread() {
+    set_focus(false);
     click(Button::Proofread);
     let proofreading = with_ref(|world: &World| world.proofreading.clone());
-    let half = proofreading.wait_for(|share| share.is_some_and(|share| share > 0.8));
-    timeout(TOO_LONG, half).await.expect("the thread reports");
+    // The script of the button has set it in this frame, before the thread could.
+    proofreading.wait_for(Option::is_some).await;
+    let nearly = proofreading.wait_for(|share| share.is_none_or(|share| share > 0.8));
+    soon(nearly).await;
     take_picture("proofreading").await;
-    let done = proofreading.wait_for(Option::is_none);
-    timeout(TOO_LONG, done).await.expect("the thread answers");
+    soon(proofreading.wait_for(Option::is_none)).await;
     let marks = with_ref(|world: &World| world.marks.clone());
     let found: Vec<&str> = marks.into_iter().map(|mark| &NOTES[mark]).collect();
     assert_eq!(found, ["the", "are"]);
@@ -80,6 +84,7 @@ async fn proofread() {
 }
 
 async fn fade() {
+    set_focus(true);
     click(Button::Light);
     wait_seconds(0.4).await;
     take_picture("fade").await;
@@ -89,6 +94,21 @@ async fn fade() {
         "the fade ends"
     );
     take_picture("light").await;
+}
+
+/// Waits for an answer of a thread. Without its wake, the time would be up first.
+async fn soon(answer: impl Future<Output = ()>) {
+    let began = time().elapsed;
+    let result = timeout(TOO_LONG, answer).await;
+    result.expect("the thread answers");
+    assert!(
+        time().elapsed < began + TOO_LONG,
+        "the answer wakes the loop"
+    );
+}
+
+fn set_focus(focused: bool) {
+    with(|world: &mut World| world.focused.set(focused));
 }
 
 fn click(button: Button) {
