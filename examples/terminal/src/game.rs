@@ -21,9 +21,6 @@ impl Game {
         let executor = Executor::builder()
             // However long the loop has slept, the game clock has to follow.
             .max_delta(f32::INFINITY)
-            // No script uses fixed steps: one a day will do. With the usual 20 ms, the frame
-            // after a sleep of an hour would run 180,000 of them.
-            .fixed_delta(24 * 60 * 60)
             // Reports would go to standard error, across the screen.
             .propagate_panics(true)
             .build();

@@ -23,12 +23,12 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn open() -> io::Result<Self> {
+        enable_raw_mode()?;
         let mut terminal = Terminal {
             out: stdout(),
             shown: None,
             corner: (0, 0),
         };
-        enable_raw_mode()?;
         // A message is no use on a screen that is about to go.
         let hook = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
