@@ -1,4 +1,4 @@
-//! The last line, and the one who says it: three sentences, each to be typed in time.
+//! The boss and its last line: three sentences, each to be typed in time.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::world::{Key, World};
 
 const SENTENCES: [&str; 3] = [
     "nothing runs while nothing moves",
-    "whoever sleeps is woken by a timer or a friend",
+    "every sleeper has a timer or a friend who wakes it",
     "await me in the frame after the last one",
 ];
 

@@ -58,7 +58,7 @@ async fn play() {
         wait_seconds(KEY).await;
         let sentence = with_ref(|world: &World| world.boss.as_ref().map(|boss| boss.sentence));
         match sentence {
-            Some(sentence) if !half && sentence.starts_with("whoever") => {
+            Some(sentence) if !half && sentence.starts_with("every") => {
                 half = true;
                 wait_seconds(3).await;
                 take_picture("The last line").await;

@@ -97,7 +97,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Gives the terminal back. Where that fails there is nobody to tell.
+/// Restores the terminal. An error has no place to be shown.
 fn close() {
     let _ = execute!(stdout(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
