@@ -1,0 +1,62 @@
+//! A tool with a queue of jobs, a dialogue and toasts: an app of egui.
+//!
+//! Each job is a script that awaits its turn, then the rows of a picture that a thread
+//! computes. The settings are a script that awaits an answer, and each toast is one that
+//! slides in, waits and goes. The app in `app.rs` runs a frame of the executor in
+//! [`App::logic`](eframe::App::logic) and then says when it wants the next one:
+//!
+//! - at once while a script wants every frame (`has_ready`), with `request_repaint`;
+//! - at the next timer (`next_deadline`), with `request_repaint_after`;
+//! - when a script is woken between two frames, by a thread or a click: the waker that
+//!   `on_wake` gets calls `request_repaint`.
+//!
+//! Otherwise egui sleeps until the user does something. No script draws: scripts change a
+//! [`World`](world::World), and `ui.rs` shows it. Code of the user interface changes the
+//! same world, and spawns and stops scripts.
+
+mod app;
+mod dialogue;
+mod fractal;
+mod job;
+mod options;
+mod pilot;
+mod toast;
+mod ui;
+mod world;
+
+use std::process::ExitCode;
+
+use eframe::{NativeOptions, Renderer, egui};
+
+use app::Tool;
+use options::Options;
+
+fn main() -> ExitCode {
+    match Options::parse(std::env::args().skip(1)) {
+        Ok(options) if options.help => println!("{}", options::USAGE),
+        Ok(options) => {
+            if let Err(error) = run(options) {
+                eprintln!("framestep-eframe: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
+        Err(message) => {
+            eprintln!("framestep-eframe: {message}\n\n{}", options::USAGE);
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn run(options: Options) -> eframe::Result {
+    let native = NativeOptions {
+        renderer: Renderer::Glow,
+        viewport: egui::ViewportBuilder::default().with_inner_size([960.0, 600.0]),
+        ..NativeOptions::default()
+    };
+    eframe::run_native(
+        "framestep: a queue of jobs",
+        native,
+        Box::new(|context| Ok(Box::new(Tool::new(&context.egui_ctx, options)))),
+    )
+}
