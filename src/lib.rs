@@ -398,8 +398,8 @@ pub use lend::{
 pub use owner::{Owner, OwnerHandle, SendOwner};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{
-    clock, current, delta_seconds, handle, owner, owner_on, realtime, spawn, spawn_in, start, stop,
-    time,
+    clock, current, delta_seconds, handle, owner, owner_on, realtime, remote, spawn, spawn_in,
+    start, stop, time,
 };
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use time::{Clock, Phase, Seconds, Time};

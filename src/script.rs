@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::core::{Core, scope};
 use crate::coroutine::{Coroutine, CoroutineId};
-use crate::executor::Handle;
+use crate::executor::{Handle, Remote};
 use crate::owner::{Owner, OwnerIndex};
 use crate::time::{Clock, Phase, PhaseIndex, Time};
 
@@ -299,6 +299,41 @@ pub fn realtime() -> Clock {
 pub fn handle() -> Handle {
     let (core, _) = inside("handle");
     Handle::new(&core)
+}
+
+/// Returns a [`Remote`] of the executor that runs the caller, like
+/// [`Executor::remote`](crate::Executor::remote): for a thread that the script starts.
+///
+/// # Panics
+///
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// struct World {
+///     progress: u32,
+/// }
+///
+/// async fn load() {
+///     let remote = remote();
+///     std::thread::spawn(move || {
+///         // a part of the work, then
+///         remote.call(|| with(|world: &mut World| world.progress = 50));
+///     });
+///     wait_until(|| with_ref(|world: &World| world.progress == 50)).await;
+/// }
+///
+/// let mut world = World { progress: 0 };
+/// let mut executor = Executor::new();
+/// executor.lend(&mut world, |executor| executor.run_until(load(), 0.25));
+/// ```
+#[track_caller]
+pub fn remote() -> Remote {
+    let (core, _) = inside("remote");
+    Remote::new(core.inbox.clone())
 }
 
 /// Stops a coroutine of the executor that runs the caller, like

@@ -10,11 +10,12 @@ use futures::task::{LocalSpawn, SpawnError};
 use crate::core::Core;
 use crate::coroutine::TaskKey;
 use crate::coroutine::{Coroutine, CoroutineId};
-use crate::executor::Executor;
 use crate::inspect::Snapshot;
 use crate::owner::Owner;
 use crate::time::PhaseIndex;
 use crate::time::{Clock, Phase, Time};
+
+use super::{Executor, Remote};
 
 /// A weak handle of an [`Executor`]. It spawns, starts and stops coroutines
 /// anywhere on the executor's thread: in a behaviour, a callback or a coroutine.
@@ -156,6 +157,11 @@ impl Handle {
     /// dropped.
     pub fn realtime(&self) -> Option<Clock> {
         Some(self.core()?.realtime().clone())
+    }
+
+    /// Like [`Executor::remote`]. Returns `None` if the executor has been dropped.
+    pub fn remote(&self) -> Option<Remote> {
+        Some(Remote::new(self.core()?.inbox.clone()))
     }
 }
 

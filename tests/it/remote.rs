@@ -287,3 +287,28 @@ fn a_call_may_run_another_executor() {
     assert_eq!(frames.take(), [1]);
     OTHER.take();
 }
+
+#[test]
+fn a_script_and_a_handle_find_the_remote_of_their_executor() {
+    let (mut executor, log) = (in_quarters(), Shared::default());
+    let say_by = |remote: Remote, text: &'static str, log: Shared| {
+        let called = thread::spawn(move || remote.call(move || log.say(text)));
+        assert!(called.join().unwrap());
+    };
+    let handle = executor.handle();
+    executor.start({
+        let log = log.clone();
+        async move { say_by(remote(), "by a script", log) }
+    });
+    executor.enter(|| say_by(remote(), "by the host", log.clone()));
+    say_by(handle.remote().unwrap(), "by a handle", log.clone());
+    executor.run_frame(0.25);
+    let said = [
+        "F1.host: by a script",
+        "F1.host: by the host",
+        "F1.host: by a handle",
+    ];
+    assert_eq!(log.take(), said);
+    drop(executor);
+    assert!(handle.remote().is_none());
+}
