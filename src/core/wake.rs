@@ -214,14 +214,14 @@ impl Core {
     /// Makes the calls that other threads have sent, before a run begins. Calls
     /// user code.
     #[inline]
-    pub(super) fn obey(&self) {
+    pub(super) fn make_calls(&self) {
         if self.arrivals.has_calls() {
-            self.make_calls();
+            self.make_waiting_calls();
         }
     }
 
     #[cold]
-    fn make_calls(&self) {
+    fn make_waiting_calls(&self) {
         for call in self.arrivals.calls.take() {
             if !self.is_closed() {
                 call.into_inner()(self);

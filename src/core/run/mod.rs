@@ -151,7 +151,7 @@ impl Core {
         self.inbox.acknowledge();
         self.outside.begin_run();
         self.take_messages();
-        self.obey();
+        self.make_calls();
         let state = self.phases.get(phase);
         self.runs.serial.set(self.runs.serial.get() + 1);
         self.runs.limits.begin_run(self.tasks.alive());
