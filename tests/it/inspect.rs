@@ -42,7 +42,7 @@ fn check_wait<F: Future + 'static>(script: F, expected: &str) {
 }
 
 /// Two coroutines, each of which joins the other.
-fn circle(executor: &mut Executor) -> [CoroutineId; 2] {
+fn cycle(executor: &mut Executor) -> [CoroutineId; 2] {
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
     let north = executor
@@ -94,9 +94,9 @@ fn every_kind_of_wait_is_told() {
         wait_seconds_realtime(2).in_phase(Phase::LateUpdate),
         "2s, until 2s of realtime, in LateUpdate",
     );
-    check_wait(forever(), "nothing, for ever");
-    check_wait(wait_seconds(f32::INFINITY), "nothing, for ever");
-    check_wait(swallow(forever()), "nothing, for ever");
+    check_wait(forever(), "nothing (never resumes)");
+    check_wait(wait_seconds(f32::INFINITY), "nothing (never resumes)");
+    check_wait(swallow(forever()), "nothing (never resumes)");
 }
 
 #[test]
@@ -473,9 +473,9 @@ fn all_that_are_being_polled_are_running() {
 }
 
 #[test]
-fn circles_of_joins_are_found() {
+fn cycles_of_joins_are_found() {
     let mut executor = unclamped();
-    let [north, south] = circle(&mut executor);
+    let [north, south] = cycle(&mut executor);
     let handle = executor.handle();
     let waits = executor.start(async move {
         next_frame().await;
@@ -490,7 +490,7 @@ fn circles_of_joins_are_found() {
 }
 
 #[test]
-fn a_circle_with_a_way_out_is_none() {
+fn a_cycle_with_a_way_out_is_not_reported() {
     let mut executor = unclamped();
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
@@ -506,7 +506,7 @@ fn a_circle_with_a_way_out_is_none() {
 }
 
 #[test]
-fn one_that_joins_itself_behind_a_combinator_is_a_circle_of_one() {
+fn one_that_joins_itself_behind_a_combinator_is_a_cycle_of_one() {
     let mut executor = unclamped();
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
@@ -662,13 +662,13 @@ fn a_snapshot_prints_as_a_tree_of_who_hangs_on_whom() {
     executor.start(dialogue).named("intro");
     let goblin = enemies.start(wait_frames(3));
     goblin.named("goblin").pause();
-    circle(&mut executor);
+    cycle(&mut executor);
     executor.start(forever()).named("lost");
     executor.spawn(forever()).named("new");
     let expected = "\
 frame 1, 250ms: 9 coroutines, 1 ready, 1 paused
-! 5v1 north joins 6v1 south joins 5v1: a circle, which never ends
-! 7v1 lost waits for what never comes
+! 5v1 north joins 6v1 south joins 5v1: a cycle that never ends
+! 7v1 lost never resumes: it waits for nothing
   id   name        state                owner
   0v1  line        1.75s, until 2s
   1v1    dialogue  the end of 0v1 line
@@ -677,7 +677,7 @@ frame 1, 250ms: 9 coroutines, 1 ready, 1 paused
   4v1  goblin      paused: 2 frames     enemies
   5v1  north       the end of 6v1 south
   6v1    south     the end of 5v1 north
-  7v1  lost        nothing, for ever
+  7v1  lost        nothing (never resumes)
   8v1  new         ready
 ";
     let text = executor.snapshot().to_string();

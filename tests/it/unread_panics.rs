@@ -70,7 +70,7 @@ mod reported {
         assert_eq!(
             reports[0].to_string(),
             "frame 1, EndOfFrame: coroutine 0v1 (door) panicked: on purpose; its handle was \
-             dropped, so no join returns that"
+             dropped, so no join returns the panic"
         );
     }
 

@@ -47,8 +47,8 @@ fn in_a_callback_end_the_behaviour_and_are_reported_and_nothing_else_stops() {
         ];
         assert_eq!(lines, expected);
         let report = format!(
-            "frame 1: `{callback}` of it::scene::Actor panicked: on purpose; it is removed \
-             from its scene"
+            "frame 1: `{callback}` of it::scene::Actor panicked: on purpose; the behaviour \
+             is removed from its scene"
         );
         scene.check_reports(&[&report]);
         assert_eq!(scene.len(), 1);
