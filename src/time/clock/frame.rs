@@ -140,8 +140,8 @@ impl FrameClock {
         self.scale.set(self.gear.factor());
     }
 
-    /// Advances the fixed clock by one step, if the game clock has reached its end
-    /// and the frame may have another step. Returns whether it did.
+    /// Advances the fixed clock by one step, if the game clock has reached the
+    /// step's end and the frame may have another step. Returns whether it did.
     pub(crate) fn begin_fixed_step(&self) -> bool {
         let left = self.steps_left.get();
         let next = self.fixed_ns.get().checked_add(self.fixed_delta_ns);
@@ -179,7 +179,7 @@ impl FrameClock {
     }
 
     /// Notes that the host runs `phase`. The game clock reads fixed time in
-    /// FixedUpdate, and in custom phases that are run inside a step, but in no
+    /// `FixedUpdate`, and in custom phases that are run inside a step, but in no
     /// other phase.
     pub(crate) fn enter_phase(&self, phase: Phase) {
         if !matches!(phase, Phase::Custom(_)) {

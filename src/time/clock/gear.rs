@@ -6,8 +6,8 @@ use std::cell::Cell;
 
 use super::rate::Rate;
 
-/// Computes the reading of a clock from that of its source: `anchor + (source -
-/// source's anchor) * rate`.
+/// Computes the reading of a clock from that of its source:
+/// `anchor + (source - source's anchor) * rate`.
 ///
 /// The product is rounded once, not in each frame, so errors do not add up. A
 /// change of the rate moves the anchor to the readings of this frame. So these
