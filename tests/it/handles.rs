@@ -354,7 +354,7 @@ fn a_weak_handle_keeps_nothing_alive() {
 }
 
 #[test]
-fn a_handle_of_a_dead_executor_gives_finished_coroutines_and_stops_nothing() {
+fn a_handle_of_a_dead_executor_returns_finished_coroutines_and_stops_nothing() {
     let executor = unclamped();
     let handle = executor.handle();
     let old = executor.start(forever());

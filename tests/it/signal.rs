@@ -95,7 +95,7 @@ fn emitted_by_the_host_it_resumes_in_the_next_run_in_order_of_waiting() {
 }
 
 #[test]
-fn those_who_wait_resume_in_the_order_in_which_they_began_to() {
+fn waiters_resume_in_the_order_in_which_they_began_to_wait() {
     let mut executor = unclamped();
     let (log, signal) = (Log::new(), Signal::<()>::new());
     for (name, frames) in [("late", 2), ("early", 1), ("between", 1)] {
@@ -153,7 +153,7 @@ fn a_wait_begins_with_the_call() {
 }
 
 #[test]
-fn whoever_subscribes_later_sees_what_comes_later() {
+fn a_later_subscriber_sees_later_events() {
     let mut executor = unclamped();
     let (log, signal) = (Log::new(), Signal::new());
     reader(&executor, &log, "a", &signal);
@@ -241,7 +241,7 @@ fn it_works_in_select_and_a_dropped_wait_is_forgotten() {
 }
 
 #[test]
-fn whoever_is_stopped_while_waiting_takes_nothing_from_the_others() {
+fn a_coroutine_that_is_stopped_while_waiting_takes_nothing_from_the_others() {
     let mut executor = unclamped();
     let (log, signal) = (Log::new(), Signal::new());
     reader(&executor, &log, "a", &signal);

@@ -268,7 +268,7 @@ mod destructors {
     }
 
     #[test]
-    fn of_a_result_that_nobody_takes() {
+    fn of_a_result_that_is_never_taken() {
         let mut executor = unclamped();
         let mut world = World::default();
         let bullet = Bullet("result");

@@ -47,7 +47,7 @@ async fn tracker(kills: &Watch<u32>) {
 }
 
 #[test]
-fn a_quest_goes_on_with_what_happens() {
+fn a_quest_continues_with_what_happens() {
     let mut game = Game::new(World::default());
     game.executor.spawn(wolf_hunt());
     // The hero enters the wood, talks, enters it again, and kills one wolf, then two at once.

@@ -188,7 +188,7 @@ fn a_million_clones_of_a_waker_are_one_waker() {
 }
 
 #[test]
-fn a_slot_that_is_used_again_does_not_hear_the_wakers_of_before() {
+fn a_slot_that_is_used_again_ignores_the_wakers_of_earlier_coroutines() {
     let mut executor = unclamped();
     let polls = Rc::new(Cell::new(0));
     let slot = |coroutine: &Coroutine<()>| {

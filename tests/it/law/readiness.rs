@@ -79,7 +79,7 @@ fn a_wait_is_ready_from_the_beginning_of_the_run_in_which_it_is_due() {
 }
 
 #[test]
-fn a_wait_stays_ready_until_somebody_looks_at_it() {
+fn a_wait_stays_ready_until_it_is_polled() {
     let mut executor = unclamped();
     let looks = executor.start(async {
         let mut frame = next_frame();

@@ -116,7 +116,7 @@ fn a_combinator_of_many_finds_all_that_fell_due_in_one_poll() {
 }
 
 #[test]
-fn a_combinator_paused_as_the_run_begins_and_resumed_in_it_goes_on_in_that_run() {
+fn a_combinator_paused_as_the_run_begins_and_resumed_in_it_continues_in_that_run() {
     type Make = fn() -> LocalBoxFuture<'static, ()>;
     let combinators: [(&str, Make); 5] = [
         ("none", || next_frame().boxed_local()),

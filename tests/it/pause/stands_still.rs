@@ -118,7 +118,7 @@ fn wait_seconds_has_as_much_before_it_as_when_the_pause_began() {
 }
 
 #[test]
-fn animate_goes_on_from_the_value_that_it_had() {
+fn animate_continues_from_the_value_that_it_had() {
     for phase in [Phase::EarlyUpdate, Phase::Update, Phase::LateUpdate] {
         with_a_pause(
             1,

@@ -126,7 +126,7 @@ impl Drop for Bomb {
 }
 
 #[test]
-fn in_a_destructor_are_reported_and_hold_up_nobody() {
+fn in_a_destructor_are_reported_and_block_no_other() {
     let log = Log::new();
     let mut scene = stage();
     scene.add(Bomb(log.clone())).destroy();
