@@ -1,4 +1,4 @@
-//! `Budget`: how much of a frame long jobs get, and who gets it.
+//! `Budget`: how much of a frame each long job gets.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
 //! Rule 5: a wait inside any wrapper resumes the coroutine that polled it, and
-//! a wait that has been dropped resumes nobody.
+//! a wait that has been dropped resumes no coroutine.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

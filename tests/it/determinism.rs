@@ -139,7 +139,7 @@ fn script(
     })
 }
 
-/// Runs the program of `seed` and gives everything that happened.
+/// Runs the program of `seed` and returns all events.
 fn trace(seed: u64) -> Vec<String> {
     run(seed, Executor::builder(), |_| (), |_| ())
 }

@@ -1,4 +1,4 @@
-//! Rules 6 and 7: a joiner goes on at once, and never hangs.
+//! Rules 6 and 7: a joiner continues at once, and never hangs.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -15,7 +15,7 @@ use framestep::prelude::*;
 use crate::support::{counted, noted, panic_of, panic_text, place_of_panic, poll_once, swallow};
 use crate::timeline::{Log, Timeline, unclamped};
 
-/// A coroutine that waits so many frames, and gives the number.
+/// A coroutine that waits so many frames, and returns the number.
 fn child(frames: u64) -> Coroutine<u64> {
     start(wait_frames(frames).map(move |()| frames))
 }

@@ -54,7 +54,7 @@ impl Host {
 }
 
 impl Due {
-    /// Whether a host that has seen `before` must not go on sleeping.
+    /// Whether a host that has seen `before` must not continue to sleep.
     fn is_sooner_than(self, before: Due) -> bool {
         let earlier = match (self.next, before.next) {
             (Some(now), Some(before)) => now < before,

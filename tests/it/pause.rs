@@ -215,7 +215,7 @@ fn a_wait_due_within_a_frame_that_is_paused_before_update_resumes_at_once_after(
     log.check(&["F2: there"]);
 }
 
-// Who is paused
+// Which coroutines are paused
 
 #[test]
 fn a_flag_on_a_coroutine_or_above_pauses_it_in_any_order_of_resumes() {

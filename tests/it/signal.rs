@@ -1,4 +1,4 @@
-//! `Signal`: events, those who wait for one, and those who read them all.
+//! `Signal`: events, waits for one event, and streams of all events.
 
 mod named;
 mod owned;
@@ -386,7 +386,7 @@ fn a_clone_or_a_destructor_may_emit() {
         name: "value",
         echoes,
     };
-    // Nobody listens: dropped, and what that emits as well.
+    // Without a reader: dropped, and what that emits as well.
     signal.emit(value(2));
     log.check(&["value dropped", "echo dropped", "echo dropped"]);
 
@@ -408,7 +408,7 @@ fn a_clone_or_a_destructor_may_emit() {
     );
 }
 
-/// Has somebody else read the signal while it is being cloned.
+/// Reads the signal elsewhere while a value is being cloned.
 struct Nested {
     other: Rc<RefCell<Option<Subscription<Nested>>>>,
     held: Rc<()>,

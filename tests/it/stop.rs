@@ -640,7 +640,7 @@ fn a_coroutine_may_drop_the_executor_that_polls_it() {
     let (dropped, inside) = (guard.0.clone(), executor.clone());
     let coroutine = handle.start(async move {
         drop(inside.borrow_mut().take());
-        // Stopped, but being polled: it goes on until it next waits.
+        // Stopped, but being polled: it continues until it next waits.
         assert!(!guard.0.get());
         next_frame().await;
         unreachable!("stopped with its executor");

@@ -1,4 +1,4 @@
-//! Traces: who was spawned, resumed and ended, in which phase.
+//! Traces: which coroutine was spawned, resumed and ended, in which phase.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -79,7 +79,7 @@ fn what_a_script_prints_stands_between_the_events_of_it() {
             "1v1",
             "1v1",
             "inner",
-            // Its end is told before the next event, or when the run ends.
+            // Its end is sent before the next event, or when the run ends.
             "outer ends",
             "1v1",
             "0v1 outer finished",

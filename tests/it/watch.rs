@@ -1,4 +1,4 @@
-//! `Watch`: a value that remembers, and those who wait for it.
+//! `Watch`: a value that remembers its version, and waits for its changes.
 
 mod reentry;
 mod subscribers;

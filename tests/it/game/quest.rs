@@ -1,4 +1,4 @@
-//! A quest: events carry it on, and a counter that everybody can read.
+//! A quest: events drive it, and all scripts can read a counter.
 
 use framestep::prelude::*;
 

@@ -27,7 +27,7 @@ async fn replace_the_context() {
 #[test]
 fn a_context_that_is_replaced_is_that_of_one_coroutine() {
     type Script = fn() -> LocalBoxFuture<'static, ()>;
-    // It ends, it goes on, it sleeps.
+    // It ends, it continues, it sleeps.
     let scripts: [Script; 3] = [
         || {
             async {
@@ -95,7 +95,7 @@ fn one_that_replaces_its_own_context_is_harmed_for_that_poll_only() {
     let mut message = Some(message);
     executor.start(watched(async move {
         replace_the_context().await;
-        // A wait makes its coroutine due, whatever the waker.
+        // A wait makes its coroutine due, with any waker.
         next_frame().await;
         say.note("next_frame");
         let mut message = message.take().unwrap();

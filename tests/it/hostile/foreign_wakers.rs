@@ -33,7 +33,7 @@ fn waker_that_panics() -> Waker {
 
 type Make = fn() -> LocalBoxFuture<'static, ()>;
 
-/// Whatever takes a waker.
+/// All that takes a waker.
 fn waits() -> Vec<(&'static str, Make)> {
     vec![
         ("next_frame", || next_frame().map(drop).boxed_local()),

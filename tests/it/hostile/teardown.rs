@@ -1,5 +1,5 @@
 //! Inputs 13 and 30: executors in thread-locals that go with their thread, while
-//! destructors use whatever is left. A panic there would abort the process.
+//! destructors use all that is left. A panic there would abort the process.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -143,7 +143,7 @@ fn a_future_is_dropped_on_the_thread_of_its_executor_only() {
     executor.run_frame(0.25);
     drop(executor);
     assert_eq!(drops.load(Ordering::Relaxed), 3);
-    // The last wakers go on another thread, and find nothing to drop.
+    // The last wakers are dropped on another thread, and find nothing to drop.
     let thread = std::thread::spawn(move || drop::<Vec<Waker>>(wakers));
     thread.join().unwrap();
     assert_eq!(drops.load(Ordering::Relaxed), 3);

@@ -228,7 +228,7 @@ fn a_hook_for_reports_is_no_coroutine() {
     executor.on_report(move |report| {
         if matches!(report, Report::Runaway { .. }) {
             sees.set(true);
-            // Of nobody's: it survives the owner of whatever ran last.
+            // Without an owner: it survives the owner of the coroutine polled last.
             handle
                 .spawn(async { wait_seconds(60).await })
                 .named("of the hook");

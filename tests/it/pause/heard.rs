@@ -1,4 +1,4 @@
-//! What a combinator inside a paused coroutine must hear, it hears at once.
+//! The wakers of a combinator inside a paused coroutine are called at once.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -161,7 +161,7 @@ fn a_combinator_paused_as_the_run_begins_and_resumed_in_it_continues_in_that_run
                 say.say("goes on");
             });
             let late = early.is_none().then(&resumes);
-            // Takes the wake that a collection gives itself in its first poll.
+            // Takes the wake that a collection causes itself in its first poll.
             executor.run_phase(Phase::Update);
             owner.pause();
             executor.run_frame(0.25);

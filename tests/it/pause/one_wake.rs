@@ -530,7 +530,7 @@ fn a_pause_in_which_nothing_is_due_moves_no_coroutine() {
     log.check(&["F2: frames a", "F2: frames b"]);
 }
 
-// What goes on, and what does not
+// What continues, and what does not
 
 #[test]
 fn frames_are_counted_in_the_pause() {

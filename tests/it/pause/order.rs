@@ -1,4 +1,4 @@
-//! The order in which coroutines go on after a pause, and joins of paused ones.
+//! The order in which coroutines continue after a pause, and joins of paused ones.
 
 use super::*;
 
