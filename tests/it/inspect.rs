@@ -516,7 +516,7 @@ fn one_that_joins_itself_behind_a_combinator_is_a_cycle_of_one() {
     update(&mut executor, 0.25);
     let snapshot = executor.snapshot();
     assert_eq!(snapshot.cycles(), [[id]]);
-    assert!(snapshot.to_string().contains("which never ends"));
+    assert!(snapshot.to_string().contains("a cycle that never ends"));
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl Inbox {
                 return Err(message);
             }
             messages.list.push(message);
-            // Under the lock: whoever clears the flag also takes the message.
+            // Under the lock: the call that clears the flag also takes the message.
             self.waiting.store(true, Ordering::Release);
         }
         self.announce();
