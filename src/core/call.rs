@@ -1,9 +1,10 @@
 //! The one way out into user code.
 //!
-//! A poll, a destructor, a waker's functions, a hook and the payload of a panic
-//! may all come back: they may spawn, stop, run another executor, or panic. So
-//! every call of them goes through [`out`], which checks that nothing of the
-//! executor's is borrowed, in builds with debug assertions.
+//! Polls, destructors, the functions of wakers, hooks and the payloads of
+//! panics are user code. Each may call back: it may spawn, stop, run another
+//! executor, or panic. So every call of user code goes through [`out`]. In
+//! builds with debug assertions, `out` checks that no state of the executor is
+//! borrowed.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +14,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use super::cell;
 
-/// What a panic was raised with.
+/// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// Calls user code.
@@ -26,29 +27,29 @@ pub(crate) fn out<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Calls user code; returns what it panicked with.
+/// Calls user code. Returns the payload if it panics.
 #[inline]
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     panic::catch_unwind(AssertUnwindSafe(|| out(f)))
 }
 
-/// Calls user code where a panic is of no use to anybody.
+/// Calls user code whose panic nothing can use.
 pub(crate) fn quietly(f: impl FnOnce()) {
     if let Err(payload) = catch(f) {
         dispose(payload);
     }
 }
 
-/// Drops what a panic was raised with, which may panic itself.
+/// Drops the payload of a panic, which may panic itself.
 pub(crate) fn dispose(payload: Payload) {
-    // A payload whose destructor panics raises another payload, which may do the
-    // same: this one leaks.
+    // A payload whose destructor panics raises a second payload, which may do the
+    // same. The second one leaks.
     if let Err(payload) = catch(|| drop(payload)) {
         mem::forget(payload);
     }
 }
 
-/// What a panic said, if it was raised with a text.
+/// The message of a panic, if its payload is a string.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<String> {
     let literal = payload.downcast_ref::<&'static str>();
     literal
@@ -56,9 +57,9 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<String> {
         .or_else(|| payload.downcast_ref::<String>().cloned())
 }
 
-/// A value of the user's whose destructor nobody sees in the source: a foreign
-/// waker, a payload, a message from another thread. Wherever it is dropped, its
-/// destructor runs through [`out`], and cannot unwind.
+/// A value of the user's whose destructor the source does not show: a foreign
+/// waker, a payload, a message from another thread. Its destructor always runs
+/// through [`out`], and cannot unwind.
 #[derive(Debug)]
 pub(crate) struct Foreign<T>(ManuallyDrop<Option<T>>);
 
@@ -70,13 +71,15 @@ impl<T> Foreign<T> {
 
     #[inline]
     pub(crate) fn get(&self) -> &T {
-        self.0.as_ref().expect("it is taken with the wrapper")
+        self.0
+            .as_ref()
+            .expect("the value is taken only with the wrapper")
     }
 
     /// Takes the value out, for a call that consumes it.
     #[inline]
     pub(crate) fn into_inner(mut self) -> T {
-        self.0.take().expect("it is taken once")
+        self.0.take().expect("the value is taken only once")
     }
 }
 

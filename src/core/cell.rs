@@ -1,8 +1,8 @@
-//! A cell for the executor's state, borrowed by this crate's own code alone.
+//! A cell for the executor's state, which only this crate's own code borrows.
 //!
 //! Every borrow is checked, in all builds. Builds with debug assertions also
-//! count the borrows of the thread, so that [`call`](super::call) can tell that
-//! none is left when user code is called.
+//! count the borrows of each thread. [`call`](super::call) uses the count to
+//! check that nothing is borrowed when user code is called.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,7 @@ use std::cell::{Ref, RefCell, RefMut};
 #[cfg(debug_assertions)]
 use std::ops::{Deref, DerefMut};
 
-/// State that no user code may get between.
+/// State that is not borrowed while user code runs.
 #[derive(Debug, Default)]
 pub(crate) struct Guarded<T>(RefCell<T>);
 
@@ -34,7 +34,7 @@ impl<T> Guarded<T> {
 }
 
 impl<T> Guarded<T> {
-    /// Puts another content in its place; returns the earlier one.
+    /// Replaces the content. Returns the earlier one.
     pub(crate) fn replace(&self, value: T) -> T {
         self.0.replace(value)
     }
@@ -53,7 +53,7 @@ fn counted<B>(borrow: B) -> Borrowed<B> {
     borrow
 }
 
-/// A borrow that counts for as long as it lasts.
+/// A borrow that is counted until it is dropped.
 #[cfg(debug_assertions)]
 pub(crate) struct Borrowed<B>(B);
 
@@ -68,8 +68,8 @@ thread_local! {
     static BORROWS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-/// Whether this thread borrows something of an executor's. Only builds with
-/// debug assertions know; in others the answer is no.
+/// Whether this thread borrows state of an executor. Always `false` in builds
+/// without debug assertions, which do not count.
 #[inline]
 pub(crate) fn is_borrowed() -> bool {
     #[cfg(debug_assertions)]

@@ -1,9 +1,10 @@
-//! From a stop to the end of a coroutine, and of its executor.
+//! From a stop to the end of a coroutine, and the end of the executor.
 //!
-//! Stopping runs user code in the middle of user code: a destructor may stop
-//! another coroutine. Down to [`MAX_DEPTH`] such stops nest. Deeper ones go onto
-//! a list, which the outermost of them works off before it returns, and so does
-//! the executor when it ends. What stands on the list is not polled any more.
+//! A stop runs user code in the middle of other user code: a destructor may
+//! stop another coroutine. Such stops nest to a depth of [`MAX_DEPTH`]. Deeper
+//! ones go onto a list. The outermost stop works off the list before it
+//! returns, and so does the end of the executor. A task on the list is not
+//! polled any more.
 
 #![forbid(unsafe_code)]
 
@@ -20,7 +21,8 @@ use super::outside::Telling;
 use super::scope;
 use super::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle};
 
-/// How deep starts, and stops in one executor, nest before they are put off.
+/// The depth to which starts, and stops in one executor, nest. Deeper ones are
+/// put off.
 pub(super) const MAX_DEPTH: u32 = 100;
 
 /// Ends that are under way, and those that are put off.
@@ -32,13 +34,13 @@ pub(super) struct Ends {
 
 #[derive(Debug)]
 enum PutOff {
-    /// A task that was stopped, and whose future is to be dropped.
+    /// A stopped task whose future has yet to be dropped.
     Stop(TaskKey),
-    /// A task whose output is to be dropped, with the last handle.
+    /// A task whose output has yet to be dropped, together with its last handle.
     Output(Reference),
 }
 
-/// One more end on the stack, also if it unwinds.
+/// Counts one more end on the stack until it is dropped, also by a panic.
 struct Deeper<'a>(&'a Core);
 
 impl<'a> Deeper<'a> {
@@ -59,7 +61,8 @@ impl Drop for Deeper<'_> {
 }
 
 impl Core {
-    /// Stops a coroutine. `false`: there is none to stop.
+    /// Stops a coroutine. Returns `false` if it has ended, or will not be polled any
+    /// more.
     pub(crate) fn stop(&self, key: TaskKey) -> bool {
         let Some(task) = self.tasks.get(key) else {
             return false;
@@ -78,7 +81,7 @@ impl Core {
         true
     }
 
-    /// A task that is to be dropped stands in its owner's list no more.
+    /// Takes a task out of its owner's list before its future is dropped.
     fn leave_list(&self, task: Task<'_>) {
         if let Some(member) = task.member() {
             self.owners.borrow_mut().end_member(member);
@@ -98,7 +101,7 @@ impl Core {
             };
             let payload = match (dropped, payload) {
                 (None, payload) => {
-                    // Something else has ended it.
+                    // A nested call has ended it.
                     drop(payload.map(Foreign::new));
                     return;
                 }
@@ -122,7 +125,7 @@ impl Core {
         self.tell_host();
     }
 
-    /// Works off the ends that found the stack too deep, each once.
+    /// Works off the ends that were put off.
     #[cold]
     fn work_off_ends(&self) {
         while let Some(next) = { self.ends.put_off.borrow_mut().pop_front() } {
@@ -140,7 +143,7 @@ impl Core {
         }
     }
 
-    /// The task has returned, and its output stands in the future's place.
+    /// Ends a task that has returned. Its output is in the future's place.
     #[inline]
     pub(super) fn finish(&self, task: Task<'_>) {
         if task.has(Flags::SPECIAL) || task.has_cold() || task.member().is_some() {
@@ -159,11 +162,12 @@ impl Core {
         }
     }
 
-    /// The future is gone: the joiners are next, and what no handle needs goes.
+    /// Ends a task whose future is gone: completes its joins, takes it out of its
+    /// owner, and releases its block if no handle needs it.
     #[inline(never)]
     fn settle(&self, task: Task<'_>) {
         if task.is_registered() {
-            // Its wait has gone elsewhere, or was leaked.
+            // Its wait was moved to another coroutine, or leaked.
             task.deregister();
         }
         task.clear(Flags::READY);
@@ -188,7 +192,7 @@ impl Core {
         self.wake_joiners();
     }
 
-    /// An ended task has no handle that wants its result.
+    /// Releases an ended task that has no handle for its result.
     #[inline]
     fn let_go(&self, task: Task<'_>) {
         if self.tasks.has_output_to_drop(task) {
@@ -210,7 +214,7 @@ impl Core {
         scope::enter_task(self, task, |_| self.tasks.drop_output(task))
     }
 
-    /// Gives the block of an ended task back, if nothing needs it any more.
+    /// Makes the block of an ended task vacant, if nothing refers to it any more.
     #[inline]
     fn release(&self, task: Task<'_>) {
         if task.has_cold() {
@@ -220,8 +224,7 @@ impl Core {
         self.tasks.release(task);
     }
 
-    /// The `Coroutine<T>` of a task is dropped, and with it the interest in the
-    /// output.
+    /// Drops the `Coroutine<T>` of a task. No one can take the output any more.
     #[inline]
     pub(crate) fn drop_coroutine<T>(&self, handle: TaskHandle<T>) {
         let task = self.tasks.of(handle.reference());
@@ -235,7 +238,8 @@ impl Core {
         }
     }
 
-    // Out of line, so that a handle that is dropped at once is taken apart in place.
+    // Out of line, so that the compiler can dissolve a handle that is dropped at
+    // once.
     #[inline(never)]
     fn release_ended(&self, task: Task<'_>) {
         self.let_go(task);
@@ -250,7 +254,8 @@ impl Core {
             return;
         }
         match self.drop_unread_output(reference) {
-            // The handle was dropped, and with it the output: that panics.
+            // The caller dropped the handle, and so the output: the panic is the
+            // caller's.
             Err(payload) if !std::thread::panicking() => std::panic::resume_unwind(payload),
             Err(payload) => call::dispose(payload),
             Ok(()) => {}
@@ -265,14 +270,14 @@ impl Core {
         dropped
     }
 
-    /// One handle less needs the block of the task.
+    /// Drops one reference to the block of a task.
     pub(crate) fn drop_reference(&self, reference: Reference) {
         let task = self.tasks.drop_reference(reference);
         self.release(task);
     }
 
-    /// The result of a task that has ended; `None` if it has not, or the result
-    /// has been taken.
+    /// The output of a task, or an error if it has none or the output has been
+    /// taken; and how the task ended.
     #[inline]
     pub(crate) fn take_result<T>(&self, handle: &TaskHandle<T>) -> (Result<T, JoinError>, Outcome) {
         if let Some(output) = self.tasks.take_output(handle) {
@@ -283,7 +288,7 @@ impl Core {
         (Err(self.join_error(task)), outcome)
     }
 
-    /// Why an ended task has no output.
+    /// The error of a task that has no output.
     #[cold]
     fn join_error(&self, task: Task<'_>) -> JoinError {
         let (id, name) = (self.id_of(task), self.name_of(task));
@@ -293,27 +298,27 @@ impl Core {
         }
     }
 
-    /// Ends everything: the executor is being dropped.
+    /// Ends all coroutines of an executor that is being dropped.
     pub(crate) fn close(&self) {
         self.closed.set(true);
-        // What was on its way is dropped, on this thread and outside the lock.
+        // Pending messages are dropped on this thread, outside of the lock.
         drop(self.inbox.close());
         self.refuse_calls();
         {
             let _deeper = Deeper::new(self);
-            // Nothing is added any more, so this comes to an end.
+            // Nothing is inserted any more, so the loop ends.
             let mut indices = 0..self.tasks.len();
             while let Some(task) = indices.next().map(|index| self.tasks.at(index)) {
                 if self.tasks.stop(task).is_none() {
                     self.end(task, None);
                 }
             }
-            // All of them, however deep this is in other ends.
+            // All of them, even if this call is nested in other ends.
             self.work_off_ends();
         }
         self.lent.close();
         self.report_pending_panic();
-        // They may keep what keeps this.
+        // The hooks may own handles that keep this core alive.
         self.reports.close();
         self.watch.trace.hook.close();
     }

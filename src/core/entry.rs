@@ -1,9 +1,13 @@
 //! Wait entries: waits that cannot register with their task itself.
 //!
-//! A task has room for one wait. The second branch of a `join!`, whatever is
-//! polled with another waker than the task's own, and every join stand in an
-//! entry instead, which knows the task that polled the wait and the waker to
-//! call besides.
+//! A task has room for one wait. These waits have an entry instead:
+//!
+//! - the second branch of a `join!`,
+//! - a wait that is polled with another waker than the task's own,
+//! - every join.
+//!
+//! An entry holds the task that polled the wait, and the waker to call if it is
+//! not the task's own.
 
 #![forbid(unsafe_code)]
 
@@ -26,18 +30,18 @@ struct Entry {
     task: TaskKey,
     /// Odd while the entry is in use.
     stamp: u32,
-    /// It waits for a later frame.
+    /// Whether the wait is due in a later frame than that in which it began.
     frame_bound: bool,
-    /// It waits for a condition.
+    /// Whether the wait checks a condition.
     asks: bool,
-    /// Of a join: the index of the task that it joins, and its neighbours in the
-    /// ring of those that do. In a vacant entry, `next` is the next vacant one.
+    /// Of a join: the index of the joined task, and the neighbours in that task's
+    /// ring. In a vacant entry, `next` is the next vacant one.
     joins: u32,
     previous: u32,
     next: u32,
 }
 
-/// What an entry was made of.
+/// The content of an entry that was removed.
 #[derive(Debug)]
 pub(crate) struct Removed {
     pub(crate) task: TaskKey,
@@ -49,10 +53,10 @@ pub(crate) struct Removed {
 pub(crate) struct Entries {
     slots: Vec<Entry>,
     vacant: u32,
-    /// How many have a waker to call.
+    /// How many entries have a waker.
     foreign: usize,
-    /// By index, of timers whose coroutines have been paused: for how long they
-    /// had been when the timer was registered.
+    /// By index, for timers: how long the coroutine had been paused when the timer
+    /// was registered.
     bases_ns: Vec<u64>,
 }
 
@@ -125,26 +129,26 @@ impl Entries {
         self.get(key).is_some()
     }
 
-    /// The task that polls the wait, if it is registered.
+    /// The task that polled the wait, if the wait is registered.
     #[inline]
     pub(crate) fn task(&self, key: WaitKey) -> Option<TaskKey> {
         self.get(key).map(|entry| entry.task)
     }
 
-    /// Whether the wait is registered for a later frame than that in which it
-    /// began.
+    /// Whether the wait is registered, and due in a later frame than that in which
+    /// it began.
     pub(crate) fn is_frame_bound(&self, key: WaitKey) -> bool {
         self.get(key).is_some_and(|entry| entry.frame_bound)
     }
 
-    /// Whether the wait is registered with this task, and with no waker.
+    /// Whether the wait is registered for this task, without a waker.
     #[inline]
     pub(crate) fn is_of(&self, key: WaitKey, task: TaskKey) -> bool {
         self.get(key)
             .is_some_and(|entry| entry.task == task && entry.waker.is_none())
     }
 
-    /// Notes that the wait asks a condition.
+    /// Notes that the wait checks a condition.
     pub(crate) fn note_condition(&mut self, key: WaitKey) {
         if let Some(entry) = self.get_mut(key) {
             entry.asks = true;
@@ -155,8 +159,8 @@ impl Entries {
         self.get(key).is_some_and(|entry| entry.asks)
     }
 
-    /// Changes the task that is resumed and the waker that is called. Returns the
-    /// earlier waker; `None`: the wait is not registered.
+    /// Replaces the task to resume and the waker to call. Returns the earlier
+    /// waker, or the new one as an error if the wait is not registered.
     pub(crate) fn renew(
         &mut self,
         key: WaitKey,
@@ -188,8 +192,8 @@ impl Entries {
         Some((task, waker))
     }
 
-    /// Removes the entry of a wait that has been served or dropped. One that joins
-    /// must have left its ring.
+    /// Removes the entry of a wait that has been served or dropped. A join must
+    /// have left its ring.
     #[inline]
     pub(crate) fn remove(&mut self, key: WaitKey) -> Option<Removed> {
         let vacant = self.vacant;
@@ -200,7 +204,7 @@ impl Entries {
         };
         entry.stamp = entry.stamp.wrapping_add(1);
         entry.asks = false;
-        debug_assert!(entry.joins == NONE, "it has left its ring");
+        debug_assert!(entry.joins == NONE, "a removed join has left its ring");
         entry.next = vacant;
         self.vacant = key.index();
         self.foreign -= usize::from(removed.waker.is_some());
@@ -210,8 +214,8 @@ impl Entries {
         Some(removed)
     }
 
-    /// Adds a wait to the ring of those that join the task of index `joins`, of
-    /// which `last` is the latest; returns the new latest.
+    /// Adds a join to the ring of the task of index `joins`. `last` is the latest
+    /// join of the ring; returns the new latest one.
     pub(crate) fn join(&mut self, key: WaitKey, joins: u32, last: u32) -> u32 {
         let index = key.index();
         let (previous, next) = match self.slots.get_mut(last as usize) {
@@ -230,8 +234,8 @@ impl Entries {
         index
     }
 
-    /// Takes a wait out of its ring, of which `last` is the latest; returns the
-    /// new latest. The wait joins nothing any more.
+    /// Takes a join out of its ring. `last` is the latest join of the ring; returns
+    /// the new latest one, or `NONE`.
     pub(crate) fn leave(&mut self, key: WaitKey, last: u32) -> u32 {
         let index = key.index();
         let entry = &mut self.slots[index as usize];
@@ -248,13 +252,13 @@ impl Entries {
         }
     }
 
-    /// The task that a wait joins, by index.
+    /// The index of the task that a wait joins.
     pub(crate) fn joins(&self, key: WaitKey) -> Option<u32> {
         let entry = self.get(key)?;
         Some(entry.joins).filter(|&joins| joins != NONE)
     }
 
-    /// Shows a ring of joins to `f`, the earliest first.
+    /// Calls `f` with each join of a ring, the earliest first.
     pub(crate) fn each_in_ring(&self, last: u32, mut f: impl FnMut(WaitKey)) {
         let mut at = match self.slots.get(last as usize) {
             Some(latest) => latest.next,
@@ -270,8 +274,8 @@ impl Entries {
         }
     }
 
-    /// The task that the latest of a ring joins has ended: moves the ring to
-    /// `ended`, the earliest first, and takes it apart.
+    /// Takes a ring apart whose task has ended. Adds its joins to `ended`, the
+    /// earliest first.
     pub(crate) fn take_ring(&mut self, last: u32, ended: &mut Vec<WaitKey>) {
         let from = ended.len();
         self.each_in_ring(last, |key| ended.push(key));
@@ -280,13 +284,13 @@ impl Entries {
         }
     }
 
-    /// Shows the task of each wait that is registered to `f`.
+    /// Calls `f` with the task of each registered wait.
     pub(crate) fn each_task(&self, f: impl FnMut(TaskKey)) {
         let used = self.slots.iter().filter(|entry| entry.stamp % 2 == 1);
         used.map(|entry| entry.task).for_each(f);
     }
 
-    /// For how long the coroutine of a timer had been paused when that was
+    /// How long the coroutine of a timer had been paused when the timer was
     /// registered.
     pub(crate) fn base_ns(&self, key: WaitKey) -> u64 {
         match self.get(key) {
@@ -295,8 +299,8 @@ impl Entries {
         }
     }
 
-    /// Notes how long the coroutine of a timer had been paused; returns what was
-    /// noted before.
+    /// Notes how long the coroutine of a timer has been paused. Returns what was
+    /// noted before, or `None` if the wait is not registered.
     pub(crate) fn replace_base_ns(&mut self, key: WaitKey, base_ns: u64) -> Option<u64> {
         self.get(key)?;
         let index = key.index() as usize;
@@ -320,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_used_again_has_another_key_and_nothing_of_the_one_before() {
+    fn a_reused_entry_has_another_key_and_nothing_of_the_wait_before() {
         let mut entries = Entries::default();
         let first = entries.insert(TaskKey::NOBODY, Some(foreign()), true);
         entries.note_condition(first);
@@ -367,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_to_leave_a_ring_leaves_none() {
+    fn the_last_join_that_leaves_a_ring_leaves_it_empty() {
         let mut entries = Entries::default();
         let key = entries.insert(TaskKey::NOBODY, None, false);
         let last = entries.join(key, 3, NONE);

@@ -1,8 +1,9 @@
-//! What a snapshot reads: every coroutine, and every list that leads to one.
+//! The content of a snapshot: every coroutine, and every list that holds a
+//! wait.
 //!
-//! Nothing is changed by it. Waits are found where they stand: in the queues, with
-//! those that count, in the wheels, in the rings of joins. A wait that is
-//! registered and stands nowhere is due in the run under way.
+//! A snapshot changes nothing. It finds waits in their lists: the queues, the
+//! counts, the wheels and the rings of joins. A wait that is registered and in
+//! no list is due in the run under way.
 
 #![forbid(unsafe_code)]
 
@@ -21,15 +22,15 @@ use super::scope;
 use super::task::{Flags, NO_JOINER, Task};
 use super::timer::Unit;
 
-/// A snapshot in the making.
+/// A snapshot that is being made.
 struct Draft<'a> {
     core: &'a Core,
     coroutines: Vec<CoroutineInfo>,
     /// Their tasks, in the same order.
     tasks: Vec<Task<'a>>,
-    /// Where each index is among those; `ABSENT` for one that is not alive.
+    /// The position of each task index in those lists; `ABSENT` if it is not alive.
     positions: Vec<u32>,
-    /// How many waits of each have been found.
+    /// How many waits of each coroutine have been found.
     found: Vec<u32>,
 }
 
@@ -53,7 +54,7 @@ impl Core {
         draft.finish()
     }
 
-    /// What its task tells of a coroutine.
+    /// What the task itself holds about its coroutine.
     fn read_task(&self, task: Task<'_>, owners: &mut OwnerLabels) -> CoroutineInfo {
         let owner = self.owner_of(task);
         let origin = self.origin_of(task);
@@ -87,7 +88,7 @@ impl Core {
         }
     }
 
-    /// What is noted of a watched task, and whether it has begun.
+    /// The origin of a watched task, and whether it has begun.
     fn origin_of(&self, task: Task<'_>) -> Option<(Origin, bool)> {
         let watched = self.tasks.cold(task, |cold| {
             cold.watched.as_ref().map(|watched| {
@@ -104,7 +105,7 @@ impl Core {
 }
 
 impl<'a> Draft<'a> {
-    /// All that are alive, with what their tasks tell.
+    /// All live coroutines, with what their tasks hold.
     fn new(core: &'a Core) -> Self {
         let (count, alive) = (core.tasks.len(), core.tasks.alive());
         let mut draft = Draft {
@@ -134,7 +135,7 @@ impl<'a> Draft<'a> {
         (position != ABSENT).then_some(position as usize)
     }
 
-    /// Notes a wait that was found where it stands.
+    /// Adds a wait that was found in a list.
     fn add_wait(&mut self, task: Task<'_>, wait: Wait) {
         if let Some(position) = self.position(task) {
             self.found[position] += 1;
@@ -142,8 +143,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The coroutine comes up in a run: of `phase`, or of that in which it was
-    /// last polled.
+    /// Notes that a coroutine is due in a run: of `phase`, or else of the phase in
+    /// which it was last polled.
     fn set_ready(&mut self, key: TaskKey, phase: Option<PhaseIndex>) {
         let position = self
             .core
@@ -212,7 +213,7 @@ impl<'a> Draft<'a> {
         });
     }
 
-    /// Timers that came up while their coroutines were paused.
+    /// Reads the timers that are parked with paused coroutines.
     fn read_parked(&mut self) {
         for position in 0..self.tasks.len() {
             if self.coroutines[position].state != State::Paused {
@@ -274,7 +275,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Waits for signals and watches, which are not registered.
+    /// Reads the waits for signals and watches, which have no registration.
     fn read_named(&mut self) {
         let core = self.core;
         core.each_named_wait(|key, wait| {
@@ -286,8 +287,8 @@ impl<'a> Draft<'a> {
         });
     }
 
-    /// Waits that are registered and have not been found: they are due in the run
-    /// under way.
+    /// Reads the waits that are registered and have not been found: they are due in
+    /// the run under way.
     fn read_due(&mut self) {
         let core = self.core;
         let mut registered = vec![0; self.tasks.len()];
@@ -311,7 +312,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Those that are being polled.
+    /// Reads which coroutines are being polled.
     fn read_polled(&mut self) {
         scope::each_current::<()>(self.core, |task| {
             if let Some(position) = self.position(task) {
@@ -321,7 +322,7 @@ impl<'a> Draft<'a> {
         });
     }
 
-    /// Adds what is told by there being nothing else.
+    /// Adds the waits that follow from having found nothing else.
     fn finish(mut self) -> Snapshot {
         for (coroutine, task) in self.coroutines.iter_mut().zip(&self.tasks) {
             match coroutine.state {
@@ -347,7 +348,7 @@ fn clock_of_index(index: ClockIndex) -> TimerClock {
     }
 }
 
-/// What owners are called, each made once.
+/// The labels of owners, each made once.
 #[derive(Default)]
 struct OwnerLabels(Vec<Option<Arc<str>>>);
 

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-/// Names a wait that is registered: with a task itself, or in an
+/// Names a wait that is registered with a task itself or with an
 /// [entry](super::entry).
 ///
 /// ```text
@@ -10,10 +10,10 @@
 /// [ stamp ] [entry] [ index     ]
 /// ```
 ///
-/// Queues, wheels and lists of joiners hold keys. When the wait has been served
-/// or dropped, its task or entry takes another stamp, and whatever still holds
-/// the key skips it. A stamp comes again after 2^31 waits of one task, more than
-/// any key outlives.
+/// Queues, wheels and rings of joins hold keys. When the wait has been served
+/// or dropped, its task or entry takes another stamp, and lists skip the stale
+/// key. A stamp is used again after 2^31 waits of one task. No list holds a key
+/// for that long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaitKey(u64);
 
@@ -22,12 +22,12 @@ const ENTRY: u64 = 1 << 31;
 const INDEX: u64 = ENTRY - 1;
 
 impl WaitKey {
-    /// Of no wait.
+    /// The key of no wait.
     pub(crate) const NONE: WaitKey = WaitKey(INDEX);
-    /// What a coroutine is resumed by that is polled for another reason than a wait.
-    /// No wait has it, registered or not.
+    /// Stands for a resume for another reason than a wait. No wait has this key,
+    /// registered or not.
     pub(crate) const NOT_A_WAIT: WaitKey = WaitKey(ENTRY | INDEX);
-    /// How many tasks or entries there may be at once.
+    /// How many tasks, and how many entries, may exist at once.
     pub(crate) const MAX_INDEX: usize = (1 << 31) - 1;
 
     /// The key of a task with which nothing has been registered yet.

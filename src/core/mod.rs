@@ -1,8 +1,9 @@
-//! What an executor, its handles and its coroutines share: the conductor.
+//! The state that an executor, its handles and its coroutines share.
 //!
-//! [`Core`] holds the parts, each a type with an interface of its own, and the
-//! modules below have it move things between them. No part is borrowed while
-//! user code runs ([`call`]); across such a call one keeps a key.
+//! [`Core`] holds the parts. Each part is a type with an interface of its own.
+//! The modules below implement the methods of [`Core`] that move data between
+//! parts. No part is borrowed while user code runs (see [`call`]). Code that
+//! calls user code keeps keys across the call, not borrows.
 
 mod end;
 mod entry;
@@ -57,12 +58,11 @@ pub(crate) use timer::Unit;
 
 /// The state of one executor.
 pub(crate) struct Core {
-    /// Its number. No two executors of a program have the same.
+    /// The number of this executor, unique in the program.
     pub(crate) id: u32,
     this: Weak<Core>,
     pub(crate) clock: Rc<FrameClock>,
-    /// The handles of the game clock and of realtime, once somebody has asked for
-    /// them.
+    /// The handles of the game clock and of realtime, made on first use.
     game_clock: OnceCell<Clock>,
     realtime: OnceCell<Clock>,
     /// See [`own_time`].
@@ -77,11 +77,11 @@ pub(crate) struct Core {
     ends: end::Ends,
     panics: panics::Panics,
     pub(crate) owners: Guarded<Owners>,
-    /// The coroutines of an owner that are gone through, kept for its memory.
+    /// A buffer for the coroutines of one owner, kept to reuse its memory.
     owned: Guarded<Vec<TaskKey>>,
-    /// How many coroutines there are that are paused, or have been.
+    /// How many live coroutines are paused or have been paused.
     pauses: Cell<usize>,
-    /// How many timers have come up for coroutines that were paused.
+    /// How many timers have been parked. Numbers them in order.
     parked: Cell<u64>,
     pub(crate) lent: Lending,
     pub(crate) inbox: Arc<Inbox>,
@@ -102,7 +102,7 @@ impl Core {
         propagate_panics: bool,
         watch: Watch,
     ) -> Rc<Core> {
-        // None is given twice, also if this panics and somebody catches that.
+        // Numbers stay unique even if `expect` panics and the panic is caught.
         let order = Ordering::Relaxed;
         let id = NEXT_EXECUTOR.fetch_update(order, order, |id| id.checked_add(1));
         let id = id.expect("fewer than 2^32 executors are made");
@@ -147,7 +147,7 @@ impl Core {
 
     #[inline]
     pub(crate) fn rc(&self) -> Rc<Core> {
-        // A core is borrowed only through an `Rc` that its user holds.
+        // Every borrower of a core holds an `Rc` of it.
         self.this.upgrade().expect("the core is in use")
     }
 
@@ -168,7 +168,8 @@ impl Core {
         self.tasks.get(key).is_some_and(|task| task.is_alive())
     }
 
-    /// The task that a wait resumes, if that is registered.
+    /// The task that the wait under `key` resumes. `None` if the wait is not
+    /// registered.
     fn task_of(&self, key: WaitKey) -> Option<Task<'_>> {
         if key == WaitKey::NONE {
             None
@@ -185,17 +186,17 @@ impl Core {
         self.game_clock.get_or_init(|| Clock::game(&self.clock))
     }
 
-    /// The clock that goes by the dt alone.
+    /// The realtime clock, which neither scales nor clamps the dt.
     pub(crate) fn realtime(&self) -> &Clock {
         self.realtime.get_or_init(|| Clock::realtime(&self.clock))
     }
 
-    /// The time for the host.
+    /// The time as the host reads it.
     pub(crate) fn game_time(&self) -> Time {
         self.clock.time(self.running_phase())
     }
 
-    /// The time for the coroutine that is being polled.
+    /// The time as the coroutine being polled reads it.
     #[inline]
     pub(crate) fn time(&self) -> Time {
         self.clock.time_seen(self.running_phase())
@@ -223,11 +224,12 @@ impl Core {
                 dropped: Duration::from_nanos(dropped_ns),
             });
         }
-        // Of calls that nest without a start among them.
+        // Starts that were put off in nested calls, none of them inside a start.
         self.start_put_off_since(0);
     }
 
-    /// The same for a host that says what counts for the game.
+    /// Begins a frame of a host that passes the length of the game clock's step
+    /// too.
     pub(crate) fn begin_frame_with(&self, dt: Nanos, game_dt: Nanos) {
         let (dt, game_dt) = (Step::of(dt), Step::of(game_dt));
         self.clock.begin_frame_with(dt, game_dt);
@@ -251,14 +253,16 @@ impl Core {
         }
     }
 
-    /// Begins a step of a host that decides when there is one.
+    /// Begins a fixed step of the length that the host passes.
     pub(crate) fn begin_fixed_step_of(&self, step: Nanos) {
         let step = Step::of(step);
         self.clock.begin_fixed_step_of(step);
         self.report_if_invalid(step);
     }
 
-    /// `false`: no step is due, or those that are were too many, and are dropped.
+    /// Begins the next fixed step. Returns `false` if none is due, or if the frame
+    /// has had as many as it may have: the steps left over are dropped and
+    /// reported.
     pub(crate) fn begin_fixed_step(&self) -> bool {
         if self.clock.begin_fixed_step() {
             return true;
@@ -273,7 +277,7 @@ impl Core {
         false
     }
 
-    /// The reading of a clock that a wait registered now counts from.
+    /// The reading of `clock` from which a wait registered now counts.
     #[inline]
     pub(crate) fn now_ns(&self, clock: ClockRef<'_>) -> u64 {
         match clock {
@@ -282,7 +286,8 @@ impl Core {
         }
     }
 
-    /// How far a clock gets in this frame.
+    /// The reading of `clock` in this frame. The game clock's is the frame's time,
+    /// also inside a fixed step.
     #[inline]
     pub(crate) fn reached_ns(&self, clock: ClockRef<'_>) -> u64 {
         match clock {
@@ -292,19 +297,19 @@ impl Core {
         }
     }
 
-    /// Calls user code of the host as from inside.
+    /// Calls the host's code in a scope of this executor.
     pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
         let _telling = Telling(self);
         scope::enter(self, |_| call::out(f))
     }
 
-    /// Has `waker` called when something becomes due outside of a run.
+    /// Sets the waker that is called when something becomes due outside of a run.
     pub(crate) fn set_host(&self, waker: Waker) {
         self.outside.set_host();
         self.inbox.set_host(waker);
     }
 
-    /// Whether something is ready, waits for a phase, or counts.
+    /// Whether a coroutine is ready, waits for a phase, or counts frames or steps.
     pub(crate) fn has_ready(&self) -> bool {
         self.look();
         if self.inbox.has_messages() || self.arrivals.has_calls() {
@@ -323,7 +328,7 @@ impl Core {
         ready
     }
 
-    /// How much dt it takes until the earliest timer is due.
+    /// The dt, in nanoseconds, after which the earliest timer is due.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         self.look();
         let mut next: Option<u64> = None;
@@ -334,7 +339,7 @@ impl Core {
                 next = next.into_iter().chain(dt).min();
             };
             if self.has_pauses() {
-                // The first in a wheel need not be the first that is due.
+                // The earliest timer of a wheel need not be due first.
                 timers.each(&mut |clock, deadline_ns, key| {
                     if let Some(grown_ns) = self.growth_unless_paused(phase, clock.index(), key) {
                         due_at(clock, deadline_ns.saturating_add(grown_ns));
@@ -347,8 +352,8 @@ impl Core {
         next
     }
 
-    /// How much dt it takes until a run of `phase` has `clock` at or past
-    /// `deadline_ns`. `None`: the clock stands still.
+    /// The dt, in nanoseconds, after which a run of `phase` finds `clock` at or
+    /// past `deadline_ns`. `None` if the clock stands still.
     fn dt_until(&self, phase: PhaseIndex, clock: ClockRef<'_>, deadline_ns: u64) -> Option<u64> {
         let clocks = &self.clock;
         let fixed = phase == PhaseIndex::FIXED_UPDATE;
@@ -359,7 +364,7 @@ impl Core {
             ClockRef::Child(clock) => clock.dt_until(deadline_ns)?,
         };
         if fixed {
-            // Without a step the phase is not run.
+            // The phase runs only in a step.
             Some(dt.max(clocks.dt_until_step_at(0)?))
         } else {
             Some(dt)

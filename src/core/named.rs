@@ -1,9 +1,9 @@
-//! Waits for what has a name, a signal or a watch, for those who inspect a
-//! coroutine.
+//! Waits for signals and watches that have a name, noted for snapshots and
+//! traces.
 //!
-//! The wait itself is one of the coroutine's waker, of which the executor knows
-//! nothing. So a wait for something named is noted here for as long as it lasts; one
-//! for something without a name costs nothing.
+//! To the executor, such a wait is a wait for a call of the coroutine's waker.
+//! So a wait for a named source is noted here until it ends. A wait for a
+//! source without a name costs nothing.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +19,7 @@ use crate::time::Phase;
 use super::Core;
 use super::scope;
 
-/// Something that has a name, and that coroutines wait for.
+/// A signal or a watch that has a name.
 #[derive(Clone)]
 pub(crate) struct Source {
     kind: Kind,
@@ -51,7 +51,7 @@ impl Source {
         &self.name
     }
 
-    /// A wait for it, as a snapshot shows it.
+    /// The wait for this source, as a snapshot shows it.
     fn wait(&self, phase: Phase) -> Wait {
         let name = self.name.clone();
         match self.kind {
@@ -61,18 +61,19 @@ impl Source {
     }
 }
 
-/// The waits of an executor's coroutines for what has a name.
+/// The waits of an executor's coroutines for named sources.
 #[derive(Default)]
 pub(super) struct NamedWaits(Slab<(TaskKey, Source)>);
 
-/// One of them. It ends when this is dropped.
+/// A wait for a named source. It ends when this is dropped.
 pub(crate) struct NamedWait {
     executor: u32,
     index: usize,
 }
 
 impl NamedWait {
-    /// The coroutine that is being polled waits for `source`. `None`: there is none.
+    /// Notes that the coroutine being polled waits for `source`. `None` if no
+    /// coroutine is being polled.
     pub(crate) fn begin(source: &Source) -> Option<Self> {
         scope::with(|scope| {
             let scope = scope?;
@@ -85,7 +86,7 @@ impl NamedWait {
         })
     }
 
-    /// The source is about to wake the coroutine.
+    /// Notes that the source is about to wake the coroutine.
     pub(crate) fn note_woken(&self) {
         scope::with_executor(self.executor, |core| {
             if core.watch.is_on() {
@@ -106,8 +107,8 @@ impl Drop for NamedWait {
 }
 
 impl Core {
-    /// Shows each wait for something named to `show`: whose it is, and what it
-    /// looks like in a phase.
+    /// Calls `show` with each wait for a named source: its coroutine, and how it
+    /// looks in a phase.
     pub(super) fn each_named_wait(&self, mut show: impl FnMut(TaskKey, &dyn Fn(Phase) -> Wait)) {
         for (_, (task, source)) in &self.named_waits.borrow().0 {
             show(*task, &|phase| source.wait(phase));

@@ -1,9 +1,10 @@
-//! Telling a host that sleeps: something has become due outside of a run.
+//! Notifying a sleeping host that something has become due outside of a run.
 //!
-//! What makes something due notes it, in the one place where tasks become ready
-//! ([`Core::enlist`]) and where waits and timers begin or go on outside of a run.
-//! When the call that led there is about to return, it tells the host. What happens
-//! in a run is for the host to see after it.
+//! Code that makes something due notes it. This is the one place where tasks
+//! become ready ([`Core::enlist`]), and the places where waits and timers begin
+//! or continue outside of a run. The outermost call notifies the host before it
+//! returns. What becomes due in a run needs no notification: the host looks
+//! after the run.
 
 #![forbid(unsafe_code)]
 
@@ -14,13 +15,13 @@ use crate::coroutine::TaskKey;
 use super::Core;
 use super::call;
 
-/// What the host has to be told.
+/// What the host has to be notified of.
 #[derive(Debug, Default)]
 pub(super) struct Outside {
-    /// Whether something has become due since the host last looked or was told.
+    /// Whether something has become due since the host last looked or was notified.
     is_due: Cell<bool>,
-    /// Whether the host wants to be told: not during a run, nor once it has been
-    /// told, until it looks.
+    /// Whether to notify the host. `false` during a run, and from a notification
+    /// until the host looks.
     listens: Cell<bool>,
     has_host: Cell<bool>,
 }
@@ -32,21 +33,21 @@ impl Outside {
         self.listens.set(false);
     }
 
-    /// The host is about to look, or a run has ended, after which it does.
+    /// Notes that the host is about to look, or that a run has ended.
     #[inline]
     pub(super) fn look(&self) {
         self.is_due.set(false);
         self.listens.set(self.has_host.get());
     }
 
-    /// The host wants to be told from now on.
+    /// Notes that the host wants notifications from now on.
     pub(super) fn set_host(&self) {
         self.has_host.set(true);
         self.look();
     }
 }
 
-/// Tells the host when it is dropped, also by a panic.
+/// Notifies the host when it is dropped, also by a panic.
 pub(crate) struct Telling<'a>(pub(crate) &'a Core);
 
 impl Drop for Telling<'_> {
@@ -57,15 +58,15 @@ impl Drop for Telling<'_> {
 }
 
 impl Core {
-    /// Something has become due. A function that calls this, or calls one that does, calls
-    /// [`tell_host`](Core::tell_host) when it is done.
+    /// Notes that something has become due. A function that calls this, also
+    /// indirectly, calls [`tell_host`](Core::tell_host) before it returns.
     #[inline]
     pub(super) fn note_due(&self) {
         self.outside.is_due.set(true);
     }
 
-    /// Tells the host if something has become due outside of a run. Calls user code,
-    /// which may do anything but unwind.
+    /// Notifies the host if something has become due outside of a run. Calls user
+    /// code, and catches its panic.
     #[inline]
     pub(crate) fn tell_host(&self) {
         if self.outside.listens.get() && self.outside.is_due.get() {
@@ -73,15 +74,15 @@ impl Core {
         }
     }
 
-    /// The same for a wake, whose panics are its caller's.
+    /// Notifies the host after a wake. A panic of the host's waker is passed on to
+    /// the caller of the wake.
     pub(super) fn tell_host_of_wake(&self) {
         if self.outside.listens.get() && self.outside.is_due.get() {
             self.call_host();
         }
     }
 
-    /// The same after a start: its coroutine may have begun to wait for something of
-    /// the executor's own.
+    /// Notifies the host after a start, whose coroutine may have registered a wait.
     #[inline]
     pub(super) fn tell_host_of_start(&self, key: TaskKey) {
         if self.outside.listens.get() {
@@ -107,7 +108,8 @@ impl Core {
         core.inbox.announce();
     }
 
-    /// The host is about to look at what is due: from now on it is to be told anew.
+    /// Notes that the host is about to look at what is due, and wants a new
+    /// notification after that.
     pub(super) fn look(&self) {
         self.inbox.acknowledge();
         if self.runs.phase().is_none() {

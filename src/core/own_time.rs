@@ -1,8 +1,8 @@
-//! The clock that the coroutine being polled counts on.
+//! The clock on which the coroutine being polled counts.
 //!
-//! For most that is the game clock, and nothing is done about it. While one of
-//! an owner with another clock is polled, that one is shown: plain waits count
-//! on it, and the time reads as it does.
+//! For most coroutines that is the game clock, and needs no work. While a
+//! coroutine of an owner with another clock is polled, that clock is *shown*:
+//! plain waits count on it, and the time is read from it.
 
 #![forbid(unsafe_code)]
 
@@ -14,11 +14,11 @@ use super::Core;
 use super::scope::Scope;
 use super::task::{Flags, Task};
 
-/// From where a coroutine counts its own time, so that there is something below:
-/// fixed time may stand behind what the coroutine has been paused for.
+/// The zero of a coroutine's own time. It is not 0, because fixed time may be
+/// less than the length of the coroutine's pauses.
 const ZERO: u64 = 1 << 62;
 
-/// Shows the clock that was shown before, when it is dropped.
+/// Shows the previous clock again when it is dropped.
 pub(super) struct Shown<'a> {
     core: &'a Core,
     clock: Option<Rc<ClockState>>,
@@ -26,7 +26,7 @@ pub(super) struct Shown<'a> {
 }
 
 impl Core {
-    /// Shows the clock of a task for as long as the result is kept.
+    /// Shows the clock of a task until the result is dropped.
     #[inline]
     pub(super) fn show_clock_of(&self, task: Task<'_>) -> Option<Shown<'_>> {
         if task.has(Flags::CLOCK) || self.clock.has_view() {
@@ -62,15 +62,15 @@ impl Core {
         }
     }
 
-    /// The time that the coroutine polled by `scope` counts on, for what begins
-    /// now and goes on in `phase`: what its clock reads, less what it has been
-    /// paused for. In a fixed step, the game clock reads the step's time.
+    /// The own time of the coroutine that `scope` polls, for something that begins
+    /// now and continues in `phase`: the reading of its clock less its pauses. In a
+    /// fixed step, the game clock reads the step's time.
     pub(crate) fn own_time_ns(&self, scope: &Scope<'_>, phase: PhaseIndex) -> u64 {
         self.own_time_of(scope, phase, |clock| self.now_ns(clock))
     }
 
-    /// The same for what has begun: in the fixed phase it goes by the time of the
-    /// steps, wherever it is looked at.
+    /// The same for something that has begun before. In the fixed phase it reads
+    /// the time of the steps, even if it is polled in another phase.
     pub(crate) fn own_time_in(&self, scope: &Scope<'_>, phase: PhaseIndex) -> u64 {
         self.own_time_of(scope, phase, |clock| match clock {
             ClockRef::Game if phase == PhaseIndex::FIXED_UPDATE => self.clock.fixed_ns(),
@@ -94,7 +94,8 @@ impl Core {
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
         self.core.clock.set_view(self.view);
-        // It is never the last to hold a clock that user code could see dropped.
+        // This is never the last reference to a clock whose drop user code could
+        // observe.
         let shown = self.core.own_clock.replace(self.clock.take());
         drop(shown);
     }

@@ -24,15 +24,15 @@ impl Core {
         }
     }
 
-    /// The owner of a task, which may be gone.
+    /// The owner of a task. It may have been removed.
     #[inline]
     pub(crate) fn owner_of(&self, task: Task<'_>) -> Option<OwnerIndex> {
         let member = task.member()?;
         Some(self.owners.borrow().owner_of(member))
     }
 
-    /// The owner of what is spawned in `scope`: that of the coroutine being
-    /// polled, or of the callback.
+    /// The owner of coroutines that are spawned in `scope`: that of the coroutine
+    /// being polled, or of the callback.
     #[inline]
     pub(crate) fn owner_in(&self, scope: &Scope<'_>) -> Option<OwnerIndex> {
         match scope.current() {
@@ -41,14 +41,14 @@ impl Core {
         }
     }
 
-    /// Stops all coroutines that an owner and those below it have now.
+    /// Stops all coroutines that an owner and the owners below it have now.
     pub(crate) fn stop_owned(&self, owner: OwnerIndex) {
         let mut tasks = self.owned.take();
         self.owners.borrow().tasks(owner, &mut tasks);
         self.stop_all(tasks);
     }
 
-    /// Removes an owner, and stops all it owns.
+    /// Removes an owner, and stops all its coroutines.
     pub(crate) fn remove_owner(&self, owner: OwnerIndex) {
         let mut tasks = self.owned.take();
         self.owners.borrow_mut().remove(owner, &mut tasks);

@@ -1,4 +1,4 @@
-//! Panics that no join returns: reported, or let through to the host.
+//! Panics that no join returns: reported, or passed on to the host.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,7 @@ use super::call::{self, Foreign, Payload};
 use super::cell::Guarded;
 use super::task::Task;
 
-/// What a coroutine panicked with, and when.
+/// The payload of a coroutine's panic, and when it was raised.
 #[derive(Debug)]
 pub(crate) struct Panicked {
     payload: Foreign<Payload>,
@@ -25,12 +25,12 @@ impl Panicked {
     }
 }
 
-/// What becomes of panics that no join returns.
+/// How panics that no join returns are handled.
 #[derive(Debug)]
 pub(super) struct Panics {
-    /// Whether the host gets them, rather than a report.
+    /// Whether they are passed on to the host instead of reported.
     propagate: bool,
-    /// The first one since the host got one.
+    /// The first one since the last that was passed on.
     pending: Guarded<Option<(Report, Foreign<Payload>)>>,
 }
 
@@ -52,7 +52,8 @@ impl Core {
         }
     }
 
-    /// No handle is left that could return what a task panicked with.
+    /// Reports the panic of a task, or passes it on: no handle can return it any
+    /// more.
     #[cold]
     pub(super) fn report_unread(&self, task: Task<'_>) {
         let panicked = self.tasks.cold(task, |cold| cold.panic.take()).flatten();
@@ -68,8 +69,8 @@ impl Core {
         }
     }
 
-    /// Reports a panic, or keeps it for the host, if that wants the first one. Calls
-    /// user code: nothing may be borrowed.
+    /// Reports a panic, or keeps the first one if it is to be passed on to the
+    /// host. Calls user code: nothing may be borrowed.
     pub(crate) fn pass_on(&self, report: Report, payload: Foreign<Payload>) {
         if self.panics.propagate && !self.is_closed() {
             let mut pending = self.panics.pending.borrow_mut();
@@ -81,7 +82,7 @@ impl Core {
         self.report(&report);
     }
 
-    /// A run is over: panics if something has panicked that the host wants to see.
+    /// Ends a run by raising the panic that is to be passed on to the host, if any.
     #[inline]
     pub(super) fn let_panic_through(&self) {
         if self.panics.propagate && !std::thread::panicking() {
@@ -92,7 +93,7 @@ impl Core {
         }
     }
 
-    /// The executor ends before the host got to see a panic.
+    /// Reports the panic that the host has not received before the executor ended.
     pub(super) fn report_pending_panic(&self) {
         let pending = self.panics.pending.take();
         if let Some((report, _payload)) = pending {

@@ -1,10 +1,10 @@
-//! Pausing: a flag that makes a run look twice, one wake that is remembered, and
-//! the time of timers that stands still.
+//! Pausing: a flag that makes a run look twice, one remembered wake, and timers
+//! that stand still.
 //!
 //! Nothing is taken out of queues and wheels when a coroutine is paused. A wait
-//! that is due meanwhile is served, and its coroutine owes one poll; a timer that
-//! comes up is put aside, and given back to its wheel for as long as the pause
-//! was.
+//! that is due in the pause is served, and its coroutine is owed one poll. A
+//! timer that its wheel finds due is parked. On resume it is inserted again,
+//! later by the length of the pause.
 
 #![forbid(unsafe_code)]
 
@@ -23,8 +23,8 @@ use super::timer::Fate;
 use super::timer::wheel::Due;
 
 impl Core {
-    /// Pauses or resumes one coroutine. `false`: it was so already, or has
-    /// ended.
+    /// Pauses or resumes one coroutine. Returns `false` if that changes nothing, or
+    /// if the coroutine has ended.
     pub(crate) fn set_paused(&self, key: TaskKey, paused: bool) -> bool {
         let task = self.tasks.get(key);
         let Some(task) = task.filter(|task| task.is_alive()) else {
@@ -41,8 +41,9 @@ impl Core {
         true
     }
 
-    /// Pauses or resumes an owner, and with it all that it and those below it
-    /// own, in the order in which that was spawned. `false`: it was so already.
+    /// Pauses or resumes an owner, with all coroutines of it and of the owners
+    /// below it, in the order in which they were spawned. Returns `false` if that
+    /// changes nothing.
     pub(crate) fn set_owner_paused(&self, owner: OwnerIndex, paused: bool) -> bool {
         let mut tasks = self.owned.take();
         let changed = {
@@ -65,7 +66,7 @@ impl Core {
         changed
     }
 
-    /// Sees to it that a task is paused if it, or an owner of it, is.
+    /// Pauses a task if its own flag or an owner above it says so, else resumes it.
     fn update_pause(&self, task: Task<'_>, readings: &Readings) {
         let owner = self.owner_of(task);
         let held = owner.is_some_and(|owner| self.owners.borrow().is_held(owner));
@@ -83,8 +84,8 @@ impl Core {
         }
     }
 
-    /// A task is not paused any more: its timers go on, and it is ready if it has
-    /// been woken.
+    /// Resumes a task: its timers count again, and it is ready if a wake was
+    /// remembered.
     fn unpause(&self, task: Task<'_>, readings: &Readings) {
         let owed = self.read_pause(task, |pause| {
             pause.end(readings);
@@ -93,7 +94,7 @@ impl Core {
         let Some((parked, wake)) = owed else {
             return;
         };
-        // Its timers count again.
+        // The timers count again, so one may be due earlier than the host knows.
         self.note_due();
         for timer in parked {
             if !self.is_live(timer.key) {
@@ -116,8 +117,8 @@ impl Core {
         }
     }
 
-    /// A paused coroutine would be polled in a run of `phase`: the first such
-    /// wake is remembered.
+    /// Remembers that a paused coroutine would have been polled in a run of
+    /// `phase`. The first such wake counts.
     #[cold]
     pub(super) fn remember_wake(&self, task: Task<'_>, phase: PhaseIndex) {
         self.with_pause(task, |pause| {
@@ -125,8 +126,8 @@ impl Core {
         });
     }
 
-    /// The same, for what made it ready before the pause: that comes before
-    /// whatever has been remembered in the pause.
+    /// Remembers a wake from before the pause. It precedes any wake that was
+    /// remembered in the pause.
     #[cold]
     pub(super) fn remember_earlier_wake(&self, task: Task<'_>, phase: PhaseIndex) {
         self.with_pause(task, |pause| pause.wake = Some(phase));
@@ -148,13 +149,13 @@ impl Core {
         read.flatten()
     }
 
-    /// Whether some coroutine is paused, or has been.
+    /// Whether a live coroutine is paused or has been paused.
     #[inline(always)]
     pub(crate) fn has_pauses(&self) -> bool {
         self.pauses.get() > 0
     }
 
-    /// What becomes of a timer that a wheel found due.
+    /// Decides what becomes of a timer that a wheel found due.
     pub(super) fn fate(&self, phase: PhaseIndex, clock: ClockIndex, due: &Due) -> Fate {
         let key = WaitKey::from_bits(due.key);
         let Some(task) = self.task_of(key) else {
@@ -185,8 +186,8 @@ impl Core {
         }
     }
 
-    /// By how much a timer in a wheel is due later than it stands there. `None`:
-    /// it is dead, or its coroutine is paused.
+    /// How much later a timer is due than its deadline in the wheel says. `None` if
+    /// it is stale, or its coroutine is paused.
     pub(super) fn growth_unless_paused(
         &self,
         phase: PhaseIndex,
@@ -204,8 +205,8 @@ impl Core {
         (!task.has(Flags::PAUSED)).then_some(grown_ns)
     }
 
-    /// For how long the task was paused since the timer was registered, or since
-    /// this was last asked.
+    /// How long the task was paused since the timer was registered, or since the
+    /// previous call for it.
     fn take_growth(
         &self,
         task: Task<'_>,
@@ -227,8 +228,8 @@ impl Core {
         taken.unwrap_or(0)
     }
 
-    /// A timer was registered in the poll of `scope`, whose coroutine may be
-    /// paused or have been.
+    /// Notes a timer that was registered in the poll of `scope`. Its coroutine may
+    /// be paused or have been paused.
     #[cold]
     #[inline(never)]
     pub(super) fn note_timer(
@@ -242,15 +243,15 @@ impl Core {
             return;
         };
         if task.has(Flags::PAUSED) {
-            // It paused itself, in this very poll.
+            // The coroutine paused itself in this poll.
             let (index, now_ns) = (clock.index(), self.now_ns(clock));
             self.with_pause(task, |pause| pause.add_clock(index, now_ns));
         }
         self.take_growth(task, phase, clock.index(), key);
     }
 
-    /// For how long the coroutine that `scope` polls has been paused, as `clock`
-    /// counts in runs of `phase`.
+    /// How long the coroutine that `scope` polls has been paused, as `clock` counts
+    /// in runs of `phase`.
     #[inline(always)]
     pub(crate) fn paused_ns(&self, scope: &Scope<'_>, phase: PhaseIndex, clock: ClockIndex) -> u64 {
         if self.has_pauses() {
@@ -273,8 +274,9 @@ impl Core {
         total.unwrap_or(0)
     }
 
-    /// For how long the task of a timer was paused since that was registered, as
-    /// `measure` counts; and what that read when the pause began that lasts.
+    /// How long the task of a timer was paused since the timer was registered, as
+    /// `measure` counts; and if it is paused now, what `measure` read when that
+    /// began.
     pub(super) fn pause_of_timer(
         &self,
         task: Task<'_>,
@@ -294,7 +296,7 @@ impl Core {
         (grown_ns, stopped_ns.filter(|_| task.has(Flags::PAUSED)))
     }
 
-    /// The timers that are put aside with a task.
+    /// The timers that are parked with a task.
     pub(super) fn parked_timers(&self, task: Task<'_>) -> Vec<ParkedTimer> {
         let parked = self.read_pause(task, |pause| pause.parked.clone());
         parked.unwrap_or_default()
@@ -305,9 +307,8 @@ impl Core {
         self.read_pause(task, |pause| pause.wake).flatten()
     }
 
-    /// For how long the coroutine has been paused that the wait under `key`
-    /// resumes, as `clock` counts in runs of `phase`. `None`: the wait is not
-    /// registered.
+    /// How long the coroutine that the wait under `key` resumes has been paused, as
+    /// `clock` counts in runs of `phase`. `None` if the wait is not registered.
     pub(crate) fn paused_ns_of(
         &self,
         key: WaitKey,
@@ -318,13 +319,13 @@ impl Core {
         Some(self.paused_in_all_ns(Some(task), phase, clock))
     }
 
-    /// Whether the wait under `key` is registered, and resumes this task.
+    /// Whether the wait under `key` is registered and resumes `task`.
     pub(crate) fn is_wait_of(&self, key: WaitKey, task: Option<Task<'_>>) -> bool {
         let waits = self.task_of(key);
         waits.is_some() && waits == task
     }
 
-    /// What all clocks read that are waited on, and those that `more` adds.
+    /// The readings of all clocks that have timers, and of those that `more` adds.
     fn readings(&self, more: impl FnOnce(&mut dyn FnMut(ClockIndex, u64))) -> Readings {
         let mut readings = vec![
             (ClockIndex::GAME, self.reached_ns(ClockRef::Game)),
@@ -342,7 +343,7 @@ impl Core {
         Rc::from(readings)
     }
 
-    /// Adds the clock that a task itself counts on, whether it has timers or not.
+    /// Adds the clock on which a task counts, whether it has timers or not.
     fn read_clock_of(&self, task: Task<'_>, add: &mut dyn FnMut(ClockIndex, u64)) {
         if task.has(Flags::CLOCK) {
             if let Some(owner) = self.owner_of(task) {

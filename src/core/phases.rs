@@ -1,5 +1,4 @@
-//! What an executor keeps for each phase: its latest run, and what waits for the
-//! next.
+//! The state of each phase: its latest run, and the waits for the next one.
 
 #![forbid(unsafe_code)]
 
@@ -16,15 +15,16 @@ use super::timer::{Counts, Fate, PhaseTimers};
 
 /// One phase.
 pub(crate) struct PhaseState {
-    /// How many runs of it have begun. A wait is ready once a run in which it
-    /// is due has begun, so it compares with these four.
+    /// How many runs of the phase have begun. A wait is ready once a run in which
+    /// it is due has begun. To find out, it compares with this field and the next
+    /// three.
     pub(crate) runs: Cell<u64>,
     /// The frame of the latest run.
     pub(crate) frame: Cell<u64>,
-    /// The game clock in the latest run: fixed time for the fixed phase.
+    /// The game clock in the latest run; fixed time if this is the fixed phase.
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
-    /// Whether it is the phase of fixed steps.
+    /// Whether this is the fixed phase.
     is_fixed: bool,
     /// The tasks that are ready for the next run.
     pub(crate) ready: Guarded<ReadyList>,
@@ -49,7 +49,7 @@ impl PhaseState {
         }
     }
 
-    /// What a clock read in the latest run.
+    /// What `clock` read in the latest run.
     #[inline]
     pub(crate) fn reading(&self, clock: ClockRef<'_>) -> u64 {
         match clock {
@@ -59,7 +59,7 @@ impl PhaseState {
         }
     }
 
-    /// A run begins.
+    /// Notes that a run begins.
     pub(crate) fn begin_run(&self, clock: &FrameClock) {
         self.runs.set(self.runs.get() + 1);
         self.frame.set(clock.frame());
@@ -67,8 +67,9 @@ impl PhaseState {
         self.real_ns.set(clock.real_ns());
     }
 
-    /// By what pauses are measured for timers on `clock`: fixed time stands
-    /// elsewhere than the game clock, and goes on at other moments.
+    /// The clock that measures the pauses of timers on `clock`. In the fixed phase
+    /// fixed time takes the place of the game clock: it reads and advances
+    /// differently.
     pub(crate) fn measure(&self, clock: ClockIndex) -> ClockIndex {
         if clock == ClockIndex::GAME && self.is_fixed {
             ClockIndex::FIXED
@@ -77,8 +78,8 @@ impl PhaseState {
         }
     }
 
-    /// Moves the timers that are due in the run that has begun to `due`.
-    /// `fate` is asked about each of them, if something may have been paused.
+    /// Moves the timers that are due in the run that has begun to `due`. `fate`
+    /// decides about each of them. Without it, no coroutine has been paused.
     pub(crate) fn expire_timers(
         &self,
         due: &mut Vec<Due>,
@@ -88,7 +89,7 @@ impl PhaseState {
         timers.expire(self.frame.get(), |clock| self.now_ns(clock), due, fate);
     }
 
-    /// What one of the executor's own clocks reads in the latest run.
+    /// What one of the executor's own clocks read in the latest run.
     fn now_ns(&self, clock: ClockIndex) -> u64 {
         match clock {
             ClockIndex::GAME => self.game_ns.get(),
@@ -96,7 +97,7 @@ impl PhaseState {
         }
     }
 
-    /// Whether the run that has begun has nothing to look at.
+    /// Whether the run that has begun has nothing to do.
     pub(crate) fn is_idle(&self) -> bool {
         self.ready.borrow().keys.is_empty()
             && self.queue.borrow().keys().is_empty()
@@ -104,7 +105,7 @@ impl PhaseState {
             && self.timers.borrow().is_idle(|clock| self.now_ns(clock))
     }
 
-    /// Whether nothing is ready, waits for a run, or counts.
+    /// Whether a live wait waits for a run of the phase, or counts.
     pub(crate) fn has_waits(&self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
         self.queue.borrow().keys().iter().any(|&key| is_live(key))
             || self.counts.borrow_mut().is_waiting(is_live)
@@ -112,7 +113,8 @@ impl PhaseState {
 }
 
 /// The phases of an executor: the named ones, and the custom ones that have
-/// been used. They stay where they are, so that a run can hold on to its own.
+/// been used. Their addresses do not change, so a run can keep a reference to
+/// its phase.
 pub(crate) struct Phases {
     named: [PhaseState; PhaseIndex::NAMED],
     custom: OnceCell<Box<[OnceCell<Box<PhaseState>>]>>,
@@ -131,7 +133,7 @@ impl Phases {
         }
     }
 
-    /// A phase, unless it is a custom one.
+    /// A named phase. `None` for a custom one.
     #[inline(always)]
     pub(crate) fn named(&self, phase: PhaseIndex) -> Option<&PhaseState> {
         self.named.get(phase.as_usize())
@@ -160,7 +162,8 @@ impl Phases {
         })
     }
 
-    /// Every phase there is.
+    /// Calls `f` with the named phases, then with the custom ones that have been
+    /// used.
     pub(crate) fn each(&self, mut f: impl FnMut(PhaseIndex, &PhaseState)) {
         for (phase, state) in PhaseIndex::ALL_NAMED.into_iter().zip(&self.named) {
             f(phase, state);

@@ -6,28 +6,27 @@ use std::mem;
 
 use super::key::WaitKey;
 
-/// Waits for the next run of a phase. A run takes those that are due, whose
-/// coroutines queue up anew if they wait again.
+/// The waits for the next run of a phase. A run takes those that are due. A
+/// coroutine that waits again is pushed again.
 ///
 /// ```text
 /// [ a b c | d e ]
 ///          ^ line: d and e have begun to wait in this frame
 /// ```
 ///
-/// What waits for a later *frame* is due in a run only if it stands before the
-/// line. A wait that is dropped leaves its key behind, which nothing answers to
-/// any more.
+/// A wait for a later *frame* is due in a run only if its key is before the
+/// line. A wait that is dropped leaves a stale key behind.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Vec<WaitKey>,
-    /// The memory of the list that was taken before.
+    /// The buffer of the list that was taken before.
     spare: Vec<WaitKey>,
     line: usize,
     /// How many keys may be stale.
     stale: usize,
 }
 
-/// So many stale keys are not worth a sweep.
+/// Up to this many stale keys are not worth a sweep.
 const FEW: usize = 64;
 
 impl Queue {
@@ -36,7 +35,7 @@ impl Queue {
         self.waiting.push(key);
     }
 
-    /// The same, if it takes no more memory.
+    /// Pushes a key if the buffer has room for it. Returns whether it had.
     #[inline(always)]
     pub(crate) fn push_in_place(&mut self, key: WaitKey) -> bool {
         let has_room = self.waiting.len() < self.waiting.capacity();
@@ -46,13 +45,13 @@ impl Queue {
         has_room
     }
 
-    /// A frame begins: whatever waits has begun to in an earlier one.
+    /// Notes that a frame begins: all waits in the queue began in an earlier one.
     pub(crate) fn begin_frame(&mut self) {
         self.line = self.waiting.len();
     }
 
-    /// Takes the waits that are due in a run that begins now. `is_later` is asked
-    /// about those that have begun in this frame.
+    /// Takes the waits that are due in a run that begins now. `is_later` tells
+    /// whether a wait that began in this frame is due in a later one.
     pub(crate) fn take_due(&mut self, mut is_later: impl FnMut(WaitKey) -> bool) -> Vec<WaitKey> {
         let mut due = mem::replace(&mut self.waiting, mem::take(&mut self.spare));
         self.stale = 0;
@@ -73,13 +72,14 @@ impl Queue {
         due
     }
 
-    /// Takes back the memory of a list that was taken.
+    /// Takes back the buffer of a list that was taken.
     pub(crate) fn give_back(&mut self, mut due: Vec<WaitKey>) {
         due.clear();
         self.spare = due;
     }
 
-    /// A wait was dropped. Sweeps the keys of such waits before they are many.
+    /// Counts a wait that was dropped, and sweeps stale keys once they are too
+    /// many.
     pub(crate) fn note_stale(&mut self, mut is_live: impl FnMut(WaitKey) -> bool) {
         self.stale += 1;
         if self.stale > FEW && self.stale * 2 > self.waiting.len() {
@@ -96,7 +96,7 @@ impl Queue {
         }
     }
 
-    /// The keys of those that wait, stale ones among them.
+    /// The keys in the queue, stale ones included.
     pub(crate) fn keys(&self) -> &[WaitKey] {
         &self.waiting
     }
@@ -122,7 +122,7 @@ mod tests {
         (0..2).for_each(|index| queue.push(key(index)));
         queue.begin_frame();
         (2..5).for_each(|index| queue.push(key(index)));
-        // 0 began in an earlier frame, and is due whatever it waits for.
+        // 0 began in an earlier frame, so a wait for a later frame is due too.
         assert_eq!(take(&mut queue, &[0, 3]), [0, 1, 2, 4]);
         assert_eq!(take(&mut queue, &[0, 3]), []);
         queue.begin_frame();
@@ -136,7 +136,7 @@ mod tests {
         (0..many).for_each(|index| queue.push(key(index)));
         queue.begin_frame();
         (many..many + 10).for_each(|index| queue.push(key(index)));
-        // All but every tenth of the earlier ones go.
+        // Only every tenth of the earlier ones stays.
         let is_live = |key: WaitKey| key.index() % 10 == 0 || key.index() >= many;
         for _ in 0..=FEW {
             queue.note_stale(is_live);

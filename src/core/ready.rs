@@ -15,12 +15,12 @@ pub(crate) struct ReadyKey {
     stamp: u32,
 }
 
-/// Which list a task stands in.
+/// The list that a task is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum List {
-    /// That of the run under way.
+    /// The list of the run under way.
     Run,
-    /// That of its phase, for the run of this number.
+    /// The list of its phase, for the run of this number.
     Next(u64),
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum List {
 #[derive(Debug, Default)]
 pub(crate) struct ReadyList {
     pub(crate) keys: Vec<ReadyKey>,
-    /// The memory of the list that was taken before.
+    /// The buffer of the list that was taken before.
     spare: Vec<ReadyKey>,
 }
 
@@ -38,19 +38,19 @@ impl ReadyList {
         mem::replace(&mut self.keys, mem::take(&mut self.spare))
     }
 
-    /// Takes back the memory of a list that was taken.
+    /// Takes back the buffer of a list that was taken.
     pub(crate) fn give_back(&mut self, mut keys: Vec<ReadyKey>) {
         keys.clear();
         self.spare = keys;
     }
 }
 
-/// The ready tasks of an executor: a list for the run under way, and, with the
-/// phases, one for the next run of each. A task stands in one of them at most,
-/// and only its latest key counts.
+/// The ready tasks of an executor. The list of the run under way is here; the
+/// list for the next run of each phase is in its `PhaseState`. A task is in one
+/// list at most, and only its latest key counts.
 #[derive(Debug, Default)]
 pub(crate) struct Ready {
-    /// By index of the task: the stamp of its latest key.
+    /// The stamp of each task's latest key, by index of the task.
     ///
     /// ```text
     /// 31          2 1               0
@@ -75,7 +75,7 @@ impl List {
 }
 
 impl Ready {
-    /// A new key for a task that is about to stand in `list`.
+    /// A new key for a task that is about to be added to `list`.
     #[inline]
     pub(crate) fn key(&self, index: u32, list: List) -> ReadyKey {
         {
@@ -108,8 +108,8 @@ impl Ready {
         self.stamps.borrow()[key.index as usize].get() == key.stamp
     }
 
-    /// Whether a ready task stands in the list of its phase for the run of number
-    /// `run`, and not in one that is worked through before.
+    /// Whether a ready task is in its phase's list for the run of number `run`, and
+    /// not in a list that is polled earlier.
     pub(crate) fn is_for(&self, index: u32, run: u64) -> bool {
         let stamp = self.stamps.borrow()[index as usize].get();
         stamp & (IN_RUN | ODD) == List::Next(run).bits()
@@ -122,7 +122,7 @@ impl Ready {
         self.run.borrow_mut().push_back(key);
     }
 
-    /// Whether a task, or one that has been, is in the list of the run under way.
+    /// Whether the list of the run under way has keys, stale ones included.
     pub(crate) fn has_any(&self) -> bool {
         !self.run.borrow().is_empty()
     }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_told_from_that_of_the_run_before_it() {
+    fn the_lists_of_consecutive_runs_differ() {
         let ready = Ready::default();
         ready.key(0, List::Next(4));
         assert!(ready.is_for(0, 4) && !ready.is_for(0, 5));

@@ -1,9 +1,9 @@
-//! How a wait asks to be resumed, and takes that back.
+//! How a wait registers to be resumed, and how it cancels.
 //!
 //! The first wait that a coroutine polls with its own waker registers with the
-//! task itself, every other one with an [entry](super::entry). Either way its
-//! key stands in a queue, a wheel or a ring of joins until the wait has been
-//! served or is dropped.
+//! task itself. Every other wait registers with an [entry](super::entry). In
+//! both cases its key is in a list (a queue, the counts, a wheel or a ring)
+//! until the wait has been served or is dropped.
 
 #![forbid(unsafe_code)]
 
@@ -20,50 +20,50 @@ use super::scope::{self, Scope};
 use super::task::{Flags, Reference, Task};
 use super::timer::Unit;
 
-/// What every wait holds.
+/// The part that all waits have in common.
 #[derive(Debug)]
 pub(crate) struct Registration {
-    /// The key that it is, or was, registered under. `NONE` before it begins and
-    /// when it is over.
+    /// The key under which the wait is or was registered. `NONE` before it begins
+    /// and after it is over.
     key: WaitKey,
-    /// The frame in which it began; if it is not frame-bound, how many runs of
-    /// the phase had begun by then.
+    /// The frame in which the wait began. If it is not frame-bound: how many runs
+    /// of the phase had begun by then.
     began: u64,
     executor: u32,
     phase: PhaseIndex,
-    /// Whether it is due in a later frame than that in which it began, or else in
-    /// the next run of its phase.
+    /// Whether the wait is due in a later frame than that in which it began. If
+    /// not, it is due in the next run of its phase.
     frame_bound: bool,
     stage: Stage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// It has not been polled yet.
+    /// The wait has not been polled yet.
     New,
     Waiting,
-    /// It has been ready.
+    /// The wait has been ready.
     Done,
 }
 
 const _: () = assert!(size_of::<Registration>() == 24);
 
-/// Where the key of a wait stands; each kind of wait knows.
+/// Which list holds the key of a wait. Each kind of wait knows its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     /// The queue of its phase.
     Queue,
-    /// With those that count, for its phase.
+    /// The counts of its phase.
     Counts(Unit),
-    /// The wheel of a clock, for its phase.
+    /// The wheel of a clock, in its phase.
     Timer(ClockIndex),
-    /// The ring of those that join a coroutine.
+    /// The ring of the joined task.
     Joins,
 }
 
 impl Registration {
-    /// Of a wait that resumes in `phase`; if `frame_bound`, in a later frame than
-    /// that in which it begins.
+    /// Makes the registration of a wait that resumes in `phase`. If `frame_bound`,
+    /// it resumes in a later frame than that in which it begins.
     #[inline]
     pub(crate) const fn new(phase: PhaseIndex, frame_bound: bool) -> Self {
         Registration {
@@ -98,8 +98,8 @@ impl Registration {
         self.phase = phase;
     }
 
-    /// Changes the phase of a wait that goes by the steps in the fixed phase, and
-    /// by frames elsewhere.
+    /// Changes the phase of a wait that is bound to steps in the fixed phase, and
+    /// to frames in all others.
     #[inline]
     #[track_caller]
     pub(crate) fn set_stepped_phase(&mut self, phase: PhaseIndex) {
@@ -125,7 +125,7 @@ impl Registration {
         self.key
     }
 
-    /// Notes that a wait begins now, in the phase that is returned.
+    /// Notes that the wait begins now. Returns its phase.
     #[inline(always)]
     pub(crate) fn begin<'c>(&mut self, core: &'c Core) -> &'c PhaseState {
         let state = core.phases.get(self.phase);
@@ -144,8 +144,9 @@ impl Registration {
         self.stage = Stage::Waiting;
     }
 
-    /// Begins a wait for a run of its phase in the short way, if that will do: it is
-    /// the first wait in the poll of its coroutine, and there is room in the queue.
+    /// Begins a wait for a run of its phase the short way. Returns `false` if that
+    /// is not possible: the wait must be the first in the poll of its coroutine,
+    /// and the queue must have room for its key.
     #[inline(always)]
     pub(crate) fn begin_plainly(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let core = scope.core();
@@ -171,8 +172,7 @@ impl Registration {
         self.wait_for_run(scope, cx, state);
     }
 
-    /// Panics if the wait began in another executor, whose frames and keys are not
-    /// the same.
+    /// Panics if the wait began in another executor, where frames and keys differ.
     #[inline(always)]
     pub(crate) fn expect_of(&self, core: &Core) {
         if self.stage == Stage::Waiting && self.executor != core.id {
@@ -180,8 +180,8 @@ impl Registration {
         }
     }
 
-    /// Whether a run has begun in which a wait that began then is due, as far as
-    /// frames and runs go.
+    /// Whether a run has begun in which the wait is due, as far as its frame or its
+    /// number decides.
     ///
     /// # Panics
     ///
@@ -198,8 +198,8 @@ impl Registration {
         self.stage == Stage::Waiting && reached > self.began
     }
 
-    /// Whether this is the wait by which `scope` resumes its coroutine: then it is
-    /// over, and nothing is left of it to take back.
+    /// Whether `scope` resumes its coroutine by this wait. If so, the wait is over,
+    /// and nothing is left to cancel.
     #[inline(always)]
     pub(crate) fn take_resumed(&mut self, scope: &Scope<'_>) -> bool {
         let resumed = scope.is_resumed_by(self.key) && self.executor == scope.core().id;
@@ -215,8 +215,8 @@ impl Registration {
         self.stage = Stage::Done;
     }
 
-    /// The wait is ready, by a run that has taken its key or an end that has taken
-    /// its join: nothing is to be resumed by it any more.
+    /// Ends a wait that is ready, by a run or by the end of the task that it joins.
+    /// It resumes nothing any more.
     #[inline]
     pub(crate) fn finish(&mut self, core: &Core) {
         if self.key.is_entry() {
@@ -229,7 +229,8 @@ impl Registration {
         self.end();
     }
 
-    /// The wait is dropped, or changes hands: nothing is to be resumed by it.
+    /// Cancels the registration of a wait that is dropped or moves to another
+    /// coroutine or waker. It resumes nothing any more.
     #[inline(always)]
     pub(crate) fn cancel(&mut self, place: Place) {
         let key = std::mem::replace(&mut self.key, WaitKey::NONE);
@@ -238,7 +239,7 @@ impl Registration {
         }
     }
 
-    /// Whether it began in this frame, and is due in a later one.
+    /// Whether the wait began in this frame and is due in a later one.
     fn is_for_later_frame(&self, core: &Core) -> bool {
         self.frame_bound && self.began == core.clock.frame()
     }
@@ -250,7 +251,7 @@ impl Registration {
         state.queue.borrow_mut().push(self.key);
     }
 
-    /// Goes on waiting for a run of the phase.
+    /// Continues to wait for a run of the phase.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_on_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
@@ -259,16 +260,16 @@ impl Registration {
         }
     }
 
-    /// Waits for the next run of the phase, behind the others that do: a condition
+    /// Waits for the next run of the phase, behind its other waiters: a condition
     /// did not hold.
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.cancel(Place::Queue);
-        // In a later frame than its first, the next run will do.
+        // The wait is past its first frame, so the next run will do.
         self.frame_bound = false;
         self.begin_for_run(scope, cx);
     }
 
-    /// Waits for the frame, or the run, of number `due`.
+    /// Waits, or continues to wait, for the frame or the run of number `due`.
     pub(crate) fn wait_for_count(
         &mut self,
         scope: &Scope<'_>,
@@ -283,7 +284,8 @@ impl Registration {
         }
     }
 
-    /// Begins to wait for a run of the phase at or past `deadline_ns`, or goes on.
+    /// Waits, or continues to wait, for a run of the phase at or past
+    /// `deadline_ns`.
     #[inline(always)]
     pub(crate) fn wait_for_time(
         &mut self,
@@ -298,10 +300,11 @@ impl Registration {
         self.key = key;
         {
             let mut timers = state.timers.borrow_mut();
-            // A timer that is overdue when it is made waits for the next frame, of
-            // which the wheel knows nothing. In the fixed phase it waits for the
-            // next step, which is the next run. In custom phases it may be overdue
-            // later in the frame: in a fixed step that is ahead of the game clock.
+            // A timer that is overdue when it is registered waits for the next
+            // frame, and the wheel does not know frames. In the fixed phase, it
+            // waits for the next step, which is the next run. In a custom phase, it
+            // may become overdue later in the frame: in a fixed step that is ahead
+            // of the game clock.
             let may_be_overdue = deadline_ns <= core.reached_ns(clock) || timers.may_run_ahead;
             if may_be_overdue && self.is_for_later_frame(core) {
                 timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
@@ -317,8 +320,8 @@ impl Registration {
     /// Waits for the end of a task of `core`.
     pub(crate) fn wait_for_end(&mut self, core: &Core, cx: &Context<'_>, target: &Reference) {
         scope::with(|scope| {
-            // A join that nobody polls, or another executor, hears of the end
-            // through its waker alone.
+            // A join that no coroutine polls, or one of another executor, is notified
+            // of the end through its waker alone.
             let scope = scope.filter(|scope| scope.core().id == core.id);
             let target = core.tasks.of(target);
             let own = scope.and_then(|scope| scope.own_task(cx));
@@ -342,7 +345,7 @@ impl Registration {
         });
     }
 
-    /// Notes that the wait asks a condition, for those who inspect its coroutine.
+    /// Notes that the wait checks a condition, for snapshots.
     pub(crate) fn note_condition(&self, core: &Core) {
         let key = self.key;
         if key.is_entry() {
@@ -352,9 +355,9 @@ impl Registration {
         }
     }
 
-    /// Looks after a wait that is polled again before it is ready, so that the
-    /// coroutine that polls it now is resumed. `false`: it is not registered (any
-    /// more).
+    /// Keeps up a wait that is polled again before it is ready, so that it resumes
+    /// the coroutine that polls it now. Returns `false` if it is not registered, or
+    /// not any more.
     #[inline]
     pub(crate) fn renew(&mut self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
         let key = self.key;
@@ -375,7 +378,7 @@ impl Registration {
         if own.is_some_and(|own| own.index() == key.index()) {
             return true;
         }
-        // It changed hands: with another waker, or another coroutine.
+        // The wait moved: to another waker, or to another coroutine.
         self.cancel(place);
         false
     }
@@ -390,8 +393,8 @@ impl Registration {
     }
 }
 
-/// Registers a wait with the task itself or with an entry; the caller puts the key
-/// where it belongs.
+/// Registers a wait with the task itself or with an entry. The caller adds the
+/// key to its list.
 #[inline(always)]
 fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     if let Some(task) = scope.own_task(cx) {
@@ -406,14 +409,14 @@ fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
 #[inline(always)]
 fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let (task, waker) = polled_by(scope, cx);
-    // Outside of a run, the host may poll it.
+    // Outside of a run, the host may be the one that polls the wait.
     scope.core().note_due();
     let mut entries = scope.core().entries.borrow_mut();
     entries.insert(task, waker, frame_bound)
 }
 
-/// What an entry notes of the poll under way: the coroutine, which has entries from
-/// now on, and the waker.
+/// The coroutine and the waker of the poll under way, for an entry. Flags the
+/// coroutine as having entries.
 fn polled_by(scope: &Scope<'_>, cx: &Context<'_>) -> (TaskKey, Option<Foreign<Waker>>) {
     let waker = foreign_waker(cx, scope.own_task(cx));
     let task = scope.current();
@@ -423,7 +426,7 @@ fn polled_by(scope: &Scope<'_>, cx: &Context<'_>) -> (TaskKey, Option<Foreign<Wa
     (task.map_or(TaskKey::NOBODY, |task| task.task_key()), waker)
 }
 
-/// Clones the waker, which is user code, unless it is the own one of a coroutine.
+/// Clones the waker, which is user code, unless it is a coroutine's own.
 fn foreign_waker(cx: &Context<'_>, own: Option<Task<'_>>) -> Option<Foreign<Waker>> {
     match own {
         Some(_) => None,
@@ -431,13 +434,13 @@ fn foreign_waker(cx: &Context<'_>, own: Option<Task<'_>>) -> Option<Foreign<Wake
     }
 }
 
-// By value: what is handed out by reference has to stand in memory, also where it
-// never comes to this.
+// Takes its arguments by value. By reference, the caller would have to keep the
+// registration in memory even if this is never called.
 #[cold]
 #[inline(never)]
 fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, place: Place) {
-    // Not the innermost scope's executor: there may be none, in a destructor that
-    // the host runs.
+    // Not the executor of the innermost scope: a destructor that the host runs may
+    // have no scope.
     scope::with_executor(executor, |core| core.cancel(key, phase, place));
 }
 
@@ -461,7 +464,8 @@ impl Core {
         }
     }
 
-    /// Changes what an entry resumes and calls. `false`: it is gone.
+    /// Replaces the task and the waker of an entry. Returns `false` if the entry is
+    /// gone.
     fn renew_entry(&self, key: WaitKey, task: TaskKey, waker: Option<Foreign<Waker>>) -> bool {
         let renewed = self.entries.borrow_mut().renew(key, task, waker);
         renewed.is_ok()
@@ -473,7 +477,7 @@ impl Core {
         drop(removed);
     }
 
-    /// Takes a registration back.
+    /// Cancels the registration under `key`.
     fn cancel(&self, key: WaitKey, phase: PhaseIndex, place: Place) {
         if key.is_entry() {
             self.leave_ring(key);
@@ -490,7 +494,7 @@ impl Core {
         }
     }
 
-    /// A key went stale where it stands.
+    /// Notes that a key has gone stale in its list.
     fn note_stale(&self, phase: PhaseIndex, place: Place) {
         let state = self.phases.get(phase);
         match place {

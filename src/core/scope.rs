@@ -1,10 +1,11 @@
-//! Where user code finds the executor that is running it.
+//! Where user code finds the executor that runs it.
 //!
-//! Whenever an executor calls user code it installs a [`Scope`] in a
-//! thread-local: which executor, and which coroutine. Scopes nest: a coroutine
-//! that starts another, or steps another executor, adds one. This is the one
-//! knot of the crate: through it waits and free functions reach the executor
-//! from inside a poll.
+//! Whenever an executor calls user code, it installs a [`Scope`] in a
+//! thread-local. The scope names the executor and the coroutine. Scopes nest: a
+//! coroutine that starts another, or steps another executor, adds one. Through
+//! the scope, waits and free functions reach the executor from inside a poll.
+//! This is the one knot of the crate: the place where modules depend on each
+//! other in a circle.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -36,14 +37,15 @@ std::thread_local! {
 /// One call from an executor into user code.
 pub(crate) struct Scope<'c> {
     core: &'c Core,
-    /// The coroutine that is being polled or dropped. Read on other threads
+    /// The coroutine that is being polled or dropped. Other threads may read it
     /// during a poll, in which it does not change.
     current: Cell<Option<Task<'c>>>,
-    /// The key of the wait by which it is being resumed, if it is by one.
+    /// The key of the wait by which the coroutine is being resumed, if it is by a
+    /// wait.
     resumed: Cell<WaitKey>,
-    /// The waker in the `Context` of the poll under way, by address.
+    /// The address of the waker in the `Context` of the poll under way.
     waker: Cell<*const Waker>,
-    /// Whose callback this is, if it is one of a behaviour.
+    /// The owner of the behaviour whose callback runs, if this is such a call.
     owner: Option<OwnerIndex>,
     outer: *const Scope<'static>,
     depth: u32,
@@ -61,8 +63,8 @@ impl<'c> Scope<'c> {
         self.current.get()
     }
 
-    /// A coroutine is about to be polled, resumed by the wait of that key, or for
-    /// another reason.
+    /// Notes that a coroutine is about to be polled, and the key of the wait by
+    /// which it is resumed.
     #[inline(always)]
     pub(crate) fn set_current(&self, task: Task<'c>, resumed: WaitKey) {
         self.current.set(Some(task));
@@ -74,36 +76,38 @@ impl<'c> Scope<'c> {
         self.current.set(None);
     }
 
-    /// Whether the coroutine is being resumed by the wait of that key: then the
+    /// Whether the coroutine is being resumed by the wait of that key. If so, the
     /// wait is due, and not registered any more.
     #[inline(always)]
     pub(crate) fn is_resumed_by(&self, key: WaitKey) -> bool {
         self.resumed.get() == key
     }
 
-    /// Whether a coroutine is being polled here, and not this one.
+    /// Whether another coroutine than this one is being polled here.
     #[inline(always)]
     pub(crate) fn is_polling_another(&self, key: TaskKey) -> bool {
         let current = self.current.get();
         current.is_some_and(|current| current.task_key() != key && current.is_polled())
     }
 
-    /// Whose callback this is, if it is one of a behaviour.
+    /// The owner of the behaviour whose callback runs, if this is such a call.
     pub(crate) fn owner(&self) -> Option<OwnerIndex> {
         self.owner
     }
 
-    /// What to poll with: the waker that this scope lends.
+    /// The context to poll with. It carries the waker that this scope lends.
     #[inline(always)]
     pub(crate) fn context(&self) -> Context<'_> {
-        // SAFETY: the waker is this scope's own, which lives as long, or one for
-        // which a `Lends` holds a borrow.
+        // SAFETY: the pointer is aligned and not null, since it was made from a
+        // reference. Its waker is alive: it is this scope's own, which lives as
+        // long as the scope, or one that a `Lends` borrows. Only shared references
+        // to it exist.
         Context::from_waker(unsafe { &*self.waker.get() })
     }
 
-    /// Whether `cx` carries the waker that this scope lends. By address: a
-    /// wrapper's waker, even one that wakes this coroutine, may have to be called
-    /// as well.
+    /// Whether `cx` carries the waker that this scope lends. Addresses are
+    /// compared, because a wrapper's waker may have to be called even if it wakes
+    /// this coroutine.
     #[inline(always)]
     pub(crate) fn lends(&self, cx: &Context<'_>) -> bool {
         ptr::eq(cx.waker(), self.waker.get())
@@ -115,7 +119,7 @@ impl<'c> Scope<'c> {
         if self.lends(cx) { self.current() } else { None }
     }
 
-    /// Lends the coroutine's own waker for as long as the result is kept.
+    /// Lends the coroutine's own waker until the result is dropped.
     #[inline]
     pub(crate) fn lend<'w>(&'w self, own: &'w Waker) -> Lends<'w> {
         Lends(&self.waker, self.waker.replace(own))
@@ -123,8 +127,8 @@ impl<'c> Scope<'c> {
 
     /// A waker of the current coroutine that may leave the executor.
     ///
-    /// Also called on other threads, which may hold the lent waker for as long as
-    /// the poll lasts (a scoped thread does).
+    /// It may be called on another thread: a scoped thread may hold the lent waker
+    /// until the poll returns.
     fn owned_waker(&self) -> Waker {
         if self.is_on_this_thread() {
             match self.current() {
@@ -147,8 +151,9 @@ impl<'c> Scope<'c> {
         }
     }
 
-    /// On another thread, nothing is read but what does not change while a
-    /// coroutine is being polled: the scope, its task's key, the inbox.
+    /// A waker of the current coroutine, made on another thread. It reads only what
+    /// does not change while a coroutine is being polled: the scope, the key of its
+    /// task, and the inbox.
     #[cold]
     fn outside_waker(&self) -> Waker {
         match self.current.get() {
@@ -163,7 +168,7 @@ impl<'c> Scope<'c> {
     }
 }
 
-/// A scope that lends another waker than its own.
+/// Lends the previous waker again when it is dropped.
 pub(crate) struct Lends<'w>(&'w Cell<*const Waker>, *const Waker);
 
 impl Drop for Lends<'_> {
@@ -176,7 +181,10 @@ impl Drop for Lends<'_> {
 static LENT: RawWakerVTable = RawWakerVTable::new(clone_lent, wake_lent, wake_lent, |_| ());
 
 unsafe fn clone_lent(scope: *const ()) -> RawWaker {
-    // SAFETY: the waker is borrowed by its caller, and the scope outlives it.
+    // SAFETY: `enter_as` made the data pointer from a reference to a scope. The
+    // caller borrows the waker, which the scope outlives, so the scope is alive.
+    // Other threads read only what does not change during the poll
+    // (`outside_waker`).
     let scope = unsafe { &*scope.cast::<Scope<'_>>() };
     let waker = ManuallyDrop::new(scope.owned_waker());
     RawWaker::new(waker.data(), waker.vtable())
@@ -188,7 +196,7 @@ unsafe fn wake_lent(scope: *const ()) {
     scope.wake_current();
 }
 
-/// Installs a scope for the length of `f`.
+/// Installs a scope while `f` runs.
 #[inline]
 pub(crate) fn enter<'c, R>(core: &'c Core, f: impl FnOnce(&Scope<'c>) -> R) -> R {
     enter_as(core, None, None, f)
@@ -225,7 +233,8 @@ fn enter_as<'c, R>(
         }
     }
     let outer = INNERMOST.get();
-    // SAFETY: what is installed is alive until it is taken out.
+    // SAFETY: the pointer is null, or that of an installed scope. An installed
+    // scope is alive and only shared until `Leave` takes it out.
     let depth = unsafe { outer.as_ref() }.map_or(1, |outer| outer.depth + 1);
     let scope = Scope {
         core,
@@ -238,8 +247,8 @@ fn enter_as<'c, R>(
     };
     let data = (&raw const scope).cast();
     // SAFETY: the functions of the table uphold the contract of `RawWaker` while
-    // the scope is there. It stays where it is, and outlives this waker, which is
-    // never handed out by value.
+    // the scope that `data` points to is alive. The scope does not move, and
+    // outlives this waker, which is never handed out by value.
     let waker = ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, &LENT)) });
     scope.waker.set(&raw const *waker);
     let _leave = Leave(outer);
@@ -247,8 +256,9 @@ fn enter_as<'c, R>(
     f(&scope)
 }
 
-/// A local of a function that asks for the innermost scope: what it gets lives no
-/// longer than that. Never to be stored, or moved to the heap.
+/// A local of a function that reads the innermost scope. The scope that it
+/// returns borrows from the local, so it lives no longer than the function. A
+/// `Here` must not be stored, nor moved to the heap.
 pub(crate) struct Here(());
 
 impl Here {
@@ -261,9 +271,11 @@ impl Here {
     #[expect(clippy::unused_self, reason = "the result lives as long as it does")]
     #[inline(always)]
     pub(crate) fn scope(&self) -> Option<&Scope<'_>> {
-        // SAFETY: what is installed is alive until it is taken out, and that
-        // happens further up the stack than the function whose local this is. The
-        // tasks in it are of its own executor, since only runs of that set them.
+        // SAFETY: the pointer is null, or that of an installed scope, which is
+        // alive and only shared until `Leave` takes it out. That happens further up
+        // the stack than the function whose local this is, so after the result's
+        // lifetime. The tasks in the scope are of its own executor, since only runs
+        // of that set them.
         unsafe { INNERMOST.get().cast::<Scope<'_>>().as_ref() }
     }
 }
@@ -274,17 +286,19 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Scope<'_>>) -> R) -> R {
     f(Here::new().scope())
 }
 
-/// How many scopes this thread is in.
+/// How many scopes are installed on this thread.
 #[inline]
 pub(crate) fn depth() -> u32 {
     with(|scope| scope.map_or(0, |scope| scope.depth))
 }
 
-/// Shows the scopes of this thread to `f`, from the innermost outwards, until it
-/// returns something.
+/// Calls `f` with the scopes of this thread, from the innermost outwards, until
+/// it returns `Some`.
 fn each<R>(mut f: impl FnMut(&Scope<'_>) -> Option<R>) -> Option<R> {
     let mut at = INNERMOST.get();
-    // SAFETY: what is installed is alive, and so is what is around it.
+    // SAFETY: the pointer is null, or that of an installed scope, or that of a
+    // scope around one. These are alive and only shared until they are taken out,
+    // the inner first.
     while let Some(scope) = unsafe { at.as_ref() } {
         if let Some(found) = f(scope) {
             return Some(found);
@@ -294,8 +308,8 @@ fn each<R>(mut f: impl FnMut(&Scope<'_>) -> Option<R>) -> Option<R> {
     None
 }
 
-/// Shows the coroutines of `core` that are being polled or dropped to `f`, from
-/// the innermost outwards, until it returns something.
+/// Calls `f` with the coroutines of `core` that are being polled or dropped,
+/// from the innermost outwards, until it returns `Some`.
 pub(crate) fn each_current<R>(core: &Core, mut f: impl FnMut(Task<'_>) -> Option<R>) -> Option<R> {
     each(|scope| {
         let task = scope.current().filter(|_| ptr::eq(scope.core, core))?;
@@ -309,7 +323,8 @@ pub(crate) fn is_innermost(core: &Core, task: Task<'_>) -> bool {
     each_current(core, innermost).unwrap_or(false)
 }
 
-/// Calls `f` with the executor of that number, if it is one of this thread.
+/// Calls `f` with the executor of that number. `None` if this thread has none
+/// such.
 #[inline]
 pub(crate) fn with_executor<R>(id: u32, f: impl FnOnce(&Core) -> R) -> Option<R> {
     with(|scope| match scope {
@@ -329,14 +344,14 @@ pub(crate) fn know(core: &Rc<Core>) {
     EXECUTORS.with(|executors| executors.borrow_mut().insert(core.id, Rc::downgrade(core)));
 }
 
-/// Takes an executor out again that is being dropped.
+/// Removes an executor that is being dropped.
 pub(crate) fn forget(id: u32) {
-    // Of a thread that ends, there is nothing left to forget.
+    // When the thread is ending, the map may be gone already.
     let _ = EXECUTORS.try_with(|executors| {
         let mut executors = executors.borrow_mut();
         executors.remove(&id);
         if executors.is_empty() {
-            // The last one leaves nothing behind.
+            // Frees the memory of the map with the last executor.
             *executors = HashMap::new();
         }
     });

@@ -1,7 +1,7 @@
-//! Where coroutines come from: spawned for later, or started at once.
+//! Spawning and starting coroutines.
 //!
-//! A start runs user code in the middle of user code. Beyond a certain depth,
-//! and inside closures that something is lent to, it is put off.
+//! A start polls user code in the middle of other user code. It is put off when
+//! the stack is too deep, and inside closures that borrow lent state.
 
 #![forbid(unsafe_code)]
 
@@ -26,24 +26,26 @@ use super::task::{Flags, Task, TaskHandle};
 #[derive(Debug, Default)]
 pub(super) struct Starts {
     put_off: Guarded<Vec<TaskKey>>,
-    /// How many closures of the user's are under way in which starts wait.
+    /// How many calls of `hold_starts` are under way.
     holds: Cell<u32>,
-    /// Where the host has started the coroutine that is being polled outside of a
-    /// run, if one is.
+    /// Where the host called `start`, while that call polls its coroutine outside
+    /// of a run.
     from_host: Cell<Option<&'static Location<'static>>>,
 }
 
 impl Starts {
-    /// Shows those that are put off to `f`.
+    /// Calls `f` with each task whose start is put off.
     pub(super) fn each(&self, f: impl FnMut(TaskKey)) {
         self.put_off.borrow().iter().copied().for_each(f);
     }
 }
 
 impl Core {
-    /// Stores a future to be polled in the run under way, or in the next one of
-    /// `phase`, or of Update. Only if [`accepts_spawn`](Core::accepts_spawn) has
-    /// just said so.
+    /// Stores a future that is to be polled in the next run of `phase`. Without a
+    /// phase, it is polled in the run under way or, outside of a run, in the next
+    /// run of Update. The caller must have called
+    /// [`accepts_spawn`](Core::accepts_spawn) just before, and it must have
+    /// returned `true`.
     #[inline]
     pub(crate) fn spawn<F: Future + 'static>(
         &self,
@@ -68,8 +70,9 @@ impl Core {
         handle
     }
 
-    /// Stores a future and polls it, up to its first wait; on an owner that is
-    /// paused, like `spawn`. Only if [`accepts`](Core::accepts) says so.
+    /// Stores a future and polls it up to its first wait. On a paused owner, the
+    /// future is queued as by `spawn`. [`accepts`](Core::accepts) must have
+    /// returned `true`.
     #[inline]
     pub(crate) fn start<F: Future + 'static>(
         &self,
@@ -77,8 +80,9 @@ impl Core {
         owner: Option<OwnerIndex>,
         place: &'static Location<'static>,
     ) -> TaskHandle<F::Output> {
-        // Nothing of the user's is called before it is stored, so nothing need drop
-        // it if that panics: it can be built in its block, not on the stack first.
+        // No user code is called before the future is stored, so a panic cannot
+        // leave it undropped. The compiler can then build it in its block, and not
+        // on the stack first.
         let future = ManuallyDrop::new(future);
         let phase = self.runs.phase().unwrap_or(PhaseIndex::UPDATE);
         let (task, handle) = self.tasks.insert(future, phase);
@@ -90,9 +94,9 @@ impl Core {
             self.watch_spawned(task, place);
         }
         if task.has(Flags::PAUSED) {
-            // Queued like a spawn, behind what came from outside before it.
+            // Queued like a spawn, after the messages that arrived before it.
             self.take_messages();
-            // Those may have ended it.
+            // A message may have ended the task.
             if task.is_alive() {
                 self.remember_wake(task, phase);
             }
@@ -107,8 +111,9 @@ impl Core {
         handle
     }
 
-    /// The same for a host, whose call is remembered outside of a run: the coroutine
-    /// finds nothing that is lent later. The outermost such call counts.
+    /// Starts a coroutine for a host. Outside of a run, notes where the host
+    /// called: the coroutine does not find what is lent later. The outermost such
+    /// call counts.
     #[inline]
     pub(crate) fn start_by_host<F: Future + 'static>(
         &self,
@@ -130,26 +135,27 @@ impl Core {
         self.start(future, owner, place)
     }
 
-    /// Whether a spawn is accepted, before which comes what came from outside before
-    /// it.
+    /// Whether a spawn is accepted. Outside of a run, takes over the messages that
+    /// arrived before it.
     #[inline]
     pub(crate) fn accepts_spawn(&self, owner: Option<OwnerIndex>) -> bool {
         if self.runs.phase().is_none() {
-            // Other coroutines may be told of in there, which is user code.
+            // This may call the trace hook, which is user code, so `accepts` comes
+            // after.
             self.take_messages();
         }
         self.accepts(owner)
     }
 
-    /// Whether there may be new coroutines: not if the executor is gone, or
-    /// `owner` takes nothing.
+    /// Whether a new coroutine is accepted: the executor is not closed, and neither
+    /// is `owner`.
     #[inline]
     pub(crate) fn accepts(&self, owner: Option<OwnerIndex>) -> bool {
         !self.is_closed() && owner.is_none_or(|owner| self.owners.borrow().is_open(owner))
     }
 
-    /// Calls `f` with something that coroutines may also want to borrow: those
-    /// that it starts begin when the outermost such call is over.
+    /// Calls `f`, which borrows something that coroutines may also borrow.
+    /// Coroutines that `f` starts begin when the outermost such call returns.
     pub(crate) fn hold_starts<R>(&self, f: impl FnOnce() -> R) -> R {
         struct LetGo<'a> {
             core: &'a Core,
@@ -184,10 +190,10 @@ impl Core {
         self.starts.put_off.borrow().len()
     }
 
-    /// Starts those that have been put off since there were `put_off` of them,
-    /// if this is a place for it. The others are for a caller further up the
-    /// stack: they would begin in the middle of a poll that has not started
-    /// them.
+    /// Begins the starts that were put off since there were `put_off` of them,
+    /// unless they have to be put off here too. Earlier ones are left to a caller
+    /// further up the stack. Here, they would begin inside a poll that has not
+    /// started them.
     #[inline]
     pub(super) fn start_put_off_since(&self, put_off: usize) {
         if self.starts.put_off.borrow().len() > put_off {
@@ -195,8 +201,8 @@ impl Core {
         }
     }
 
-    /// Each of them as if it was started here: before the next one come those
-    /// that it has started and left here.
+    /// Begins each of them as if it were started here: the starts that it puts off
+    /// in turn come before the next one.
     #[cold]
     fn start_put_off(&self, from: usize) {
         let _telling = Telling(self);
@@ -204,7 +210,8 @@ impl Core {
             return;
         }
         let mut left = self.most_starts();
-        // From here on they stand in order, below it the next one is the last.
+        // New starts are in order from this index on. Below it the order is
+        // reversed: the last one is next.
         let mut in_order = from;
         loop {
             let key = {
@@ -229,14 +236,14 @@ impl Core {
                 self.start_now(task);
                 self.note_start(key);
             } else {
-                // A script starts others without end.
+                // The limit is reached: a script starts others without end.
                 self.enlist(task, task.phase());
                 self.report_runaway();
             }
         }
     }
 
-    /// Where the host has called `start`, if a coroutine is being polled in it.
+    /// Where the host called `start`, if that call polls a coroutine now.
     pub(crate) fn started_from_host(&self) -> Option<&'static Location<'static>> {
         self.starts.from_host.get()
     }
@@ -255,8 +262,8 @@ impl Core {
     }
 }
 
-/// Drops a future that no executor takes. One whose destructor spawns another,
-/// and so on without end, leaks instead.
+/// Drops a future that no executor accepts. If its destructor spawns another
+/// future, and so on without end, the one at depth [`MAX_DEPTH`] leaks instead.
 pub(crate) fn refuse<F>(future: F) {
     thread_local! {
         static DEPTH: Cell<u32> = const { Cell::new(0) };

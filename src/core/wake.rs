@@ -16,13 +16,13 @@ use super::scope::{self, Scope};
 use super::task::{Flags, Task};
 use super::waker::{Message, Order, OwnWaker};
 
-/// Messages of other threads on their way in.
+/// Messages from other threads that are being taken over.
 #[derive(Default)]
 pub(super) struct Arrivals {
-    /// Kept for its memory.
+    /// Kept to reuse its memory.
     messages: RefCell<Vec<Message>>,
     are_taken: Cell<bool>,
-    /// What is to be done when the next run begins.
+    /// The calls to make when the next run begins.
     calls: Guarded<Vec<Foreign<Order>>>,
 }
 
@@ -32,7 +32,7 @@ impl Arrivals {
     }
 }
 
-/// Messages are being taken, also if that is cut short by a panic.
+/// Marks that messages are being taken, until it is dropped, also by a panic.
 struct Taking<'a>(&'a Cell<bool>);
 
 impl Drop for Taking<'_> {
@@ -42,8 +42,9 @@ impl Drop for Taking<'_> {
 }
 
 impl Core {
-    /// A waker of the task was called on this thread, in `scope`. `true`: it is
-    /// ready in the run under way. `false`: it is for `wake` to do.
+    /// Handles the call of a waker on this thread, in `scope`, if the task can be
+    /// polled later in the run under way. Returns `false` if `wake` has to handle
+    /// the call.
     #[inline(always)]
     pub(crate) fn wake_soon(&self, key: TaskKey, scope: &Scope<'_>) -> bool {
         let Some(task) = self.tasks.get(key) else {
@@ -60,14 +61,14 @@ impl Core {
         soon
     }
 
-    /// A waker of the task was called on this thread.
+    /// Handles the call of a waker on this thread.
     #[inline(never)]
     pub(crate) fn wake(&self, key: TaskKey) {
         let Some(task) = self.tasks.get(key).filter(|task| task.is_alive()) else {
             return;
         };
         if self.runs.is_firing_for(key) {
-            // It is due by the very wait whose waker is called.
+            // The task is due already: by the wait whose waker is being called.
             return;
         }
         self.make_ready(task);
@@ -78,8 +79,8 @@ impl Core {
     /// which it was last polled.
     pub(super) fn make_ready(&self, task: Task<'_>) {
         if self.runs.phase().is_none() {
-            // What came from outside before this comes first. Hooks hear of it, and
-            // may end the task.
+            // Messages that arrived earlier come first. They may call the trace
+            // hook, which may end the task.
             let key = task.task_key();
             self.take_messages();
             if !self.is_alive(key) {
@@ -95,8 +96,8 @@ impl Core {
             self.remember_wake(task, phase);
             return;
         }
-        // One that wakes itself while it is polled goes on in the next run: it
-        // cannot hold this one.
+        // A task that wakes itself while it is polled continues in the next run, so
+        // that it cannot prolong this one.
         let soon = self.runs.phase() == Some(phase) && !scope::is_innermost(self, task);
         if task.has(Flags::READY) {
             let later = || self.ready.is_for(task.index(), self.next_run(phase));
@@ -112,7 +113,7 @@ impl Core {
     }
 
     /// Queues a new task: for the run under way if `soon`, else for the next run of
-    /// its phase. One that is paused from the start remembers that it is to begin.
+    /// its phase. For a task that is paused from the start, a wake is remembered.
     #[inline]
     pub(super) fn enlist_new(&self, task: Task<'_>, soon: bool) {
         if task.has(Flags::PAUSED) {
@@ -145,8 +146,8 @@ impl Core {
         self.note_due();
         let mut ready = state.ready.borrow_mut();
         ready.keys.push(key);
-        // Only a list that outgrows the tasks there are can hold stale keys without
-        // end: one of a phase that is never run.
+        // Only a list that is longer than all tasks can collect stale keys without
+        // bound: that of a phase that is never run.
         if ready.keys.len() > 64 && ready.keys.len() > 2 * self.tasks.len() as usize {
             self.sweep_ready(&mut ready);
         }
@@ -162,7 +163,7 @@ impl Core {
         list.keys.retain(|&key| self.is_ready(key));
     }
 
-    /// Whether a key is that of a ready task, and the latest one.
+    /// Whether `key` is the latest key of a task that is ready.
     #[inline(always)]
     pub(super) fn is_ready(&self, key: ReadyKey) -> bool {
         self.tasks.at(key.index).has(Flags::READY) && self.ready.is_latest(key)
@@ -179,7 +180,7 @@ impl Core {
         Some(task)
     }
 
-    /// Takes over what came from outside, in order of arrival.
+    /// Takes over messages from other threads, in order of arrival.
     #[inline]
     pub(super) fn take_messages(&self) {
         if self.inbox.has_messages() && !self.arrivals.are_taken.get() {
@@ -189,8 +190,8 @@ impl Core {
 
     #[cold]
     fn take_waiting_messages(&self) {
-        // Once is enough: what arrives while they are looked at comes later, or
-        // threads that never rest would hold this up without end.
+        // One batch is enough. Later messages are left to the next call, since
+        // threads that send without pause would keep this one from returning.
         self.arrivals.are_taken.set(true);
         let _taking = Taking(&self.arrivals.are_taken);
         let mut messages = self.arrivals.messages.take();
@@ -210,33 +211,33 @@ impl Core {
         self.arrivals.messages.replace(messages);
     }
 
-    /// Does what other threads have asked for, before a run begins: all that had
-    /// been taken over by then. Calls user code.
+    /// Makes the calls that other threads have sent, before a run begins. Calls
+    /// user code.
     #[inline]
-    pub(super) fn obey(&self) {
+    pub(super) fn make_calls(&self) {
         if self.arrivals.has_calls() {
-            self.make_calls();
+            self.make_waiting_calls();
         }
     }
 
     #[cold]
-    fn make_calls(&self) {
+    fn make_waiting_calls(&self) {
         for call in self.arrivals.calls.take() {
             if !self.is_closed() {
                 call.into_inner()(self);
             }
         }
-        // They may have had messages sent, and run a phase.
+        // The calls may have caused messages, or run a phase.
         self.take_messages();
         self.outside.begin_run();
     }
 
-    /// Drops what has not been done: the executor is gone.
+    /// Drops the calls that have not been made when the executor ends.
     pub(super) fn refuse_calls(&self) {
         drop(self.arrivals.calls.take());
     }
 
-    /// A waker of the task that may leave the executor.
+    /// Clones the own waker of a task, for use beyond its poll.
     #[cold]
     pub(crate) fn owned_waker(&self, task: Task<'_>) -> Waker {
         self.tasks.cold_or_new(task, |cold| {

@@ -1,7 +1,8 @@
-//! What happens to coroutines that are watched.
+//! Events of watched coroutines.
 //!
-//! Whether one is, is decided when it is spawned: a flag sends its polls the long
-//! way. A plain resume does not ask.
+//! Whether a coroutine is watched is decided when it is spawned, or when a
+//! trace begins. A flag sends the polls of a watched one the long way. A plain
+//! resume does not test for it.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +19,7 @@ use super::outside::Telling;
 use super::scope;
 use super::task::{Flags, Reference, Task};
 
-/// Keeps the block of a task, until it is dropped.
+/// Keeps the block of a task until this is dropped.
 pub(super) struct Kept<'c>(&'c Core, Option<Reference>);
 
 impl Drop for Kept<'_> {
@@ -31,13 +32,13 @@ impl Drop for Kept<'_> {
 }
 
 impl Core {
-    /// Polls a watched task by `poll`. Calls user code.
+    /// Polls a watched task by calling `poll`. Calls user code.
     pub(super) fn watched<R>(&self, task: Task<'_>, poll: impl FnOnce() -> R) -> R {
         self.note_resumed(task);
         let stopwatch = self.watch.stopwatch.as_ref();
         let lap = stopwatch.map(Stopwatch::begin);
-        // Caught, so that the stopwatch is not read, which is user code, while the
-        // stack unwinds.
+        // A panic is caught, so that the stopwatch, which is user code, is not read
+        // while the stack unwinds.
         let polled = call::catch(poll);
         let took = lap.and_then(Lap::stop);
         match (polled, took) {
@@ -56,22 +57,22 @@ impl Core {
         }
     }
 
-    /// Has the host told. Calls user code, not as the coroutine that is being polled:
-    /// what the hook spawns is nobody's.
+    /// Sends a report to the host's hook. Calls user code, but not as part of the
+    /// coroutine being polled: what the hook spawns has no owner.
     #[cold]
     pub(crate) fn report(&self, report: &Report) {
         scope::enter(self, |_| self.reports.send(report));
     }
 
-    /// Keeps the block of a watched task for as long as the result is kept: what is told
-    /// of its poll may end it, and start another.
+    /// Keeps the block of a watched task until the result is dropped. The trace
+    /// hook may end the task in its poll, and start another.
     #[inline]
     pub(super) fn keep_watched(&self, task: Task<'_>) -> Kept<'_> {
         let reference = task.has(Flags::WATCHED).then(|| self.tasks.refer(task));
         Kept(self, reference)
     }
 
-    /// Has `hook` told what happens, to all coroutines from now on.
+    /// Sets the trace hook, and watches all coroutines from now on.
     pub(crate) fn trace(&self, hook: Box<dyn FnMut(&TraceEvent)>) {
         if self.watch.turn_on() {
             for index in 0..self.tasks.len() {
@@ -97,7 +98,7 @@ impl Core {
         self.tasks.cold_or_new(task, |cold| cold.watched = watched);
     }
 
-    /// A task was spawned at `place` in a program. Calls user code.
+    /// Notes that a task was spawned at `place` of the program. Calls user code.
     #[cold]
     #[inline(never)]
     pub(super) fn watch_spawned(&self, task: Task<'_>, place: &'static Location<'static>) {
@@ -114,7 +115,7 @@ impl Core {
         self.tell_trace();
     }
 
-    /// A watched task is about to be polled. Calls user code.
+    /// Notes that a watched task is about to be polled. Calls user code.
     fn note_resumed(&self, task: Task<'_>) {
         let now = Moment {
             frame: self.clock.frame(),
@@ -122,7 +123,7 @@ impl Core {
         };
         let by = self.tasks.cold(task, |cold| {
             let watched = cold.watched.as_mut()?;
-            // Whatever it waits for next, it begins to now.
+            // The next wait of the task begins in this poll.
             watched.since = Some(now);
             watched.has_begun = true;
             watched.woken_by.take()
@@ -131,7 +132,7 @@ impl Core {
         self.tell_trace();
     }
 
-    /// A signal or watch of that name is about to wake a task.
+    /// Notes that the signal or watch called `name` is about to wake a task.
     pub(super) fn note_woken_by(&self, task: TaskKey, name: Arc<str>) {
         if let Some(task) = self.tasks.get(task) {
             self.tasks.cold(task, |cold| {
@@ -142,7 +143,7 @@ impl Core {
         }
     }
 
-    /// A watched task has ended.
+    /// Notes that a watched task has ended.
     pub(super) fn note_ended(&self, task: Task<'_>) {
         let watched = self.tasks.cold(task, |cold| cold.watched.take());
         if let Some(outcome) = task.outcome().filter(|_| watched.flatten().is_some()) {
@@ -161,7 +162,7 @@ impl Core {
         });
     }
 
-    /// Tells what has been noted. Calls user code.
+    /// Sends the noted events to the trace hook. Calls user code.
     #[inline]
     pub(super) fn tell_trace(&self) {
         if self.watch.is_on() {
@@ -173,8 +174,8 @@ impl Core {
     fn tell_events(&self) {
         let _telling = Telling(self);
         while let Some(event) = self.watch.trace.next() {
-            // Not as the coroutine that is being polled: what the hook spawns is
-            // nobody's.
+            // Not as part of the coroutine being polled: what the hook spawns has
+            // no owner.
             scope::enter(self, |_| {
                 call::out(|| self.watch.trace.hook.call(&event));
             });

@@ -11,26 +11,26 @@ use crate::time::Phase;
 
 use super::wait::{TimerClock, Wait};
 
-/// What was known of one coroutine when a [`Snapshot`](crate::Snapshot) was taken.
+/// The state of one coroutine when a [`Snapshot`](crate::Snapshot) was taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoroutineInfo {
     pub(crate) id: CoroutineId,
     pub(crate) name: Cow<'static, str>,
     pub(crate) state: State,
     pub(crate) phase: Phase,
-    /// Nearly all have one.
+    /// The first wait. Nearly all coroutines have only one.
     pub(crate) wait: Option<Wait>,
     pub(crate) more_waits: Vec<Wait>,
     pub(crate) owner: Option<Arc<str>>,
     pub(crate) clock: TimerClock,
-    /// What only watched ones have.
+    /// Only watched coroutines have it.
     pub(crate) origin: Option<Box<Origin>>,
 }
 
-// A snapshot is mostly the writing of these.
+// A snapshot takes most of its time to write these.
 const _: () = assert!(size_of::<CoroutineInfo>() <= 152);
 
-/// What is known of a watched coroutine.
+/// What is noted of a watched coroutine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Origin {
     pub(crate) since: Option<Moment>,
@@ -42,15 +42,15 @@ pub(crate) struct Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
-    /// It is being polled: the snapshot was taken inside of it, or of what it has
-    /// started.
+    /// It is being polled. The snapshot was taken in its poll, or in the poll of a
+    /// coroutine that it started.
     Running,
-    /// It is due, for having been spawned or woken, or by what it waited for: it
-    /// resumes in this run, or in the next one of [`phase`](CoroutineInfo::phase).
+    /// It is due: it was spawned or woken, or a wait is over. It resumes in this
+    /// run, or in the next run of [`phase`](CoroutineInfo::phase).
     Ready,
     /// It waits.
     Waiting,
-    /// It, or an owner of it, is paused; it may be ready besides.
+    /// It is paused, or an owner above it is. It may also be ready.
     Paused,
 }
 
@@ -59,71 +59,75 @@ pub enum State {
 pub struct Moment {
     /// The frame.
     pub frame: u64,
-    /// What the game clock read.
+    /// The reading of the game clock.
     pub elapsed: Duration,
 }
 
 impl CoroutineInfo {
-    /// Its id.
+    /// The coroutine's id.
     pub fn id(&self) -> CoroutineId {
         self.id
     }
 
-    /// What it was [named](crate::Coroutine::named), else the name of its future's
-    /// type: for an `async fn`, the path of the function.
+    /// The [name](crate::Coroutine::named) that it was given, else the name of its
+    /// future's type. For an `async fn`, that is the path of the function.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it waits.
+    /// Whether the coroutine waits.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// What it waits for: whichever comes first resumes it. Nothing, if it is
-    /// running or ready; what is left, if it is paused.
+    /// What it waits for. The first of these that is due resumes it. Empty if the
+    /// coroutine is running or ready. If it is paused, the waits that have not been
+    /// served.
     pub fn waits(&self) -> impl Iterator<Item = &Wait> {
         self.wait.iter().chain(&self.more_waits)
     }
 
-    /// The phase in which it resumes if it is woken, or ready: the one in which it
-    /// was last polled.
+    /// The phase in which it resumes if it is ready, or when it is woken. That is
+    /// the phase in which it was last polled, unless a wait in another phase has
+    /// made it ready.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Its [`Owner`](crate::Owner), by [name](crate::Owner::named): one without a
-    /// name goes by a number, below the closest one above that has a name.
+    /// The [name](crate::Owner::named) of its [`Owner`](crate::Owner). An owner
+    /// without a name is shown as a number, after the name of the closest owner
+    /// above it that has one.
     pub fn owner(&self) -> Option<&str> {
         self.owner.as_deref()
     }
 
-    /// The clock that its plain waits count on.
+    /// The clock on which its plain waits count.
     pub fn clock(&self) -> TimerClock {
         self.clock
     }
 
-    /// When it was last polled, and so began to wait. `None`: it has not been, or
-    /// that was not noted, see [`Builder::inspect`](crate::Builder::inspect).
+    /// When it was last polled: since then it waits. `None` if it has not been
+    /// polled, or if that was not noted (see
+    /// [`Builder::inspect`](crate::Builder::inspect)).
     pub fn since(&self) -> Option<Moment> {
         self.origin.as_ref()?.since
     }
 
-    /// Where it was spawned or started. `None`: that was not noted, see
-    /// [`Builder::inspect`](crate::Builder::inspect).
+    /// Where it was spawned or started. `None` if that was not noted (see
+    /// [`Builder::inspect`](crate::Builder::inspect)).
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         self.origin.as_ref()?.place
     }
 
-    /// The coroutine that has spawned it, which may have ended. `None`: the host
-    /// has, or that was not noted, see
-    /// [`Builder::inspect`](crate::Builder::inspect).
+    /// The coroutine that spawned it, which may have ended. `None` if the host did,
+    /// or if that was not noted (see
+    /// [`Builder::inspect`](crate::Builder::inspect)).
     pub fn parent(&self) -> Option<CoroutineId> {
         self.origin.as_ref()?.parent
     }
 
-    /// Whether nothing will ever resume it, see [`Wait::Never`]. It may still be
-    /// stopped.
+    /// Whether nothing can resume it any more (see [`Wait::Never`]). It can still
+    /// be stopped.
     pub fn waits_for_ever(&self) -> bool {
         self.wait == Some(Wait::Never)
     }
@@ -146,7 +150,7 @@ impl CoroutineInfo {
         self.more_waits = Vec::new();
     }
 
-    /// Writes what it does, with each wait written by `write_wait`.
+    /// Writes the state, and each wait by `write_wait`.
     pub(super) fn write_state<W: fmt::Write>(
         &self,
         out: &mut W,

@@ -1,9 +1,10 @@
-//! Circles in which each leads to the next.
+//! Cycles in a graph.
 
-/// Where nodes lead to one other each, or nowhere: the circles, each from its
-/// least member on, by that.
+/// The cycles of a graph in which each node has at most one successor, in
+/// `next`. Each cycle begins with its least node. The cycles are sorted by that
+/// node.
 pub(super) fn of(next: &[Option<usize>]) -> Vec<Vec<usize>> {
-    // In which walk each was come to first.
+    // The start of the walk that reached each node first.
     let mut walk = vec![usize::MAX; next.len()];
     let mut cycles = Vec::new();
     for start in 0..next.len() {
@@ -15,17 +16,17 @@ pub(super) fn of(next: &[Option<usize>]) -> Vec<Vec<usize>> {
                 None => break,
             }
         }
-        // It ended where this very walk had been.
+        // The walk has returned to a node of its own.
         if walk[at] == start && next[at].is_some() {
-            cycles.push(circle(next, at));
+            cycles.push(cycle(next, at));
         }
     }
     cycles.sort_unstable();
     cycles
 }
 
-/// The circle through `member`.
-fn circle(next: &[Option<usize>], member: usize) -> Vec<usize> {
+/// The cycle through `member`.
+fn cycle(next: &[Option<usize>], member: usize) -> Vec<usize> {
     let around = |from| {
         let after = move |&at: &usize| next[at].filter(|&after| after != from);
         std::iter::successors(Some(from), after)
@@ -39,14 +40,14 @@ mod tests {
     use super::of;
 
     #[test]
-    fn lines_have_no_circle() {
+    fn lines_have_no_cycle() {
         assert!(of(&[]).is_empty());
         assert!(of(&[Some(1), Some(2), None, None]).is_empty());
         assert!(of(&[None, Some(0), Some(1), Some(0)]).is_empty());
     }
 
     #[test]
-    fn circles_begin_with_the_least_and_leave_those_out_that_lead_to_them() {
+    fn cycles_begin_with_the_least_node_and_leave_out_nodes_that_lead_to_them() {
         // 0 -> 3 -> 1 -> 4 -> 3, 5 -> 5, 6 -> 2 -> 7 -> 2
         let next = [3, 4, 7, 1, 3, 5, 2, 2].map(Some);
         assert_eq!(of(&next), [vec![1, 4, 3], vec![2, 7], vec![5]]);

@@ -1,4 +1,4 @@
-//! A closure of the host's that is told of events.
+//! A closure of the host that receives events.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +9,7 @@ use crate::core::call;
 
 type Closure<E> = Box<dyn FnMut(&E)>;
 
-/// A place for such a closure.
+/// The place of such a closure.
 pub(crate) struct Hook<E> {
     closure: RefCell<Option<Closure<E>>>,
     is_set: Cell<bool>,
@@ -27,17 +27,17 @@ impl<E> Hook<E> {
         drop(previous);
     }
 
-    /// Whether a closure has been set, and the executor is there.
+    /// Whether a closure has been set, and the executor has not ended.
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.get()
     }
 
-    /// Whether the closure is there, and not at work.
+    /// Whether a closure has been set, and is not being called.
     pub(crate) fn is_listening(&self) -> bool {
         self.closure.borrow().is_some()
     }
 
-    /// Drops the closure: the executor is gone.
+    /// Drops the closure when the executor ends.
     pub(crate) fn close(&self) {
         self.is_set.set(false);
         self.is_closed.set(true);
@@ -45,11 +45,12 @@ impl<E> Hook<E> {
         call::quietly(|| drop(closure));
     }
 
-    /// Calls the closure, which is user code: nothing may be borrowed. What it
-    /// causes meanwhile, it is not told. `false`: there is none, or it is at work.
+    /// Calls the closure, which is user code: nothing may be borrowed. The closure
+    /// does not receive events that it causes itself. Returns `false` if there is
+    /// no closure, or if it is being called.
     #[cold]
     pub(crate) fn call(&self, event: &E) -> bool {
-        // Taken out for the call, so that it may set another.
+        // Taken out for the call, so that the closure may set another.
         let closure = self.closure.take();
         let Some(mut closure) = closure else {
             return false;

@@ -1,11 +1,12 @@
-//! Who waits, for what, since when; who ran, and for how long.
+//! Inspection: which coroutine waits, for what, and since when; which one ran,
+//! and for how long.
 //!
-//! A [`Snapshot`] is read off what the executor keeps anyway: the tasks, the
-//! queues, the wheels and the lists of joiners tell what everyone waits for. What
-//! they do not tell, where a coroutine comes from and when it began to wait, is
-//! noted for coroutines that are *watched*, and so are the events of a trace and
-//! the time that polls take. A task that is watched has a flag that sends its polls
-//! the long way, so that one that is not pays nothing.
+//! A [`Snapshot`] is read from the tasks, the queues, the wheels and the rings
+//! of joins: they hold what each coroutine waits for. They do not hold where a
+//! coroutine comes from, and when it began to wait. That is noted for
+//! coroutines that are *watched*, and so are the events of a trace and the time
+//! that polls take. A watched task has a flag that sends its polls the long
+//! way. So a task that is not watched pays nothing.
 
 #![forbid(unsafe_code)]
 

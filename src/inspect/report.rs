@@ -1,4 +1,4 @@
-//! What an executor survived and its host should know of.
+//! Problems that an executor survived, and that its host should know of.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ use crate::time::Phase;
 
 use super::hook::Hook;
 
-/// Something that went on without harm, but should be looked into.
+/// A problem that did no harm, but should be looked into.
 ///
 /// Reports go to the hook set with
 /// [`Executor::on_report`](crate::Executor::on_report). Without one, and once the
@@ -39,7 +39,7 @@ use super::hook::Hook;
 ///     [
 ///         "frame 1: the dt is not a length of time (NaN, negative or infinite); \
 ///          it counts as 0ns",
-///         "frame 2: 750ms of the dt exceed max_delta; the game clock does without them",
+///         "frame 2: 750ms of the dt exceed max_delta; the game clock skips them",
 ///     ]
 /// );
 /// ```
@@ -49,26 +49,26 @@ pub enum Report {
     /// The dt of a frame, or the length of a fixed step, was NaN, negative or
     /// infinite.
     InvalidDelta {
-        /// The frame that began with it, or that the step was in.
+        /// The frame that began with it, or in which the step began.
         frame: u64,
-        /// What it counts as.
+        /// The length that it counts as.
         counted_as: Duration,
     },
     /// A frame's dt was longer than the executor's `max_delta`.
     TimeDropped {
         /// The frame that began with it.
         frame: u64,
-        /// What the game clock did not go forward by.
+        /// How much of the dt the game clock skipped.
         dropped: Duration,
     },
-    /// More fixed steps were due in a frame than `max_delta` has room for.
+    /// More fixed steps were due in a frame than `max_delta` allows.
     StepsDropped {
         /// The frame.
         frame: u64,
-        /// How much fixed time went by without a step.
+        /// How much fixed time passed without a step.
         dropped: Duration,
     },
-    /// A coroutine was woken too often in one run of a phase. It goes on in the
+    /// A coroutine was woken too often in one run of a phase. It continues in the
     /// next run.
     Greedy {
         /// The coroutine.
@@ -79,20 +79,20 @@ pub enum Report {
         frame: u64,
         /// The phase that was run.
         phase: Phase,
-        /// How many polls it got.
+        /// How many times it was polled.
         polls: u32,
     },
-    /// Coroutines kept spawning or ending one another without end in one run of
-    /// a phase, or closures of [`with_soon`](crate::with_soon) kept adding more.
-    /// Those left over go on in the next run, or with the next borrow.
+    /// Coroutines kept spawning or ending others without end in one run of a phase,
+    /// or closures of [`with_soon`](crate::with_soon) kept adding more. The rest
+    /// continue in the next run, or with the next borrow.
     Runaway {
         /// The frame of the run.
         frame: u64,
         /// The phase that was run.
         phase: Phase,
     },
-    /// A poll of a coroutine took as long as
-    /// [`slow_poll`](crate::Builder::slow_poll) allows, or longer.
+    /// A poll of a coroutine reached the limit that
+    /// [`slow_poll`](crate::Builder::slow_poll) sets.
     SlowPoll {
         /// The coroutine.
         id: CoroutineId,
@@ -100,16 +100,16 @@ pub enum Report {
         name: Cow<'static, str>,
         /// The frame in which it was polled.
         frame: u64,
-        /// The phase that was run; `None` if the host started it outside of a
-        /// run.
+        /// The phase that was run. `None` if the host started the coroutine outside
+        /// of a run.
         phase: Option<Phase>,
-        /// How long the poll took, less what coroutines took that it started.
+        /// How long the poll took, less the polls of coroutines that it started.
         took: Duration,
     },
-    /// A coroutine panicked, or its destructor, and no join returned that: its
+    /// A coroutine or its destructor panicked, and no join returned the panic: the
     /// handle was dropped, before or afterwards. With
-    /// [`propagate_panics`](crate::Builder::propagate_panics), the host gets the
-    /// panic instead.
+    /// [`propagate_panics`](crate::Builder::propagate_panics), the panic is passed
+    /// on to the host instead.
     CoroutinePanicked {
         /// The coroutine.
         id: CoroutineId,
@@ -117,14 +117,14 @@ pub enum Report {
         name: Cow<'static, str>,
         /// The frame in which it panicked.
         frame: u64,
-        /// The phase that was run; `None` if it panicked outside of a run.
+        /// The phase that was run. `None` if it panicked outside of a run.
         phase: Option<Phase>,
-        /// What the panic said, if it was raised with a text.
+        /// The message of the panic, if its payload is a string.
         message: Option<String>,
     },
-    /// A closure of [`with_soon`](crate::with_soon) panicked. The others were called.
-    /// With [`propagate_panics`](crate::Builder::propagate_panics), the host gets the
-    /// panic instead.
+    /// A closure of [`with_soon`](crate::with_soon) panicked. The other closures
+    /// were called. With [`propagate_panics`](crate::Builder::propagate_panics),
+    /// the panic is passed on to the host instead.
     WithSoonPanicked {
         /// The type of the state that it borrowed.
         state: &'static str,
@@ -132,27 +132,27 @@ pub enum Report {
         place: &'static Location<'static>,
         /// The frame in which the closure was called.
         frame: u64,
-        /// The phase that was run; `None` if it was called outside of a run.
+        /// The phase that was run. `None` if it was called outside of a run.
         phase: Option<Phase>,
-        /// What the panic said, if it was raised with a text.
+        /// The message of the panic, if its payload is a string.
         message: Option<String>,
     },
-    /// A callback of a [`Behaviour`](crate::Behaviour) panicked, or its
-    /// destructor. The behaviour is removed; the scene goes on.
+    /// A callback of a [`Behaviour`](crate::Behaviour) or its destructor panicked.
+    /// The behaviour is removed, and the scene continues.
     BehaviourPanicked {
         /// The type of the behaviour.
         behaviour: &'static str,
-        /// Which of its callbacks; `drop` is the destructor.
+        /// The callback; `drop` is the destructor.
         callback: &'static str,
         /// The frame in which it was called.
         frame: u64,
-        /// What the panic said, if it was raised with a text.
+        /// The message of the panic, if its payload is a string.
         message: Option<String>,
     },
 }
 
 impl Report {
-    /// One bit for each kind, to tell which have been printed.
+    /// One bit for each kind, to note which kinds have been printed.
     fn kind(&self) -> u16 {
         match self {
             Report::InvalidDelta { .. } => 1,
@@ -179,12 +179,12 @@ impl fmt::Display for Report {
             Report::TimeDropped { frame, dropped } => write!(
                 f,
                 "frame {frame}: {dropped:?} of the dt exceed max_delta; \
-                 the game clock does without them"
+                 the game clock skips them"
             ),
             Report::StepsDropped { frame, dropped } => write!(
                 f,
-                "frame {frame}: fixed steps for {dropped:?} exceed what max_delta has room for; \
-                 fixed time goes past them"
+                "frame {frame}: fixed steps for {dropped:?} exceed what max_delta allows; \
+                 fixed time skips them"
             ),
             Report::Greedy {
                 id,
@@ -195,12 +195,12 @@ impl fmt::Display for Report {
             } => write!(
                 f,
                 "frame {frame}, {phase}: coroutine {id} ({name}) was polled {polls} times in one \
-                 run because others kept waking it; it goes on in the next run"
+                 run because others kept waking it; it continues in the next run"
             ),
             Report::Runaway { frame, phase } => write!(
                 f,
                 "frame {frame}, {phase}: coroutines kept spawning or joining one another; \
-                 the rest goes on in the next run"
+                 the rest continue in the next run"
             ),
             Report::SlowPoll {
                 id,
@@ -212,7 +212,7 @@ impl fmt::Display for Report {
                 write_moment(f, *frame, *phase)?;
                 write!(
                     f,
-                    ": coroutine {id} ({name}) took {took:?} in one poll, which held everything up"
+                    ": coroutine {id} ({name}) took {took:?} in one poll, which blocked the frame"
                 )
             }
             Report::CoroutinePanicked {
@@ -226,7 +226,7 @@ impl fmt::Display for Report {
                 write!(
                     f,
                     ": coroutine {id} ({name}) panicked: {}; its handle was dropped, so no join \
-                     returns that",
+                     returns the panic",
                     text_or_none(message.as_deref())
                 )
             }
@@ -240,7 +240,7 @@ impl fmt::Display for Report {
                 write_moment(f, *frame, *phase)?;
                 write!(
                     f,
-                    ": the closure that got `{state}` of the `with_soon` at {place} panicked: {}",
+                    ": the closure of `with_soon` at {place}, called with `{state}`, panicked: {}",
                     text_or_none(message.as_deref())
                 )
             }
@@ -251,8 +251,8 @@ impl fmt::Display for Report {
                 message,
             } => write!(
                 f,
-                "frame {frame}: `{callback}` of {behaviour} panicked: {}; it is removed from its \
-                 scene",
+                "frame {frame}: `{callback}` of {behaviour} panicked: {}; the behaviour is \
+                 removed from its scene",
                 text_or_none(message.as_deref())
             ),
         }
@@ -280,8 +280,8 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// The executor is gone. What is reported from now on is not printed either, if
-    /// the host had a hook for it.
+    /// Ends the reports of an executor. If the host had a hook for them, later
+    /// reports are not printed either.
     pub(crate) fn close(&self) {
         if self.hook.is_set() {
             self.printed.set(!0);
@@ -289,16 +289,17 @@ impl Reports {
         self.hook.close();
     }
 
-    /// Calls user code: nothing may be borrowed.
+    /// Sends a report to the hook, or prints it. Calls user code: nothing may be
+    /// borrowed.
     #[cold]
     pub(crate) fn send(&self, report: &Report) {
         let heard = self.hook.call(report) || self.hook.is_set();
         if !heard && self.printed.get() & report.kind() == 0 {
             self.printed.set(self.printed.get() | report.kind());
-            // Where nothing can be printed, nothing happens.
+            // A failure to print is ignored.
             drop(writeln!(
                 io::stderr(),
-                "framestep: {report} (printed once; hear all with `Executor::on_report`)"
+                "framestep: {report} (printed once; `Executor::on_report` receives all reports)"
             ));
         }
     }

@@ -11,22 +11,26 @@ use super::wait::Wait;
 
 /// What every coroutine of an executor waited for at one moment.
 ///
-/// Taken by [`Executor::snapshot`](crate::Executor::snapshot) and
-/// [`Handle::snapshot`](crate::Handle::snapshot). It is plain data: it borrows
-/// nothing, keeps nothing alive, may go to another thread, and does not change.
+/// Returned by [`Executor::snapshot`](crate::Executor::snapshot) and
+/// [`Handle::snapshot`](crate::Handle::snapshot). A snapshot is plain data: it
+/// borrows nothing, keeps nothing alive, can be sent to another thread, and
+/// does not change.
 ///
 /// # What it prints
 ///
-/// One line for each coroutine: its id, its name and what it waits for. A coroutine that
-/// joins another stands below that one, so the first line of a group is what all
-/// of it hangs on. Phases are named unless they are `Update`, clocks unless they
-/// are the game clock, and owners if there are any; an executor that was built
-/// with [`inspect`](crate::Builder::inspect) also tells since when, and who has
-/// spawned which coroutine, and where.
+/// One line for each coroutine: its id, its name, and what it waits for. A
+/// coroutine that joins another is printed below that one, so a group waits for
+/// the coroutine in its first line. The lines also show:
 ///
-/// Lines that begin with `!` are about coroutines that will not go on by
-/// themselves: those that nothing will ever resume, and those that wait for one
-/// another's end.
+/// - the phase, unless it is `Update`,
+/// - the clock, unless it is the game clock,
+/// - the owners, if there are any,
+/// - if the executor was built with [`inspect`](crate::Builder::inspect): since
+///   when each coroutine waits, which coroutine spawned it, and where.
+///
+/// A line that begins with `!` is about coroutines that cannot continue by
+/// themselves: one that nothing can resume any more, or several that wait for
+/// each other's end.
 ///
 /// The same state prints the same bytes.
 ///
@@ -72,7 +76,7 @@ impl Snapshot {
         Snapshot { time, coroutines }
     }
 
-    /// What the clocks read when it was taken.
+    /// The readings of the clocks when the snapshot was taken.
     pub fn time(&self) -> Time {
         self.time
     }
@@ -82,7 +86,7 @@ impl Snapshot {
         self.coroutines.len()
     }
 
-    /// Whether none was.
+    /// Whether no coroutine was alive.
     pub fn is_empty(&self) -> bool {
         self.coroutines.is_empty()
     }
@@ -106,17 +110,17 @@ impl Snapshot {
         found.ok()
     }
 
-    /// Those that join the coroutine of that id.
+    /// The coroutines that join the coroutine of that id.
     pub fn waiting_for(&self, id: CoroutineId) -> impl Iterator<Item = &CoroutineInfo> {
         let joins = move |wait: &Wait| wait.joins() == Some(id);
         self.iter().filter(move |c| c.waits().any(joins))
     }
 
-    /// Circles of coroutines of which each joins the next, and the last one the
-    /// first: none of them goes on, unless one is stopped.
+    /// Cycles of coroutines in which each joins the next, and the last joins the
+    /// first. None of them continues, unless one is stopped.
     ///
-    /// Only those are in one that wait for nothing else. (That somebody may have
-    /// their waker does not count.)
+    /// Only coroutines that wait for nothing else are in a cycle. (Wakers that they
+    /// may have given away do not count.)
     ///
     /// # Examples
     ///
@@ -125,11 +129,16 @@ impl Snapshot {
     /// use framestep::prelude::*;
     ///
     /// let mut executor = Executor::new();
-    /// let give = Rc::new(Cell::new(None::<Coroutine<()>>));
-    /// let take = give.clone();
-    /// let north = executor.spawn(async move { drop(take.take().unwrap().await) });
-    /// let ids = [north.id(), executor.spawn(async { drop(north.await) }).id()];
-    /// # drop(ids);
+    /// let cell = Rc::new(Cell::new(None::<Coroutine<()>>));
+    /// let south = cell.clone();
+    /// let north = executor.spawn(async move { drop(south.take().unwrap().await) });
+    /// let north_id = north.id();
+    /// let south = executor.spawn(async { drop(north.await) });
+    /// let south_id = south.id();
+    /// cell.set(Some(south));
+    ///
+    /// executor.run_frame(0.25);
+    /// assert_eq!(executor.snapshot().cycles(), [[north_id, south_id]]);
     /// ```
     pub fn cycles(&self) -> Vec<Vec<CoroutineId>> {
         let next: Vec<_> = self.iter().map(|c| self.only_join(c)).collect();
@@ -138,7 +147,7 @@ impl Snapshot {
         cycles.map(ids).collect()
     }
 
-    /// The coroutine that a coroutine joins which waits for nothing else.
+    /// The coroutine that `coroutine` joins, if it waits for nothing else.
     fn only_join(&self, coroutine: &CoroutineInfo) -> Option<usize> {
         if coroutine.state != State::Waiting {
             return None;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::timepiece::Timepiece;
 
-/// Finds polls that take long.
+/// Finds slow polls.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     limit: Duration,
     timepiece: Timepiece,
-    /// What polls took that began, and ended, in the one under way.
+    /// How long polls took that began and ended in the poll under way.
     inside: Cell<Duration>,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct Stopwatch {
 pub(crate) struct Lap<'a> {
     stopwatch: &'a Stopwatch,
     began: Option<Duration>,
-    /// What had been counted in the poll around this one.
+    /// What `inside` was for the poll around this one.
     outside: Duration,
 }
 
@@ -32,7 +32,7 @@ impl Stopwatch {
         }
     }
 
-    /// Calls user code.
+    /// Begins to time a poll. Calls user code.
     pub(crate) fn begin(&self) -> Lap<'_> {
         Lap {
             stopwatch: self,
@@ -43,13 +43,14 @@ impl Stopwatch {
 }
 
 impl Lap<'_> {
-    /// How long it took by itself, if that is long. Calls user code.
+    /// Returns how long the poll itself took, if that reaches the limit. Calls user
+    /// code.
     pub(crate) fn stop(self) -> Option<Duration> {
         let own = self.elapsed()?.saturating_sub(self.stopwatch.inside.get());
         (own >= self.stopwatch.limit).then_some(own)
     }
 
-    /// `None`: there is no telling the time.
+    /// The time since the beginning. `None` if it cannot be read.
     fn elapsed(&self) -> Option<Duration> {
         let now = self.stopwatch.timepiece.read()?;
         Some(now.saturating_sub(self.began?))
@@ -57,7 +58,7 @@ impl Lap<'_> {
 }
 
 impl Drop for Lap<'_> {
-    /// Also of a poll that panics: it is no time of the one around it.
+    /// Runs for a poll that panics too: its time is not that of the poll around it.
     fn drop(&mut self) {
         let elapsed = self.elapsed().unwrap_or_default();
         let inside = self.outside.saturating_add(elapsed);
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_take_in_the_middle_does_not_count() {
+    fn the_time_of_nested_polls_does_not_count() {
         let stopwatch = stopwatch();
         let outer = stopwatch.begin();
         work(3);
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_the_middle_is_not_the_time_of_the_one_around_it() {
+    fn the_time_of_a_nested_poll_that_panics_does_not_count() {
         let stopwatch = stopwatch();
         let outer = stopwatch.begin();
         work(1);
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_time_cannot_be_told_nothing_is_slow() {
+    fn nothing_is_slow_if_the_time_cannot_be_read() {
         for panics_at in [1, 2, 3] {
             let reads = Cell::new(0);
             let timepiece = Timepiece::new(move || {

@@ -1,4 +1,4 @@
-//! What time it is outside of the game.
+//! The time outside of the game.
 
 use std::fmt;
 use std::rc::Rc;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::core::call;
 
-/// Where budgets and slow polls read the time: the host's stopwatch, or else the
-/// computer's clock, if the target has one.
+/// The source of time for budgets and slow polls: the host's stopwatch, or else
+/// the computer's clock, if the target has one.
 #[derive(Clone, Default)]
 pub(crate) struct Timepiece(Option<Rc<dyn Fn() -> Duration>>);
 
@@ -16,8 +16,8 @@ impl Timepiece {
         Timepiece(Some(Rc::new(stopwatch)))
     }
 
-    /// How much has passed since some moment. `None`: there is no telling, also if
-    /// the host's stopwatch panics. Calls user code.
+    /// The time since some fixed moment. `None` if it cannot be read: the target
+    /// has no clock, or the host's stopwatch panics. Calls user code.
     pub(crate) fn read(&self) -> Option<Duration> {
         let Some(stopwatch) = &self.0 else {
             return computer::read();
@@ -55,7 +55,7 @@ mod computer {
     }
 }
 
-/// Where the standard library's clock panics.
+/// For targets on which the standard library's clock panics.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod computer {
     use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What happens to coroutines, as events.
+//! Events in the life of coroutines.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,28 +11,28 @@ use crate::time::Phase;
 
 use super::hook::Hook;
 
-/// Something that happened to a coroutine, as told to
+/// An event in the life of a coroutine, as passed to the hook of
 /// [`Executor::on_trace`](crate::Executor::on_trace).
 ///
-/// The same program gives the same events, in the same order: two runs, or two
-/// machines, can be compared by what their events print.
+/// The same program produces the same events, in the same order. So two runs,
+/// or two machines, can be compared by the text of their events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceEvent {
     /// The frame in which it happened.
     pub frame: u64,
-    /// The phase whose run was under way, if one was.
+    /// The phase of the run under way, if one is.
     pub phase: Option<Phase>,
     /// The coroutine.
     pub id: CoroutineId,
-    /// Its name: what it has been [named](crate::Coroutine::named) by now, else
-    /// the name of its future's type.
+    /// The coroutine's name: the [name](crate::Coroutine::named) that it has been
+    /// given so far, else the name of its future's type.
     pub name: Cow<'static, str>,
-    /// What happened to it.
+    /// What happened to the coroutine.
     pub what: Traced,
-    /// The name of the [`Signal`](crate::Signal) or [`Watch`](crate::Watch) that woke
-    /// a coroutine which is resumed, the first if several did. `None`: something
-    /// else did, or it has no [name](crate::Signal::named).
+    /// The name of the [`Signal`](crate::Signal) or [`Watch`](crate::Watch) that
+    /// woke the coroutine which is resumed; the first if several did. `None` if
+    /// something else did, or if it has no [name](crate::Signal::named).
     pub by: Option<Arc<str>>,
 }
 
@@ -40,11 +40,11 @@ pub struct TraceEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Traced {
-    /// It was spawned or started. It has not been polled.
+    /// The coroutine was spawned or started. It has not been polled.
     Spawned,
-    /// It is about to be polled, for the first time or again.
+    /// The coroutine is about to be polled, for the first time or again.
     Resumed,
-    /// It has ended: its future is gone.
+    /// The coroutine has ended: its future is gone.
     Ended(Outcome),
 }
 
@@ -74,28 +74,28 @@ impl fmt::Display for Traced {
     }
 }
 
-/// Who hears the events, and what there is still to tell.
+/// The hook of a trace, and the events that have yet to be sent to it.
 ///
-/// Coroutines end in places where no user code may run, so events are put down
-/// and told a little later, before anybody else is polled.
+/// Coroutines end in places where no user code may run. So events are stored,
+/// and sent before another coroutine is polled.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) hook: Hook<TraceEvent>,
-    untold: RefCell<VecDeque<TraceEvent>>,
+    unsent: RefCell<VecDeque<TraceEvent>>,
 }
 
 impl Trace {
-    /// Puts an event down, if anybody listens.
+    /// Stores an event, if there is a hook.
     pub(crate) fn note(&self, event: impl FnOnce() -> TraceEvent) {
         if self.hook.is_listening() {
-            self.untold.borrow_mut().push_back(event());
+            self.unsent.borrow_mut().push_back(event());
         }
     }
 
-    /// The next event to tell, if the hook is not at work.
+    /// The next event to send, if the hook is not being called.
     pub(crate) fn next(&self) -> Option<TraceEvent> {
         if self.hook.is_listening() {
-            self.untold.borrow_mut().pop_front()
+            self.unsent.borrow_mut().pop_front()
         } else {
             None
         }

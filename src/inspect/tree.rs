@@ -1,4 +1,4 @@
-//! How a snapshot prints: a coroutine that joins another stands below it.
+//! How a snapshot prints: a coroutine that joins another is printed below it.
 
 use std::fmt::{self, Write as _};
 
@@ -7,23 +7,23 @@ use super::cycles;
 use super::snapshot::Snapshot;
 use super::wait::{TimerClock, Wait};
 
-/// Names are not moved further in than this, so that long chains stay on the
+/// Names are not indented further than this, so that long chains stay on the
 /// screen.
 const DEEPEST: usize = 12;
 
-/// Which coroutine stands below which.
+/// Which coroutine is printed below which.
 struct Forest {
     /// Positions in the order in which they are printed, each with its depth.
     order: Vec<(usize, usize)>,
 }
 
 impl Forest {
-    /// `above` leads from each to the one that it stands below.
+    /// `above` holds the coroutine below which each one is printed.
     fn new(mut above: Vec<Option<usize>>) -> Self {
-        for circle in cycles::of(&above) {
-            above[circle[0]] = None;
+        for cycle in cycles::of(&above) {
+            above[cycle[0]] = None;
         }
-        // Lists of those below each, by position: the first one and the next.
+        // For each position, a list of those below it: the first one, and the next.
         let count = above.len();
         let (mut first, mut next) = (vec![None; count], vec![None; count]);
         let mut roots = Vec::new();
@@ -46,7 +46,7 @@ impl Forest {
     }
 }
 
-/// One column: its head, and how each coroutine fills it.
+/// One column: its head, and the text of each coroutine.
 struct Column {
     head: &'static str,
     cells: Vec<String>,
@@ -63,8 +63,8 @@ impl Column {
     }
 }
 
-/// The last two parts of a path, without type parameters: what tells names
-/// apart. Other names stay as they are.
+/// The last two parts of a path, without type parameters: enough to tell names
+/// apart. Other names do not change.
 fn short(name: &str) -> &str {
     let path = name.split('<').next().unwrap_or(name);
     let path = path.strip_suffix("::").unwrap_or(path);
@@ -77,7 +77,7 @@ fn short(name: &str) -> &str {
 }
 
 impl Snapshot {
-    /// The coroutine that one stands below: the first that it joins.
+    /// The coroutine below which `coroutine` is printed: the first that it joins.
     fn above(&self, coroutine: &CoroutineInfo) -> Option<usize> {
         let joined = coroutine.waits().find_map(Wait::joins)?;
         self.position(joined)
@@ -92,7 +92,7 @@ impl Snapshot {
                 None => Ok(()),
             }
         });
-        written.expect("a String takes all");
+        written.expect("writing to a `String` does not fail");
         text
     }
 
@@ -151,7 +151,7 @@ impl Snapshot {
         writeln!(f)
     }
 
-    /// What will not go on by itself.
+    /// Writes a line for each coroutine or cycle that cannot continue by itself.
     fn write_warnings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for cycle in self.cycles() {
             f.write_str("! ")?;
@@ -159,11 +159,15 @@ impl Snapshot {
                 let name = self.get(*id).map_or("", |c| short(c.name()));
                 write!(f, "{id} {name} joins ")?;
             }
-            writeln!(f, "{}: a circle, which never ends", cycle[0])?;
+            writeln!(f, "{}: a cycle that never ends", cycle[0])?;
         }
         for coroutine in self.iter().filter(|c| c.waits_for_ever()) {
             let name = short(coroutine.name());
-            writeln!(f, "! {} {name} waits for what never comes", coroutine.id())?;
+            writeln!(
+                f,
+                "! {} {name} never resumes: it waits for nothing",
+                coroutine.id()
+            )?;
         }
         Ok(())
     }
@@ -205,7 +209,7 @@ mod tests {
     use super::{Forest, short};
 
     #[test]
-    fn names_keep_what_tells_them_apart() {
+    fn short_names_can_be_told_apart() {
         for (name, shortened) in [
             ("boss", "boss"),
             ("the boss::of the level", "the boss::of the level"),
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn each_stands_right_below_the_one_it_hangs_on() {
+    fn each_is_printed_right_below_the_one_that_it_joins() {
         // 1 and 4 below 3, 0 below 4, 2 and 5 below each other, 6 below 5.
         let above = [Some(4), Some(3), Some(5), None, Some(3), Some(2), Some(5)];
         let forest = Forest::new(above.to_vec());

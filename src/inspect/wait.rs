@@ -9,86 +9,86 @@ use crate::time::Phase;
 
 /// One thing that a coroutine waits for, in a [`Snapshot`](crate::Snapshot).
 ///
-/// Waits that are made of others show as those: an
-/// [`interval`](crate::interval()) is a timer, [`animate`](crate::animate()) the
-/// next frame.
+/// A wait that is built on another is shown as that one: an
+/// [`interval`](crate::interval()) as a timer, [`animate`](crate::animate()) as
+/// the next frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wait {
     /// The next frame.
     Frame {
-        /// In which it resumes.
+        /// The phase in which it resumes.
         phase: Phase,
     },
     /// The next run of a phase, such as the next fixed step.
     Run {
-        /// That phase.
+        /// The phase.
         phase: Phase,
     },
-    /// A condition, asked in every frame.
+    /// A condition, checked in every frame or fixed step.
     Condition {
-        /// In which it is asked.
+        /// The phase in which it is checked.
         phase: Phase,
     },
     /// Several frames.
     FrameCount {
-        /// In which it resumes.
+        /// The phase in which it resumes.
         phase: Phase,
-        /// How many frames have still to begin.
+        /// How many frames have yet to begin.
         left: u64,
     },
     /// Several fixed steps.
     StepCount {
-        /// In which it resumes.
+        /// The phase in which it resumes.
         phase: Phase,
-        /// How many steps have still to begin.
+        /// How many steps have yet to begin.
         left: u64,
     },
-    /// A time.
+    /// A deadline on a clock.
     Timer {
-        /// In which it resumes.
+        /// The phase in which it resumes.
         phase: Phase,
-        /// What it counts on.
+        /// The clock on which it counts.
         clock: TimerClock,
-        /// What that clock reads when it is due; for a coroutine that is paused,
-        /// if it went on at once.
+        /// The reading of the clock at which it is due; for a paused coroutine, as
+        /// if it were resumed now.
         deadline: Duration,
-        /// How far the clock has still to go.
+        /// How far the clock has yet to advance.
         left: Duration,
     },
     /// The end of another coroutine.
     Join {
-        /// That coroutine.
+        /// The other coroutine.
         id: CoroutineId,
     },
     /// A [`Signal`](crate::Signal) that has a [name](crate::Signal::named).
     Signal {
-        /// That name.
+        /// Its name.
         name: Arc<str>,
-        /// In which it resumes.
+        /// The phase in which it resumes.
         phase: Phase,
     },
     /// A [`Watch`](crate::Watch) that has a [name](crate::Watch::named).
     Watch {
-        /// That name.
+        /// Its name.
         name: Arc<str>,
-        /// In which it resumes.
+        /// The phase in which it resumes.
         phase: Phase,
     },
-    /// Somebody who has its waker: a channel, a [`Signal`](crate::Signal) without a
-    /// name, a socket. Whether anybody still has it is not known; and a coroutine
-    /// that has once given its waker away counts as waiting for it, besides what else
-    /// it waits for, unless that is a named signal or watch.
+    /// A call of its waker: by a channel, a [`Signal`](crate::Signal) without a
+    /// name, a socket. The executor does not know whether the waker still exists. A
+    /// coroutine that has once given its waker away is always shown with this wait,
+    /// besides its other waits, unless it waits for a named signal or watch.
     Wake {
-        /// In which it resumes.
+        /// The phase in which it resumes.
         phase: Phase,
     },
-    /// Nothing that will ever come: it has no timer and no place in a phase, joins
-    /// nobody, and nobody has its waker. A wait for infinity is such a one.
+    /// Nothing. It has no timer, waits for no phase, joins no coroutine, and has
+    /// not given its waker away. A wait of infinite length is shown like this.
     Never,
 }
 
-/// What a timer counts on.
+/// The clock on which a timer counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TimerClock {
@@ -104,7 +104,8 @@ pub enum TimerClock {
 }
 
 impl Wait {
-    /// The phase in which it resumes; a join does in whichever the other ends.
+    /// The phase in which it resumes. `None` for a join, which resumes in the phase
+    /// in which the joined coroutine ends.
     pub fn phase(&self) -> Option<Phase> {
         match *self {
             Wait::Frame { phase }
@@ -130,7 +131,7 @@ impl Wait {
 }
 
 impl fmt::Display for Wait {
-    /// Leaves the phase out if that is [`Phase::Update`].
+    /// Leaves out the phase if it is [`Phase::Update`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wait::Frame { .. } => f.write_str("the next frame")?,
@@ -153,7 +154,7 @@ impl fmt::Display for Wait {
             Wait::Signal { name, .. } => write!(f, "signal {name}")?,
             Wait::Watch { name, .. } => write!(f, "watch {name}")?,
             Wait::Wake { .. } => f.write_str("a wake")?,
-            Wait::Never => f.write_str("nothing, for ever")?,
+            Wait::Never => f.write_str("nothing (never resumes)")?,
         }
         match self.phase() {
             None | Some(Phase::Update) => Ok(()),

@@ -1,4 +1,4 @@
-//! What an executor keeps for those who watch its coroutines.
+//! What an executor keeps to watch its coroutines.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -25,15 +25,15 @@ pub(crate) struct Watch {
 /// What is noted of one watched coroutine.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// Where it was spawned, and which coroutine was being polled then; not known
-    /// if it was alive before anybody watched.
+    /// Where it was spawned, and which coroutine was being polled then. `None` if
+    /// it was spawned before watching began.
     pub(crate) place: Option<&'static Location<'static>>,
     pub(crate) parent: Option<TaskKey>,
-    /// When it was last polled, if that is known.
+    /// When it was last polled, if known.
     pub(crate) since: Option<Moment>,
     /// Whether it may have been polled.
     pub(crate) has_begun: bool,
-    /// The first signal or watch with a name that has woken it since.
+    /// The first signal or watch with a name that has woken it since its last poll.
     pub(crate) woken_by: Option<Arc<str>>,
 }
 
@@ -48,13 +48,13 @@ impl Watch {
         }
     }
 
-    /// Whether coroutines that are spawned are to be watched.
+    /// Whether new coroutines are watched.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.on.get()
     }
 
-    /// `false`: it was on already.
+    /// Turns watching on. Returns `false` if it was on already.
     pub(crate) fn turn_on(&self) -> bool {
         !self.on.replace(true)
     }

@@ -1,5 +1,5 @@
-//! Time: phases, lengths of time, clocks. Arithmetic on whole nanoseconds that knows
-//! nothing of coroutines.
+//! Time: phases, lengths of time, clocks. Arithmetic on whole nanoseconds,
+//! which does not know coroutines.
 
 mod clock;
 mod phase;

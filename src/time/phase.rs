@@ -8,8 +8,9 @@ use std::fmt;
 ///
 /// [`Executor::run_frame`](crate::Executor::run_frame) runs the five named
 /// phases in the order in which they are listed here, `FixedUpdate` once for
-/// every fixed step. Custom phases are run by the host, wherever it likes, with
-/// [`Executor::run_phase`](crate::Executor::run_phase).
+/// each fixed step. The host runs custom phases with
+/// [`Executor::run_phase`](crate::Executor::run_phase), at any point of its
+/// loop.
 ///
 /// # Examples
 ///
@@ -39,9 +40,10 @@ use std::fmt;
 pub enum Phase {
     /// Before the fixed steps of the frame.
     EarlyUpdate,
-    /// After the host's own fixed update, once for every fixed step.
+    /// After the host's own fixed update, once for each fixed step.
     FixedUpdate,
-    /// After the host's own update. Where waits resume unless they say otherwise.
+    /// After the host's own update. Waits resume here unless they name another
+    /// phase.
     Update,
     /// After the host's own late update.
     LateUpdate,
@@ -73,7 +75,7 @@ impl PhaseIndex {
     pub(crate) const UPDATE: PhaseIndex = PhaseIndex::new(Phase::Update);
     /// How many phases every executor has from the start.
     pub(crate) const NAMED: usize = 5;
-    /// Those, in the order of their indices.
+    /// The named phases, in the order of their indices.
     pub(crate) const ALL_NAMED: [PhaseIndex; Self::NAMED] = [
         PhaseIndex::new(Phase::EarlyUpdate),
         PhaseIndex::FIXED_UPDATE,

@@ -1,4 +1,4 @@
-//! What a coroutine can read off the clocks.
+//! A reading of the executor's clocks.
 
 #![forbid(unsafe_code)]
 
@@ -8,10 +8,11 @@ use crate::time::Phase;
 
 /// A reading of the executor's clocks.
 ///
-/// Returned by [`time`](crate::time()) and [`Executor::time`](crate::Executor::time),
-/// and the item of the stream [`frames`](crate::frames()). All clocks stand still between
-/// two calls of [`Executor::begin_frame`](crate::Executor::begin_frame), except
-/// that inside a fixed step `elapsed` and `delta` are those of the step.
+/// Returned by [`time`](crate::time()) and
+/// [`Executor::time`](crate::Executor::time), and the item of the stream
+/// [`frames`](crate::frames()). The readings do not change between two calls of
+/// [`Executor::begin_frame`](crate::Executor::begin_frame). The exception is a
+/// fixed step: inside it, `elapsed` and `delta` are those of the step.
 ///
 /// In a coroutine whose owner is bound to [another clock](crate::Executor::owner_on),
 /// the `delta`, `elapsed` and `scale` of [`time`](crate::time()) are of that clock.
@@ -37,25 +38,25 @@ use crate::time::Phase;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Time {
-    /// How many frames have begun. 0 is everything before the first.
+    /// How many frames have begun: 0 before the first.
     pub frame: u64,
-    /// How far the game clock went in this frame, scaled; inside a fixed step,
+    /// How far the game clock advanced in this frame, scaled. Inside a fixed step,
     /// the length of the step.
     pub delta: Duration,
-    /// The game clock; inside a fixed step, the time of the step.
+    /// The reading of the game clock. Inside a fixed step, the time of the step.
     pub elapsed: Duration,
-    /// The dt of this frame as the host gave it, neither scaled nor clamped.
+    /// The dt of this frame as the host passed it, neither scaled nor clamped.
     pub unscaled_delta: Duration,
-    /// The sum of all dt that the host gave: what "realtime" means here.
+    /// The sum of all dt that the host passed: "realtime".
     pub unscaled_elapsed: Duration,
-    /// The length of the latest fixed step; before the first, of those that the game
-    /// clock makes.
+    /// The length of the latest fixed step. Before the first, the length of the
+    /// steps that the game clock makes.
     pub fixed_delta: Duration,
     /// The end of the latest fixed step.
     pub fixed_elapsed: Duration,
-    /// How fast the game clock goes in this frame: 0 while it is paused. See
+    /// How fast the game clock runs in this frame: 0 while it is paused. See
     /// [`Clock::set_scale`](crate::Clock::set_scale).
     pub scale: f64,
-    /// The phase whose run is under way, if one is.
+    /// The phase of the run under way, if one is.
     pub phase: Option<Phase>,
 }

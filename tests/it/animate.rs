@@ -15,7 +15,7 @@ use crate::timeline::{Log, UNLIMITED, unclamped};
 
 type Values = Rc<RefCell<Vec<f32>>>;
 
-/// Animates on `executor` and gives the values as they come.
+/// Animates on `executor` and returns the values in order.
 fn values(executor: &Executor, seconds: impl Seconds + 'static) -> (Coroutine<()>, Values) {
     let values = Values::default();
     let push = values.clone();

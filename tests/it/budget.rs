@@ -1,4 +1,4 @@
-//! `Budget`: how much of a frame long jobs get, and who gets it.
+//! `Budget`: how much of a frame each long job gets.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ fn job(timeline: &mut Timeline, name: &str, budget: &Budget, steps: u32, cost: u
 }
 
 #[test]
-fn it_goes_on_at_once_until_the_units_are_spent() {
+fn it_continues_at_once_until_the_units_are_spent() {
     let mut timeline = Timeline::with_dt(0.25);
     job(&mut timeline, "one", &Budget::of_units(3), 7, 1);
     job(&mut timeline, "two", &Budget::of_units(4), 5, 2);
@@ -47,7 +47,7 @@ fn it_goes_on_at_once_until_the_units_are_spent() {
 }
 
 #[test]
-fn it_is_divided_evenly_whoever_resumes_first() {
+fn it_is_divided_evenly_in_any_order_of_resumes() {
     let mut timeline = Timeline::with_dt(0.25);
     let budget = Budget::of_units(6);
     for name in ["a", "b", "c"] {

@@ -134,7 +134,7 @@ proptest! {
             source += u128::from(frame.dt_ns);
             let game_now = game_model.at(source);
             let child_now = child_model.at(game_now);
-            // Clocks that nobody looks at are computed later, or never.
+            // Clocks that are not read are computed later, or never.
             if frame.look {
                 prop_assert_eq!(game.now().as_nanos(), game_now);
                 prop_assert_eq!(child.now().as_nanos(), child_now);

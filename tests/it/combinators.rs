@@ -1,5 +1,5 @@
 //! Rule 5: a wait inside any wrapper resumes the coroutine that polled it, and
-//! a wait that has been dropped resumes nobody.
+//! a wait that has been dropped resumes no coroutine.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -256,7 +256,7 @@ fn sixty_four_frames_joined_are_one_frame() {
 }
 
 #[test]
-fn futures_unordered_gives_its_waits_in_the_runs_in_which_they_are_due() {
+fn futures_unordered_yields_its_waits_in_the_runs_in_which_they_are_due() {
     let mut executor = unclamped();
     let log = Log::new();
     let say = log.clone();
@@ -398,7 +398,7 @@ fn a_wait_that_moves_to_another_coroutine_resumes_that_one() {
 // dropping
 
 #[test]
-fn a_branch_that_lost_resumes_nobody() {
+fn a_branch_that_lost_resumes_no_coroutine() {
     for (name, lost) in waits_of_two_frames() {
         let mut executor = unclamped();
         let polls = Rc::new(Cell::new(0));
@@ -420,7 +420,7 @@ fn a_branch_that_lost_resumes_nobody() {
 }
 
 #[test]
-fn a_lost_join_resumes_nobody() {
+fn a_lost_join_resumes_no_coroutine() {
     let mut executor = unclamped();
     let polls = Rc::new(Cell::new(0));
     let mut child = executor.start(wait_frames(2));
@@ -444,7 +444,7 @@ fn a_lost_join_resumes_nobody() {
 }
 
 #[test]
-fn a_dropped_phase_wait_resumes_nobody() {
+fn a_dropped_phase_wait_resumes_no_coroutine() {
     let mut executor = unclamped();
     let polls = Rc::new(Cell::new(0));
     executor.start(counted(polls.clone(), async move {

@@ -91,7 +91,7 @@ impl Drop for Phoenix {
 }
 
 #[test]
-fn a_destructor_that_respawns_for_ever_cannot_hold_the_executors_end() {
+fn a_destructor_that_respawns_without_end_cannot_hold_the_executors_end() {
     let executor = unclamped();
     let phoenix = Phoenix(executor.handle());
     executor.start(async move {
@@ -108,7 +108,7 @@ fn endless_spawns() -> Boxed<()> {
 }
 
 #[test]
-fn endless_spawns_and_joins_go_on_in_the_next_frame_and_are_reported() {
+fn endless_spawns_and_joins_continue_in_the_next_frame_and_are_reported() {
     let endless: [fn() -> Boxed<()>; 2] = [endless_spawns, || {
         Box::pin(async {
             loop {
@@ -209,7 +209,7 @@ fn enter_often(executor: &Executor, times: u32, f: &mut dyn FnMut()) {
 }
 
 #[test]
-fn what_was_started_too_deep_for_anybody_to_begin_it_begins_with_the_next_frame() {
+fn a_start_too_deep_to_begin_at_once_begins_with_the_next_frame() {
     let mut executor = unclamped();
     let log = Log::new();
     enter_often(&executor, 200, &mut || {
@@ -295,7 +295,7 @@ fn endless_starts(left: u32, begun: Rc<Cell<u32>>) -> Boxed<()> {
 }
 
 #[test]
-fn endless_starts_go_on_in_the_next_frame_and_are_reported() {
+fn endless_starts_continue_in_the_next_frame_and_are_reported() {
     /// Far more than a frame has time for: stands for an endless chain.
     const ENDLESS: u32 = 2_000_000;
     let mut executor = Executor::builder().max_polls_per_run(1).build();
@@ -318,7 +318,7 @@ fn endless_starts_go_on_in_the_next_frame_and_are_reported() {
 }
 
 #[test]
-fn endless_starts_by_the_host_go_on_in_the_next_frame() {
+fn endless_starts_by_the_host_continue_in_the_next_frame() {
     const ENDLESS: u32 = 2_000_000;
     let mut executor = unclamped();
     executor.on_report(|_| ());

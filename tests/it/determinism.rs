@@ -139,7 +139,7 @@ fn script(
     })
 }
 
-/// Runs the program of `seed` and gives everything that happened.
+/// Runs the program of `seed` and returns all events.
 fn trace(seed: u64) -> Vec<String> {
     run(seed, Executor::builder(), |_| (), |_| ())
 }
@@ -211,7 +211,7 @@ const SEEDS: std::ops::Range<u64> = 0..20;
 const FEW_SEEDS: std::ops::Range<u64> = 0..6;
 
 #[test]
-fn the_same_seed_gives_the_same_trace() {
+fn the_same_seed_produces_the_same_trace() {
     for seed in SEEDS {
         let first = trace(seed);
         assert!(first.len() > 500, "a trace of {} lines", first.len());
@@ -220,12 +220,12 @@ fn the_same_seed_gives_the_same_trace() {
 }
 
 #[test]
-fn another_seed_gives_another_trace() {
+fn another_seed_produces_another_trace() {
     assert_ne!(trace(1), trace(2));
 }
 
 #[test]
-fn the_same_seed_gives_the_same_events() {
+fn the_same_seed_produces_the_same_events() {
     for seed in FEW_SEEDS {
         let first = events(seed);
         assert!(first.len() > 500, "{} events", first.len());
@@ -293,7 +293,7 @@ fn has_come(coroutine: &CoroutineInfo, now: &Time, events: &[TraceEvent]) -> Opt
 }
 
 #[test]
-fn what_a_snapshot_tells_comes_true() {
+fn what_a_snapshot_shows_comes_true() {
     let mut known = [0; 2];
     for seed in SEEDS {
         let events = Events::default();

@@ -38,7 +38,7 @@ fn the_free_functions_work_inside_enter() {
 }
 
 #[test]
-fn enter_gives_what_the_closure_returns() {
+fn enter_returns_what_the_closure_returns() {
     let executor = unclamped();
     assert_eq!(executor.enter(|| "result"), "result");
     assert_eq!(executor.handle().enter(|| "result"), Some("result"));

@@ -148,8 +148,8 @@ fn max_delta_bounds_the_steps_of_a_frame_at_any_scale_and_the_rest_is_reported()
         assert_eq!(
             heard.take(),
             [format!(
-                "frame 1: fixed steps for {dropped:?} exceed what max_delta has room for; \
-                 fixed time goes past them"
+                "frame 1: fixed steps for {dropped:?} exceed what max_delta allows; \
+                 fixed time skips them"
             )]
         );
         timeline.executor().clock().set_scale(1);

@@ -99,7 +99,7 @@ fn a_result_is_taken_once_and_only_when_it_is_there() {
 }
 
 #[test]
-fn take_tells_why_there_is_no_result() {
+fn take_returns_why_there_is_no_result() {
     let executor = unclamped();
     let (stopped, panicked) = (
         executor.start(forever()),

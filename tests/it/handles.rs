@@ -354,7 +354,7 @@ fn a_weak_handle_keeps_nothing_alive() {
 }
 
 #[test]
-fn a_handle_of_a_dead_executor_gives_finished_coroutines_and_stops_nothing() {
+fn a_handle_of_a_dead_executor_returns_finished_coroutines_and_stops_nothing() {
     let executor = unclamped();
     let handle = executor.handle();
     let old = executor.start(forever());
@@ -555,7 +555,7 @@ fn a_hook_that_stops_what_is_woken_from_outside_leaves_nothing_to_poll() {
     }
     let handle = executor.handle();
     executor.remote().spawn(|| async {});
-    // It hears of the spawn from afar, which comes before the wake.
+    // It takes over the remote spawn, which comes before the wake.
     executor.on_trace(move |_| _ = handle.stop(woken));
     for sender in senders {
         let _ = sender.send(());

@@ -33,7 +33,7 @@ use framestep::{Coroutine, Executor};
 
 use crate::support::counted;
 
-/// Starts a coroutine that sleeps without end; gives its waker, too.
+/// Starts a coroutine that sleeps without end; returns its waker, too.
 fn sleeper(executor: &Executor, polls: &Rc<Cell<u32>>) -> (Coroutine<()>, Waker) {
     let kept = Rc::new(Cell::new(None));
     let keep = kept.clone();

@@ -42,7 +42,7 @@ fn check_wait<F: Future + 'static>(script: F, expected: &str) {
 }
 
 /// Two coroutines, each of which joins the other.
-fn circle(executor: &mut Executor) -> [CoroutineId; 2] {
+fn cycle(executor: &mut Executor) -> [CoroutineId; 2] {
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
     let north = executor
@@ -59,7 +59,7 @@ fn circle(executor: &mut Executor) -> [CoroutineId; 2] {
 }
 
 #[test]
-fn every_kind_of_wait_is_told() {
+fn every_kind_of_wait_is_shown() {
     check_wait(next_frame(), "the next frame");
     check_wait(
         next_frame().in_phase(Phase::LateUpdate),
@@ -94,9 +94,9 @@ fn every_kind_of_wait_is_told() {
         wait_seconds_realtime(2).in_phase(Phase::LateUpdate),
         "2s, until 2s of realtime, in LateUpdate",
     );
-    check_wait(forever(), "nothing, for ever");
-    check_wait(wait_seconds(f32::INFINITY), "nothing, for ever");
-    check_wait(swallow(forever()), "nothing, for ever");
+    check_wait(forever(), "nothing (never resumes)");
+    check_wait(wait_seconds(f32::INFINITY), "nothing (never resumes)");
+    check_wait(swallow(forever()), "nothing (never resumes)");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn waits_that_are_made_of_others_show_as_those() {
 }
 
 #[test]
-fn whatever_may_resume_it_is_told() {
+fn every_wait_that_may_resume_it_is_shown() {
     check_wait(
         async { futures::join!(next_frame(), fixed_update(), wait_frames(4)) },
         "the next FixedUpdate | the next frame | 4 frames",
@@ -133,7 +133,7 @@ fn whatever_may_resume_it_is_told() {
 }
 
 #[test]
-fn waits_behind_a_combinator_are_told() {
+fn waits_behind_a_combinator_are_shown() {
     let mut executor = unclamped();
     let script = async {
         let waits: FuturesUnordered<_> = [3, 2].map(wait_seconds).into_iter().collect();
@@ -148,7 +148,7 @@ fn waits_behind_a_combinator_are_told() {
 }
 
 #[test]
-fn a_condition_is_told_from_the_waits_before_and_after_it() {
+fn a_condition_differs_from_the_waits_before_and_after_it() {
     let mut executor = unclamped();
     let id = executor
         .start(async {
@@ -275,7 +275,7 @@ fn a_pause_that_is_over_counts_before_the_wheel_knows_of_it() {
 }
 
 #[test]
-fn who_joins_whom_is_told() {
+fn joins_are_shown() {
     let executor = unclamped();
     let gate = executor.start(wait_seconds(1));
     let other = executor.start(wait_seconds(2));
@@ -300,7 +300,7 @@ fn who_joins_whom_is_told() {
 }
 
 #[test]
-fn those_who_are_due_are_ready() {
+fn coroutines_that_are_due_are_ready() {
     let mut executor = unclamped();
     let spawned = executor.spawn(next_frame()).id();
     let late = executor.spawn_in(Phase::LateUpdate, next_frame()).id();
@@ -360,7 +360,7 @@ async fn look(handle: Handle, wait: impl Future, seen: Rc<RefCell<Option<Snapsho
 }
 
 #[test]
-fn in_a_run_those_who_are_still_to_come_are_ready() {
+fn in_a_run_coroutines_that_are_still_to_be_polled_are_ready() {
     let mut executor = unclamped();
     let seen = Rc::default();
     let every_frame = || async {
@@ -412,7 +412,7 @@ fn in_a_run_joiners_of_what_has_ended_are_ready() {
 }
 
 #[test]
-fn in_a_run_joiners_of_one_who_was_stopped_in_this_poll_are_ready() {
+fn in_a_run_joiners_of_one_that_was_stopped_in_this_poll_are_ready() {
     let mut executor = unclamped();
     let child = executor.start(forever());
     let child_id = child.id();
@@ -426,7 +426,7 @@ fn in_a_run_joiners_of_one_who_was_stopped_in_this_poll_are_ready() {
 }
 
 #[test]
-fn a_place_that_was_given_up_makes_nobody_ready() {
+fn a_place_that_was_given_up_makes_no_coroutine_ready() {
     let mut executor = unclamped();
     let child = executor.start(forever());
     let child_id = child.id();
@@ -473,9 +473,9 @@ fn all_that_are_being_polled_are_running() {
 }
 
 #[test]
-fn circles_of_joins_are_found() {
+fn cycles_of_joins_are_found() {
     let mut executor = unclamped();
-    let [north, south] = circle(&mut executor);
+    let [north, south] = cycle(&mut executor);
     let handle = executor.handle();
     let waits = executor.start(async move {
         next_frame().await;
@@ -490,7 +490,7 @@ fn circles_of_joins_are_found() {
 }
 
 #[test]
-fn a_circle_with_a_way_out_is_none() {
+fn a_cycle_with_a_way_out_is_not_reported() {
     let mut executor = unclamped();
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
@@ -506,7 +506,7 @@ fn a_circle_with_a_way_out_is_none() {
 }
 
 #[test]
-fn one_that_joins_itself_behind_a_combinator_is_a_circle_of_one() {
+fn one_that_joins_itself_behind_a_combinator_is_a_cycle_of_one() {
     let mut executor = unclamped();
     let give = Rc::new(Cell::new(None::<Coroutine<()>>));
     let take = give.clone();
@@ -516,7 +516,7 @@ fn one_that_joins_itself_behind_a_combinator_is_a_circle_of_one() {
     update(&mut executor, 0.25);
     let snapshot = executor.snapshot();
     assert_eq!(snapshot.cycles(), [[id]]);
-    assert!(snapshot.to_string().contains("which never ends"));
+    assert!(snapshot.to_string().contains("a cycle that never ends"));
 }
 
 #[test]
@@ -637,7 +637,7 @@ fn with_inspect_it_is_known_where_it_was_spawned() {
 }
 
 #[test]
-fn with_inspect_it_is_known_who_has_spawned_it() {
+fn with_inspect_the_parent_is_known() {
     let mut executor = Executor::builder().inspect(true).build();
     let parent = executor.start(async { (start(forever()).id(), spawn(forever()).id()) });
     let parent_id = parent.id();
@@ -651,7 +651,7 @@ fn with_inspect_it_is_known_who_has_spawned_it() {
 }
 
 #[test]
-fn a_snapshot_prints_as_a_tree_of_who_hangs_on_whom() {
+fn a_snapshot_prints_as_a_tree_of_joins() {
     let mut executor = unclamped();
     let enemies = executor.owner();
     enemies.named("enemies");
@@ -662,13 +662,13 @@ fn a_snapshot_prints_as_a_tree_of_who_hangs_on_whom() {
     executor.start(dialogue).named("intro");
     let goblin = enemies.start(wait_frames(3));
     goblin.named("goblin").pause();
-    circle(&mut executor);
+    cycle(&mut executor);
     executor.start(forever()).named("lost");
     executor.spawn(forever()).named("new");
     let expected = "\
 frame 1, 250ms: 9 coroutines, 1 ready, 1 paused
-! 5v1 north joins 6v1 south joins 5v1: a circle, which never ends
-! 7v1 lost waits for what never comes
+! 5v1 north joins 6v1 south joins 5v1: a cycle that never ends
+! 7v1 lost never resumes: it waits for nothing
   id   name        state                owner
   0v1  line        1.75s, until 2s
   1v1    dialogue  the end of 0v1 line
@@ -677,7 +677,7 @@ frame 1, 250ms: 9 coroutines, 1 ready, 1 paused
   4v1  goblin      paused: 2 frames     enemies
   5v1  north       the end of 6v1 south
   6v1    south     the end of 5v1 north
-  7v1  lost        nothing, for ever
+  7v1  lost        nothing (never resumes)
   8v1  new         ready
 ";
     let text = executor.snapshot().to_string();
@@ -703,7 +703,7 @@ frame 1, 250ms: 9 coroutines, 1 ready, 1 paused
 }
 
 #[test]
-fn nobody_prints_as_one_line() {
+fn an_empty_snapshot_prints_as_one_line() {
     let executor = unclamped();
     assert_eq!(
         executor.snapshot().to_string(),

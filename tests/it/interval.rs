@@ -116,7 +116,7 @@ fn burst_catches_up_one_tick_a_run() {
 }
 
 #[test]
-fn skip_goes_on_with_the_first_that_is_still_ahead() {
+fn skip_continues_with_the_first_that_is_still_ahead() {
     assert_eq!(
         around_a_long_frame(MissedTicks::Skip),
         [(2, 0, 0), (4, 2_200, 2), (8, 0, 0), (11, 200, 0)]
@@ -320,7 +320,7 @@ fn stopping_it_leaves_no_timer() {
 }
 
 #[test]
-fn frames_gives_one_item_a_frame() {
+fn frames_yields_one_item_a_frame() {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
     timeline.row("frames", |mark| async move {
         let mut frames = frames().take(3);
@@ -359,7 +359,7 @@ fn frames_gives_one_item_a_frame() {
 }
 
 #[test]
-fn in_the_fixed_phase_frames_gives_one_item_a_frame_too() {
+fn in_the_fixed_phase_frames_yields_one_item_a_frame_too() {
     let mut executor = Executor::builder().max_delta(10).fixed_delta(0.25).build();
     let seen = Rc::new(Cell::new(0));
     let see = seen.clone();

@@ -1,4 +1,4 @@
-//! Rules 6 and 7: a joiner goes on at once, and never hangs.
+//! Rules 6 and 7: a joiner continues at once, and never hangs.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -26,7 +26,7 @@ fn joiner<T: 'static>(
 }
 
 #[test]
-fn joining_gives_what_the_coroutine_returned() {
+fn joining_returns_the_output_of_the_coroutine() {
     let mut executor = unclamped();
     let child = executor.start(async {
         next_frame().await;
@@ -58,7 +58,7 @@ fn join_the_function_is_the_handle_awaited() {
 }
 
 #[test]
-fn a_joiner_goes_on_in_the_frame_and_phase_in_which_the_child_ends() {
+fn a_joiner_continues_in_the_frame_and_phase_in_which_the_child_ends() {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
     for phase in crate::support::PHASES {
         timeline.row(&format!("{phase:?}"), |mark| async move {
@@ -108,7 +108,7 @@ fn awaiting_an_async_fn_directly_costs_nothing() {
 }
 
 #[test]
-fn joiners_go_on_in_the_order_in_which_they_began_to_wait() {
+fn joiners_continue_in_the_order_in_which_they_began_to_wait() {
     let mut executor = unclamped();
     let log = Log::new();
     let child = executor.start(next_frame().map(drop));
@@ -125,7 +125,7 @@ fn joiners_go_on_in_the_order_in_which_they_began_to_wait() {
 }
 
 #[test]
-fn joiners_go_on_in_the_order_in_which_the_children_ended() {
+fn joiners_continue_in_the_order_in_which_the_children_ended() {
     let mut executor = unclamped();
     let log = Log::new();
     let a = executor.start(forever());
@@ -325,7 +325,7 @@ fn finished_outlives_the_handle() {
 }
 
 #[test]
-fn finished_tells_how_the_coroutine_ended() {
+fn finished_returns_how_the_coroutine_ended() {
     let mut executor = unclamped();
     let finishes = executor.start(next_frame().map(drop));
     let panics = executor.start(async {
@@ -346,7 +346,7 @@ fn finished_tells_how_the_coroutine_ended() {
 // stopped and panicked
 
 #[test]
-fn joining_what_is_stopped_gives_an_error_in_the_same_run() {
+fn joining_a_stopped_coroutine_returns_an_error_in_the_same_run() {
     let mut executor = unclamped();
     let log = Log::new();
     let child = executor.start(forever());
@@ -370,7 +370,7 @@ fn joining_what_is_stopped_gives_an_error_in_the_same_run() {
 }
 
 #[test]
-fn joining_what_panics_gives_the_payload_in_the_same_run() {
+fn joining_a_coroutine_that_panics_returns_the_payload_in_the_same_run() {
     let mut executor = unclamped();
     let log = Log::new();
     let child = executor.start(async {
@@ -432,7 +432,7 @@ fn a_coroutine_stopped_by_one_that_host_code_starts_has_ended_outside_a_run() {
 }
 
 #[test]
-fn a_join_that_is_polled_in_vain_goes_on_waiting() {
+fn a_join_that_is_polled_too_early_continues_to_wait() {
     let mut timeline = Timeline::with_dt(0.25);
     timeline.row("select", |mark| async move {
         let mut child = start(wait_frames(3).map(drop));
@@ -499,7 +499,7 @@ fn two_that_join_each_other_sleep_until_one_is_stopped() {
 }
 
 #[test]
-fn one_that_joins_itself_holds_up_nobody_and_can_be_got_rid_of() {
+fn a_coroutine_that_joins_itself_blocks_no_other_and_can_be_stopped() {
     let mut executor = unclamped();
     let log = Log::new();
     let slot: Rc<RefCell<Option<Coroutine<()>>>> = Rc::default();

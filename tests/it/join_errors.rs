@@ -35,7 +35,7 @@ fn clones_tell_the_same() {
 }
 
 #[test]
-fn the_first_who_asks_gets_the_payload_and_later_ones_the_message() {
+fn the_first_into_panic_returns_the_payload_and_later_ones_the_message() {
     struct Cargo(u32);
 
     let (first, second) = {
@@ -57,7 +57,7 @@ fn the_first_who_asks_gets_the_payload_and_later_ones_the_message() {
 }
 
 #[test]
-fn the_message_is_told_after_the_payload_was_taken() {
+fn the_message_is_kept_after_the_payload_was_taken() {
     let error = error_of(String::from("lost at sea"));
     let clone = error.clone();
     drop(error.into_panic());

@@ -18,7 +18,7 @@ async fn after<T>(frames: u64, value: T) -> T {
 }
 
 #[test]
-fn join_goes_on_as_soon_as_the_last_is_ready() {
+fn join_continues_as_soon_as_the_last_is_ready() {
     let mut timeline = Timeline::with_dt(0.25);
     timeline.row("plain", |mark| async move {
         let joined = join!(after(2, "a"), after(3, 7), after(1, 'c'));

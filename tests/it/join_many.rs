@@ -15,13 +15,13 @@ use framestep::prelude::*;
 use crate::support::{counted, noted, panic_of, panic_text, place_of_panic, poll_once, swallow};
 use crate::timeline::{Log, Timeline, unclamped};
 
-/// A coroutine that waits so many frames, and gives the number.
+/// A coroutine that waits so many frames, and returns the number.
 fn child(frames: u64) -> Coroutine<u64> {
     start(wait_frames(frames).map(move |()| frames))
 }
 
 #[test]
-fn join_all_goes_on_as_soon_as_the_last_has_ended() {
+fn join_all_continues_as_soon_as_the_last_has_ended() {
     let mut timeline = Timeline::with_dt(0.25);
     for (name, frames) in [
         ("first", [3, 1, 2]),
@@ -63,7 +63,7 @@ fn join_all_goes_on_as_soon_as_the_last_has_ended() {
 }
 
 #[test]
-fn join_all_gives_what_became_of_each() {
+fn join_all_returns_the_result_of_each() {
     let mut executor = unclamped();
     let parent = executor.start(async {
         let stopped = start(async {
@@ -102,7 +102,7 @@ fn join_all_of_many_that_end_together_is_polled_once_for_each_at_most() {
 }
 
 #[test]
-fn race_goes_on_as_soon_as_the_first_has_ended() {
+fn race_continues_as_soon_as_the_first_has_ended() {
     let mut timeline = Timeline::with_dt(0.25);
     for (name, frames, winner) in [
         ("first", [1, 3, 2], 0),
@@ -165,7 +165,7 @@ fn several_that_end_in_one_poll_tie_by_index() {
 }
 
 #[test]
-fn losers_go_on_unless_they_stop_on_drop() {
+fn losers_continue_unless_they_stop_on_drop() {
     let mut executor = unclamped();
     let log = Log::new();
     let say = log.clone();

@@ -38,7 +38,7 @@ async fn host(mut executor: Executor, frames: Rc<RefCell<u32>>) {
         *frames.borrow_mut() += 1;
         let mut timer = Box::pin(sleep(Duration::ZERO));
         poll_fn(|cx| {
-            // Before looking: what becomes due behind the look is told.
+            // Before looking: the host is notified of what becomes due after the look.
             executor.on_wake(cx.waker().clone());
             if executor.has_ready() {
                 // At the usual pace.

@@ -1,4 +1,4 @@
-//! Handlers for the errors of coroutines that nobody joins.
+//! Handlers for the errors of coroutines that are never joined.
 
 use std::cell::RefCell;
 use std::rc::Rc;

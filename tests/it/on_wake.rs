@@ -54,7 +54,7 @@ impl Host {
 }
 
 impl Due {
-    /// Whether a host that has seen `before` must not go on sleeping.
+    /// Whether a host that has seen `before` must not continue to sleep.
     fn is_sooner_than(self, before: Due) -> bool {
         let earlier = match (self.next, before.next) {
             (Some(now), Some(before)) => now < before,
@@ -84,7 +84,7 @@ fn it_is_called_once_until_the_host_looks_or_runs() {
 }
 
 #[test]
-fn a_waker_that_is_set_later_is_not_taken_for_told() {
+fn a_waker_that_is_set_later_counts_as_not_called() {
     let executor = Executor::new();
     executor.remote().spawn(|| async {});
     let mut host = Host::new(executor);

@@ -217,7 +217,7 @@ fn nor_can_a_hook_that_is_called_in_the_poll() {
         let handle_inside = handle.clone();
         let script = handle.start(async move {
             polling.set(true);
-            // The hook is told of it.
+            // The hook is called for it.
             let stopped = handle_inside.spawn(forever());
             stopped.stop();
             polling.set(false);

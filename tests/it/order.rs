@@ -514,7 +514,7 @@ fn a_waiter_that_was_polled_earlier_in_the_run_has_given_up_its_place() {
 }
 
 #[test]
-fn whoever_is_woken_again_keeps_its_place_among_the_arrivals() {
+fn a_coroutine_that_is_woken_again_keeps_its_place_among_the_arrivals() {
     let mut executor = unclamped();
     let log = Log::new();
     let (to_a, mut a_hears) = mpsc::unbounded();

@@ -215,10 +215,10 @@ fn a_wait_due_within_a_frame_that_is_paused_before_update_resumes_at_once_after(
     log.check(&["F2: there"]);
 }
 
-// Who is paused
+// Which coroutines are paused
 
 #[test]
-fn whoever_has_the_flag_on_itself_or_above_is_paused_whatever_the_order_of_resumes() {
+fn a_flag_on_a_coroutine_or_above_pauses_it_in_any_order_of_resumes() {
     let orders: [[usize; 3]; 6] = [
         [0, 1, 2],
         [0, 2, 1],
@@ -325,7 +325,7 @@ fn conditions_are_not_asked() {
 // Spawn, start and stop
 
 #[test]
-fn whoever_is_stopped_while_paused_leaves_nothing() {
+fn a_coroutine_that_is_stopped_while_paused_leaves_nothing() {
     type Script = fn() -> futures::future::LocalBoxFuture<'static, ()>;
     let scripts: [Script; 7] = [
         || next_frame().map(drop).boxed_local(),
@@ -368,7 +368,7 @@ fn whoever_is_stopped_while_paused_leaves_nothing() {
 }
 
 #[test]
-fn a_host_is_not_kept_awake_by_who_is_paused() {
+fn a_host_is_not_kept_awake_by_paused_coroutines() {
     let mut executor = unclamped();
     let owner = executor.owner();
     owner.start(async {
@@ -421,7 +421,7 @@ fn a_paused_coroutine_is_not_polled() {
 // In the middle of things
 
 #[test]
-fn one_paused_in_the_run_in_which_it_is_due_goes_on_when_it_is_resumed() {
+fn one_paused_in_the_run_in_which_it_is_due_continues_when_it_is_resumed() {
     for wait in 0..4 {
         let mut executor = unclamped();
         let owner = Rc::new(executor.owner());
@@ -452,7 +452,7 @@ fn one_paused_in_the_run_in_which_it_is_due_goes_on_when_it_is_resumed() {
 }
 
 #[test]
-fn whoever_pauses_itself_goes_on_to_its_next_wait() {
+fn a_coroutine_that_pauses_itself_continues_to_its_next_wait() {
     for of_owner in [false, true] {
         let (mut timeline, owner) = quarters();
         let owner = Rc::new(owner);
@@ -482,7 +482,7 @@ fn whoever_pauses_itself_goes_on_to_its_next_wait() {
 }
 
 #[test]
-fn whoever_pauses_and_resumes_itself_has_lost_no_time() {
+fn a_coroutine_that_pauses_and_resumes_itself_loses_no_time() {
     let (mut timeline, owner) = quarters();
     let owner = Rc::new(owner);
     let own = owner.clone();

@@ -104,7 +104,7 @@ fn reports_say_when_what_and_what_comes_of_it() {
 struct Mute;
 
 #[test]
-fn a_join_error_tells_who_and_how() {
+fn a_join_error_names_the_coroutine_and_how_it_ended() {
     let executor = Executor::new();
     let sleeper = executor.start(wait_seconds(9)).named("sleeper");
     let id = sleeper.id();
@@ -131,7 +131,7 @@ fn a_join_error_tells_who_and_how() {
 }
 
 #[test]
-fn a_host_may_poll_a_handle_itself_and_is_told_of_the_end() {
+fn a_host_may_poll_a_handle_itself_and_is_woken_at_the_end() {
     static TOLD: AtomicU32 = AtomicU32::new(0);
     let waker = waker_that_tells(|call| {
         if matches!(call, WakerCall::Wake) {

@@ -1,5 +1,5 @@
-//! No callback holds a borrow: whatever calls out to user code, everything
-//! may be done from there.
+//! No callback holds a borrow: every operation is allowed in every call of user
+//! code.
 
 mod matrix;
 

@@ -12,7 +12,7 @@ use crate::support::{count_frames, panic_of};
 use crate::timeline::{Log, unclamped};
 
 #[test]
-fn run_until_gives_what_the_future_returns() {
+fn run_until_returns_the_output_of_the_future() {
     let mut executor = unclamped();
     let text = executor.run_until(
         async {

@@ -50,7 +50,7 @@ fn scenario_1_with_long_frames_takes_a_frame_for_each_wait() {
 }
 
 #[test]
-fn scenario_2_the_joiner_goes_on_in_the_frame_in_which_the_inner_one_ends() {
+fn scenario_2_the_joiner_continues_in_the_frame_in_which_the_inner_one_ends() {
     let mut executor = unclamped();
     let log = Log::new();
     let say = log.clone();
@@ -175,7 +175,7 @@ fn scenario_6_a_nested_coroutine_without_a_wait_costs_no_frame() {
 }
 
 #[test]
-fn scenario_7_the_joiner_goes_on_in_the_phase_in_which_the_child_ends() {
+fn scenario_7_the_joiner_continues_in_the_phase_in_which_the_child_ends() {
     let mut executor = unclamped();
     let log = Log::new();
     let say = log.clone();

@@ -1,4 +1,4 @@
-//! Behaviours and scenes: who is called when, and what ends with what.
+//! Behaviours and scenes: which callback is called when, and what ends with what.
 
 mod active;
 mod coroutines;

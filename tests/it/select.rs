@@ -32,7 +32,7 @@ async fn after(frames: u64, value: &'static str) -> &'static str {
 }
 
 #[test]
-fn select_goes_on_with_the_first_that_is_ready() {
+fn select_continues_with_the_first_that_is_ready() {
     let mut timeline = Timeline::with_dt(0.25);
     timeline.row("upper", |mark| async move {
         select! {

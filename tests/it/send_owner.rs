@@ -91,7 +91,7 @@ fn the_host_is_woken_by_a_drop_elsewhere() {
 }
 
 #[test]
-fn children_and_joiners_are_told() {
+fn children_and_joiners_are_notified() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let child = owner.child();
@@ -132,7 +132,7 @@ fn destructors_may_act_when_it_is_dropped_elsewhere() {
 }
 
 #[test]
-fn what_is_started_before_the_run_that_hears_of_the_drop_is_stopped_with_it() {
+fn what_is_started_before_the_run_that_takes_over_the_drop_is_stopped_with_it() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let child = owner.child();

@@ -1,4 +1,4 @@
-//! `Signal`: events, those who wait for one, and those who read them all.
+//! `Signal`: events, waits for one event, and streams of all events.
 
 mod named;
 mod owned;
@@ -95,7 +95,7 @@ fn emitted_by_the_host_it_resumes_in_the_next_run_in_order_of_waiting() {
 }
 
 #[test]
-fn those_who_wait_resume_in_the_order_in_which_they_began_to() {
+fn waiters_resume_in_the_order_in_which_they_began_to_wait() {
     let mut executor = unclamped();
     let (log, signal) = (Log::new(), Signal::<()>::new());
     for (name, frames) in [("late", 2), ("early", 1), ("between", 1)] {
@@ -153,7 +153,7 @@ fn a_wait_begins_with_the_call() {
 }
 
 #[test]
-fn whoever_subscribes_later_sees_what_comes_later() {
+fn a_later_subscriber_sees_later_events() {
     let mut executor = unclamped();
     let (log, signal) = (Log::new(), Signal::new());
     reader(&executor, &log, "a", &signal);
@@ -241,7 +241,7 @@ fn it_works_in_select_and_a_dropped_wait_is_forgotten() {
 }
 
 #[test]
-fn whoever_is_stopped_while_waiting_takes_nothing_from_the_others() {
+fn a_coroutine_that_is_stopped_while_waiting_takes_nothing_from_the_others() {
     let mut executor = unclamped();
     let (log, signal) = (Log::new(), Signal::new());
     reader(&executor, &log, "a", &signal);
@@ -386,7 +386,7 @@ fn a_clone_or_a_destructor_may_emit() {
         name: "value",
         echoes,
     };
-    // Nobody listens: dropped, and what that emits as well.
+    // Without a reader: dropped, and what that emits as well.
     signal.emit(value(2));
     log.check(&["value dropped", "echo dropped", "echo dropped"]);
 
@@ -408,7 +408,7 @@ fn a_clone_or_a_destructor_may_emit() {
     );
 }
 
-/// Has somebody else read the signal while it is being cloned.
+/// Reads the signal elsewhere while a value is being cloned.
 struct Nested {
     other: Rc<RefCell<Option<Subscription<Nested>>>>,
     held: Rc<()>,

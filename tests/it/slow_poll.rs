@@ -62,7 +62,7 @@ fn the_report_names_the_id_and_says_what_is_wrong() {
         "{text}"
     );
     assert!(
-        text.ends_with("in one poll, which held everything up"),
+        text.ends_with("in one poll, which blocked the frame"),
         "{text}"
     );
 }

@@ -1,4 +1,4 @@
-//! Long runs: whatever comes and goes, memory goes back to where it was.
+//! Long runs: memory returns to its level after all that was added and dropped.
 
 use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;
@@ -127,7 +127,7 @@ impl Run {
         usize::try_from(self.random.below(n as u64)).expect("small")
     }
 
-    /// Somebody goes, somebody comes.
+    /// Some coroutines end, others start.
     fn replace(&mut self, at: usize) {
         let script = citizen(self.town.clone(), at);
         let owner = self.below(4 * self.owners.len());
@@ -178,7 +178,7 @@ impl Run {
         self.executor.run_frame(DT);
     }
 
-    /// Everybody goes; what is live then is what the executor keeps.
+    /// Ends all coroutines; what is live then is what the executor keeps.
     fn drain(&mut self) -> i64 {
         for at in 0..self.citizens.len() {
             if let Some(citizen) = self.citizens[at].take() {
@@ -190,7 +190,7 @@ impl Run {
             owner.resume();
             owner.stop_all();
         }
-        // Children of those who were stopped, and clocks that are kept for a while.
+        // Children of coroutines that were stopped, and clocks that are kept for a while.
         for _ in 0..3_000 {
             self.executor.run_frame(DT);
         }
@@ -210,7 +210,7 @@ impl Run {
 struct Figures {
     resumed: u64,
     baseline: i64,
-    /// With everybody there, at each tenth of the run.
+    /// With all coroutines alive, at each tenth of the run.
     full: Vec<i64>,
     drained: i64,
 }

@@ -26,7 +26,7 @@ fn start_runs_up_to_the_first_wait_before_it_returns() {
 }
 
 #[test]
-fn start_of_a_coroutine_without_a_wait_gives_a_finished_handle() {
+fn start_of_a_coroutine_without_a_wait_returns_a_finished_handle() {
     let executor = unclamped();
     let coroutine = executor.start(async { 5 });
     assert!(coroutine.is_finished());

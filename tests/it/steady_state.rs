@@ -24,7 +24,7 @@ thread_local! {
     static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
-// While a thread ends its counters are gone, and nobody reads them.
+// While a thread ends its counters are dropped, and not read.
 
 fn count() {
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));

@@ -161,7 +161,7 @@ fn a_sibling_that_was_due_later_in_the_run_is_dropped_at_once_and_not_polled() {
 }
 
 #[test]
-fn a_joiner_that_was_about_to_go_on_can_be_stopped_by_another_joiner() {
+fn a_joiner_that_was_about_to_continue_can_be_stopped_by_another_joiner() {
     let mut executor = unclamped();
     let log = Log::new();
     let second = Rc::new(Cell::new(None));
@@ -259,7 +259,7 @@ fn a_coroutine_that_has_stopped_itself_is_alive_until_it_is_dropped() {
 }
 
 #[test]
-fn joiners_of_one_that_stops_itself_go_on_before_its_siblings() {
+fn joiners_of_one_that_stops_itself_continue_before_its_siblings() {
     let mut executor = unclamped();
     let log = Log::new();
     let child = executor.start(async {
@@ -640,7 +640,7 @@ fn a_coroutine_may_drop_the_executor_that_polls_it() {
     let (dropped, inside) = (guard.0.clone(), executor.clone());
     let coroutine = handle.start(async move {
         drop(inside.borrow_mut().take());
-        // Stopped, but being polled: it goes on until it next waits.
+        // Stopped, but being polled: it continues until it next waits.
         assert!(!guard.0.get());
         next_frame().await;
         unreachable!("stopped with its executor");

@@ -1,4 +1,4 @@
-//! `Builder::stopwatch`: budgets and slow polls on time that the host tells.
+//! `Builder::stopwatch`: budgets and slow polls on the time of the host's stopwatch.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

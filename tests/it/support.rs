@@ -13,7 +13,7 @@ use framestep::{Executor, JoinError};
 
 use crate::timeline::Log;
 
-/// A small generator: the same seed gives the same numbers everywhere.
+/// A small generator: the same seed produces the same numbers everywhere.
 #[derive(Clone)]
 pub(crate) struct Random(u64);
 
@@ -107,7 +107,7 @@ pub(crate) async fn forever() {
     std::future::pending::<()>().await;
 }
 
-/// What joining an ended coroutine gives, which must be had at once.
+/// The result of joining an ended coroutine, which must be there at once.
 #[track_caller]
 pub(crate) fn result_of<T: 'static>(
     executor: &Executor,
@@ -190,7 +190,7 @@ pub(crate) enum WakerCall {
     Drop,
 }
 
-/// A waker that leads to nobody, but tells `hear` what is called of it.
+/// A waker that wakes nothing, but calls `hear` with each call of it.
 pub(crate) fn waker_that_tells(hear: fn(WakerCall)) -> Waker {
     fn tell(hear: *const (), call: WakerCall) {
         // SAFETY: the data is the function that `waker_that_tells` was given.

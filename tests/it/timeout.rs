@@ -166,7 +166,7 @@ fn dropping_it_drops_the_future_and_the_timer() {
 }
 
 #[test]
-fn a_future_passed_by_reference_goes_on_afterwards() {
+fn a_future_passed_by_reference_continues_afterwards() {
     let mut executor = unclamped();
     let log = Log::new();
     let say = log.clone();

@@ -1,4 +1,4 @@
-//! What `time` tells, where.
+//! The readings of `time`, in each place.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -207,7 +207,7 @@ fn sleeps_in_a_loop_interleave_in_the_same_way() {
 }
 
 #[test]
-fn a_joiner_goes_on_after_what_it_joins() {
+fn a_joiner_continues_after_what_it_joins() {
     async fn program<R: Runtime>(runtime: R, events: Events) {
         let say = events.clone();
         let child = runtime.spawn(async move {
@@ -239,7 +239,7 @@ fn a_joiner_goes_on_after_what_it_joins() {
 }
 
 #[test]
-fn joining_what_has_ended_gives_its_result() {
+fn joining_what_has_ended_returns_its_result() {
     async fn program<R: Runtime>(runtime: R, events: Events) {
         let child = runtime.spawn(async { "result" });
         runtime.sleep(4).await;

@@ -1,4 +1,4 @@
-//! Traces: who was spawned, resumed and ended, in which phase.
+//! Traces: which coroutine was spawned, resumed and ended, in which phase.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -79,7 +79,7 @@ fn what_a_script_prints_stands_between_the_events_of_it() {
             "1v1",
             "1v1",
             "inner",
-            // Its end is told before the next event, or when the run ends.
+            // Its end is sent before the next event, or when the run ends.
             "outer ends",
             "1v1",
             "0v1 outer finished",
@@ -89,7 +89,7 @@ fn what_a_script_prints_stands_between_the_events_of_it() {
 }
 
 #[test]
-fn each_end_is_told_with_its_outcome() {
+fn each_end_is_traced_with_its_outcome() {
     let (mut executor, log) = tracing();
     executor.start(async {}).named("returns");
     let panics = executor.spawn(async { panic!("on purpose") });
@@ -113,7 +113,7 @@ fn each_end_is_told_with_its_outcome() {
         ends.collect::<Vec<_>>(),
         [
             // Before it was named.
-            "frame 0: 0v1 it::trace::each_end_is_told_with_its_outcome finished",
+            "frame 0: 0v1 it::trace::each_end_is_traced_with_its_outcome finished",
             "frame 0: 1v1 stopped stopped",
             "frame 0: 2v1 owned stopped",
             "frame 1, Update: 0v2 panics panicked",
@@ -124,7 +124,7 @@ fn each_end_is_told_with_its_outcome() {
 }
 
 #[test]
-fn ends_outside_of_a_run_are_told_at_once() {
+fn ends_outside_of_a_run_are_traced_at_once() {
     let (executor, log) = tracing();
     let owner = executor.owner();
     let ids = [0, 1].map(|_| {
@@ -139,7 +139,7 @@ fn ends_outside_of_a_run_are_told_at_once() {
 }
 
 #[test]
-fn a_panic_is_told_and_so_is_what_comes_after_it() {
+fn a_panic_is_traced_and_so_is_what_comes_after_it() {
     let (mut executor, log) = tracing();
     let panics = executor
         .spawn(async { panic!("on purpose") })
@@ -159,7 +159,7 @@ fn a_panic_is_told_and_so_is_what_comes_after_it() {
 }
 
 #[test]
-fn every_way_to_resume_is_told() {
+fn every_way_to_resume_is_traced() {
     let (mut executor, log) = tracing();
     let (sender, receiver) = async_channel::bounded(1);
     let child = executor.start(next_frame()).named("frame");
@@ -187,7 +187,7 @@ fn every_way_to_resume_is_told() {
 }
 
 #[test]
-fn one_who_listens_later_hears_of_those_who_were_there_before() {
+fn a_hook_that_is_set_later_receives_events_of_earlier_coroutines() {
     let mut executor = unclamped();
     executor.start(door()).named("door");
     update(&mut executor, 0.25);
@@ -227,7 +227,7 @@ fn on_resume(executor: &Executor, name: &'static str, react: impl FnOnce() + 'st
 }
 
 #[test]
-fn a_hook_may_stop_the_coroutine_it_is_told_of() {
+fn a_hook_may_stop_the_coroutine_of_its_event() {
     let mut executor = unclamped();
     let door = executor.start(door()).named("door");
     let (handle, id) = (executor.handle(), door.id());
@@ -268,7 +268,7 @@ fn result_of_stopped(executor: &Executor, coroutine: Coroutine<()>) -> bool {
 }
 
 #[test]
-fn a_hook_may_spawn_and_start_and_that_is_not_told() {
+fn a_hook_may_spawn_and_start_and_receives_no_event_of_that() {
     let mut executor = unclamped();
     let handle = executor.handle();
     let spawned = Rc::new(Cell::new(0));

@@ -70,7 +70,7 @@ mod reported {
         assert_eq!(
             reports[0].to_string(),
             "frame 1, EndOfFrame: coroutine 0v1 (door) panicked: on purpose; its handle was \
-             dropped, so no join returns that"
+             dropped, so no join returns the panic"
         );
     }
 
@@ -101,7 +101,7 @@ mod reported {
     }
 
     #[test]
-    fn also_if_somebody_waits_for_the_end_without_the_result() {
+    fn also_if_a_coroutine_waits_for_the_end_without_the_result() {
         let mut executor = unclamped();
         let reports = reports_of(&executor);
         let finished = executor.start(panics()).finished();

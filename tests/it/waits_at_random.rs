@@ -87,7 +87,7 @@ impl World {
         }
     }
 
-    /// Who has the wait that comes first: next to be polled.
+    /// The coroutine whose wait comes first: it is polled next.
     fn next_due(&self) -> Option<Rc<Actor>> {
         let actors = self.actors.borrow();
         let alive = actors.iter().filter(|actor| actor.alive.get());
@@ -145,7 +145,7 @@ impl World {
         actors.get(usize::try_from(at).unwrap()).cloned()
     }
 
-    /// Stops somebody, or drops waits of somebody.
+    /// Stops a coroutine, or drops waits of one.
     fn disturb(&self, percent: u64) {
         let Some(other) = self.someone() else { return };
         if self.chance(percent) {

@@ -475,7 +475,7 @@ fn a_message_between_two_branches_of_one_coroutine_takes_a_run_if_it_comes_too_l
 }
 
 #[test]
-fn a_coroutine_that_wakes_itself_for_ever_is_polled_once_a_run() {
+fn a_coroutine_that_wakes_itself_without_end_is_polled_once_a_run() {
     let mut executor = unclamped();
     let polls = Rc::new(Cell::new(0));
     let count = polls.clone();
@@ -619,7 +619,7 @@ fn counter() -> (Arc<AtomicUsize>, Waker) {
 }
 
 #[test]
-fn on_wake_hears_of_wakes_from_outside() {
+fn on_wake_is_called_for_wakes_from_outside() {
     let mut executor = unclamped();
     let (count, waker) = counter();
     executor.on_wake(waker);
@@ -638,7 +638,7 @@ fn on_wake_hears_of_wakes_from_outside() {
 }
 
 #[test]
-fn on_wake_does_not_hear_of_what_happens_within_the_run() {
+fn on_wake_is_not_called_for_what_happens_within_the_run() {
     let mut executor = unclamped();
     let (count, waker) = counter();
     executor.on_wake(waker);
@@ -658,7 +658,7 @@ fn on_wake_does_not_hear_of_what_happens_within_the_run() {
 }
 
 #[test]
-fn has_ready_tells_whether_a_wake_or_a_spawn_is_waiting_for_a_run() {
+fn has_ready_returns_whether_a_wake_or_a_spawn_is_waiting_for_a_run() {
     let mut executor = unclamped();
     let log = Log::new();
     let sender = receiver(&executor, &log, async {});

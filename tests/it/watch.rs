@@ -1,4 +1,4 @@
-//! `Watch`: a value that remembers, and those who wait for it.
+//! `Watch`: a value that remembers its version, and waits for its changes.
 
 mod reentry;
 mod subscribers;
@@ -294,7 +294,7 @@ fn behind_a_waker_that_does_nothing_it_is_ready_at_the_next_poll() {
 }
 
 #[test]
-fn a_paused_coroutine_hears_of_a_change_when_it_is_resumed() {
+fn a_paused_coroutine_sees_a_change_when_it_is_resumed() {
     let mut executor = unclamped();
     let health = Watch::new(10);
     let changed = executor.start(health.changed());

@@ -268,7 +268,7 @@ mod destructors {
     }
 
     #[test]
-    fn of_a_result_that_nobody_takes() {
+    fn of_a_result_that_is_never_taken() {
         let mut executor = unclamped();
         let mut world = World::default();
         let bullet = Bullet("result");
@@ -374,10 +374,10 @@ mod panicking {
         assert_eq!(world.0, ["second", "goes on"]);
         let text = reports.borrow()[0].to_string();
         let place = format!("{}:{line}:", file!());
-        let starts =
-            text.starts_with("frame 1, Update: the closure that got `it::with_soon::World`");
+        let starts = text.starts_with("frame 1, Update: the closure of `with_soon` at ");
+        let called_with = "called with `it::with_soon::World`, panicked: on purpose";
         assert!(
-            starts && text.contains(&place) && text.ends_with("on purpose"),
+            starts && text.contains(&place) && text.ends_with(called_with),
             "{text}"
         );
     }

@@ -1,5 +1,5 @@
-//! Calling the wakers that due waits were polled with, where those are not their
-//! coroutines' own: a combinator must hear which of its futures are ready.
+//! Calling the foreign wakers of due waits. A combinator must be notified which
+//! of its futures are ready.
 
 #![forbid(unsafe_code)]
 
@@ -10,9 +10,9 @@ use crate::core::key::WaitKey;
 use super::Lists;
 
 impl Core {
-    /// Calls the wakers of all waits due in the run that has begun. That comes
-    /// first, so that a combinator finds all of its futures that are ready in
-    /// the one poll its coroutine gets.
+    /// Calls the foreign wakers of all waits that are due in the run that has
+    /// begun. This comes before the first poll. Each coroutine is then polled once,
+    /// and a combinator in it knows all of its futures that are ready.
     pub(super) fn fire_due(&self, lists: &Lists) {
         if !self.entries.borrow().has_foreign() {
             return;
@@ -24,8 +24,8 @@ impl Core {
         }
     }
 
-    /// Calls the waker of a wait that makes its coroutine due by itself: what the
-    /// waker does to that very coroutine changes nothing.
+    /// Calls the foreign waker of a wait that is due. The wait itself makes its
+    /// coroutine due: if the waker wakes the same coroutine, that changes nothing.
     pub(in crate::core) fn fire(&self, key: WaitKey) {
         if !key.is_entry() {
             return;

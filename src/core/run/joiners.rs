@@ -1,4 +1,5 @@
-//! The joiners of what has ended go on right after it, depth first.
+//! Joiners continue right after the poll in which the joined coroutine ended,
+//! depth first.
 
 #![forbid(unsafe_code)]
 
@@ -18,13 +19,14 @@ use super::Run;
 /// The joins of coroutines that have ended.
 #[derive(Debug, Default)]
 pub(in crate::core) struct Completions {
-    /// Of those that ended since the last poll of the run returned, in order.
+    /// The joins of the tasks that ended since the last poll of the run returned,
+    /// in order.
     ended: Guarded<Vec<WaitKey>>,
-    /// Whether there are any of those.
+    /// Whether `ended` has any.
     has_ended: Cell<bool>,
-    /// The tasks of one round, kept for its memory.
+    /// A buffer for the tasks of one round, kept to reuse its memory.
     seen: Guarded<HashSet<TaskKey>>,
-    /// The others, the next one last.
+    /// The joins from before that, the next one last.
     front: Guarded<Vec<WaitKey>>,
 }
 
@@ -39,14 +41,14 @@ impl Completions {
         self.has_ended() || !self.front.borrow().is_empty()
     }
 
-    /// Takes those of what has ended since this was last asked.
+    /// Takes the joins of the tasks that ended since the previous call.
     fn take(&self) -> Vec<WaitKey> {
         self.has_ended.set(false);
         self.ended.take()
     }
 
-    /// A run ends that has not come to all of them: their coroutines are ready for
-    /// the next run.
+    /// Makes the coroutines of joins that the run has not reached ready for the
+    /// next run.
     pub(super) fn put_off(&self, core: &Core) {
         while let Some(key) = self.next(core) {
             if let Some(task) = core.take_wait(key) {
@@ -55,8 +57,8 @@ impl Completions {
         }
     }
 
-    /// A coroutine that has joined several of those that ended is polled once for
-    /// all of them.
+    /// Keeps one join of each coroutine: one that joined several of the ended tasks
+    /// is polled once for all of them.
     fn keep_one_of_each(&self, core: &Core, ended: &mut Vec<WaitKey>) {
         let (mut seen, mut entries) = (self.seen.borrow_mut(), core.entries.borrow_mut());
         let mut others = Vec::new();
@@ -70,7 +72,8 @@ impl Completions {
         });
         seen.clear();
         drop((seen, entries));
-        // Their wakers have been called; what is left of them goes here.
+        // Their wakers have been called. Dropping the wakers is user code, so it
+        // comes last.
         drop(others);
     }
 
@@ -81,8 +84,8 @@ impl Completions {
         self.front.borrow_mut().pop()
     }
 
-    /// Moves the joins of what ended to the front, the first one uppermost, and
-    /// calls their wakers.
+    /// Moves the joins of the tasks that ended to `front`, the first one on top,
+    /// and calls their foreign wakers.
     fn take_ended(&self, core: &Core) {
         let mut ended = self.take();
         if core.entries.borrow().has_foreign() {
@@ -96,15 +99,15 @@ impl Completions {
         self.front.borrow_mut().extend(ended.iter().rev());
         ended.clear();
         let mut more = self.ended.borrow_mut();
-        // What has ended while wakers were called comes next.
+        // Tasks that ended while wakers were called come next.
         std::mem::swap(&mut *more, &mut ended);
         more.append(&mut ended);
     }
 }
 
 impl<'a> Run<'a> {
-    /// Polls the joiners of what ended in the last poll, and those of what ends
-    /// in their polls.
+    /// Polls the joiners of the tasks that ended in the last poll, and of those
+    /// that end in these polls.
     #[inline(always)]
     pub(super) fn poll_joiners<'s>(&self, scope: &'s Scope<'a>, cx: &mut Context<'s>) {
         if self.core.runs.completions.has_ended() {
@@ -134,14 +137,14 @@ impl<'a> Run<'a> {
 }
 
 impl Core {
-    /// Adds a join to the ring of those of its target.
+    /// Adds a join to the ring of its target.
     pub(in crate::core) fn join(&self, target: Task<'_>, key: WaitKey) {
         let last = target.joiners.get();
         let last = self.entries.borrow_mut().join(key, target.index(), last);
         target.joiners.set(last);
     }
 
-    /// Takes a join out of its ring, if it stands in one.
+    /// Takes a join out of its ring, if it is in one.
     pub(in crate::core) fn leave_ring(&self, key: WaitKey) {
         let mut entries = self.entries.borrow_mut();
         if let Some(target) = entries.joins(key) {
@@ -150,7 +153,7 @@ impl Core {
         }
     }
 
-    /// A task has ended: its joiners are next.
+    /// Makes the joins of a task that has ended completions: its joiners are next.
     #[inline]
     pub(in crate::core) fn complete(&self, task: Task<'_>) {
         let last = task.joiners.replace(NO_JOINER);
@@ -161,7 +164,7 @@ impl Core {
         }
     }
 
-    /// Outside of a run, the joiners of what ended are woken like by any other
+    /// Outside of a run, wakes the joiners of the tasks that ended as if by an
     /// event from outside.
     pub(in crate::core) fn wake_joiners(&self) {
         if self.runs.phase().is_none() && self.runs.completions.has_ended() {

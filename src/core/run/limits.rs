@@ -9,17 +9,18 @@ use crate::core::task::{Flags, Task};
 use crate::inspect::Report;
 use crate::time::PhaseIndex;
 
-/// How many more polls of what happens during it a run may take.
+/// How many polls a run may still take for events that happen during it.
 #[derive(Debug)]
 pub(in crate::core) struct Limits {
     left: Cell<u64>,
-    /// Whether the run has been reported for having none left.
+    /// Whether the run has been reported for reaching the limit.
     reported: Cell<bool>,
     max_polls_per_run: u32,
 }
 
-/// Polls that a run may take for spawns, starts and joins during it, per poll that
-/// one coroutine may take for wakes, on top of one for every coroutine there is.
+/// The polls that a run may take for spawns, starts and joins during it, for
+/// each poll that one coroutine may take for wakes. One poll for each live
+/// coroutine is added.
 const FACTOR: u64 = 100;
 
 impl Limits {
@@ -48,13 +49,14 @@ impl Limits {
 }
 
 impl Core {
-    /// How many starts that were put off, or closures of `with_soon`, may follow one
-    /// another.
+    /// How many starts that were put off, or closures of `with_soon`, may follow
+    /// one another.
     pub(crate) fn most_starts(&self) -> u64 {
         self.runs.limits.for_coroutines(self.tasks.alive())
     }
 
-    /// Takes one poll from what the run has left. `false`: there is none.
+    /// Takes one poll from those that the run has left. Returns `false` if none is
+    /// left.
     #[inline]
     pub(super) fn spend(&self) -> bool {
         let left = self.runs.limits.left.get();
@@ -62,8 +64,8 @@ impl Core {
         left > 0
     }
 
-    /// Leaves a task that was woken more often in this run than one may be to the
-    /// next run.
+    /// Leaves a task to the next run that was woken more often in this run than
+    /// allowed.
     #[cold]
     pub(super) fn put_off_greedy(&self, task: Task<'_>, phase: PhaseIndex, wakes: u32) {
         let most = self.runs.limits.max_polls_per_run;
@@ -95,8 +97,8 @@ impl Core {
         self.report_runaway();
     }
 
-    /// Coroutines keep starting, spawning or joining one another, or closures of
-    /// `with_soon` keep adding more.
+    /// Reports, once in a run, that coroutines keep starting, spawning or joining
+    /// others, or that closures of `with_soon` keep adding more.
     #[cold]
     pub(crate) fn report_runaway(&self) {
         if !self.runs.limits.reported.replace(true) {

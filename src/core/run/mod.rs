@@ -8,9 +8,10 @@
 //! 5  ready     what becomes ready during the run, in order
 //! ```
 //!
-//! After every poll come the joiners of what ended in it. A [`Run`] holds the
-//! lists of one run, and its place in each, so that it goes on behind a coroutine
-//! that panicked; it ends like a lock, also when something else unwinds.
+//! After every poll come the joiners of the coroutines that ended in it. A
+//! [`Run`] holds the lists of one run and its position in each, so it continues
+//! behind a coroutine that panicked. A run ends like a lock, also when
+//! something else unwinds.
 
 #![forbid(unsafe_code)]
 
@@ -42,11 +43,11 @@ pub(super) use limits::Limits;
 /// How far ahead of its poll a task is fetched into the cache.
 const PREFETCH_AHEAD: usize = 8;
 
-/// How many waiters make fetching ahead worth its instructions: a few make do
-/// with the caches.
+/// How many waiters make fetching ahead worth its instructions. With fewer,
+/// tasks stay in the caches.
 const PREFETCH_FROM: usize = 16 << 10;
 
-/// What an executor knows of its runs.
+/// The state of an executor's runs.
 pub(super) struct Runs {
     /// The phase of the run under way.
     phase: Cell<Option<PhaseIndex>>,
@@ -54,12 +55,13 @@ pub(super) struct Runs {
     serial: Cell<u64>,
     /// How many polls of `start` are under way.
     starts: Cell<u32>,
-    /// The lists of the latest run, kept for their memory; those of a phase keep
-    /// theirs themselves.
+    /// The lists of the latest run, kept to reuse their memory. Those that a phase
+    /// lends return to it.
     lists: Guarded<Lists>,
     pub(super) completions: Completions,
     limits: Limits,
-    /// The coroutine that is due by itself while the waker of its wait is called.
+    /// While a foreign waker is called: the coroutine that is due by that wait
+    /// itself.
     firing: Cell<Option<TaskKey>>,
 }
 
@@ -82,7 +84,7 @@ impl Runs {
         self.phase.get()
     }
 
-    /// The coroutine is due by the very wait whose waker is being called.
+    /// Whether the coroutine is due by the wait whose waker is being called.
     pub(super) fn is_firing_for(&self, key: TaskKey) -> bool {
         self.firing.get() == Some(key)
     }
@@ -92,7 +94,7 @@ impl Runs {
         self.firing.get().is_some()
     }
 
-    /// Notes that a coroutine is polled outside of a run for the length of `f`.
+    /// Counts a poll outside of a run while `f` runs.
     #[inline]
     pub(super) fn count_start<R>(&self, f: impl FnOnce() -> R) -> R {
         struct Leave<'a>(&'a Cell<u32>);
@@ -108,7 +110,7 @@ impl Runs {
     }
 }
 
-/// What a run works through.
+/// The lists that a run polls.
 #[derive(Debug, Default)]
 struct Lists {
     ready: Vec<ReadyKey>,
@@ -129,7 +131,7 @@ struct Run<'a> {
 }
 
 impl Core {
-    /// Panics at the caller's line if a run is under way, or a coroutine is being
+    /// Panics at the caller's line if a run is under way or a coroutine is being
     /// polled: one run at a time.
     #[track_caller]
     pub(crate) fn assert_idle(&self, call: &str) {
@@ -144,19 +146,19 @@ impl Core {
         );
     }
 
-    /// Runs `phase`: polls whatever is due in it.
+    /// Runs `phase`: polls all coroutines that are due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
         self.inbox.acknowledge();
         self.outside.begin_run();
         self.take_messages();
-        self.obey();
+        self.make_calls();
         let state = self.phases.get(phase);
         self.runs.serial.set(self.runs.serial.get() + 1);
         self.runs.limits.begin_run(self.tasks.alive());
         self.clock.enter_phase(phase.phase());
         state.begin_run(&self.clock);
         if state.is_idle() {
-            // So it is with most phases of most frames.
+            // Most phases of most frames end here.
             self.outside.look();
         } else {
             let mut run = Run::begin(self, phase);
@@ -170,7 +172,7 @@ impl Core {
 }
 
 impl<'a> Run<'a> {
-    /// Takes the lists for a run of a phase whose run has been counted.
+    /// Takes the lists for a run that its phase has counted already.
     fn begin(core: &'a Core, phase: PhaseIndex) -> Self {
         let state = core.phases.get(phase);
         let runs = &core.runs;
@@ -198,7 +200,7 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// Whether there is nothing to poll in the run that has begun.
+    /// Whether the run that has begun has nothing to poll.
     fn is_idle(&self) -> bool {
         let lists = &self.lists;
         lists.ready.is_empty()
@@ -207,7 +209,7 @@ impl<'a> Run<'a> {
             && lists.timers.is_empty()
     }
 
-    /// Polls whatever is due, and goes on behind coroutines that panic.
+    /// Polls all that is due, and continues after coroutines that panic.
     #[inline(never)]
     fn poll_all(&mut self) {
         let core = self.core;
@@ -219,10 +221,10 @@ impl<'a> Run<'a> {
         });
     }
 
-    /// Polls all that is due, from wherever the run stands.
+    /// Polls all that is due, from the run's positions in its lists on.
     fn poll_due(&mut self, scope: &Scope<'a>) {
         let mut cx = scope.context();
-        // Those of what ended before the first poll, or behind one that panicked.
+        // Joiners from before the first poll, or from a poll that panicked.
         self.poll_waiting_joiners(scope, &mut cx);
         while let Some(&key) = self.lists.ready.get(self.next_ready) {
             self.next_ready += 1;
@@ -247,8 +249,8 @@ impl<'a> Run<'a> {
         scope.clear_current();
     }
 
-    /// The hot loop: coroutines that waited for the phase, and mostly wait for
-    /// it again. A function of its own, so that what it needs stays in registers.
+    /// The hot loop: coroutines that waited for the phase, and mostly wait for it
+    /// again. It is a function of its own so that its variables stay in registers.
     #[inline(never)]
     fn poll_waiters<'s, const PREFETCH: bool>(
         &mut self,
@@ -277,7 +279,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Has the task of a wait that comes up soon fetched into the cache.
+    /// Fetches the task of a wait that will be polled soon into the cache.
     #[inline(always)]
     fn prefetch(&self, ahead: Option<WaitKey>) {
         if let Some(key) = ahead.filter(|key| !key.is_entry()) {
@@ -287,7 +289,7 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    /// Whether something is due that the run has not come to.
+    /// Whether something is due that the run has not reached.
     fn is_cut_short(&self) -> bool {
         let lists = &self.lists;
         self.next_ready < lists.ready.len()
@@ -298,7 +300,7 @@ impl Run<'_> {
             || self.core.runs.completions.has_any()
     }
 
-    /// Makes what the run has not come to ready for the next one.
+    /// Makes all that the run has not reached ready for the next run.
     #[cold]
     fn put_off_rest(&mut self) {
         let core = self.core;
@@ -322,7 +324,7 @@ impl Run<'_> {
     }
 }
 
-/// Nothing that is due is lost, also if something unwinds that is no coroutine.
+/// Loses nothing that is due, also if something other than a coroutine unwinds.
 impl Drop for Run<'_> {
     fn drop(&mut self) {
         let core = self.core;
@@ -358,7 +360,7 @@ impl Core {
     #[cold]
     fn end_panicked(&self, scope: &Scope<'_>, payload: Payload) {
         let Some(task) = scope.current() else {
-            // Not a coroutine: the host is to see what is wrong here.
+            // Not a panic of a coroutine: the host has to see it.
             std::panic::resume_unwind(payload);
         };
         scope.clear_current();

@@ -1,7 +1,8 @@
-//! Resuming one coroutine, for whatever reason its turn has come.
+//! Resuming one coroutine, for any reason.
 //!
-//! A plain one takes the short way. One that was woken, has a waker of its own,
-//! entries or another clock, is watched or paused, is looked at twice.
+//! A plain task is polled the short way. A special task has been woken, or has
+//! an own waker, entries or another clock, or is watched or paused. Its flags
+//! are checked first.
 
 #![forbid(unsafe_code)]
 
@@ -50,8 +51,8 @@ impl<'a> Run<'a> {
         drop(removed);
     }
 
-    /// Resumes a coroutine for a wait that is due in the run: once for all of its
-    /// waits.
+    /// Resumes a special coroutine for a wait that is due in the run: only once for
+    /// all of its waits.
     #[cold]
     #[inline(never)]
     fn resume_once(&self, scope: &Scope<'a>, task: Task<'a>, resumed: WaitKey) {
@@ -62,7 +63,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Polls a task that has nothing special about it.
+    /// Polls a plain task.
     #[inline(always)]
     fn poll_plain<'s>(
         &self,
@@ -79,7 +80,7 @@ impl<'a> Run<'a> {
             core.after_poll(task, polled);
         }
         if !scope.lends(cx) {
-            // The future has put another context in its place.
+            // The future has replaced the context.
             *cx = scope.context();
         }
     }
@@ -111,7 +112,7 @@ impl<'a> Run<'a> {
             return;
         };
         if task.has(Flags::OWN_WAKER) {
-            // Those that are woken have a limit of their own.
+            // Woken tasks have a limit of their own.
             self.resume_woken(scope, task);
         } else if core.spend() {
             self.resume_unwoken(scope, task, cx);
@@ -120,8 +121,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Resumes a task that is new, woke itself, or joined what was stopped from
-    /// outside: no coroutine has a waker of it, so none can wake it without end.
+    /// Resumes a task that is new, woke itself, or joined a coroutine that was
+    /// stopped from outside. No coroutine has a waker of the task, so none can wake
+    /// it without end.
     #[inline(always)]
     pub(super) fn resume_unwoken<'s>(
         &self,
@@ -139,8 +141,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Resumes a task that has a waker of its own, and may have been woken through
-    /// it.
+    /// Resumes a task that has an own waker, and may have been woken through it.
     #[inline(always)]
     fn resume_woken(&self, scope: &Scope<'a>, task: Task<'a>) {
         let core = self.core;
@@ -160,7 +161,7 @@ impl<'a> Run<'a> {
 }
 
 impl Core {
-    /// Polls a coroutine in a run of `phase`, whatever is special about it.
+    /// Polls a coroutine in a run of `phase`, with all that is special about it.
     #[cold]
     #[inline(never)]
     pub(super) fn resume_special<'c>(
@@ -174,7 +175,7 @@ impl Core {
             self.remember_wake(task, phase);
             return;
         }
-        // Whatever else it is ready for, this poll is for that, too.
+        // This poll also serves any wake from before.
         task.clear(Flags::READY);
         if task.has(Flags::ENTRIES) || task.is_registered() {
             task.set(Flags::ENTRIES);
@@ -188,7 +189,7 @@ impl Core {
         self.after_poll(task, polled);
     }
 
-    /// Polls a task with its own waker and on its own clock, under watch.
+    /// Polls a task with its own waker, on its own clock, and watched if it is.
     #[inline]
     pub(in crate::core) fn poll_with_extras(
         &self,
@@ -197,7 +198,7 @@ impl Core {
         phase: PhaseIndex,
     ) -> Polled {
         if task.has(Flags::OWN_WAKER) {
-            // The task's own, so that `will_wake` holds.
+            // Lends the task's own waker, so that `will_wake` returns `true`.
             let own = self
                 .tasks
                 .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
@@ -230,7 +231,7 @@ impl Core {
         }
     }
 
-    /// What is left to do after a poll that did not end in waiting.
+    /// Completes a poll after which the task does not wait.
     #[inline(never)]
     pub(in crate::core) fn after_poll(&self, task: Task<'_>, polled: Polled) {
         match polled {
@@ -240,7 +241,7 @@ impl Core {
         }
     }
 
-    /// Takes the wait of a key out, if it is registered: its task, if that lives.
+    /// Removes the registration under `key`. Returns its task if that is alive.
     pub(in crate::core) fn take_wait(&self, key: WaitKey) -> Option<Task<'_>> {
         let task = if key.is_entry() {
             let removed = self.entries.borrow_mut().remove(key);

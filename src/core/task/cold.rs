@@ -1,4 +1,4 @@
-//! What few tasks have, kept out of the header.
+//! Data that few tasks have, kept out of the header.
 
 #![forbid(unsafe_code)]
 
@@ -11,29 +11,30 @@ use crate::inspect::Watched;
 
 use super::pause::Pause;
 
-/// Of a task that has left a waker with somebody, has a name, has waits in
-/// entries, was paused, or panicked.
+/// Exists for a task that has given away a waker, has a name, has waits in
+/// entries, is watched, has been paused, or has panicked.
 #[derive(Debug, Default)]
 pub(crate) struct Cold {
     pub(crate) name: Option<Cow<'static, str>>,
-    /// The task's own waker, once somebody has asked for it.
+    /// The task's own waker, once one has been cloned.
     pub(crate) waker: Option<OwnWaker>,
-    /// The last run in which it was woken, and how often.
+    /// The last run in which a wake led to a poll, and how many wakes did.
     woken_in: Cell<u64>,
     wakes: Cell<u32>,
-    /// The last run in which it was polled; kept while waits of it stand in
-    /// entries.
+    /// The last run in which the task was polled. Kept up to date while it has
+    /// waits in entries.
     pub(crate) polled_in: u64,
-    /// Of one that is paused, or has been.
+    /// The state of a task that is paused or has been paused.
     pub(crate) pause: Option<Box<Pause>>,
-    /// What is kept of it for those who inspect it.
+    /// What is kept about the task for snapshots and traces.
     pub(crate) watched: Option<Box<Watched>>,
-    /// What it panicked with.
+    /// The payload of its panic.
     pub(crate) panic: Option<Panicked>,
 }
 
 impl Cold {
-    /// A wake is about to lead to a poll: how many have in this run, with it.
+    /// Counts a wake that is about to lead to a poll. Returns how many have in this
+    /// run.
     #[inline]
     pub(crate) fn count_wake(&self, run: u64) -> u32 {
         let earlier = if self.woken_in.replace(run) == run {

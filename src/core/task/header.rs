@@ -14,7 +14,8 @@
 //!   └── last reference ◄─────────────────────────────────┘
 //! ```
 //!
-//! Beside it, and independent of it: flags, references, what is registered.
+//! Independent of the state, a task has flags, references and a registered
+//! wait.
 
 #![forbid(unsafe_code)]
 
@@ -27,8 +28,8 @@ use crate::time::PhaseIndex;
 
 use super::stage::VTable;
 
-/// Where a task is in its life. The order matters: alive are `Idle` to
-/// `Returning`, ended are `Finished` and what follows.
+/// Where a task is in its life. The order matters: `Idle` to `Returning` are
+/// alive, `Finished` and the following have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum State {
@@ -38,82 +39,82 @@ pub(crate) enum State {
     Idle,
     /// The future is being polled.
     Polling,
-    /// The same, and it is dropped when it next waits.
+    /// The future is being polled, and is dropped if it waits again.
     PollingStopped,
-    /// The future has returned and is being dropped, before its output takes its
+    /// The future has returned and is being dropped. Then its output takes its
     /// place.
     Returning,
-    /// It was stopped, and is dropped as soon as the stack allows. From here on
-    /// it does not count as alive.
+    /// The task was stopped, and its future is dropped as soon as the stack allows.
+    /// From here on the task is not alive.
     Condemned,
     /// The future is being dropped.
     Dropping,
-    /// It ended with its output, which is there.
+    /// The task has ended, and its output is there.
     Finished,
-    /// It finished, and the output has been taken or dropped.
+    /// The task has finished, and its output has been taken or dropped.
     Taken,
-    /// It ended without an output.
+    /// The task has ended without an output.
     Stopped,
     Panicked,
 }
 
-/// What makes a task more than a plain waiter, so that a run has to look.
+/// What makes a task more than a plain waiter, so that a run must check it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    /// It stands in a list of ready tasks.
+    /// The task is in a list of ready tasks.
     pub(crate) const READY: Flags = Flags(1);
-    /// It has a waker of its own, which its polls use.
+    /// The task has an own waker, which its polls use.
     pub(crate) const OWN_WAKER: Flags = Flags(1 << 1);
-    /// Waits of it stand in entries.
+    /// The task has waits in entries.
     pub(crate) const ENTRIES: Flags = Flags(1 << 2);
-    /// It is paused, or an owner above it is.
+    /// The task is paused, or an owner above it is.
     pub(crate) const PAUSED: Flags = Flags(1 << 3);
-    /// It counts on another clock than the game clock.
+    /// The task counts on another clock than the game clock.
     pub(crate) const CLOCK: Flags = Flags(1 << 4);
-    /// Its polls are noted for those who inspect it.
+    /// The polls of the task are noted for snapshots and traces.
     pub(crate) const WATCHED: Flags = Flags(1 << 5);
-    /// What a poll has to prepare.
+    /// The flags for which a poll has to prepare.
     pub(crate) const CLOCK_OR_WATCHED: Flags = Flags(0b11_0000);
-    /// A wake has to look at it.
+    /// The flags that a wake has to check.
     pub(crate) const READY_OR_PAUSED: Flags = Flags(0b1001);
-    /// All that a poll has to look at.
+    /// The flags that a poll has to check.
     pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
-    /// Its `Coroutine` handle exists, and wants the output.
+    /// The task's `Coroutine` handle exists, and may take the output.
     pub(crate) const HANDLE: Flags = Flags(1 << 7);
 }
 
-/// In [`Header::cold`]: nothing but the header.
+/// In [`Header::cold`]: no cold data.
 pub(super) const NO_COLD: u32 = u32::MAX;
 /// In [`Header::member`]: no owner.
 const NO_OWNER: u32 = u32::MAX;
 /// Ends the list of entries that join a task.
 pub(crate) const NO_JOINER: u32 = u32::MAX;
 
-/// The head of a task's block: 40 bytes, with all that a run touches of a plain
+/// The head of a task's block. Its 40 bytes are all that a run reads of a plain
 /// waiter.
 pub(crate) struct Header {
     pub(super) vtable: &'static VTable,
-    /// The key of the wait that is, or will be, registered with the task itself.
-    /// Its stamp is odd while one is. Atomic only because the index is read on other
-    /// threads.
+    /// The key of the wait that is registered with the task itself, or of the next
+    /// one. Its stamp is odd while a wait is registered. Atomic only because other
+    /// threads read the index.
     key: AtomicU64,
-    /// Which occupant of its block it is.
+    /// Tells the occupants of a block apart.
     pub(super) generation: u32,
-    /// Where its cold data stands; in a vacant block, the next vacant one.
+    /// The index of its cold data; in a vacant block, that of the next vacant one.
     pub(super) cold: Cell<u32>,
-    /// Its place among the members of its owner.
+    /// The index of the task among the members of its owner.
     member: Cell<u32>,
-    /// The last of the entries that join the task, which form a ring.
+    /// The latest entry in the ring of those that join the task.
     pub(crate) joiners: Cell<u32>,
     /// The phase in which it was last polled.
     phase: Cell<PhaseIndex>,
     state: Cell<State>,
-    /// Of the wait registered with the task itself: whether it is due in a later
-    /// frame, and whether it asks a condition.
+    /// Of the wait that is registered with the task itself: whether it is due in a
+    /// later frame, and whether it checks a condition.
     registered: Cell<u8>,
-    /// How many handles need the block.
+    /// How many handles refer to the block.
     references: Cell<u16>,
     flags: Cell<Flags>,
 }
@@ -122,11 +123,11 @@ const _: () = assert!(size_of::<Header>() == 40);
 
 /// In `registered`: the wait is due in a later frame.
 const FRAME_BOUND: u8 = 1;
-/// In `registered`: the wait is one for a condition.
+/// In `registered`: the wait checks a condition.
 const ASKS: u8 = 1 << 1;
 
 impl Header {
-    /// The head of a new task, with one reference, that of its handle.
+    /// The head of a new task, with one reference: that of its handle.
     #[inline]
     pub(super) fn new(
         vtable: &'static VTable,
@@ -172,19 +173,19 @@ impl Header {
         self.state.set(state);
     }
 
-    /// Whether it is in this state.
+    /// Whether the task is in this state.
     #[inline(always)]
     pub(crate) fn is_in(&self, state: State) -> bool {
         self.state.get() == state
     }
 
-    /// Whether it is in one of the states from `first` to `last`.
+    /// Whether the task is in one of the states from `first` to `last`.
     #[inline(always)]
     fn is_between(&self, first: State, last: State) -> bool {
         (first..=last).contains(&self.state.get())
     }
 
-    /// Begins a poll in a run of `phase`. `false`: it is not idle.
+    /// Begins a poll in a run of `phase`. Returns `false` if the task is not idle.
     #[inline(always)]
     pub(super) fn begin_poll(&self, phase: PhaseIndex) -> bool {
         let idle = self.is_in(State::Idle);
@@ -195,7 +196,7 @@ impl Header {
         idle
     }
 
-    /// Ends a poll. `false`: the task was stopped meanwhile.
+    /// Ends a poll. Returns `false` if the task was stopped during the poll.
     #[inline(always)]
     pub(super) fn end_poll(&self) -> bool {
         let undisturbed = self.is_in(State::Polling);
@@ -213,25 +214,25 @@ impl Header {
         self.phase.set(phase);
     }
 
-    /// Whether it has not ended, and nothing has stopped it for good.
+    /// Whether the task is alive: not ended, not condemned, and not being dropped.
     #[inline]
     pub(crate) fn is_alive(&self) -> bool {
         self.is_between(State::Idle, State::Returning)
     }
 
-    /// Whether its future is being polled.
+    /// Whether the task's future is being polled.
     #[inline]
     pub(crate) fn is_polled(&self) -> bool {
         self.is_between(State::Polling, State::Returning)
     }
 
-    /// Whether it has ended, in whatever way.
+    /// Whether the task has ended, for any reason.
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
         self.is_between(State::Finished, State::Panicked)
     }
 
-    /// How it ended, if it has.
+    /// How the task ended, if it has.
     #[inline]
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         match self.state() {
@@ -257,7 +258,8 @@ impl Header {
         self.flags.set(Flags(self.flags.get().0 & !flags.0));
     }
 
-    /// The key of the wait registered with the task itself, or of the next one.
+    /// The key of the wait that is registered with the task itself, or of the next
+    /// one.
     #[inline(always)]
     pub(crate) fn wait_key(&self) -> WaitKey {
         WaitKey::from_bits(self.key.load(Ordering::Relaxed))
@@ -269,7 +271,8 @@ impl Header {
         self.wait_key().is_registered()
     }
 
-    /// The key for a wait to [register](Header::register) under, if none is.
+    /// The key under which a wait can [register](Header::register), if none is
+    /// registered.
     #[inline(always)]
     pub(crate) fn free_key(&self) -> Option<WaitKey> {
         Some(self.wait_key().next()).filter(|key| key.is_registered())
@@ -283,7 +286,7 @@ impl Header {
         self.registered.set(u8::from(frame_bound) * FRAME_BOUND);
     }
 
-    /// The registration has served, or is taken back.
+    /// Ends the registration of a wait that was served or cancelled.
     #[inline(always)]
     pub(crate) fn deregister(&self) {
         debug_assert!(self.is_registered());
@@ -291,14 +294,15 @@ impl Header {
         self.key.store(next.bits(), Ordering::Relaxed);
     }
 
-    /// Whether the wait registered with the task itself is due in a later frame
-    /// than that in which it began.
+    /// Whether the wait that is registered with the task itself is due in a later
+    /// frame than that in which it began.
     #[inline]
     pub(crate) fn is_frame_bound(&self) -> bool {
         self.registered.get() & FRAME_BOUND != 0
     }
 
-    /// Notes that the wait registered with the task itself asks a condition.
+    /// Notes that the wait that is registered with the task itself checks a
+    /// condition.
     pub(crate) fn note_condition(&self) {
         self.registered.set(self.registered.get() | ASKS);
     }
@@ -307,7 +311,7 @@ impl Header {
         self.registered.get() & ASKS != 0
     }
 
-    /// Its place among the members of its owner.
+    /// The index of the task among the members of its owner.
     #[inline]
     pub(crate) fn member(&self) -> Option<u32> {
         Some(self.member.get()).filter(|&member| member != NO_OWNER)
@@ -317,25 +321,25 @@ impl Header {
         self.member.set(member);
     }
 
-    /// It leaves its owner.
+    /// Takes the task out of its owner.
     pub(crate) fn take_member(&self) -> Option<u32> {
         Some(self.member.replace(NO_OWNER)).filter(|&member| member != NO_OWNER)
     }
 
-    /// Whether it has cold data.
+    /// Whether the task has cold data.
     #[inline]
     pub(crate) fn has_cold(&self) -> bool {
         self.cold.get() != NO_COLD
     }
 
-    /// Another handle needs the block.
+    /// Counts another handle that refers to the block.
     pub(super) fn add_reference(&self) {
-        // So many are never counted down again: the block then stays until the
-        // executor is gone.
+        // At the limit the count stays as it is. The block is then kept until the
+        // executor is dropped.
         self.references.set(self.references.get().saturating_add(1));
     }
 
-    /// One handle less needs the block.
+    /// Counts one handle less.
     #[inline]
     pub(super) fn remove_reference(&self) {
         let references = self.references.get();

@@ -1,11 +1,16 @@
 //! The one door to futures and their outputs: insert, poll, drop, take.
 //!
 //! [`Tasks`] owns the blocks that futures live in. Its interface is safe: it
-//! keeps the state of each task and refuses what the state forbids. Only what is
-//! idle is polled; only what is idle, or returns from its poll, is dropped; what
-//! is gone is not touched; an output is taken by the handle it was made for.
-//! Code outside has keys, handles, and [`Task`]s that live no longer than
-//! a borrow of the table.
+//! keeps the state of each task, and refuses what the state forbids.
+//!
+//! - Only an idle task is polled.
+//! - Only the future of a task that is idle, condemned, or returning from its
+//!   poll is dropped.
+//! - A future or an output that is gone is not touched.
+//! - An output is taken only by the handle that was made with its task.
+//!
+//! Code outside holds keys, handles, and [`Task`]s, which live no longer than a
+//! borrow of the table.
 
 mod cold;
 mod header;
@@ -40,8 +45,8 @@ use header::NO_COLD;
 use pool::{Class, Pool};
 use stage::VTable;
 
-/// A task, for as long as its table is borrowed. The block may get another
-/// occupant, which the generation tells.
+/// A task, while its table is borrowed. Its block may receive another occupant;
+/// the generation tells them apart.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'t> {
     block: NonNull<Header>,
@@ -53,11 +58,12 @@ impl Deref for Task<'_> {
 
     #[inline(always)]
     fn deref(&self) -> &Header {
-        // SAFETY: a block is initialised when a `Task` of it is made, and stays
-        // where it is for as long as the table, which outlives this. Its header
-        // is replaced only in `insert`, while no reference to it is alive: those
-        // last no longer than a statement of this crate that calls no user code
-        // but a poll or a destructor, during which the block is not vacant.
+        // SAFETY: the block is initialised before a `Task` of it is made. It does
+        // not move while the table exists, which outlives the `Task`. Its header is
+        // replaced only in `insert`, when the block is vacant. No reference to it
+        // is alive then: such a reference lasts for one statement of this crate.
+        // The only user code that such a statement calls is a poll or a destructor,
+        // and the block is not vacant during it.
         unsafe { self.block.as_ref() }
     }
 }
@@ -68,8 +74,8 @@ impl PartialEq for Task<'_> {
     }
 }
 
-/// Keeps a block from being used for another task. Made by the table, and given
-/// back to it.
+/// Keeps a block from being used for another task. The table makes it and takes
+/// it back.
 #[derive(Debug)]
 pub(crate) struct Reference {
     executor: u32,
@@ -93,36 +99,38 @@ impl<T> TaskHandle<T> {
     }
 }
 
-/// What came of a poll.
+/// The result of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Polled {
-    /// It waits.
+    /// The task waits.
     Pending,
-    /// It has returned, and its output is there.
+    /// The task has returned, and its output is there.
     Returned,
-    /// It was stopped during the poll, and is to be dropped.
+    /// The task was stopped during the poll, and its future must be dropped.
     Stopped,
-    /// It could not be polled: it is being polled, or it has ended.
+    /// The task could not be polled: it is being polled, or it has ended.
     Refused,
 }
 
 /// All tasks of an executor.
 pub(crate) struct Tasks {
     executor: u32,
-    /// The block of each index, for `with_blocks`.
+    /// The block of each index. Only `with_blocks` accesses it.
     blocks: UnsafeCell<Vec<NonNull<Header>>>,
     store: Guarded<Store>,
     colds: Guarded<Slab<Cold>>,
     alive: Cell<usize>,
-    /// How many futures are not alive any more and not dropped yet.
+    /// How many tasks are not alive any more while their futures are not dropped
+    /// yet.
     dropping: Cell<usize>,
 }
 
-/// Where blocks come from, and those that are vacant.
+/// The memory of blocks, and the vacant ones.
 struct Store {
-    /// The first vacant block of each class; the next one stands in its header.
+    /// The first vacant block of each class. Its header has the index of the next
+    /// one.
     vacant: Box<[u32; Class::COUNT]>,
-    /// The same for layouts too strictly aligned for a class.
+    /// The same for layouts whose alignment is too strict for the classes.
     special: HashMap<Layout, u32>,
     pool: Pool,
 }
@@ -172,8 +180,9 @@ impl Tasks {
             }
         };
         let header = Header::new(vtable, key, generation, phase);
-        // SAFETY: the block was carved for this class, and it is vacant: nothing
-        // in it has to be dropped, and no reference to its header is alive.
+        // SAFETY: the block was carved for the class of `F`'s table, which `header`
+        // has. The block is vacant or new: nothing in it has to be dropped, and no
+        // reference to its header is alive.
         unsafe { stage::write(block, header, future) };
         self.alive.set(self.alive.get() + 1);
         let task = Task {
@@ -207,16 +216,16 @@ impl Tasks {
         (block, WaitKey::of_task(index), 1)
     }
 
-    /// Calls `f` with the blocks, which `f` must find nowhere else: it reads or
-    /// pushes one and calls nothing of this crate.
+    /// Calls `f` with the blocks. `f` only reads or pushes a block, and calls
+    /// nothing else of this crate.
     #[inline(always)]
     fn with_blocks<R>(&self, f: impl FnOnce(&mut Vec<NonNull<Header>>) -> R) -> R {
-        // SAFETY: this is the only place that borrows them, and none of its callers
-        // comes back to it from `f`.
+        // SAFETY: this is the only place that borrows the vector. No caller's `f`
+        // calls this function again, so the borrow is exclusive.
         f(unsafe { &mut *self.blocks.get() })
     }
 
-    /// The task of an index that this table has given out.
+    /// The task of an index that this table has assigned.
     #[inline(always)]
     pub(crate) fn at(&self, index: u32) -> Task<'_> {
         Task {
@@ -225,7 +234,7 @@ impl Tasks {
         }
     }
 
-    /// The task of a key, unless the block has another occupant by now.
+    /// The task of a key. `None` if the block is vacant or has another occupant.
     #[inline]
     pub(crate) fn get(&self, key: TaskKey) -> Option<Task<'_>> {
         if key.index >= self.len() {
@@ -235,7 +244,7 @@ impl Tasks {
         (task.generation == key.generation && !task.is_in(State::Vacant)).then_some(task)
     }
 
-    /// The task that a reference keeps.
+    /// The task whose block a reference keeps.
     #[inline]
     pub(crate) fn of(&self, reference: &Reference) -> Task<'_> {
         assert!(
@@ -245,7 +254,8 @@ impl Tasks {
         self.at(reference.key.index)
     }
 
-    /// The task of a key that is registered with it, if the wait still stands.
+    /// The task with which the wait under `key` is registered. `None` if the key is
+    /// stale.
     #[inline]
     pub(crate) fn waiting(&self, key: WaitKey) -> Option<Task<'_>> {
         debug_assert!(!key.is_entry());
@@ -253,7 +263,7 @@ impl Tasks {
         (task.wait_key() == key).then_some(task)
     }
 
-    /// How many indices have been given out.
+    /// How many indices have been assigned.
     pub(crate) fn len(&self) -> u32 {
         let len = self.with_blocks(|blocks| blocks.len());
         u32::try_from(len).expect("below 2^31")
@@ -265,16 +275,16 @@ impl Tasks {
         self.alive.get()
     }
 
-    /// Polls a task in a run of `phase`, if it is idle. If that unwinds, the task
-    /// is idle again, or has nothing left to drop, and is for the caller to end.
+    /// Polls a task in a run of `phase`, if it is idle. If the poll unwinds, the
+    /// caller must end the task, which is idle again or has no future any more.
     #[inline(always)]
     pub(crate) fn poll(&self, task: Task<'_>, phase: PhaseIndex, cx: &mut Context<'_>) -> Polled {
         if !task.begin_poll(phase) {
             return Polled::Refused;
         }
         let unwinds = Unwinds(task);
-        // SAFETY: the task was idle, so its future is there, and its state has
-        // kept everybody else from it since.
+        // SAFETY: the table is that of the block's future. The task was idle, so
+        // the future is there. Its state has refused all other accesses since.
         let returned = call::out(|| unsafe { (task.vtable.poll)(task.block, cx) });
         mem::forget(unwinds);
         if returned {
@@ -288,8 +298,8 @@ impl Tasks {
         }
     }
 
-    /// Stops a task. `None`: it is idle, and the caller is to drop it, or to
-    /// [condemn](Tasks::condemn) it.
+    /// Stops a task. Returns `None` if it is idle: the caller must then drop its
+    /// future, or [condemn](Tasks::condemn) it.
     #[inline]
     pub(crate) fn stop(&self, task: Task<'_>) -> Option<bool> {
         match task.state() {
@@ -303,7 +313,7 @@ impl Tasks {
         }
     }
 
-    /// Marks an idle task that is to be dropped later: nothing polls it any more.
+    /// Marks an idle task whose future is dropped later. It is not polled any more.
     pub(crate) fn condemn(&self, task: Task<'_>) {
         if task.is_in(State::Idle) {
             task.set_state(State::Condemned);
@@ -313,8 +323,8 @@ impl Tasks {
     }
 
     /// Drops the future of a task that is idle, condemned, or unwound from its
-    /// poll. Returns what the destructor panicked with; `None`: there was nothing
-    /// to drop.
+    /// poll. Returns the payload if the destructor panics, and `None` if there was
+    /// no future to drop.
     pub(crate) fn drop_future(&self, task: Task<'_>) -> Option<Result<(), Payload>> {
         match task.state() {
             State::Idle | State::Returning => {
@@ -327,8 +337,9 @@ impl Tasks {
         let is_there = !task.is_in(State::Returning);
         task.set_state(State::Dropping);
         let dropped = if is_there {
-            // SAFETY: the state says that the future is there and not being
-            // polled; from now on it says that it is being dropped.
+            // SAFETY: the table is that of the block's future. The state said that
+            // the future is there and not being polled. Now it says that the future
+            // is being dropped, which refuses all other accesses.
             call::catch(|| unsafe { (task.vtable.drop_future)(task.block) })
         } else {
             Ok(())
@@ -337,7 +348,7 @@ impl Tasks {
         Some(dropped)
     }
 
-    /// Notes how a task ended whose future was dropped.
+    /// Notes how a task ended whose future has been dropped.
     pub(crate) fn end(&self, task: Task<'_>, panicked: bool) {
         if task.is_in(State::Dropping) {
             task.set_state(if panicked {
@@ -348,7 +359,7 @@ impl Tasks {
         }
     }
 
-    /// Moves the output of a task out, if it is there.
+    /// Takes the output of a task, if it is there.
     #[inline]
     pub(crate) fn take_output<T>(&self, handle: &TaskHandle<T>) -> Option<T> {
         let task = self.of(&handle.reference);
@@ -357,9 +368,10 @@ impl Tasks {
         }
         task.set_state(State::Taken);
         let output = task.block.cast::<u8>();
-        // SAFETY: the state said that the output is there, and says now that it is
-        // not. Its table says where it stands. The handle was made with the task,
-        // and keeps the block from being used for another, so `T` is its type.
+        // SAFETY: the state said that the output is there, and now says that it is
+        // taken, so it is read once. It is at `output_at`, initialised and aligned.
+        // The handle was made with the task, and keeps the block from being used
+        // for another, so `T` is the output's type.
         Some(unsafe { output.add(task.vtable.output_at).cast::<T>().read() })
     }
 
@@ -372,16 +384,16 @@ impl Tasks {
         if !task.vtable.output_needs_drop {
             return Ok(());
         }
-        // What is dropped may hold the last handle.
+        // The output may own the last handle.
         task.add_reference();
-        // SAFETY: the state said that the output is there, and says now that it is
-        // not.
+        // SAFETY: the table is that of the block's future. The state said that the
+        // output is there, and now says that it is taken, so it is dropped once.
         let dropped = call::catch(|| unsafe { (task.vtable.drop_output)(task.block) });
         task.remove_reference();
         dropped
     }
 
-    /// Whether an output that nobody takes has to be dropped.
+    /// Whether the output of a task is there and has to be dropped.
     #[inline]
     pub(crate) fn has_output_to_drop(&self, task: Task<'_>) -> bool {
         task.vtable.output_needs_drop && task.is_in(State::Finished)
@@ -404,7 +416,8 @@ impl Tasks {
         }
     }
 
-    /// Gives a handle back. The caller is to [release](Tasks::release) the block.
+    /// Takes a reference back. The caller must then [release](Tasks::release) the
+    /// block.
     #[inline]
     pub(crate) fn drop_reference(&self, reference: Reference) -> Task<'_> {
         let task = self.of(&reference);
@@ -412,7 +425,7 @@ impl Tasks {
         task
     }
 
-    /// The same for the handle that wanted the output.
+    /// Takes back the handle that could take the output.
     #[inline]
     pub(crate) fn drop_handle<T>(&self, handle: TaskHandle<T>) -> Task<'_> {
         let task = self.drop_reference(handle.reference);
@@ -420,13 +433,13 @@ impl Tasks {
         task
     }
 
-    /// The handle that wanted the output becomes a mere reference.
+    /// Makes a plain reference of the handle that could take the output.
     pub(crate) fn disown<T>(&self, handle: TaskHandle<T>) -> Reference {
         self.of(&handle.reference).clear(Flags::HANDLE);
         handle.reference
     }
 
-    /// Whether a task has ended, and nothing needs its block any more.
+    /// Whether a task has ended, and nothing refers to its block any more.
     #[inline]
     pub(crate) fn is_unneeded(&self, task: Task<'_>) -> bool {
         task.has_ended() && !task.is_referenced() && !self.has_output_to_drop(task)
@@ -440,7 +453,7 @@ impl Tasks {
         }
         debug_assert!(task.member().is_none() && task.joiners.get() == NO_JOINER);
         if task.is_registered() {
-            // Of a wait that has gone elsewhere, or was leaked.
+            // Its wait was moved elsewhere, or leaked.
             task.deregister();
         }
         let mut store = self.store.borrow_mut();
@@ -472,7 +485,7 @@ impl Tasks {
             .map(f)
     }
 
-    /// Calls `f` with the cold data of a task, which is made if it has none.
+    /// Calls `f` with the cold data of a task. Makes it if there is none.
     pub(crate) fn cold_or_new<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Cold) -> R) -> R {
         let mut colds = self.colds.borrow_mut();
         if !task.has_cold() {
@@ -490,8 +503,7 @@ impl Tasks {
         name.strip_suffix("::{{closure}}").unwrap_or(name)
     }
 
-    /// Has the head of a task fetched into the cache, and its future if that is
-    /// small.
+    /// Fetches the head of a task into the cache, and its future if that is small.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: u32) {
         if let Some(block) = self.with_blocks(|blocks| blocks.get(index as usize).copied()) {
@@ -500,7 +512,8 @@ impl Tasks {
     }
 }
 
-/// A poll unwinds: the task is idle again, unless its future is gone.
+/// During a poll: makes the task idle again if the poll unwinds, unless its
+/// future is gone.
 struct Unwinds<'t>(Task<'t>);
 
 impl Drop for Unwinds<'_> {
@@ -530,9 +543,9 @@ impl Store {
 impl Drop for Tasks {
     fn drop(&mut self) {
         if self.alive.get() + self.dropping.get() > 0 {
-            // Futures are pinned: their memory must not be used again before they
-            // have been dropped. An executor ends them all before it lets go of
-            // its table, so this is for what is not known here.
+            // Futures are pinned: their memory must not be reused before they have
+            // been dropped. An executor ends all tasks before it drops its table.
+            // If one is left even so, its memory leaks.
             mem::forget(mem::take(&mut self.store.borrow_mut().pool));
         }
     }

@@ -1,4 +1,4 @@
-//! What is known of a task that is paused, or has been.
+//! The state of a task that is paused or has been paused.
 
 #![forbid(unsafe_code)]
 
@@ -8,37 +8,37 @@ use std::rc::Rc;
 use crate::core::key::WaitKey;
 use crate::time::{ClockIndex, PhaseIndex};
 
-/// What clocks read at one moment, each once, sorted by clock.
+/// The readings of clocks at one moment, each clock once, sorted by clock.
 pub(crate) type Readings = Rc<[(ClockIndex, u64)]>;
 
-/// How long each clock went on without the task, and what it owes when it is
-/// resumed.
+/// How long each clock has been running without the task, and what the task is
+/// owed when it is resumed.
 ///
-/// A task counts on its own time of each clock: what the clock reads, less the
-/// total that the task has been paused for. The deadlines of its waits are in
-/// that time. Wheels know nothing of it: a timer that they find due is put in
-/// again for as long as the total has grown since it was registered.
+/// A task counts on its own time of each clock: the reading of the clock less
+/// the total of the task's pauses. The deadlines of its waits are in that time.
+/// Wheels do not know own times. When a wheel finds a timer due, the timer is
+/// inserted again, later by the growth of the total since it was registered.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
-    /// Paused itself, whatever its owner is.
+    /// Whether the task itself is paused, regardless of its owner.
     pub(crate) own: bool,
-    /// What the clocks read when it was paused.
+    /// The readings of the clocks at the beginning of the pause.
     since: Option<Readings>,
     totals: BTreeMap<ClockIndex, u64>,
-    /// The total at which the timer was registered that stands with the task
-    /// itself.
+    /// The total when the timer that is registered with the task itself was
+    /// registered.
     pub(crate) base_ns: u64,
-    /// It would have been polled: the one wake that is remembered, and in which
-    /// phase the task is ready when it is resumed.
+    /// The one wake that is remembered: the phase in which the task is ready when
+    /// it is resumed.
     pub(crate) wake: Option<PhaseIndex>,
-    /// Timers that came up meanwhile, in that order.
+    /// The timers that became due in the pause, in that order.
     pub(crate) parked: Vec<ParkedTimer>,
 }
 
 /// A timer of a paused task that its wheel found due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParkedTimer {
-    /// Its place among all timers that came up for paused tasks.
+    /// Its position in the order of all timers that were parked.
     pub(crate) order: u64,
     pub(crate) phase: PhaseIndex,
     pub(crate) clock: ClockIndex,
@@ -47,12 +47,12 @@ pub(crate) struct ParkedTimer {
 }
 
 impl Pause {
-    /// Its time stands still from `readings` on.
+    /// Begins a pause: the task's time stands still from `readings` on.
     pub(crate) fn begin(&mut self, readings: &Readings) {
         self.since = Some(readings.clone());
     }
 
-    /// A clock that nobody waited on when the pause began.
+    /// Adds a clock that had no waits when the pause began.
     pub(crate) fn add_clock(&mut self, clock: ClockIndex, now_ns: u64) {
         if let Some(since) = &self.since {
             if reading(since, clock).is_none() {
@@ -64,7 +64,7 @@ impl Pause {
         }
     }
 
-    /// Its time goes on from `readings` on.
+    /// Ends the pause: the task's time continues from `readings` on.
     pub(crate) fn end(&mut self, readings: &Readings) {
         let Some(since) = self.since.take() else {
             return;
@@ -79,12 +79,13 @@ impl Pause {
         }
     }
 
-    /// What a clock read when the pause began that lasts.
+    /// The reading of a clock at the beginning of the present pause.
     pub(crate) fn stopped_at(&self, clock: ClockIndex) -> Option<u64> {
         reading(self.since.as_ref()?, clock)
     }
 
-    /// How far a clock has gone on without the task, pauses that last apart.
+    /// How long a clock has been running without the task, in pauses that have
+    /// ended.
     pub(crate) fn total_ns(&self, clock: ClockIndex) -> u64 {
         self.totals.get(&clock).copied().unwrap_or(0)
     }

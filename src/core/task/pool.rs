@@ -1,8 +1,8 @@
 //! Memory for tasks: blocks by size class, carved from chunks.
 //!
-//! A block, once carved, keeps its address and its class until the pool is
-//! dropped. That is what lets the rest of the crate hold plain addresses of
-//! tasks, and it makes spawning as cheap as taking the top of a list.
+//! A block keeps its address and its class until the pool is dropped. So the
+//! rest of `task` can hold plain addresses, and a spawn only takes the top of a
+//! list.
 
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
@@ -18,12 +18,12 @@ const LINE: usize = 64;
 const SMALLEST_CHUNK: usize = 1 << 10;
 const LARGEST_CHUNK: usize = 1 << 18;
 
-/// Which blocks can take the place of one another.
+/// A set of blocks that can be used for the same tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// By number, below [`Class::COUNT`].
     Numbered(u8),
-    /// Aligned more strictly than classes are: for this very layout.
+    /// For one layout that is aligned more strictly than the numbered classes.
     Special(Layout),
 }
 
@@ -68,9 +68,9 @@ impl Class {
 /// Owns all blocks.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    /// What to give back in the end.
+    /// The allocations to free when the pool is dropped.
     allocations: Vec<(NonNull<u8>, Layout)>,
-    /// By class: what is left of its latest chunk, and how much was carved.
+    /// By class: the rest of its latest chunk, and how much was carved.
     open: Vec<OpenChunk>,
 }
 
@@ -82,7 +82,7 @@ struct OpenChunk {
 }
 
 impl Pool {
-    /// A new block: uninitialised, of the class's size and aligned for it.
+    /// A new block: uninitialised, of the class's size and alignment.
     pub(super) fn carve(&mut self, class: Class) -> NonNull<u8> {
         let number = match class {
             Class::Special(layout) => return self.allocate(layout),
@@ -101,7 +101,8 @@ impl Pool {
             self.open.resize(number + 1, empty);
         }
         if self.open[number].left < size {
-            // A quarter of what the class has: few chunks, little waste.
+            // A quarter of what the class has already: few chunks, and little
+            // waste.
             let wanted = (self.open[number].carved / 4).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
             let length = (wanted / size).max(1) * size;
             let chunk = self.allocate(chunk_layout(length));
@@ -110,8 +111,8 @@ impl Pool {
         }
         let open = &mut self.open[number];
         let block = open.next;
-        // SAFETY: at least `size` bytes of the chunk are left from `next` on, so
-        // the result is inside it or one past its end.
+        // SAFETY: at least `size` bytes of the chunk's allocation are left from
+        // `next` on, so the result is inside the allocation or one past its end.
         open.next = unsafe { block.add(size) };
         open.left -= size;
         open.carved += size;
@@ -130,7 +131,8 @@ impl Pool {
     }
 }
 
-/// Blocks of 64 and 128 bytes, which are common, so take whole lines of the cache.
+/// Aligned to cache lines, so that blocks of 64 and 128 bytes, which are
+/// common, take whole lines.
 fn chunk_layout(length: usize) -> Layout {
     Layout::from_size_align(length, LINE).expect("a chunk is small")
 }
@@ -139,7 +141,8 @@ fn block_layout(size: usize) -> Layout {
     Layout::from_size_align(size, ALIGN).expect("the size of a task overflows")
 }
 
-/// Has the cache lines of a block fetched where the processor can be asked.
+/// Fetches two cache lines of a block, on processors that have an instruction
+/// for it.
 #[inline(always)]
 pub(super) fn prefetch<T>(block: NonNull<T>) {
     #[cfg(target_arch = "x86_64")]
@@ -147,7 +150,8 @@ pub(super) fn prefetch<T>(block: NonNull<T>) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let line = block.as_ptr().cast::<i8>();
         #[allow(unused_unsafe, reason = "safe to call from some compiler versions on")]
-        // SAFETY: prefetching has no effect but on the caches, and never faults.
+        // SAFETY: a prefetch affects only the caches, and never faults. So any
+        // address will do.
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(line);
             _mm_prefetch::<_MM_HINT_T0>(line.wrapping_add(LINE));
@@ -160,7 +164,8 @@ pub(super) fn prefetch<T>(block: NonNull<T>) {
 impl Drop for Pool {
     fn drop(&mut self) {
         for (block, layout) in self.allocations.drain(..) {
-            // SAFETY: it was allocated in `allocate` with this layout.
+            // SAFETY: `allocate` allocated the block with this layout, and it is
+            // freed only here.
             unsafe { alloc::dealloc(block.as_ptr(), layout) };
         }
     }

@@ -1,8 +1,8 @@
 //! The part of a task that knows the type of its future.
 //!
-//! What a block holds behind its header is told by the header's state: the
-//! future until it is dropped, the output once the task has finished, nothing
-//! otherwise. Only [`Tasks`](super::Tasks) calls what is here.
+//! The state in the header tells what the block holds behind it: the future
+//! until it is dropped, the output once the task has finished, and nothing
+//! otherwise. Only [`Tasks`](super::Tasks) calls these functions.
 
 use std::alloc::Layout;
 use std::any::type_name;
@@ -15,35 +15,35 @@ use std::task::{Context, Poll};
 use super::header::{Header, State};
 use super::pool::Class;
 
-/// What a task holds: its future, then its output, both at its start.
+/// The content of a task: its future, later its output. Both begin at offset 0.
 #[repr(C)]
 union Stage<F: Future> {
     future: ManuallyDrop<F>,
     output: ManuallyDrop<F::Output>,
 }
 
-/// A task in memory. The header comes first, so that a pointer to one is a
-/// pointer to the other.
+/// A task in memory. The header comes first, so a pointer to the block is a
+/// pointer to the header.
 #[repr(C)]
 struct Block<F: Future> {
     header: Header,
     stage: Stage<F>,
 }
 
-/// What can be done with a task whose future is not known.
+/// The operations on a task of any future.
 ///
-/// All functions ask that the block holds a `Block` of the future that the table
-/// was made for, and that no other of them is at work on its stage.
+/// All functions require that the block holds a `Block` of the table's future,
+/// and that no other of them is working on its stage.
 pub(super) struct VTable {
-    /// Polls the future, which must be there. `true`: it has returned, and its
-    /// output stands in its place. If it unwinds in state `Returning`, the future
-    /// is gone and there is no output.
+    /// Polls the future, which must be there. Returns `true` if the future has
+    /// returned: its output is then in its place. If this unwinds in state
+    /// `Returning`, the future is gone and there is no output.
     pub(super) poll: unsafe fn(NonNull<Header>, &mut Context<'_>) -> bool,
     /// Drops the future, which must be there.
     pub(super) drop_future: unsafe fn(NonNull<Header>),
     /// Drops the output, which must be there.
     pub(super) drop_output: unsafe fn(NonNull<Header>),
-    /// How many bytes into the block the output stands.
+    /// The offset of the output in the block, in bytes.
     pub(super) output_at: usize,
     /// The name of the future's type.
     pub(super) type_name: fn() -> &'static str,
@@ -67,13 +67,14 @@ impl VTable {
     }
 }
 
-/// Puts a task into a block.
+/// Writes a new task into a block.
 ///
 /// # Safety
 ///
-/// `block` must be carved for the class of `F`'s table, hold nothing that has
-/// to be dropped, and be visible to nobody else; `header.vtable` must be the
-/// one of `F`.
+/// - `block` must be carved for the class of `F`'s table.
+/// - It must hold nothing that has to be dropped.
+/// - No reference to it may be alive.
+/// - `header.vtable` must be `F`'s table.
 #[inline]
 pub(super) unsafe fn write<F: Future>(
     block: NonNull<Header>,
@@ -81,48 +82,53 @@ pub(super) unsafe fn write<F: Future>(
     future: ManuallyDrop<F>,
 ) {
     let stage = Stage { future };
-    // SAFETY: the class of `F` says that a `Block<F>` fits, size and alignment.
+    // SAFETY: the block was carved for the class of `F`'s table, so its size and
+    // alignment fit a `Block<F>`. No reference to it is alive.
     unsafe { block.cast::<Block<F>>().write(Block { header, stage }) };
 }
 
-/// The stage of a task. A pointer, since what stands there may look at the header
-/// while it is polled.
+/// The stage of a task. A pointer, not a reference: the future or the output in
+/// it may access the header meanwhile.
 ///
 /// # Safety
 ///
 /// The block must hold a `Block<F>`.
 #[inline]
 unsafe fn stage<F: Future>(block: NonNull<Header>) -> *mut Stage<F> {
-    // SAFETY: the caller promises that the block is one of this type.
+    // SAFETY: the caller ensures that the block holds a `Block<F>`.
     unsafe { &raw mut (*block.cast::<Block<F>>().as_ptr()).stage }
 }
 
 unsafe fn poll<F: Future>(block: NonNull<Header>, cx: &mut Context<'_>) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller ensures that the block holds a `Block<F>`.
     let stage = unsafe { stage::<F>(block) };
-    // SAFETY: the future is there, and nobody else has a reference to it. It does
-    // not move: a block keeps its address until what is in it has been dropped in
-    // place.
+    // SAFETY: the caller ensures that the future is there, and that no other
+    // reference to it exists. It does not move: a block keeps its address until its
+    // content has been dropped in place.
     let future = unsafe { Pin::new_unchecked(&mut *(*stage).future) };
     let Poll::Ready(output) = future.poll(cx) else {
         return false;
     };
-    // SAFETY: the header is only ever shared.
+    // SAFETY: the block holds a header, to which only shared references exist.
     unsafe { block.as_ref() }.set_state(State::Returning);
-    // SAFETY: the future is there, and as the state tells it is dropped here. If
-    // that unwinds, the output is dropped by unwinding.
+    // SAFETY: the future is there, and this is its only drop: the state `Returning`
+    // says that it is gone. If the destructor unwinds, `output` is dropped as a
+    // local.
     unsafe { ptr::drop_in_place((&raw mut (*stage).future).cast::<F>()) };
-    // SAFETY: nothing is there any more.
+    // SAFETY: the future is gone, so the stage holds nothing that has to be
+    // dropped. No other reference to it exists.
     unsafe { (&raw mut (*stage).output).write(ManuallyDrop::new(output)) };
     true
 }
 
 unsafe fn drop_future<F: Future>(block: NonNull<Header>) {
-    // SAFETY: promised by the caller, who does this once.
+    // SAFETY: the caller ensures that the block holds a `Block<F>` with its future,
+    // and that the future is dropped only once.
     unsafe { ManuallyDrop::drop(&mut (*stage::<F>(block)).future) };
 }
 
 unsafe fn drop_output<F: Future>(block: NonNull<Header>) {
-    // SAFETY: promised by the caller, who does this once.
+    // SAFETY: the caller ensures that the block holds a `Block<F>` with its output,
+    // and that the output is dropped only once.
     unsafe { ManuallyDrop::drop(&mut (*stage::<F>(block)).output) };
 }

@@ -1,4 +1,4 @@
-//! Waits that count frames or runs of a phase, from two of them on.
+//! Waits that count frames, or runs of a phase: two or more.
 
 #![forbid(unsafe_code)]
 
@@ -6,8 +6,8 @@ use crate::core::key::WaitKey;
 
 use super::wheel::{Due, Wheel};
 
-/// Waits by the first frame, or the first run of their phase, in which they are
-/// due.
+/// The waits, by the first frame or the first run of the phase in which they
+/// are due.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     frames: Wheel,
@@ -22,10 +22,11 @@ pub(crate) enum Unit {
     Runs,
 }
 
-/// A wheel sorts by ticks of two million units; counts are spread to one a tick.
+/// A wheel sorts by ticks of two million units. Counts are spread to one in a
+/// tick.
 const TICK_BITS: u32 = 21;
 
-/// A count as the deadline of a wheel. `None`: no executor gets that far.
+/// A count as a deadline of the wheel. `None` if no executor reaches it.
 fn deadline(count: u64) -> Option<u64> {
     count.checked_mul(1 << TICK_BITS)
 }
@@ -43,15 +44,15 @@ impl Counts {
         self.frames.is_empty() && self.runs.is_empty()
     }
 
-    /// Adds a wait that is due from the frame, or the run, of this number on.
+    /// Adds a wait that is due in the frame or run of number `due`, or a later one.
     pub(crate) fn insert(&mut self, unit: Unit, due: u64, key: WaitKey) {
         if let Some(deadline) = deadline(due) {
             self.wheel(unit).insert(deadline, key.bits());
         }
     }
 
-    /// Moves the waits that are due to `due`: those that count frames, then those
-    /// that count runs, each by the number, then in the order of registration.
+    /// Moves the waits that are due to `due`: first those that count frames, then
+    /// those that count runs; each by number, then by registration.
     pub(crate) fn expire(&mut self, frame: u64, run: u64, due: &mut Vec<WaitKey>) {
         for (wheel, now) in [(&mut self.frames, frame), (&mut self.runs, run)] {
             if let Some(now) = deadline(now).filter(|_| !wheel.is_empty()) {
@@ -61,20 +62,20 @@ impl Counts {
         due.extend(self.due.drain(..).map(|due| WaitKey::from_bits(due.key)));
     }
 
-    /// A wait was dropped.
+    /// Notes that a wait was dropped.
     pub(crate) fn note_stale(&mut self, unit: Unit, is_live: impl Fn(WaitKey) -> bool) {
         self.wheel(unit)
             .note_dead(|key| is_live(WaitKey::from_bits(key)));
     }
 
-    /// Whether a wait is still there.
+    /// Whether a live wait is stored.
     pub(crate) fn is_waiting(&mut self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
         let mut is_live = |key| is_live(WaitKey::from_bits(key));
         self.frames.earliest(&mut is_live).is_some() || self.runs.earliest(is_live).is_some()
     }
 
-    /// Shows every wait to `f`: what it counts, the number from which on it is
-    /// due, and its key, which may be stale.
+    /// Calls `f` with each wait: its unit, the number from which on it is due, and
+    /// its key, which may be stale.
     pub(crate) fn each(&self, mut f: impl FnMut(Unit, u64, WaitKey)) {
         for (unit, wheel) in [(Unit::Frames, &self.frames), (Unit::Runs, &self.runs)] {
             wheel.for_each(|deadline, key| f(unit, deadline >> TICK_BITS, WaitKey::from_bits(key)));

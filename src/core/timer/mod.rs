@@ -1,4 +1,4 @@
-//! The timers of one phase: a wheel for every clock they count on.
+//! The timers of one phase: a wheel for each clock that they count on.
 
 #![forbid(unsafe_code)]
 
@@ -18,14 +18,14 @@ use wheel::{Due, Wheel};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Due,
-    /// Its coroutine was paused in between: due at this time.
+    /// Due at this time, because its coroutine was paused in between.
     Later(u64),
-    /// Its coroutine is paused, and keeps it.
+    /// Not due, because its coroutine is paused. The coroutine keeps it.
     Parked,
 }
 
-/// For how many frames a clock without waits keeps its wheel, so that one with
-/// a wait now and then does not make a new one each time.
+/// For how many frames a clock without waits keeps its wheel. So a clock that
+/// has a wait only now and then needs no new wheel each time.
 const KEPT_FRAMES: u64 = 256;
 
 /// The timers that resume coroutines in one phase.
@@ -37,33 +37,33 @@ pub(crate) struct PhaseTimers {
         reason = "a wheel takes kilobytes, and clocks come and go"
     )]
     clocks: Vec<Box<ClockTimers>>,
-    /// Timers of coroutines that were paused, to be put back in order.
+    /// Parked timers whose coroutines were resumed, to be inserted in order.
     returned: Vec<(u64, ClockIndex, Due)>,
-    /// How many clocks there may be before those that nobody waits on are
-    /// looked for.
+    /// How many clocks there may be before clocks without waits are swept.
     sweep_at: usize,
-    /// Whether the game clock may read more in later runs of a frame: in those of a
-    /// custom phase inside fixed steps, which may be ahead of it.
+    /// Whether the game clock may read more in later runs of a frame. It may in
+    /// runs of a custom phase inside fixed steps, which may be ahead of the game
+    /// clock.
     pub(crate) may_run_ahead: bool,
 }
 
 #[derive(Debug)]
 struct ClockTimers {
     clock: ClockIndex,
-    /// The clock itself, unless it is one of the executor's.
+    /// The clock itself, unless it is one of the executor's own.
     state: Option<Rc<ClockState>>,
-    /// What a clock of its own state read in the latest run.
+    /// What the clock in `state` read in the latest run.
     reading_ns: u64,
-    /// The frame of the latest run in which some wait counted on that clock.
+    /// The frame of the latest run in which a wait counted on the clock.
     used_in: u64,
     wheel: Wheel,
-    /// Timers whose deadline had been reached when they were made, or may be in
-    /// that frame. They are not due before the next one, so the wheel does not get
-    /// them earlier.
+    /// Timers whose deadline had been reached when they were registered, or may be
+    /// reached in that frame. They are not due before the next frame, so the wheel
+    /// receives them then.
     overdue: Vec<Due>,
-    /// The frame in which those were made.
+    /// The frame in which those were registered.
     overdue_frame: u64,
-    /// Timers cancelled since `overdue` was last swept or emptied.
+    /// How many timers were cancelled since `overdue` was last swept or emptied.
     cancelled: usize,
 }
 
@@ -75,7 +75,8 @@ impl PhaseTimers {
         timers.wheel.insert(deadline_ns, key.bits());
     }
 
-    /// Adds a timer made in `frame`, in which its clock may get to the deadline.
+    /// Adds a timer that is registered in `frame`, in which its clock may reach the
+    /// deadline.
     #[cold]
     pub(crate) fn insert_overdue(
         &mut self,
@@ -91,8 +92,8 @@ impl PhaseTimers {
         timers.overdue.push(Due { deadline_ns, key });
     }
 
-    /// Moves every key that is due in a run of `frame` to `due`: clock by clock,
-    /// each by deadline, then by registration.
+    /// Moves each key that is due in a run of `frame` to `due`: clock by clock,
+    /// then by deadline, then by registration.
     pub(crate) fn expire(
         &mut self,
         frame: u64,
@@ -127,8 +128,8 @@ impl PhaseTimers {
         }
     }
 
-    /// Whether there is nothing that [`expire`](PhaseTimers::expire) would look at:
-    /// nothing is due, and no clock counts but the executor's own.
+    /// Whether [`expire`](PhaseTimers::expire) has nothing to do: nothing is due,
+    /// and only the executor's own clocks have timers.
     pub(crate) fn is_idle(&self, now_ns: impl Fn(ClockIndex) -> u64) -> bool {
         let is_idle = |timers: &ClockTimers| {
             timers.state.is_none()
@@ -138,13 +139,13 @@ impl PhaseTimers {
         self.returned.is_empty() && self.clocks.iter().all(|timers| is_idle(timers))
     }
 
-    /// Adds a timer that had been taken out, on a clock that its wait keeps. Of
-    /// equal deadlines, the one with the lesser `order` is due first.
+    /// Adds a parked timer, on a clock that its wait keeps. Of equal deadlines, the
+    /// one with the lesser `order` is due first.
     pub(crate) fn give_back(&mut self, order: u64, clock: ClockIndex, due: Due) {
         self.returned.push((order, clock, due));
     }
 
-    /// Gives the wheels what came back since this was last called.
+    /// Inserts the timers that were added since the previous call into the wheels.
     fn put_back(&mut self) {
         if self.returned.is_empty() {
             return;
@@ -159,7 +160,7 @@ impl PhaseTimers {
         self.returned = returned;
     }
 
-    /// Shows the clocks that are not the executor's own to `f`.
+    /// Calls `f` with each clock that is not the executor's own.
     pub(crate) fn each_child(&self, mut f: impl FnMut(&Rc<ClockState>)) {
         self.clocks
             .iter()
@@ -167,28 +168,27 @@ impl PhaseTimers {
             .for_each(&mut f);
     }
 
-    /// What a clock that is waited on read in the latest run.
+    /// What a clock that has timers read in the latest run.
     pub(crate) fn reading(&self, clock: ClockIndex) -> u64 {
         self.find(clock)
             .map_or(0, |index| self.clocks[index].reading_ns)
     }
 
-    /// Lets go of all clocks that no wait counts on: what their wheels hold was
-    /// cancelled.
+    /// Drops the wheels of all clocks without waits. Their timers were cancelled.
     #[cold]
     fn sweep(&mut self) {
         self.clocks.retain(|timers| timers.has_waits());
         self.sweep_at = self.clocks.len() * 2;
     }
 
-    /// A timer on `clock` was cancelled.
+    /// Notes that a timer on `clock` was cancelled.
     pub(crate) fn note_stale(&mut self, clock: ClockIndex, is_live: impl Fn(WaitKey) -> bool) {
         let Some(index) = self.find(clock) else {
             return;
         };
         let timers = &mut self.clocks[index];
-        // Those that wait out this frame are few, or gone with the next; only a
-        // flood of them is worth a sweep.
+        // Overdue timers are few, or leave with the next frame. Only a flood of
+        // them is worth a sweep.
         timers.cancelled += 1;
         if timers.cancelled * 2 > timers.overdue.len() + 64 {
             timers
@@ -201,7 +201,7 @@ impl PhaseTimers {
             .note_dead(|key| is_live(WaitKey::from_bits(key)));
     }
 
-    /// Shows the earliest deadline on every clock to `f`.
+    /// Calls `f` with the earliest live deadline on each clock.
     pub(crate) fn each_earliest(
         &mut self,
         is_live: impl Fn(WaitKey) -> bool,
@@ -219,8 +219,8 @@ impl PhaseTimers {
         }
     }
 
-    /// Shows every timer to `f`: its clock, its deadline there, and its key,
-    /// which may be stale.
+    /// Calls `f` with each timer: its clock, its deadline, and its key, which may
+    /// be stale.
     pub(crate) fn each(&self, f: &mut impl FnMut(ClockRef<'_>, u64, WaitKey)) {
         for timers in &self.clocks {
             let clock = timers.clock_ref();
@@ -237,7 +237,7 @@ impl PhaseTimers {
         }
     }
 
-    /// Shows a clock to `f`, if it is known here.
+    /// Calls `f` with a clock, if it has timers here.
     pub(crate) fn show(&self, clock: ClockIndex, f: &mut impl FnMut(ClockRef<'_>)) {
         if let Some(index) = self.find(clock) {
             f(self.clocks[index].clock_ref());
@@ -253,7 +253,7 @@ impl PhaseTimers {
 
     #[inline]
     fn find(&self, clock: ClockIndex) -> Option<usize> {
-        // Nearly all timers are on the game clock, the first of all.
+        // Nearly all timers are on the game clock, which is the first.
         if self
             .clocks
             .first()
@@ -269,7 +269,7 @@ impl PhaseTimers {
 
     #[cold]
     fn add(&mut self, clock: ClockRef<'_>) -> usize {
-        // Not only in a run: the phase may be one that the host never runs.
+        // Swept here too, since the host may never run the phase.
         if self.clocks.len() >= self.sweep_at.max(16) {
             self.sweep();
         }
@@ -299,12 +299,12 @@ impl ClockTimers {
         }
     }
 
-    /// Whether a wait counts on the clock, or it is one of the executor's.
+    /// Whether the clock has waits, or is one of the executor's own.
     fn has_waits(&self) -> bool {
         self.state.as_ref().is_none_or(|state| state.has_waits())
     }
 
-    /// Whether there are waits, or may well be some soon.
+    /// Whether there are waits, or there may soon be.
     fn is_kept(&self, frame: u64) -> bool {
         let lately = frame.saturating_sub(self.used_in) < KEPT_FRAMES;
         let is_held = |state: &Rc<ClockState>| Rc::strong_count(state) > 1;
@@ -319,7 +319,8 @@ impl ClockTimers {
         }
     }
 
-    /// Takes those out of `due`, from `from` on, that are not due after all.
+    /// Removes the timers from `due`, from index `from` on, that are not due
+    /// because of a pause.
     #[cold]
     fn sift(
         &mut self,
@@ -354,7 +355,7 @@ impl ClockTimers {
         }
     }
 
-    /// Gives the wheel what was overdue before `frame`.
+    /// Inserts the timers that were overdue before `frame` into the wheel.
     fn release_overdue(&mut self, frame: u64) {
         if self.overdue_frame < frame {
             for due in self.overdue.drain(..) {
@@ -400,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_without_waits_is_let_go_after_a_while_and_a_dropped_one_at_once() {
+    fn a_clock_without_waits_is_dropped_after_a_while_and_one_without_handles_at_once() {
         let (frames, game) = game();
         let mut timers = PhaseTimers::default();
         let kept = game.child();

@@ -1,4 +1,4 @@
-//! What reaches the executor from other threads.
+//! Messages from other threads to the executor.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ use crate::coroutine::TaskKey;
 use super::outside::Letter;
 use super::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 
-/// What another thread has the executor's thread do.
+/// A call that another thread sends to the executor's thread.
 pub(crate) type Order = Box<dyn FnOnce(&Core) + Send>;
 
 pub(crate) enum Message {
@@ -21,22 +21,21 @@ pub(crate) enum Message {
     Wake(Arc<Letter>),
     /// `Remote::spawn` was called.
     Spawn(Foreign<Order>),
-    /// `Remote::call` or `Remote::stop` was called, or a `SendOwner` dropped: for when
-    /// a run begins, since that is user code.
+    /// `Remote::call` or `Remote::stop` was called, or a `SendOwner` was dropped.
+    /// It is user code, so it is called when a run begins.
     Call(Foreign<Order>),
 }
 
-/// The one door between threads: an ordered list behind a lock that is held
-/// only to push one message or to take them all.
+/// The one door between threads: a list in order of arrival, behind a lock. The
+/// lock is held only to push one message or to take all of them.
 #[derive(Default)]
 pub(crate) struct Inbox {
     messages: Mutex<Messages>,
-    /// Whether there are messages: lets the executor look without the lock.
+    /// Whether there are messages. The executor reads it without the lock.
     waiting: AtomicBool,
-    /// Whether the host has been told since the last run began.
+    /// Whether the host has been notified since it last looked or a run began.
     announced: AtomicBool,
-    /// Shared, so that the waker can be called, which is user code, without the
-    /// lock.
+    /// Shared, so that the waker can be called without the lock: that is user code.
     host: Mutex<Option<Arc<Waker>>>,
 }
 
@@ -46,13 +45,14 @@ struct Messages {
     closed: bool,
 }
 
-/// User code never runs under these locks, so a poisoned one holds good data.
+/// Locks a mutex. User code never runs under these locks, so the data of a
+/// poisoned one is good.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Inbox {
-    /// Hands the message over, or back if the executor is gone.
+    /// Adds a message. Returns it as an error if the executor is gone.
     pub(crate) fn push(&self, message: Message) -> Result<(), Message> {
         {
             let mut messages = lock(&self.messages);
@@ -60,14 +60,15 @@ impl Inbox {
                 return Err(message);
             }
             messages.list.push(message);
-            // Under the lock: a taker that clears it also takes the message.
+            // Under the lock: the call that clears the flag also takes the message.
             self.waiting.store(true, Ordering::Release);
         }
         self.announce();
         Ok(())
     }
 
-    /// Tells the host that there is something to do, once until it runs.
+    /// Notifies the host that there is something to do: once, until the host looks
+    /// or runs.
     pub(crate) fn announce(&self) {
         if !self.announced.swap(true, Ordering::AcqRel) {
             let host = lock(&self.host).clone();
@@ -77,11 +78,13 @@ impl Inbox {
         }
     }
 
-    /// The host is about to look: from now on it has to be told anew.
+    /// Notes that the host is about to look, and wants a new notification after
+    /// that.
     pub(crate) fn acknowledge(&self) {
         if self.announced.load(Ordering::Relaxed) {
-            // A swap, not a store: a thread that finds the host told already, and so
-            // does not tell it, comes before this, and with it what it pushed.
+            // A swap, not a store. A thread whose swap in `announce` reads `true`
+            // does not notify the host. That swap comes before this one, which so
+            // acquires what the thread has pushed.
             self.announced.swap(false, Ordering::AcqRel);
         }
     }
@@ -99,7 +102,7 @@ impl Inbox {
         mem::swap(&mut messages.list, list);
     }
 
-    /// Shows the tasks to `f` whose wakes have not been taken.
+    /// Calls `f` with the tasks whose wakes have not been taken.
     pub(crate) fn each_woken(&self, mut f: impl FnMut(TaskKey)) {
         for message in &lock(&self.messages).list {
             if let Message::Wake(wake) = message {
@@ -108,15 +111,15 @@ impl Inbox {
         }
     }
 
-    /// The waker of the host, to call when something arrives from outside.
+    /// Sets the waker of the host, which is called for events from outside.
     pub(crate) fn set_host(&self, waker: Waker) {
         let previous = lock(&self.host).replace(Arc::new(waker));
-        // Nothing of what came before has been told to this one.
+        // This host has not been notified of anything yet.
         self.acknowledge();
         drop(previous.map(Foreign::new));
     }
 
-    /// Refuses messages from now on; gives back what had not been taken.
+    /// Refuses messages from now on. Returns those that have not been taken.
     pub(crate) fn close(&self) -> Vec<Message> {
         let host = lock(&self.host).take();
         drop(host.map(Foreign::new));

@@ -1,18 +1,18 @@
-//! Wakers that leave the executor, and the way back in.
+//! Wakers that leave the executor, and how their calls reach it.
 //!
-//! | waker | held by | a clone of it is |
+//! | waker | held by | its clone |
 //! |---|---|---|
-//! | lent, by a [`Scope`](super::scope) | polls of a coroutine that has given no waker away | an own one |
-//! | [own] | polls from then on, and what cloned one on this thread | an own one; on another thread, an outside one |
-//! | [`outside`](outside()) | other threads | an outside one |
+//! | lent, by a [`Scope`](super::scope) | polls of a coroutine that has not given away a waker | an own waker |
+//! | [own] | later polls, and clones on this thread | an own waker; on another thread, an outside waker |
+//! | [`outside`](outside()) | other threads | an outside waker |
 //!
 //! Nearly all wakers stay on the executor's thread, where one coroutine wakes
 //! another. So an own waker counts its clones there without atomic operations.
-//! It is made once for each coroutine, which is polled with that very one, so
-//! that `will_wake` holds.
+//! It is made once for each coroutine, and lent to its polls, so that
+//! `will_wake` returns `true`.
 //!
-//! A waker has numbers, never an address in the executor: dropping it frees at
-//! most a few bytes. What other threads do goes through the [inbox](Inbox).
+//! A waker holds numbers, never an address in the executor: dropping it frees
+//! at most a few bytes. Calls on other threads go through the [inbox](Inbox).
 
 mod inbox;
 #[cfg(all(test, framestep_loom))]

@@ -1,8 +1,8 @@
-//! What may go on between threads, in every order that loom can think of.
+//! Events between threads, in every order that loom generates.
 //!
-//! The executor's own thread is the model's. The others do what wakers and
-//! remotes allow. All of them are the real ones, on primitives of loom; it also
-//! complains of what leaks. `scripts/loom` runs them.
+//! The executor's thread is the model's main thread. The other threads do what
+//! wakers and remotes allow. All types are the real ones, on loom's primitives;
+//! loom also reports leaks. `scripts/loom` runs the models.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -21,9 +21,10 @@ use crate::time::Phase;
 
 use super::{Inbox, Message, outside};
 
-/// Something that happens on one thread, and that another is woken for.
+/// An event on one thread, for which another thread is woken.
 ///
-/// Nothing but the wake tells the other thread of it: the accesses are relaxed.
+/// Only the wake makes the event visible to the other thread: the accesses are
+/// relaxed.
 #[derive(Clone)]
 struct Event(Arc<AtomicBool>);
 
@@ -41,8 +42,8 @@ impl Event {
     }
 }
 
-/// Panics when it is dropped on another thread than the one it was made on, and
-/// counts.
+/// Counts its drops. Panics if it is dropped on another thread than it was made
+/// on.
 struct Resident {
     home: thread::ThreadId,
     dropped: Rc<Cell<u32>>,
@@ -64,7 +65,8 @@ impl Drop for Resident {
     }
 }
 
-/// A coroutine that waits for all of its events, and what others can see of it.
+/// A coroutine that waits for all of its events, with what a test observes of
+/// it.
 struct Sleeper {
     coroutine: Coroutine<()>,
     waker: Waker,
@@ -73,7 +75,7 @@ struct Sleeper {
 }
 
 impl Sleeper {
-    /// Starts it: polled once, it waits.
+    /// Starts the coroutine, which is polled once and then waits.
     fn new(executor: &Executor, events: &[&Event]) -> Self {
         let events: Vec<Event> = events.iter().copied().cloned().collect();
         let waker: Rc<Cell<Option<Waker>>> = Rc::default();
@@ -107,7 +109,8 @@ impl Sleeper {
     }
 }
 
-/// One run is all that a model needs, and each more multiplies what loom tries.
+/// Runs Update. A model needs no other phase, and each run multiplies the
+/// orders that loom tries.
 fn run(executor: &mut Executor) {
     executor.run_phase(Phase::Update);
 }
@@ -170,7 +173,7 @@ fn a_wake_while_the_one_before_is_taken_over_is_not_lost() {
 }
 
 #[test]
-fn a_wake_during_the_poll_that_gave_the_waker_away_is_not_lost() {
+fn a_wake_during_the_poll_that_cloned_the_waker_is_not_lost() {
     loom::model(|| {
         let mut executor = Executor::new();
         let event = Event::new();
@@ -211,8 +214,9 @@ fn a_borrowed_waker_may_be_used_on_another_thread_while_the_poll_lasts() {
                 return Poll::Ready(());
             }
             is_first = false;
-            // SAFETY: as with a scoped thread, which loom does not have: the
-            // thread that uses it is joined before the poll returns.
+            // SAFETY: the borrow lives until the poll returns. The thread that uses
+            // it is joined before that, as a scoped thread is, which loom does not
+            // have.
             let borrowed: &'static Waker = unsafe { &*ptr::from_ref(cx.waker()) };
             let here = cx.waker().clone();
             let scoped = thread::spawn({
@@ -224,7 +228,7 @@ fn a_borrowed_waker_may_be_used_on_another_thread_while_the_poll_lasts() {
                     owned
                 }
             });
-            // What the executor's thread does meanwhile must not matter.
+            // This thread may drop a waker meanwhile.
             drop(here);
             drop(scoped.join().unwrap());
             Poll::Pending
@@ -369,7 +373,7 @@ fn a_wake_races_the_end_of_the_executor() {
         });
         drop(executor);
         assert_eq!(dropped.get(), 1);
-        // Also long after.
+        // Also a wake after the end.
         thread.join().unwrap().wake();
         assert_eq!(dropped.get(), 1);
     });
@@ -416,8 +420,9 @@ fn a_coroutine_ends_while_its_wakers_are_dropped_here_and_there() {
             dropped,
             ..
         } = Sleeper::new(&executor, &[&never]);
-        // All are counted at home, and two of them off elsewhere. What they share
-        // holds the inbox, so loom would tell if nobody freed it, or two did.
+        // All clones are counted at home, and two of them are dropped elsewhere.
+        // Their bell holds the inbox, so loom reports if no thread frees it, or two
+        // do.
         let threads = [waker.clone(), waker.clone()].map(|waker| thread::spawn(|| drop(waker)));
         drop(waker.clone());
         coroutine.stop();
@@ -451,7 +456,7 @@ fn wakers_are_copied_and_called_elsewhere_while_their_coroutine_ends() {
 }
 
 #[test]
-fn a_wake_that_comes_late_does_not_reach_the_next_coroutine_in_the_slot() {
+fn a_late_wake_does_not_reach_the_next_coroutine_in_the_slot() {
     loom::model(|| {
         let mut executor = Executor::new();
         let (event, never) = (Event::new(), Event::new());
@@ -475,7 +480,7 @@ fn a_wake_that_comes_late_does_not_reach_the_next_coroutine_in_the_slot() {
     });
 }
 
-/// The slot that an id names, which is what it prints before the `v`.
+/// The slot of an id: the part before the `v` in its text.
 fn index(id: CoroutineId) -> String {
     let id = id.to_string();
     id.split_once('v')
@@ -515,7 +520,7 @@ fn a_remote_spawn_during_a_run_is_polled_once() {
     });
 }
 
-/// Counts, wherever it is dropped.
+/// Counts its drops, on any thread.
 struct Counted(Arc<AtomicUsize>);
 
 impl Drop for Counted {
@@ -525,7 +530,7 @@ impl Drop for Counted {
 }
 
 #[test]
-fn what_is_spawned_while_the_executor_ends_is_dropped_once() {
+fn a_spawn_that_races_the_end_of_the_executor_is_dropped_once() {
     loom::model(|| {
         let executor = Executor::new();
         let remote = executor.remote();
@@ -534,7 +539,7 @@ fn what_is_spawned_while_the_executor_ends_is_dropped_once() {
         let thread = thread::spawn(move || {
             let accepted = remote.clone().spawn(move || {
                 let _counted = counted;
-                async { unreachable!("nobody runs it") }
+                async { unreachable!("no executor runs it") }
             });
             assert!(!remote.spawn(|| async {}) || accepted);
         });
@@ -569,7 +574,7 @@ fn spawns_of_two_remotes_all_arrive() {
 // the host
 
 #[test]
-fn a_host_that_sleeps_is_told_of_whatever_the_run_did_not_see() {
+fn a_sleeping_host_is_notified_of_what_the_run_did_not_see() {
     loom::model(|| {
         let mut executor = Executor::new();
         let rung = Arc::new(AtomicUsize::new(0));
@@ -577,7 +582,7 @@ fn a_host_that_sleeps_is_told_of_whatever_the_run_did_not_see() {
         let (event, never) = (Event::new(), Event::new());
         let [sleeper, other] = [&event, &never].map(|event| Sleeper::new(&executor, &[event]));
         let waker = sleeper.waker.clone();
-        // It has been told, and what it was told of is no longer on its way.
+        // The host is notified of this wake. After the spawn, the inbox is empty.
         other.waker.wake();
         assert_eq!(rings(&rung), 1);
         drop(executor.spawn(async {}));
@@ -594,7 +599,7 @@ fn a_host_that_sleeps_is_told_of_whatever_the_run_did_not_see() {
 }
 
 #[test]
-fn a_host_is_told_of_two_wakes_once_until_it_runs() {
+fn a_host_is_notified_once_of_two_wakes_until_it_runs() {
     loom::model(|| {
         let executor = Executor::new();
         let rung = Arc::new(AtomicUsize::new(0));
@@ -614,17 +619,17 @@ fn a_host_is_told_of_two_wakes_once_until_it_runs() {
 }
 
 #[test]
-fn a_host_that_is_told_finds_something_to_do() {
+fn a_notified_host_finds_something_to_do() {
     loom::model(|| {
         let executor = Executor::new();
-        let told = Arc::new(AtomicBool::new(false));
-        let tell = told.clone();
-        executor.on_wake(waker_fn(move || tell.store(true, Ordering::Release)));
+        let notified = Arc::new(AtomicBool::new(false));
+        let notify = notified.clone();
+        executor.on_wake(waker_fn(move || notify.store(true, Ordering::Release)));
         let event = Event::new();
         let sleeper = Sleeper::new(&executor, &[&event]);
         let waker = sleeper.waker.clone();
         let thread = thread::spawn(move || waker.wake());
-        if told.load(Ordering::Acquire) {
+        if notified.load(Ordering::Acquire) {
             assert!(executor.has_ready());
         }
         thread.join().unwrap();
@@ -633,7 +638,7 @@ fn a_host_that_is_told_finds_something_to_do() {
 }
 
 #[test]
-fn whoever_is_told_last_is_told_of_a_wake_that_races_the_change() {
+fn one_of_two_host_wakers_is_called_for_a_wake_that_races_the_change() {
     loom::model(|| {
         let executor = Executor::new();
         let (before, after) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -649,7 +654,7 @@ fn whoever_is_told_last_is_told_of_a_wake_that_races_the_change() {
 }
 
 #[test]
-fn a_host_is_told_of_a_wake_that_races_the_end() {
+fn a_host_is_notified_at_most_once_of_a_wake_that_races_the_end() {
     loom::model(|| {
         let executor = Executor::new();
         let rung = Arc::new(AtomicUsize::new(0));

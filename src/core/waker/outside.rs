@@ -1,4 +1,5 @@
-//! The waker of other threads: a letter to the executor, with its key in it.
+//! The waker for other threads: it sends a letter, with the key of its task, to
+//! the executor.
 
 #![forbid(unsafe_code)]
 
@@ -13,27 +14,27 @@ use super::sync::{Arc, AtomicBool, Ordering};
 pub(crate) struct Letter {
     inbox: Arc<Inbox>,
     pub(crate) key: TaskKey,
-    /// Whether it is in the inbox: a million wakes are one.
+    /// Whether the letter is in the inbox: a million wakes send it once.
     sent: AtomicBool,
 }
 
 impl Letter {
     fn send(this: &Arc<Self>) {
         if !this.sent.swap(true, Ordering::AcqRel) {
-            // Of a dead executor there is nothing to wake.
+            // If the executor is gone, there is nothing to wake.
             drop(this.inbox.push(Message::Wake(this.clone())));
         }
     }
 
-    /// The executor has taken it over: later wakes count anew.
+    /// Notes that the executor has taken the letter: the next wake sends it again.
     pub(crate) fn taken(&self) {
-        // A swap, not a store: it reads what the last waker wrote, so what that
-        // waker's thread did before waking is visible to the poll that follows.
+        // A swap, not a store. It reads what the last waker wrote, so what that
+        // waker's thread did before the wake is visible to the poll that follows.
         self.sent.swap(false, Ordering::AcqRel);
     }
 }
 
-/// A waker that may go anywhere.
+/// An outside waker, which may be used on any thread.
 pub(crate) fn outside(inbox: Arc<Inbox>, key: TaskKey) -> Waker {
     let letter = Arc::new(Letter {
         inbox,

@@ -1,16 +1,16 @@
-//! The waker of a coroutine, for the executor's thread and fit for others.
+//! The own waker of a coroutine, for the executor's thread, and safe on others.
 //!
-//! All of one coroutine point to a [`Bell`]. Its *home* is the executor's
-//! thread; there the executor has an [`OwnWaker`], the handle of the bell, for
-//! as long as the coroutine lives.
+//! All own wakers of one coroutine point to a [`Bell`]. The *home* of the bell
+//! is the executor's thread. There, the executor holds an [`OwnWaker`], the
+//! handle of the bell, until the coroutine ends.
 //!
-//! How many wakers there are is counted in two parts: on the home thread in
-//! `at_home`, with plain loads and stores, and elsewhere in `away`, which begins
-//! at [`CREDIT`], more than there can ever be. Either may go below where it
-//! began, since wakers wander. When the coroutine ends, its handle moves what
-//! was counted at home to `away`, less the credit, and the bell has no home any
-//! more: from then on it is counted like an `Arc`, and the last waker that is
-//! dropped frees it.
+//! The wakers are counted in two parts: on the home thread in `at_home`, with
+//! plain loads and stores, and elsewhere in `away`. A waker that was counted at
+//! home may be dropped elsewhere, which lowers `away`. So `away` begins at
+//! [`CREDIT`], which is more than there can ever be wakers. When the coroutine
+//! ends, its handle adds `at_home` to `away`, takes the credit off, and the
+//! bell has no home any more. From then on only `away` counts, like the count
+//! of an `Arc`: the last waker that is dropped frees the bell.
 
 use std::mem::{self, ManuallyDrop};
 use std::ops::Deref;
@@ -26,11 +26,12 @@ use super::{outside, thread};
 
 /// What the own wakers of one coroutine point to.
 ///
-/// What each wake touches stands together, in one line of the cache: that is
-/// what wakes wait for, once there are many coroutines.
+/// The fields that each wake reads are in one cache line. With many coroutines,
+/// a wake waits mostly for the cache.
 #[repr(C, align(64))]
 struct Bell {
-    /// The executor's thread; [`thread::NONE`] once the coroutine has ended.
+    /// The number of the executor's thread; [`thread::NONE`] once the coroutine has
+    /// ended.
     home: AtomicU64,
     at_home: AtomicU64,
     /// The number of the executor.
@@ -38,7 +39,7 @@ struct Bell {
     away: AtomicU64,
     key: TaskKey,
     inbox: Arc<Inbox>,
-    /// What other threads use, once one of them had to.
+    /// The waker for other threads, made on first use.
     outside: OnceLock<Waker>,
 }
 
@@ -50,7 +51,7 @@ impl Bell {
         thread::is_here(self.home.load(Ordering::Relaxed))
     }
 
-    /// Counts at home, where nobody else does.
+    /// Adds to `at_home`. To be called on the home thread only.
     #[inline]
     fn count_at_home(&self, more: u64) {
         let count = self.at_home.load(Ordering::Relaxed);
@@ -58,10 +59,11 @@ impl Bell {
             .store(count.wrapping_add(more), Ordering::Relaxed);
     }
 
-    /// The short way from one coroutine to another. `false`: there is none.
+    /// Wakes the coroutine in the short way, from another coroutine. Returns
+    /// `false` if that is not possible.
     #[inline(always)]
     fn wake_soon(&self) -> bool {
-        // An executor that is at work here is at home.
+        // An executor that runs on this thread is at home here.
         scope::with(|scope| {
             scope.is_some_and(|scope| {
                 scope.core().id == self.executor && scope.core().wake_soon(self.key, scope)
@@ -85,7 +87,7 @@ impl Bell {
     #[cold]
     fn clone_from_outside(&self) -> Waker {
         if self.has_ended() {
-            // There is nothing to wake any more.
+            // The coroutine has ended, so there is nothing to wake.
             return Waker::noop().clone();
         }
         self.outside().clone()
@@ -97,7 +99,7 @@ impl Bell {
     }
 }
 
-/// Points to a bell that is counted for the holder, one way or the other.
+/// A pointer to a bell. Its holder is counted, in one of the two parts.
 #[derive(Clone, Copy, Debug)]
 struct BellPtr(NonNull<Bell>);
 
@@ -106,20 +108,23 @@ impl Deref for BellPtr {
 
     #[inline(always)]
     fn deref(&self) -> &Bell {
-        // SAFETY: it is freed in `count_off` alone, with the last that is counted.
+        // SAFETY: the pointer comes from a `Box`. Only `count_off` frees the bell,
+        // when the last count is taken off, and the holder of this pointer is
+        // counted. The bell is only shared.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl BellPtr {
-    /// Takes so many off what is counted away, which the holder gives up. The last
-    /// one frees the bell; until then it may be gone when this returns.
+    /// Takes `less` off `away`: counts that the holder gives up. The last one frees
+    /// the bell. The bell may be gone when this returns.
     #[inline]
     fn count_off(self, less: u64) {
         if self.away.fetch_sub(less, Ordering::Release) == less {
-            // What others did with it comes before it is freed.
+            // What other threads did with the bell comes before it is freed.
             fence(Ordering::Acquire);
-            // SAFETY: nobody has it any more.
+            // SAFETY: the pointer comes from a `Box`, in `OwnWaker::new`. The count
+            // was the last, so no other pointer to the bell is used any more.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }
@@ -130,7 +135,7 @@ impl BellPtr {
 pub(crate) struct OwnWaker(BellPtr);
 
 impl OwnWaker {
-    /// Of a task of the executor that has the inbox.
+    /// Makes the handle for a task of the executor that has the inbox.
     pub(crate) fn new(executor: u32, key: TaskKey, inbox: Arc<Inbox>) -> Self {
         let bell = Box::new(Bell {
             home: AtomicU64::new(thread::here()),
@@ -144,14 +149,15 @@ impl OwnWaker {
         OwnWaker(BellPtr(NonNull::from(Box::leak(bell))))
     }
 
-    /// One that may go anywhere.
+    /// A counted waker, which may be used on any thread.
     #[inline]
     pub(crate) fn to_waker(&self) -> Waker {
         // This is the home thread: the handle stays there.
         self.0.count_at_home(1);
         let data = self.0.0.as_ptr().cast_const().cast();
         // SAFETY: the functions of the table uphold the contract of `RawWaker`
-        // while the bell is there, which this waker has just been counted for.
+        // while the bell is alive. This waker has just been counted, which keeps
+        // the bell alive.
         unsafe { Waker::new(data, &OWN) }
     }
 }
@@ -165,17 +171,18 @@ impl Drop for OwnWaker {
     }
 }
 
-/// What an own waker holds: a bell in which it is counted.
+/// The data of an own waker: a bell in which the waker is counted.
 struct Counted(BellPtr);
 
 impl Counted {
     /// # Safety
     ///
-    /// `data` must be that of an own waker, which is consumed by this, or else the
-    /// result must not be dropped, and must not outlive it.
+    /// `data` must be the data of an own waker. Either the result takes over that
+    /// waker's count, or it must not be dropped and must not outlive the waker.
     #[inline(always)]
     unsafe fn of(data: *const ()) -> Self {
-        // SAFETY: the data of an own waker points to its bell.
+        // SAFETY: the data of an own waker is the pointer to its bell, which is not
+        // null.
         Counted(BellPtr(unsafe {
             NonNull::new_unchecked(data.cast_mut().cast())
         }))
@@ -202,7 +209,7 @@ impl Counted {
     #[inline(always)]
     fn wake(self) {
         if self.0.wake_soon() {
-            // So it is at home.
+            // So this is the home thread.
             self.0.count_at_home(1_u64.wrapping_neg());
             mem::forget(self);
         } else {
@@ -210,8 +217,8 @@ impl Counted {
         }
     }
 
-    /// Home is looked for anew when it is dropped: the executor may end in a call
-    /// of the host's waker.
+    /// The drop checks for the home thread again: the executor may end in a call of
+    /// the host's waker.
     #[cold]
     #[inline(never)]
     fn wake_and_drop(self) {
@@ -233,21 +240,25 @@ impl Drop for Counted {
 static OWN: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
 unsafe fn clone(data: *const ()) -> RawWaker {
-    // SAFETY: the waker is borrowed by the caller.
+    // SAFETY: the caller passes the data of an own waker, and keeps that waker. The
+    // result is not dropped, and does not outlive the call.
     ManuallyDrop::new(unsafe { Counted::of(data) }).clone_as(data)
 }
 
 unsafe fn wake(data: *const ()) {
-    // SAFETY: the waker is consumed.
+    // SAFETY: the caller passes the data of an own waker, whose count the result
+    // takes over.
     unsafe { Counted::of(data) }.wake();
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
-    // SAFETY: the waker is borrowed by the caller.
+    // SAFETY: the caller passes the data of an own waker, and keeps that waker. The
+    // result is not dropped, and does not outlive the call.
     ManuallyDrop::new(unsafe { Counted::of(data) }).wake_by_ref();
 }
 
 unsafe fn drop_waker(data: *const ()) {
-    // SAFETY: the waker is consumed.
+    // SAFETY: the caller passes the data of an own waker, whose count the result
+    // takes over.
     drop(unsafe { Counted::of(data) });
 }

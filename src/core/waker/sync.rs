@@ -1,6 +1,7 @@
-//! What threads meet in: of std, or of loom where the models are tested.
+//! The primitives that threads share: std's, or loom's when the models are
+//! tested.
 //!
-//! Whatever is imported from here, the models see.
+//! Loom sees all that is imported from here.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +19,7 @@ mod primitives {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
 
-    /// Loom has none: std's, behind a lock that loom sees.
+    /// Loom has no `OnceLock`. This is std's, behind a lock that loom sees.
     pub(crate) struct OnceLock<T> {
         lock: Mutex<()>,
         value: std::sync::OnceLock<T>,
@@ -38,7 +39,7 @@ mod primitives {
         }
     }
 
-    /// Loom's own does not know `const`.
+    /// Loom's `thread_local!` does not know `const`.
     macro_rules! thread_cells {
         ($($(#[$attribute:meta])* static $name:ident: $type:ty = const $init:block;)*) => {
             $(loom::thread_local! { $(#[$attribute])* static $name: $type = $init; })*

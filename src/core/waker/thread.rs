@@ -1,4 +1,4 @@
-//! Which thread this is, in a number that no other thread ever has.
+//! The number of this thread. No two threads of a program have the same.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ use super::sync::thread_local;
 /// The number of no thread.
 pub(crate) const NONE: u64 = u64::MAX;
 
-/// Of a thread that has not been asked for its number.
+/// The number of a thread that has not been given one.
 const NEW: u64 = 0;
 
 thread_local! {
@@ -32,7 +32,7 @@ pub(crate) fn here() -> u64 {
     next
 }
 
-/// Whether a number, that of a thread or of none, is this thread's.
+/// Whether `number` is this thread's. It may be that of a thread, or [`NONE`].
 #[inline]
 pub(crate) fn is_here(number: u64) -> bool {
     HERE.get() == number

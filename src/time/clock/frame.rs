@@ -14,16 +14,17 @@ use super::gear::Gear;
 
 /// Frame count, game clock, fixed clock and realtime.
 ///
-/// In cells, not behind one: a wait that reads the time and throws it away
-/// then costs nothing.
+/// Each number is in a cell of its own. So the compiler can remove a reading
+/// that a wait does not use.
 pub(crate) struct FrameClock {
     frame: Cell<u64>,
-    /// The sum of the dt that count for the game, before they are scaled.
+    /// The sum of the dt that count for the game clock, before scaling.
     source_ns: Cell<u64>,
     gear: Gear,
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
-    /// How far that went in this frame: all of the dt, until it counts no further.
+    /// How far `real_ns` advanced in this frame: by all of the dt, unless it
+    /// reached its limit.
     real_delta_ns: Cell<u64>,
     fixed_ns: Cell<u64>,
     delta_ns: Cell<u64>,
@@ -31,26 +32,26 @@ pub(crate) struct FrameClock {
     scale: Cell<f64>,
     unscaled_delta_ns: Cell<u64>,
     fixed_delta_ns: u64,
-    /// The length of the latest fixed step; before the first, that of all which the
-    /// host does not begin itself.
+    /// The length of the latest fixed step. Before the first, the length of the
+    /// steps that the host does not begin itself.
     step_ns: Cell<u64>,
     max_delta_ns: u64,
     in_fixed_step: Cell<bool>,
-    /// How many fixed steps a frame may have: more than a frame at scale 1 ever
-    /// needs, if those before have had theirs.
+    /// How many fixed steps a frame may have. A frame at scale 1 never needs more,
+    /// if earlier frames had all of theirs.
     most_steps: u64,
-    /// How many more this frame may have.
+    /// How many more steps this frame may have.
     steps_left: Cell<u64>,
     next_index: Cell<ClockIndex>,
-    /// Called when a clock is made to go faster.
+    /// Called when a clock is made to run faster.
     on_quicker: OnceCell<Box<dyn Fn()>>,
-    /// Whether the time reads as in `view` for the coroutine being polled, and
-    /// not as on the game clock.
+    /// Whether the time reads as in `view` for the coroutine being polled, and not
+    /// as on the game clock.
     has_view: Cell<bool>,
     view: Cell<View>,
 }
 
-/// What differs in a [`Time`] that is read on another clock.
+/// The numbers of a [`Time`] that differ on another clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct View {
     pub(super) delta_ns: u64,
@@ -58,11 +59,11 @@ pub(crate) struct View {
     pub(super) scale: f64,
 }
 
-/// A step of time as the host gave it.
+/// A dt, or the length of a fixed step, as the host passed it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     ns: u64,
-    /// It was no length of time.
+    /// Whether it was no length of time.
     pub(crate) is_invalid: bool,
 }
 
@@ -77,7 +78,7 @@ impl Step {
         Step { ns, is_invalid }
     }
 
-    /// What it counts as.
+    /// The length that it counts as.
     pub(crate) fn counted_ns(self) -> u64 {
         self.ns
     }
@@ -110,7 +111,7 @@ impl FrameClock {
         }
     }
 
-    /// Begins a frame; gives how much of the dt `max_delta` keeps from the game clock.
+    /// Begins a frame. Returns how much of the dt exceeds `max_delta`.
     pub(crate) fn begin_frame(&self, dt: Step) -> u64 {
         let counted_ns = dt.ns.min(self.max_delta_ns);
         self.advance(dt.ns, counted_ns);
@@ -118,8 +119,8 @@ impl FrameClock {
         dt.ns - counted_ns
     }
 
-    /// The same, where the host says what counts for the game, and how many steps
-    /// that may make.
+    /// Begins a frame of a host that passes the step of the game clock too, and
+    /// limits the number of fixed steps itself.
     pub(crate) fn begin_frame_with(&self, dt: Step, game_dt: Step) {
         self.advance(dt.ns, game_dt.ns);
         self.steps_left.set(u64::MAX);
@@ -139,8 +140,8 @@ impl FrameClock {
         self.scale.set(self.gear.factor());
     }
 
-    /// Advances the fixed clock by one step if the game clock has got that far,
-    /// and the frame has not had all the steps it may have.
+    /// Advances the fixed clock by one step, if the game clock has reached the
+    /// step's end and the frame may have another step. Returns whether it did.
     pub(crate) fn begin_fixed_step(&self) -> bool {
         let left = self.steps_left.get();
         let next = self.fixed_ns.get().checked_add(self.fixed_delta_ns);
@@ -154,8 +155,8 @@ impl FrameClock {
         next.is_some()
     }
 
-    /// Advances the fixed clock by a step of that length, wherever the game clock
-    /// stands.
+    /// Advances the fixed clock by a step of the length that the host passes, at
+    /// any reading of the game clock.
     pub(crate) fn begin_fixed_step_of(&self, step: Step) {
         self.fixed_ns
             .set(self.fixed_ns.get().saturating_add(step.ns));
@@ -163,13 +164,13 @@ impl FrameClock {
         self.in_fixed_step.set(true);
     }
 
-    /// The fixed steps are over until the next one begins.
+    /// Ends the fixed steps until the next one begins.
     pub(crate) fn end_fixed_step(&self) {
         self.in_fixed_step.set(false);
     }
 
-    /// Moves the fixed clock past the steps that are due and not to be run in
-    /// this frame; gives how far that was.
+    /// Moves the fixed clock past the steps that are due and not run in this frame.
+    /// Returns by how much.
     pub(crate) fn drop_fixed_steps(&self) -> u64 {
         let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
         let dropped_ns = behind_ns - behind_ns % self.fixed_delta_ns;
@@ -177,22 +178,23 @@ impl FrameClock {
         dropped_ns
     }
 
-    /// The host runs `phase`: fixed time is read in that of the fixed steps,
-    /// and in custom ones that are part of a step, but in no other.
+    /// Notes that the host runs `phase`. The game clock reads fixed time in
+    /// `FixedUpdate`, and in custom phases that are run inside a step, but in no
+    /// other phase.
     pub(crate) fn enter_phase(&self, phase: Phase) {
         if !matches!(phase, Phase::Custom(_)) {
             self.in_fixed_step.set(phase == Phase::FixedUpdate);
         }
     }
 
-    /// Has `call` called whenever a clock is made to go faster, which brings what
-    /// waits on it nearer.
+    /// Sets the function that is called whenever a clock is made to run faster,
+    /// since its timers are then due earlier.
     pub(crate) fn on_quicker(&self, call: Box<dyn Fn()>) {
         let set = self.on_quicker.set(call);
-        debug_assert!(set.is_ok(), "it is set once");
+        debug_assert!(set.is_ok(), "the function is set once");
     }
 
-    /// A clock was made to go faster.
+    /// Notes that a clock was made to run faster.
     pub(super) fn tell_quicker(&self) {
         if let Some(call) = self.on_quicker.get() {
             call();
@@ -204,7 +206,7 @@ impl FrameClock {
         self.frame.get()
     }
 
-    /// The game clock as it reads now: fixed time inside a fixed step.
+    /// The present reading of the game clock: fixed time inside a fixed step.
     #[inline]
     pub(crate) fn game_ns(&self) -> u64 {
         if self.in_fixed_step.get() {
@@ -214,14 +216,14 @@ impl FrameClock {
         }
     }
 
-    /// The game clock of the frame. Fixed time passes it only in steps that the host
-    /// begins.
+    /// The game clock of the frame. Fixed time exceeds it only in steps that the
+    /// host begins.
     #[inline]
     pub(crate) fn frame_game_ns(&self) -> u64 {
         self.game_ns.get()
     }
 
-    /// The same as children of the game clock see it.
+    /// The game clock of the frame, as its children read it.
     pub(super) fn game_reading(&self) -> Reading {
         Reading {
             now_ns: self.game_ns.get(),
@@ -230,7 +232,7 @@ impl FrameClock {
         }
     }
 
-    /// Realtime, as its handles and children see it.
+    /// Realtime, as its handles and children read it.
     pub(super) fn real_reading(&self) -> Reading {
         Reading {
             now_ns: self.real_ns.get(),
@@ -239,12 +241,12 @@ impl FrameClock {
         }
     }
 
-    /// How the dt become game time.
+    /// The gear from the dt to the game clock.
     pub(super) fn gear(&self) -> &Gear {
         &self.gear
     }
 
-    /// What the game clock is geared to.
+    /// The reading of the source of the game clock's gear.
     pub(super) fn source_ns(&self) -> u64 {
         self.source_ns.get()
     }
@@ -255,12 +257,12 @@ impl FrameClock {
         self.scale.get()
     }
 
-    /// How far the fixed steps have come.
+    /// How far the fixed steps have advanced.
     pub(crate) fn fixed_ns(&self) -> u64 {
         self.fixed_ns.get()
     }
 
-    /// The length of the fixed step that the executor is in.
+    /// The length of the fixed step under way.
     #[inline]
     pub(super) fn fixed_step_ns(&self) -> Option<u64> {
         self.in_fixed_step.get().then_some(self.step_ns.get())
@@ -270,7 +272,7 @@ impl FrameClock {
     ///
     /// # Panics
     ///
-    /// After four billion of them.
+    /// If four billion clocks have been made.
     pub(super) fn take_index(&self) -> ClockIndex {
         let index = self.next_index.get();
         self.next_index.set(index.next());
@@ -282,30 +284,31 @@ impl FrameClock {
         self.real_ns.get()
     }
 
-    /// How much dt is missing until there is a fixed step, not before
-    /// `deadline_ns`, if further steps are like the latest. `None`: the game clock
-    /// stands still.
+    /// The dt after which a fixed step is at or past `deadline_ns`, if further
+    /// steps are as long as the latest. `None` if the game clock stands still.
     pub(crate) fn dt_until_step_at(&self, deadline_ns: u64) -> Option<u64> {
         let ahead_ns = deadline_ns.saturating_sub(self.fixed_ns.get());
-        // A step of no length gets nowhere.
+        // Steps of length zero would never reach it.
         let step_ns = self.step_ns.get().max(1);
         let steps = ahead_ns.div_ceil(step_ns).max(1);
         let steps_ns = steps.saturating_mul(step_ns);
         self.dt_until_game_at(self.fixed_ns.get().saturating_add(steps_ns))
     }
 
-    /// How much dt is missing until the game clock reads `deadline_ns`.
+    /// The dt after which the game clock reads `deadline_ns`. `None` if it never
+    /// does.
     pub(crate) fn dt_until_game_at(&self, deadline_ns: u64) -> Option<u64> {
         let source_ns = self.gear.source_at(deadline_ns)?;
         Some(source_ns.saturating_sub(self.source_ns.get()))
     }
 
-    /// How much dt is missing until realtime is `deadline_ns`.
+    /// The dt after which realtime reads `deadline_ns`.
     pub(crate) fn dt_until_real_at(&self, deadline_ns: u64) -> u64 {
         deadline_ns.saturating_sub(self.real_ns.get())
     }
 
-    /// What the game clock went forward by: the step's length inside one.
+    /// How far the game clock advanced. Inside a fixed step, the length of the
+    /// step.
     #[inline]
     pub(crate) fn delta_ns(&self) -> u64 {
         if self.in_fixed_step.get() {
@@ -315,8 +318,8 @@ impl FrameClock {
         }
     }
 
-    /// Has the time read as on another clock than the game clock, or not any
-    /// more; gives what it was.
+    /// Sets or removes the view on another clock than the game clock. Returns the
+    /// previous view.
     pub(crate) fn set_view(&self, view: Option<View>) -> Option<View> {
         let had_view = self.has_view.replace(view.is_some());
         let had = self.view.replace(view.unwrap_or_default());
@@ -329,10 +332,10 @@ impl FrameClock {
         self.has_view.get()
     }
 
-    /// The time for the coroutine that is being polled.
+    /// The time as the coroutine being polled reads it.
     ///
-    /// Chosen number by number and from cells alone, so that nothing is left of
-    /// it where it is not used.
+    /// Each number is selected on its own, and from cells alone. So the compiler
+    /// can remove those that are not used.
     #[inline]
     pub(crate) fn time_seen(&self, phase: Option<Phase>) -> Time {
         let (has_view, view) = (self.has_view.get(), self.view.get());
@@ -444,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_the_host_go_on_behind_and_ahead_of_the_game_clock() {
+    fn host_steps_continue_behind_and_ahead_of_the_game_clock() {
         let clock = FrameClock::new(20, 100);
         clock.begin_frame_with(ns(500), ns(300));
         assert_eq!((clock.game_ns(), clock.real_ns()), (300, 500));
@@ -454,7 +457,7 @@ mod tests {
         assert_eq!((clock.game_ns(), clock.delta_ns()), (430, 400));
         clock.end_fixed_step();
         assert_eq!((clock.game_ns(), clock.delta_ns()), (300, 300));
-        // Its own steps wait until the game clock has passed those.
+        // The executor's own steps wait until the game clock has passed those.
         assert!(!clock.begin_fixed_step());
         assert_eq!(clock.drop_fixed_steps(), 0);
         clock.begin_frame_with(ns(0), ns(150));

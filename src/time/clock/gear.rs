@@ -1,4 +1,4 @@
-//! How the time of one clock becomes that of another.
+//! The relation between the times of two clocks.
 
 #![forbid(unsafe_code)]
 
@@ -6,12 +6,12 @@ use std::cell::Cell;
 
 use super::rate::Rate;
 
-/// Turns the reading of a source into that of a clock:
+/// Computes the reading of a clock from that of its source:
 /// `anchor + (source - source's anchor) * rate`.
 ///
-/// The product is rounded once, not once a frame, so nothing adds up. A change
-/// of the rate puts the anchor where both stand in that frame: readings of this
-/// frame stay as they are, and those of later ones go on from there.
+/// The product is rounded once, not in each frame, so errors do not add up. A
+/// change of the rate moves the anchor to the readings of this frame. So these
+/// readings do not change, and later ones continue from there.
 #[derive(Debug)]
 pub(super) struct Gear {
     source_anchor_ns: Cell<u64>,
@@ -22,7 +22,7 @@ pub(super) struct Gear {
 }
 
 impl Gear {
-    /// At scale 1, for a clock that begins at zero.
+    /// A gear of scale 1, for a clock that begins at zero.
     pub(super) fn new(source_ns: u64) -> Self {
         Gear {
             source_anchor_ns: Cell::new(source_ns),
@@ -41,7 +41,7 @@ impl Gear {
         self.paused.get()
     }
 
-    /// How fast the clock goes from the next frame on: 0 while paused.
+    /// How fast the clock runs from the next frame on: 0 while paused.
     pub(super) fn factor(&self) -> f64 {
         if self.paused.get() {
             0.0
@@ -50,8 +50,8 @@ impl Gear {
         }
     }
 
-    /// What the clock reads when its source reads `source_ns`, which must not
-    /// lie before the anchor.
+    /// The reading of the clock when its source reads `source_ns`, which must not
+    /// be before the anchor.
     pub(super) fn reading_at(&self, source_ns: u64) -> u64 {
         debug_assert!(source_ns >= self.source_anchor_ns.get());
         let passed_ns = source_ns - self.source_anchor_ns.get();
@@ -59,8 +59,8 @@ impl Gear {
         self.anchor_ns.get().saturating_add(scaled_ns)
     }
 
-    /// What the source reads when the clock first reads `ns` or more. `None`:
-    /// it never does.
+    /// The least reading of the source at which the clock reads `ns` or more.
+    /// `None` if there is none.
     pub(super) fn source_at(&self, ns: u64) -> Option<u64> {
         let missing_ns = ns.saturating_sub(self.anchor_ns.get());
         let passed_ns = self.rate.get().invert(missing_ns)?;
@@ -77,7 +77,7 @@ impl Gear {
         self.shift(source_ns);
     }
 
-    /// Goes over to another rate where the source stands.
+    /// Changes to another rate, from the present reading of the source on.
     fn shift(&self, source_ns: u64) {
         let rate = Rate::new(self.factor());
         if rate != self.rate.get() {

@@ -1,4 +1,4 @@
-//! The clocks that coroutines count on: arithmetic on whole nanoseconds.
+//! The clocks on which coroutines count: arithmetic on whole nanoseconds.
 //!
 //! ```text
 //! dt -+- realtime - child
@@ -7,7 +7,7 @@
 //!                                `- child
 //! ```
 //!
-//! Nothing here reads the wall clock; the host says how long a frame was.
+//! Nothing here reads the wall clock. The host passes the length of each frame.
 
 #![forbid(unsafe_code)]
 
@@ -27,34 +27,35 @@ pub(crate) use index::ClockIndex;
 use state::Reading;
 pub(crate) use state::{AwaitedClock, ClockState};
 
-/// A clock that may be slowed down, sped up and paused.
+/// A clock that can be slowed down, sped up and paused.
 ///
-/// [`Executor::clock`](crate::Executor::clock) is the game clock, which
-/// [`wait_seconds`](crate::wait_seconds) counts on and the fixed steps follow.
-/// [`Executor::realtime`](crate::Executor::realtime) goes by the frames' dt alone, and
-/// nothing slows it down. [`child`](Clock::child) makes one that follows another: what slows the parent
-/// down slows the child down, and its own scale comes on top.
+/// [`Executor::clock`](crate::Executor::clock) is the game clock, on which
+/// [`wait_seconds`](crate::wait_seconds) counts and which the fixed steps
+/// follow. [`Executor::realtime`](crate::Executor::realtime) is the sum of the
+/// frames' dt, and nothing slows it down. [`child`](Clock::child) makes a clock
+/// that follows another: the child slows down with its parent, and has a scale
+/// of its own on top.
 ///
-/// A change of scale or pause shows from the next
-/// [`Executor::begin_frame`](crate::Executor::begin_frame) on; within a frame
-/// every reading stays what it was. Waits that are pending go along: two
-/// seconds, of which one passes at half speed, end after three.
+/// A change of scale or a pause takes effect with the next
+/// [`Executor::begin_frame`](crate::Executor::begin_frame). Within a frame,
+/// readings do not change. Pending waits follow their clock: a wait of two
+/// seconds, of which one passes at half speed, ends after three.
 ///
-/// This is a handle, cheap to clone; all clones are the same clock. It lives as
-/// long as anybody holds it, a wait included. Clocks that nobody has waited on
-/// lately cost nothing, however many there are. Once the executor is gone, a clock keeps
-/// its last reading.
+/// A `Clock` is a handle that is cheap to clone; all clones are the same clock.
+/// A clock lives as long as a handle or a wait holds it. Clocks without recent
+/// waits cost nothing, in any number. After its executor is dropped, a clock
+/// keeps its last reading.
 ///
 /// # Precision
 ///
-/// The scale counts exactly as the float it is. What a clock reads is rounded
-/// to the nearest nanosecond as a whole, from the last change of its scale on,
-/// and not in each frame: frames do not add up to an error, however short they
-/// are.
+/// The scale is used exactly as the float it is. A reading is computed as a
+/// whole since the last change of scale, and rounded once, to the nearest
+/// nanosecond. So the frames between do not add up to an error, however short
+/// they are.
 ///
 /// # Examples
 ///
-/// Slow motion for the enemies, and not for the player:
+/// Slow motion for the enemies, but not for the player:
 ///
 /// ```
 /// use framestep::prelude::*;
@@ -84,12 +85,12 @@ pub(crate) use state::{AwaitedClock, ClockState};
 pub struct Clock(Rc<ClockState>);
 
 impl Clock {
-    /// The game clock over `frames`.
+    /// The game clock of `frames`.
     pub(crate) fn game(frames: &Rc<FrameClock>) -> Self {
         Clock(Rc::new(ClockState::game(frames.clone())))
     }
 
-    /// Realtime over `frames`.
+    /// The realtime clock of `frames`.
     pub(crate) fn realtime(frames: &Rc<FrameClock>) -> Self {
         Clock(Rc::new(ClockState::realtime(frames.clone())))
     }
@@ -98,40 +99,41 @@ impl Clock {
         AwaitedClock::new(&self.0)
     }
 
-    /// What an owner notes that is bound to this clock in the executor with
-    /// `frames`: nothing for the game clock.
+    /// The state that an owner keeps that is bound to this clock, in the executor
+    /// of `frames`. `None` for the game clock.
     #[track_caller]
     pub(crate) fn state_for(&self, frames: &Rc<FrameClock>) -> Option<Rc<ClockState>> {
         assert!(
             self.0.is_of(frames),
-            "an owner was to count on a clock of another executor: take one from \
-             `executor.clock()` of its own"
+            "an owner was bound to a clock of another executor: bind it to a clock of its own \
+             executor, such as `executor.clock().child()`"
         );
         (self.0.index() != ClockIndex::GAME).then(|| self.0.clone())
     }
 
-    /// Makes a clock that follows this one. It begins at zero, with a scale of
-    /// 1, and stands still while this one does.
+    /// Makes a clock that follows this one. It begins at zero with a scale of 1,
+    /// and stands still while its parent does.
     ///
     /// Timers of several clocks that are due in one run resume in the order in
     /// which the clocks were made.
-    #[must_use = "a clock that nobody holds has no use"]
+    #[must_use = "a clock without a handle or a wait has no use"]
     pub fn child(&self) -> Clock {
         Clock(Rc::new(ClockState::child(&self.0)))
     }
 
-    /// Sets how fast the clock goes, relative to its parent: 1 is as fast, 0.5
-    /// half as fast, and at 0 it stands still.
+    /// Sets how fast the clock runs relative to its parent: 1 is as fast, 0.5 half
+    /// as fast, and at 0 it stands still.
     ///
-    /// For the game clock, relative to the frames' dt, each cut to the
-    /// executor's [`max_delta`](crate::Builder::max_delta). Fixed steps stay as
-    /// long as they are, so slow motion makes fewer of them, and a scale of 10 ten
-    /// times as many, up to what `max_delta` has room for in a frame.
+    /// The scale of the game clock is relative to the frames' dt, each clamped to
+    /// the executor's [`max_delta`](crate::Builder::max_delta). It does not change
+    /// the length of fixed steps: slow motion makes fewer of them, and a scale of
+    /// 10 makes ten times as many, up to the limit that `max_delta` sets for a
+    /// frame.
     ///
     /// # Panics
     ///
     /// If the scale is negative, infinite or NaN, or if the clock is
-    /// [realtime](crate::Executor::realtime). Then nothing has changed.
+    /// [realtime](crate::Executor::realtime). The clock does not change then.
     ///
     /// # Examples
     ///
@@ -161,30 +163,30 @@ impl Clock {
             bad_scale(scale);
         }
         let Some(gear) = self.0.gear() else {
-            realtime_goes_on("set_scale");
+            not_on_realtime("set_scale");
         };
         let scale = scale + 0.0; // no minus zero
         self.0
             .shift(gear, |gear, at_ns| gear.set_scale(scale, at_ns));
     }
 
-    /// The scale it was given last, relative to its parent, paused or not.
+    /// The scale that was set last, relative to the parent, whether paused or not.
     pub fn scale(&self) -> f64 {
         self.0.gear().map_or(1.0, Gear::scale)
     }
 
-    /// How fast it goes in this frame: its own scale times those of its parents,
-    /// up to the game clock or realtime, and 0 if one of them is paused.
+    /// How fast the clock runs in this frame: its own scale times those of its
+    /// parents, up to the game clock or realtime. 0 if one of them is paused.
     ///
-    /// Like all readings it stays the same within a frame; what was set in this
-    /// frame shows in the next.
+    /// Like all readings, it does not change within a frame. A change of scale
+    /// shows in the next frame.
     pub fn effective_scale(&self) -> f64 {
         self.0.effective_scale()
     }
 
-    /// Has the clock stand still from the next frame on, and those that follow
-    /// it; its scale is kept. `false`: it was paused already, and has to be
-    /// resumed only once.
+    /// Pauses the clock from the next frame on, and with it the clocks that follow
+    /// it. Its scale is kept. Returns `false` if it was paused already. Pauses do
+    /// not nest: one [`resume`](Clock::resume) ends the pause.
     ///
     /// # Panics
     ///
@@ -193,13 +195,13 @@ impl Clock {
     #[track_caller]
     pub fn pause(&self) -> bool {
         let Some(gear) = self.0.gear() else {
-            realtime_goes_on("pause");
+            not_on_realtime("pause");
         };
         self.set_paused(gear, true)
     }
 
-    /// Has the clock go on from the next frame on, unless a parent is paused.
-    /// `false`: it was not paused.
+    /// Resumes the clock from the next frame on. It does not run while a parent is
+    /// paused. Returns `false` if it was not paused.
     pub fn resume(&self) -> bool {
         let gear = self.0.gear();
         gear.is_some_and(|gear| self.set_paused(gear, false))
@@ -214,18 +216,19 @@ impl Clock {
         changed
     }
 
-    /// Whether it is paused itself, whatever its parents are.
+    /// Whether the clock itself is paused, regardless of its parents.
     pub fn is_paused(&self) -> bool {
         self.0.gear().is_some_and(Gear::is_paused)
     }
 
-    /// What the clock reads. Inside a fixed step the game clock reads the time
-    /// of the step, other clocks that of the frame.
+    /// The reading of the clock. Inside a fixed step, the game clock reads the time
+    /// of the step, and other clocks read that of the frame.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.0.now_ns())
     }
 
-    /// How far the clock went in this frame; inside a fixed step, in the step.
+    /// How far the clock advanced in this frame. Inside a fixed step, how far it
+    /// advanced in the step.
     #[doc(alias = "deltaTime")]
     pub fn delta(&self) -> Duration {
         Duration::from_nanos(self.0.delta_ns())
@@ -236,16 +239,16 @@ impl Clock {
 #[track_caller]
 fn bad_scale(scale: f64) -> ! {
     panic!(
-        "a clock cannot have a scale of {scale}: give it a finite number of zero or more \
-         (0 stands still, 1 is the speed of its parent)"
+        "a clock cannot have a scale of {scale}: use a finite number of zero or more \
+         (0 stops the clock, 1 is the speed of its parent)"
     )
 }
 
 #[cold]
 #[track_caller]
-fn realtime_goes_on(call: &str) -> ! {
+fn not_on_realtime(call: &str) -> ! {
     panic!(
-        "`{call}` was called on the realtime clock, which nothing slows down or pauses: \
+        "`{call}` was called on the realtime clock, which cannot be slowed down or paused: \
          call it on the game clock, or on a child of realtime"
     )
 }
@@ -269,7 +272,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// A clock that timers count on.
+/// A clock on which timers count.
 #[derive(Clone, Copy)]
 pub(crate) enum ClockRef<'a> {
     Game,

@@ -1,8 +1,8 @@
-//! A factor of time, exactly: the float as the integers it is made of.
+//! A factor of time, exact: a float as the integers that it consists of.
 
 #![forbid(unsafe_code)]
 
-/// `mantissa * 2^exponent`, finite and not below zero.
+/// `mantissa * 2^exponent`, finite and not negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rate {
     /// Odd, or 0.
@@ -23,7 +23,7 @@ impl Rate {
         exponent: 0,
     };
 
-    /// The rate that `factor` is, without any rounding.
+    /// The exact rate of `factor`.
     pub(super) fn new(factor: f64) -> Self {
         debug_assert!(factor.is_finite() && factor >= 0.0);
         let bits = factor.to_bits();
@@ -46,8 +46,8 @@ impl Rate {
         }
     }
 
-    /// `ns` times the rate, to the nearest, halves upwards; `u64::MAX` for
-    /// whatever does not fit.
+    /// `ns` times the rate, rounded to the nearest, halves upwards. `u64::MAX` if
+    /// the product does not fit.
     pub(super) fn apply(self, ns: u64) -> u64 {
         let product = u128::from(ns) * u128::from(self.mantissa);
         if product == 0 {
@@ -62,14 +62,14 @@ impl Rate {
         } else if shift > product.ilog2() + 1 {
             0 // less than half a nanosecond
         } else {
-            // The product has 117 bits at the most.
+            // The product has at most 117 bits.
             (product + (1 << (shift - 1))) >> shift
         };
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
-    /// The least `ns` of which [`apply`](Self::apply) makes `target_ns` or
-    /// more. `None`: none does.
+    /// The least `ns` for which [`apply`](Self::apply) returns `target_ns` or more.
+    /// `None` if there is none.
     pub(super) fn invert(self, target_ns: u64) -> Option<u64> {
         if target_ns == 0 {
             return Some(0);
@@ -80,10 +80,10 @@ impl Rate {
         let mantissa = u128::from(self.mantissa);
         let shift = self.exponent.unsigned_abs();
         let least_product = if self.exponent >= 0 {
-            // Beyond 2^63 one of anything is more than enough.
+            // With a factor of 2^64 or more, a product of 1 is enough.
             u128::from(target_ns).div_ceil(1 << shift.min(64))
         } else {
-            // Half a nanosecond less is rounded up to it.
+            // Half a nanosecond less than the target is rounded up to it.
             let halves = u128::from(target_ns) * 2 - 1;
             if shift - 1 > halves.leading_zeros() {
                 return None;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_the_largest_there_is() {
+    fn products_that_do_not_fit_are_the_maximum() {
         for factor in [2.0, 3.5, 1e19, 1e300, f64::MAX] {
             assert_eq!(Rate::new(factor).apply(u64::MAX), u64::MAX, "{factor}");
             assert_eq!(Rate::new(factor).apply(0), 0, "{factor}");
@@ -118,12 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn the_tiniest_rates_come_to_nothing() {
+    fn the_tiniest_rates_round_to_zero() {
         for factor in [0.0, f64::from_bits(1), f64::MIN_POSITIVE, 2e-20] {
             assert_eq!(Rate::new(factor).apply(u64::MAX), 0, "{factor}");
             assert_eq!(Rate::new(factor).invert(1), None, "{factor}");
         }
-        // 2^-65 of 2^64 - 1 is just short of a half, 2^-64 just short of one.
+        // 2^-65 of 2^64 - 1 is just less than a half, 2^-64 of it just less than
+        // one.
         assert_eq!(Rate::new(0.5_f64.powi(65)).apply(u64::MAX), 0);
         assert_eq!(Rate::new(0.5_f64.powi(64)).apply(u64::MAX), 1);
     }

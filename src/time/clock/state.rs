@@ -1,4 +1,4 @@
-//! What the handles of a clock share, and how clocks follow one another.
+//! The state that all handles of a clock share, and how clocks follow others.
 
 #![forbid(unsafe_code)]
 
@@ -15,13 +15,13 @@ use super::rate::Rate;
 
 /// The game clock, realtime, or a clock that follows one of them.
 ///
-/// Nothing happens to it when a frame begins: the first question in a frame has
-/// it computed. So a clock costs nothing while nobody looks.
+/// Nothing is computed when a frame begins. The first reading in a frame
+/// computes it. So a clock that is not read costs nothing.
 pub(crate) struct ClockState {
     index: ClockIndex,
     frames: Rc<FrameClock>,
     role: Role,
-    /// How many waits there are that count on it.
+    /// How many waits count on the clock.
     waits: Cell<usize>,
 }
 
@@ -34,19 +34,19 @@ enum Role {
 struct Child {
     parent: Rc<ClockState>,
     gear: Gear,
-    /// The frame of the reading.
+    /// The frame of `reading`.
     read_in: Cell<u64>,
     reading: Cell<Reading>,
-    /// The next one to read, while a line of clocks is read from the top.
+    /// The next clock to read, while a chain of clocks is read from the top.
     below: Cell<Option<Rc<ClockState>>>,
 }
 
-/// What a clock reads in a frame, fixed steps aside.
+/// The reading of a clock in a frame, outside of fixed steps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     pub(crate) now_ns: u64,
     pub(super) delta_ns: u64,
-    /// How fast it goes for each second of the clock at the top.
+    /// How fast the clock runs relative to the clock at the top.
     pub(super) scale: f64,
 }
 
@@ -95,7 +95,8 @@ impl ClockState {
         self.index
     }
 
-    /// It as timers know it: the executor's own clocks by their role alone.
+    /// The clock as timers refer to it: the executor's own clocks by their role
+    /// alone.
     #[inline]
     pub(crate) fn as_ref(self: &Rc<Self>) -> ClockRef<'_> {
         match self.role {
@@ -105,17 +106,17 @@ impl ClockState {
         }
     }
 
-    /// Whether it follows the dt that `frames` gets.
+    /// Whether the clock follows the dt of `frames`.
     pub(crate) fn is_of(&self, frames: &Rc<FrameClock>) -> bool {
         Rc::ptr_eq(&self.frames, frames)
     }
 
-    /// Whether some wait counts on it.
+    /// Whether a wait counts on the clock.
     pub(crate) fn has_waits(&self) -> bool {
         self.waits.get() > 0
     }
 
-    /// What it reads in this frame.
+    /// The reading of the clock in this frame.
     #[inline]
     pub(crate) fn reading(self: &Rc<Self>) -> Reading {
         match &self.role {
@@ -130,8 +131,8 @@ impl ClockState {
         }
     }
 
-    /// Reads it, and those above that nobody has read in this frame. Without
-    /// recursion: there is no limit on how many.
+    /// Reads the clock, and those above it that have not been read in this frame.
+    /// Without recursion, since a chain may be of any length.
     #[cold]
     fn read(self: &Rc<Self>) {
         let frame = self.frames.frame();
@@ -162,7 +163,8 @@ impl ClockState {
         (child.read_in.get() != frame).then_some(parent)
     }
 
-    /// What it reads now: the game clock reads the time of a fixed step in one.
+    /// The present reading. Inside a fixed step, the game clock reads the time of
+    /// the step.
     pub(super) fn now_ns(self: &Rc<Self>) -> u64 {
         match self.role {
             Role::Game => self.frames.game_ns(),
@@ -170,15 +172,16 @@ impl ClockState {
         }
     }
 
-    /// How far it went in this frame; in a fixed step, its share of the step.
+    /// How far the clock advanced in this frame. Inside a fixed step, its share of
+    /// the step.
     pub(super) fn delta_ns(self: &Rc<Self>) -> u64 {
         let reading = self.reading();
         let Some(step_ns) = self.frames.fixed_step_ns() else {
             return reading.delta_ns;
         };
         let top_ns = if self.is_below_realtime() {
-            // What the step takes outside of the game. A step that the host begins
-            // may be one of a game that stands still.
+            // How long the step lasts in realtime. If the game clock stands still,
+            // the host may begin a step even so: it then lasts its own length.
             let scale = self.frames.scale();
             let rate = if scale > 0.0 { 1.0 / scale } else { 1.0 };
             Rate::new(rate.min(f64::MAX)).apply(step_ns)
@@ -188,8 +191,8 @@ impl ClockState {
         Rate::new(reading.scale).apply(top_ns)
     }
 
-    /// How fast it goes in this frame for each second of dt, as far as its top
-    /// clock counts that.
+    /// How fast the clock runs in this frame, relative to the dt that its top clock
+    /// counts.
     pub(super) fn effective_scale(self: &Rc<Self>) -> f64 {
         let scale = self.reading().scale;
         if self.is_below_realtime() {
@@ -199,7 +202,7 @@ impl ClockState {
         }
     }
 
-    /// Whether it is realtime or follows that, and not the game clock.
+    /// Whether the clock is realtime or follows realtime, and not the game clock.
     fn is_below_realtime(&self) -> bool {
         let mut clock = self;
         while let Role::Child(child) = &clock.role {
@@ -208,7 +211,7 @@ impl ClockState {
         matches!(clock.role, Role::Realtime)
     }
 
-    /// How the time reads on it.
+    /// The view of the time on this clock.
     pub(crate) fn view(self: &Rc<Self>) -> View {
         View {
             delta_ns: self.delta_ns(),
@@ -217,8 +220,7 @@ impl ClockState {
         }
     }
 
-    /// How much dt is missing until it reads `deadline_ns`. `None`: it stands
-    /// still.
+    /// The dt after which the clock reads `deadline_ns`. `None` if it stands still.
     pub(crate) fn dt_until(&self, deadline_ns: u64) -> Option<u64> {
         let mut clock = self;
         let mut due_ns = deadline_ns;
@@ -232,8 +234,8 @@ impl ClockState {
         }
     }
 
-    /// How fast it goes relative to its parent. `None`: realtime, which nothing
-    /// changes.
+    /// The gear from the clock's parent. `None` for realtime, which cannot be
+    /// changed.
     pub(super) fn gear(&self) -> Option<&Gear> {
         match &self.role {
             Role::Game => Some(self.frames.gear()),
@@ -242,8 +244,8 @@ impl ClockState {
         }
     }
 
-    /// Changes its gear, which must be `gear`, and tells of it if the clock goes
-    /// faster then.
+    /// Changes the clock's gear, which must be `gear`. If the clock then runs
+    /// faster, notes that.
     pub(super) fn shift(self: &Rc<Self>, gear: &Gear, change: impl FnOnce(&Gear, u64)) {
         let before = gear.factor();
         change(gear, self.settle());
@@ -252,8 +254,8 @@ impl ClockState {
         }
     }
 
-    /// Has this frame read at the rate it began with, and gives where the
-    /// source of its gear stands.
+    /// Computes the reading of this frame while the gear is unchanged. Returns the
+    /// reading of the gear's source.
     fn settle(self: &Rc<Self>) -> u64 {
         self.reading();
         match &self.role {
@@ -265,11 +267,12 @@ impl ClockState {
 }
 
 impl Child {
-    /// Reads what the parent, which has been read, makes of this clock.
+    /// Computes the reading from that of the parent, which has been read.
     fn follow(&self, frame: u64) {
         let source = self.parent.reading();
         let now_ns = self.gear.reading_at(source.now_ns);
-        // The rate has changed in earlier frames only, so it held in all of this.
+        // The rate last changed in an earlier frame, so it holds for all of this
+        // frame.
         let before_ns = self.gear.reading_at(source.now_ns - source.delta_ns);
         self.read_in.set(frame);
         self.reading.set(Reading {
@@ -286,7 +289,7 @@ fn multiply(a: f64, b: f64) -> f64 {
 }
 
 impl Drop for ClockState {
-    /// Drops a long line of parents without recursion.
+    /// Drops a long chain of parents without recursion.
     fn drop(&mut self) {
         let mut role = mem::replace(&mut self.role, Role::Game);
         while let Role::Child(child) = role {
@@ -304,7 +307,7 @@ impl fmt::Debug for ClockState {
     }
 }
 
-/// The clock of a wait: kept alive by it, and knowing that it is waited for.
+/// The clock of a wait. Keeps the clock alive, and counts as a wait on it.
 #[derive(Debug)]
 pub(crate) struct AwaitedClock(Rc<ClockState>);
 

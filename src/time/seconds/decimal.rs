@@ -1,31 +1,33 @@
-//! Floats as the decimals they were written as, in whole nanoseconds.
+//! Floats as the decimals that they were written as, in whole nanoseconds.
 //!
-//! The *shortest decimal* of a float is, among the decimals that read back as
-//! it, the one with the fewest digits; of several such the one closest to the
-//! float; of two equally close the larger one. Formatting the float would find
-//! it, but takes longer than many a coroutine runs, and leaves ties such as
-//! `1048576.25_f32` (...6.2 or ...6.3?) to the release of the standard library.
+//! The *shortest decimal* of a float is the one with the fewest digits among
+//! the decimals that read back as the float. Of several, it is the one closest
+//! to the float; of two equally close ones, the larger. Formatting the float
+//! would find it, but takes longer than many a coroutine runs. It would also
+//! leave ties such as `1048576.25_f32` (...6.2 or ...6.3?) to the release of
+//! the standard library.
 //!
-//! So it is searched here, exactly and in integers. The decimals with a given
-//! number of digits behind the point are a grid, and few grids need a look:
+//! So this module searches for it, exactly and in integers. The decimals with a
+//! given number of digits after the point are a grid, and few grids have to be
+//! searched:
 //!
 //! - Of a grid coarser than the floats around, at most one decimal reads back.
-//!   If one does, it is the shortest, perhaps with zeros at its end. So the
-//!   finest of these grids speaks for all the coarser ones.
-//! - Of the grids finer than the floats, the second at the latest has a decimal
+//!   If one does, it is the shortest, perhaps with trailing zeros. So the
+//!   finest of these grids stands for all the coarser ones.
+//! - Of the grids finer than the floats, the first or the second has a decimal
 //!   that reads back.
-//! - No grid beyond the tenth matters: if no whole number of nanoseconds reads
-//!   back, the shortest decimal lies between the same two as the float; and if
-//!   no tenth does either, on the same side of the half between them.
+//! - No grid after the tenth matters. If no whole number of nanoseconds reads
+//!   back, the shortest decimal lies between the same two as the float. If no
+//!   tenth does either, it lies on the same side of the half between them.
 
 use super::{NANOS_PER_SECOND, Nanos, finite_or_overflow};
 
-/// What becomes of fractions of a nanosecond.
+/// How fractions of a nanosecond are rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rounding {
     /// To the nearest nanosecond, halves upwards.
     Nearest,
-    /// To the next nanosecond.
+    /// Up to the next whole nanosecond.
     Up,
 }
 
@@ -45,10 +47,10 @@ pub(super) fn f64_nanos(seconds: f64, rounding: Rounding) -> Nanos {
     }
 }
 
-/// The shortest decimal of most lengths that somebody wrote down, cheaply: it
-/// is a whole number of milliseconds if one reads back, as `f32`s are less than
-/// a millisecond apart here. The division reads it back, being correctly
-/// rounded and its operands exact.
+/// The shortest decimal of most lengths that sources contain, found cheaply. If
+/// a whole number of milliseconds reads back, it is that number, since `f32`s
+/// are less than a millisecond apart here. The division tells whether it reads
+/// back: its operands are exact, and it is correctly rounded.
 #[inline]
 fn f32_literal_nanos(seconds: f32) -> Option<u64> {
     if !(0.0..8192.0).contains(&seconds) {
@@ -61,7 +63,7 @@ fn f32_literal_nanos(seconds: f32) -> Option<u64> {
     reads_back.then_some(u64::from(millis) * 1_000_000)
 }
 
-/// The same for `f64`, with nanoseconds.
+/// The same for `f64`, with whole nanoseconds.
 #[inline]
 fn f64_literal_nanos(seconds: f64) -> Option<u64> {
     if !(0.0..1e6).contains(&seconds) {
@@ -74,10 +76,11 @@ fn f64_literal_nanos(seconds: f64) -> Option<u64> {
     reads_back.then_some(nanos)
 }
 
-/// No float from here on fits into `u64` nanoseconds: 2^35 s, about 1,089 years.
+/// No float from here on fits into `u64` nanoseconds: 2^35 s, about 1,089
+/// years.
 const TOO_LONG: f64 = 34_359_738_368.0;
 
-/// Everything below, 2^-33 s, is less than an eighth of a nanosecond.
+/// All floats below this, 2^-33 s, are less than an eighth of a nanosecond.
 const TINY: f64 = 1.0 / 8_589_934_592.0;
 
 pub(super) fn any_f32_nanos(seconds: f32, rounding: Rounding) -> Nanos {
@@ -125,8 +128,8 @@ fn out_of_range(seconds: f64, rounding: Rounding) -> Nanos {
     }
 }
 
-/// A float from `TINY` to `TOO_LONG`, taken apart in binary: the mantissa with
-/// the point so many `places` from its end, or so many `zeros` behind it.
+/// A float from `TINY` to `TOO_LONG`, in binary. The mantissa has its point
+/// `places` digits before its end, or `zeros` digits after it.
 struct Float {
     mantissa: u64,
     places: u32,
@@ -147,7 +150,7 @@ impl Float {
         if self.zeros > 0 {
             return self.large_nanos();
         }
-        // The finest grid that is no finer than the floats: log10(2) is 0.30103.
+        // The finest grid that is not finer than the floats: log10(2) is 0.30103.
         let first = (self.places * 30_103 / 100_000).min(9);
         for digits in first..=9 {
             if let Ok(decimal) = self.on_grid(digits) {
@@ -166,17 +169,17 @@ impl Float {
         })
     }
 
-    /// The closest decimal with `digits` digits behind the point that reads
-    /// back, as a multiple of the last one; or the one below the float, if none
-    /// does.
+    /// The closest decimal with `digits` digits after the point that reads back, as
+    /// a multiple of the last digit's value. If none does, the one below the float,
+    /// as an error.
     #[inline]
     fn on_grid(&self, digits: u32) -> Result<u64, u64> {
         let gap = u128::from(power_of_ten(digits));
         let one = 1 << self.places;
         let scaled = u128::from(self.mantissa) * gap;
         let below = scaled & (one - 1);
-        // Floats that take ten digits to read back are below 2^30, and those
-        // above have at most eight: both fit.
+        // Floats that need ten digits to read back are below 2^30. Those above have
+        // at most eight digits. Both fit.
         #[expect(clippy::cast_possible_truncation)]
         let decimal = (scaled >> self.places) as u64;
         match self.neighbour(below, one - below, gap) {
@@ -186,8 +189,8 @@ impl Float {
         }
     }
 
-    /// An `f32` so large that the digits of its shortest decimal may end in
-    /// front of the point: 123,456,790 is stored as 123,456,792.
+    /// An `f32` so large that the digits of its shortest decimal may end before the
+    /// point: 123,456,790 is stored as 123,456,792.
     #[cold]
     fn large_nanos(&self) -> Nanos {
         let float = self.mantissa << self.zeros;
@@ -202,11 +205,12 @@ impl Float {
         finite_or_overflow(seconds.checked_mul(NANOS_PER_SECOND))
     }
 
-    /// Which of two decimals reads back, the closer one if both do, by how far
-    /// they are `below` and `above` the float, whose next one is a `gap` away.
+    /// Which of two decimals reads back; the closer one if both do. They are
+    /// `below` and `above` the float by these distances, and the next float is a
+    /// `gap` away.
     ///
-    /// What is less than half a gap away reads back, and so does what is
-    /// exactly half a gap away from an even mantissa.
+    /// A decimal reads back if it is less than half a gap away, or exactly half a
+    /// gap away from an even mantissa.
     #[inline]
     fn neighbour(&self, below: u128, above: u128, gap: u128) -> Option<Neighbour> {
         let odd = u128::from(self.mantissa & 1);

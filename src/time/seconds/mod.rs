@@ -1,5 +1,5 @@
-//! Lengths of time as callers write them, and the whole nanoseconds the crate
-//! counts in.
+//! Lengths of time as callers write them, and the whole nanoseconds in which
+//! the crate counts.
 
 #![forbid(unsafe_code)]
 
@@ -16,24 +16,23 @@ pub(crate) use sealed::Nanos;
 
 /// A length of time in seconds: a number, or a [`Duration`].
 ///
-/// Waits take one as the time to wait, an executor as the time a frame took.
-/// Numbers of any type count seconds, so that `wait_seconds(2)`,
-/// `wait_seconds(0.5)` and `wait_seconds(Duration::from_millis(1500))` all say
-/// what they mean.
+/// A wait takes one as its length, and an executor takes one as the time of a
+/// frame. Numbers of all types are in seconds: `wait_seconds(2)`,
+/// `wait_seconds(0.5)`. A `Duration` is used as it is:
+/// `wait_seconds(Duration::from_millis(1500))`.
 ///
 /// # Precision
 ///
-/// Time is kept in whole nanoseconds. Integers and [`Duration`]s are exact.
-/// A float stands for the shortest decimal that reads back as it, which is
-/// what was written in the source or the config file: `0.1_f32` and `0.1_f64`
-/// are both 100 ms sharp, although neither float equals 0.1. The rest is
-/// rounded:
+/// Time is counted in whole nanoseconds. Integers and [`Duration`]s are exact.
+/// A float stands for the shortest decimal that reads back as it, which is what
+/// the source or the config file contains: `0.1_f32` and `0.1_f64` are both
+/// exactly 100 ms, although neither float equals 0.1. All else is rounded:
 ///
-/// - The length of a wait to the nearest nanosecond, halves upwards.
-/// - The time a frame took *up* to a whole nanosecond, so that 144 frames of
-///   `1.0 / 144.0` reach one second instead of falling just short of it. (An
-///   `f32` has too few digits to keep this up at every rate: `1.0_f32 / 70.0`
-///   is 0.014285714, and 20 ns short after a second.)
+/// - The length of a wait, to the nearest nanosecond, halves upwards.
+/// - The time of a frame, *up* to a whole nanosecond. So 144 frames of `1.0 /
+///   144.0` reach one second, and do not fall just short of it. (An `f32` has
+///   too few digits for this at every rate: `1.0_f32 / 70.0` is 0.014285714, so
+///   70 frames are 20 ns short of a second.)
 ///
 /// # Unusual values
 ///
@@ -45,7 +44,7 @@ pub(crate) use sealed::Nanos;
 /// | NaN                                      | panics in the awaiting coroutine | no time, reported                         |
 /// | more than 2<sup>64</sup> ns (584 years)  | never ends, but can be stopped   | the largest representable step            |
 ///
-/// The trait is sealed: it names the types above, and is not for implementing.
+/// The trait is sealed: other crates cannot implement it.
 ///
 /// # Examples
 ///
@@ -86,8 +85,8 @@ pub trait Seconds: Sealed + Copy {}
 mod sealed {
     /// A length of time in whole nanoseconds, or why it has none.
     ///
-    /// What the exceptions mean is for the user to say: the same infinity is a
-    /// wait without end and an overlong step.
+    /// The meaning of the exceptions depends on the use: infinity is a wait without
+    /// end, or a step that is too long.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Nanos {
         /// Zero or more nanoseconds; zero for `-0.0` too.
@@ -102,12 +101,12 @@ mod sealed {
         NotANumber,
     }
 
-    /// The conversions, out of reach for other crates.
+    /// The conversions, which other crates cannot call.
     pub trait Sealed {
-        /// As the length of a wait: rounded to the nearest, halves upwards.
+        /// Converts the length of a wait: rounded to the nearest, halves upwards.
         fn length_ns(self) -> Nanos;
 
-        /// As the time a step took: rounded up.
+        /// Converts the time of a step: rounded up.
         fn step_ns(self) -> Nanos;
     }
 }
@@ -140,8 +139,8 @@ impl Sealed for f64 {
     }
 }
 
-/// The types of which every value is a whole number of nanoseconds, so that
-/// rounding leaves it alone.
+/// Types whose values are whole numbers of nanoseconds, so that they need no
+/// rounding.
 macro_rules! exact_seconds {
     ($($type:ty => $nanos:expr;)*) => {$(
         impl Seconds for $type {}

@@ -2,8 +2,8 @@ use super::decimal::{any_f32_nanos, any_f64_nanos};
 use super::*;
 use crate::random::Random;
 
-/// The nanoseconds of a float by the book: its shortest decimal as the standard
-/// library prints it (`1.5e-3`), rounded in decimal.
+/// The nanoseconds of a float, computed from its shortest decimal as the
+/// standard library prints it (`1.5e-3`), and rounded in decimal.
 fn printed_nanos(printed: &str, rounding: Rounding) -> Nanos {
     match printed {
         "NaN" => return Nanos::NotANumber,
@@ -20,7 +20,7 @@ fn printed_nanos(printed: &str, rounding: Rounding) -> Nanos {
     let power = 10_u128.checked_pow(exponent.unsigned_abs());
     let nanos = match (exponent < 0, rounding) {
         (false, _) => power.and_then(|power| digits.checked_mul(power)),
-        // No float has digits enough to reach a half of 10^39.
+        // No float has enough digits to reach a half of 10^39.
         (true, Rounding::Nearest) => {
             power.map_or(Some(0), |power| Some((digits + power / 2) / power))
         }
@@ -128,7 +128,7 @@ fn lengths_round_to_the_nearest_nanosecond_and_steps_up() {
         assert_eq!(seconds.length_ns(), Nanos::Finite(nearest), "{seconds}");
         assert_eq!(seconds.step_ns(), Nanos::Finite(up), "{seconds}");
     }
-    // As an `f32` it has no more than ten places, and is 0.0069444445.
+    // As an `f32` it has at most ten places, and is 0.0069444445.
     assert_eq!((1.0_f32 / 144.0).length_ns(), Nanos::Finite(6_944_445));
     assert_eq!((1.0_f32 / 144.0).step_ns(), Nanos::Finite(6_944_445));
 }
@@ -153,7 +153,7 @@ fn of_two_shortest_decimals_equally_close_the_larger_counts() {
         (1_048_576.0_f32 + 0.25).step_ns(),
         Nanos::Finite(1_048_576_300_000_000)
     );
-    // Its neighbours print with nine digits behind the point, and it has ten.
+    // Its neighbours print with nine digits after the point, and this one with ten.
     let tie = 8_388_608.0 + 1.0 / 1024.0;
     assert_eq!(tie.length_ns(), Nanos::Finite(8_388_608_000_976_563));
     assert_eq!(tie.step_ns(), Nanos::Finite(8_388_608_000_976_563));
@@ -172,7 +172,7 @@ fn zero_is_finite_with_either_sign() {
 }
 
 #[test]
-fn floats_that_are_no_length_say_why() {
+fn floats_that_are_no_length_return_the_reason() {
     for (seconds, expected) in [
         (-5e-324, Nanos::Negative),
         (-1.0, Nanos::Negative),
@@ -257,7 +257,8 @@ fn any_f64_converts_like_its_printed_digits() {
     }
 }
 
-/// A decimal with a dot anywhere, as it is written, and how many floats beside it.
+/// A decimal as it is written, with its point anywhere, and an offset from it
+/// in floats.
 fn any_decimal(random: &mut Random) -> (String, i32) {
     let length = u32::try_from(1 + random.below(17)).unwrap();
     let digits = random.below(10_u64.pow(length));

@@ -170,7 +170,7 @@ pub(super) fn run_frame(world: &Rc<World>, at: usize) {
     for (phase, runs) in RUNS.into_iter().zip(&bystanders.runs) {
         let times = if phase == Phase::FixedUpdate { 8 } else { 1 };
         for _ in 0..times {
-            // What panics here is nobody's coroutine; the run is over all the same.
+            // A panic here is not a coroutine's; the run ends all the same.
             let run = survive(|| {
                 if phase == Phase::FixedUpdate && !executor.begin_fixed_step() {
                     return false;

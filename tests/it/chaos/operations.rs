@@ -132,7 +132,7 @@ pub(super) fn perform(world: &Rc<World>, site: Site) {
     world.depth.set(world.depth.get() + 1);
     let _leave = Leave(&world.depth);
     let operation = if world.mood == Mood::Deep && world.one_in(2) {
-        // Whatever leads deeper.
+        // Operations that lead deeper.
         world.index(8)
     } else {
         world.index(OPERATIONS.len())

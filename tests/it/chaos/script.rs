@@ -149,7 +149,7 @@ impl Future for Script {
         occasionally(3, Site::Poll);
         this.poll_waits(&world, cx);
         if world.one_in(30) {
-            // Whatever follows in this poll is deaf, and nothing else.
+            // The rest of this poll gets a waker that does nothing, and nothing else does.
             *cx = Context::from_waker(std::task::Waker::noop());
         }
         maybe_panic(40);

@@ -1,4 +1,4 @@
-//! Whatever can be awaited, alone and combined.
+//! All that can be awaited, alone and combined.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};

@@ -27,7 +27,7 @@ pub(super) enum Mood {
     Calm,
     /// Anything panics now and then.
     Panics,
-    /// Operations nest far deeper than stops do, and hooks hear of all.
+    /// Operations nest far deeper than stops do, and all of them call hooks.
     Deep,
 }
 

@@ -71,7 +71,7 @@ fn ten_thousand_clocks_with_a_wait_each() {
 }
 
 #[test]
-fn clocks_that_come_and_go_in_a_phase_that_nobody_runs() {
+fn clocks_that_come_and_go_in_a_phase_that_is_never_run() {
     let executor = unclamped();
     let game = executor.clock();
     let (mut last, mut kept) = (game.child(), Vec::new());

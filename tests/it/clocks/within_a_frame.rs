@@ -49,7 +49,7 @@ fn the_delta_is_right_in_the_frame_of_the_change_and_after_it() {
     let (mut executor, child) = with_child();
     executor.begin_frame(1);
     executor.begin_frame(1);
-    // Nobody has read it until now.
+    // It has not been read until now.
     child.set_scale(0.25);
     assert_eq!((child.now(), child.delta()), (millis(2000), millis(1000)));
     executor.begin_frame(1);
@@ -60,7 +60,7 @@ fn the_delta_is_right_in_the_frame_of_the_change_and_after_it() {
 }
 
 #[test]
-fn a_clock_begins_at_zero_and_goes_on_with_the_next_frame() {
+fn a_clock_begins_at_zero_and_continues_with_the_next_frame() {
     let mut executor = unclamped();
     executor.begin_frame(1);
     let child = executor.clock().child();

@@ -144,7 +144,7 @@ fn in_a_run_the_outermost_stop_is_that_of_the_script() {
 }
 
 #[test]
-fn joiners_of_those_on_the_list_hear_that_they_were_stopped() {
+fn joiners_of_coroutines_on_the_list_get_an_error() {
     struct StopsNext(Handle, Rc<RefCell<Vec<CoroutineId>>>, usize);
     impl Drop for StopsNext {
         fn drop(&mut self) {

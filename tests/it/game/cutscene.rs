@@ -34,7 +34,7 @@ async fn cutscene() {
         () = wait_until(|| with_ref(|world: &World| world.skip_pressed)) => {}
         () = scenes() => {}
     }
-    // The game goes on from the same place, whether the scenes were seen or skipped.
+    // The game continues from the same place, whether the scenes were seen or skipped.
     with(|world: &mut World| {
         world.camera = 1.0;
         world.gate_open = true;

@@ -32,7 +32,7 @@ impl Drop for Pause {
     }
 }
 
-/// Belongs to an owner on realtime, so its waits go on in the pause.
+/// Belongs to an owner on realtime, so its waits continue in the pause.
 async fn pause_menu(game: Clock) {
     loop {
         wait_until(menu_pressed).await;
@@ -60,6 +60,6 @@ fn the_menu_moves_while_the_hero_stands_still() {
     let keys = "..M...M....";
     let film = game.film(keys, press, |world| digit(world.menu, 2.0));
     assert_eq!(film, "00012221000");
-    // The clock stands still from the frame after the key on, and goes on likewise.
+    // The clock stands still from the frame after the key on, and continues likewise.
     assert_eq!(digit(game.world.hero, 4.0), '4');
 }

@@ -1,4 +1,4 @@
-//! A quest: events carry it on, and a counter that everybody can read.
+//! A quest: events drive it, and all scripts can read a counter.
 
 use framestep::prelude::*;
 
@@ -47,7 +47,7 @@ async fn tracker(kills: &Watch<u32>) {
 }
 
 #[test]
-fn a_quest_goes_on_with_what_happens() {
+fn a_quest_continues_with_what_happens() {
     let mut game = Game::new(World::default());
     game.executor.spawn(wolf_hunt());
     // The hero enters the wood, talks, enters it again, and kills one wolf, then two at once.

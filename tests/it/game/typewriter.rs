@@ -50,7 +50,7 @@ fn letters(keys: &str) -> String {
 }
 
 #[test]
-fn a_key_shows_the_rest_and_another_one_goes_on() {
+fn a_key_shows_the_rest_and_another_one_continues() {
     //                   Hello     Bye
     assert_eq!(letters("..K..K....K."), "125551233300");
 }

@@ -133,7 +133,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 owner.pause();
             }
             for _ in 0..200 {
-                // Nobody is awake.
+                // All are paused.
                 executor.run_frame(0.25);
             }
             for owner in &owners {

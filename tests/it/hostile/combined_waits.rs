@@ -285,7 +285,7 @@ fn after_a_message_a_wait_that_is_due_in_the_run_does_not_poll_again() {
 
 /// Resumed by a coroutine that is polled after the place of the other.
 #[test]
-fn one_that_is_resumed_late_in_a_run_goes_on_in_that_run() {
+fn one_that_is_resumed_late_in_a_run_continues_in_that_run() {
     for (name, combine) in COMBINATORS {
         let mut executor: Executor = unclamped();
         let log = Log::new();

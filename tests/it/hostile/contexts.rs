@@ -27,7 +27,7 @@ async fn replace_the_context() {
 #[test]
 fn a_context_that_is_replaced_is_that_of_one_coroutine() {
     type Script = fn() -> LocalBoxFuture<'static, ()>;
-    // It ends, it goes on, it sleeps.
+    // It ends, it continues, it sleeps.
     let scripts: [Script; 3] = [
         || {
             async {
@@ -55,11 +55,11 @@ fn a_context_that_is_replaced_is_that_of_one_coroutine() {
         },
     ];
     for script in scripts {
-        a_replaced_context_harms_nobody_else(script());
+        a_replaced_context_harms_no_other(script());
     }
 }
 
-fn a_replaced_context_harms_nobody_else(script: LocalBoxFuture<'static, ()>) {
+fn a_replaced_context_harms_no_other(script: LocalBoxFuture<'static, ()>) {
     let mut executor = unclamped();
     let log = Log::new();
     executor.start(watched(script));
@@ -95,7 +95,7 @@ fn one_that_replaces_its_own_context_is_harmed_for_that_poll_only() {
     let mut message = Some(message);
     executor.start(watched(async move {
         replace_the_context().await;
-        // A wait makes its coroutine due, whatever the waker.
+        // A wait makes its coroutine due, with any waker.
         next_frame().await;
         say.note("next_frame");
         let mut message = message.take().unwrap();
@@ -116,7 +116,7 @@ fn one_that_replaces_its_own_context_is_harmed_for_that_poll_only() {
 }
 
 #[test]
-fn contexts_that_are_swapped_between_an_outer_and_an_inner_poll_reach_nobody_else() {
+fn contexts_that_are_swapped_between_an_outer_and_an_inner_poll_reach_no_other() {
     let mut executor = unclamped();
     let log = Log::new();
     let (send, message) = oneshot::channel::<()>();

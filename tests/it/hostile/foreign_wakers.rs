@@ -33,7 +33,7 @@ fn waker_that_panics() -> Waker {
 
 type Make = fn() -> LocalBoxFuture<'static, ()>;
 
-/// Whatever takes a waker.
+/// All that takes a waker.
 fn waits() -> Vec<(&'static str, Make)> {
     vec![
         ("next_frame", || next_frame().map(drop).boxed_local()),
@@ -117,7 +117,7 @@ impl Drop for Guard {
 }
 
 #[test]
-fn a_drop_that_panics_when_the_executor_goes_holds_up_nobody() {
+fn a_drop_that_panics_when_the_executor_ends_blocks_no_other() {
     let executor = unclamped();
     let dropped = Rc::new(Cell::new(0));
     for _ in 0..3 {
@@ -141,7 +141,7 @@ fn a_drop_that_panics_when_the_executor_goes_holds_up_nobody() {
 }
 
 #[test]
-fn a_host_waker_that_panics_is_a_panic_of_whoever_wakes_and_the_wake_is_not_lost() {
+fn a_panic_of_a_host_waker_reaches_the_caller_of_the_wake_which_is_not_lost() {
     let mut executor = unclamped();
     let polls = Rc::new(Cell::new(0));
     let waker = super::waker_of(&executor, &polls);

@@ -149,7 +149,7 @@ fn waits() -> Vec<(&'static str, Make)> {
 }
 
 #[test]
-fn a_wait_begun_or_not_leaks_and_its_coroutine_goes_on() {
+fn a_wait_begun_or_not_leaks_and_its_coroutine_continues() {
     for (name, make) in waits() {
         let mut executor = unclamped();
         let frames = Rc::new(Cell::new(0));
@@ -187,7 +187,7 @@ async fn forgets_or_sleeps(forgets: Option<Make>, polls: Rc<Cell<u32>>) {
 }
 
 #[test]
-fn a_coroutine_that_ends_with_forgotten_waits_ends_and_whoever_has_its_place_sleeps() {
+fn a_coroutine_that_ends_with_forgotten_waits_ends_and_the_next_in_its_place_sleeps() {
     for (name, make) in waits() {
         let mut executor = unclamped();
         let polls = Rc::new(Cell::new(0));
@@ -233,7 +233,7 @@ fn lasting(executor: &Executor, drops: &Rc<Cell<u32>>) -> Coroutine<()> {
 }
 
 #[test]
-fn handles_owners_clocks_and_remotes_leak_and_their_coroutines_go_on_to_the_executors_end() {
+fn handles_owners_clocks_and_remotes_leak_and_their_coroutines_continue_to_the_executors_end() {
     let drops = Rc::new(Cell::new(0));
     let mut executor = Executor::new();
     forget(executor.handle());
@@ -330,7 +330,7 @@ fn scenes_and_what_is_had_of_them_leak() {
 }
 
 #[test]
-fn a_forgotten_future_of_a_combinator_holds_up_nobody() {
+fn a_forgotten_future_of_a_combinator_blocks_no_other() {
     let mut executor = unclamped();
     let ended = executor.start(async {
         let mut unordered = futures::stream::FuturesUnordered::new();

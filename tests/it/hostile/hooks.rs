@@ -224,7 +224,7 @@ fn a_destructor_that_inserts_while_its_executor_ends_leaves_nothing() {
 }
 
 #[test]
-fn a_report_that_stops_what_it_tells_of_is_the_end_of_it() {
+fn a_report_that_stops_its_coroutine_is_the_end_of_that() {
     let mut executor = Executor::builder().max_polls_per_run(5).build();
     let frames = Rc::new(Cell::new(0));
     executor.start(watched(count_frames(frames.clone())));

@@ -70,7 +70,7 @@ fn two_that_hold_and_stop_each_other_end_together() {
 }
 
 #[test]
-fn one_that_gives_its_own_handle_as_its_output_keeps_nobody_else() {
+fn one_that_returns_its_own_handle_keeps_no_other() {
     struct Kept(#[expect(dead_code, reason = "it is kept")] Option<Coroutine<Kept>>);
     let mut executor = unclamped();
     let slot: Rc<RefCell<Option<Coroutine<Kept>>>> = Rc::default();

@@ -89,7 +89,7 @@ fn five_thousand_executors_that_live_at_once_keep_their_waits_apart() {
             assert!(!timer.is_finished());
         }
     }
-    // Each ends its own timer, and nobody else's.
+    // Each ends its own timer, and no other.
     for (executor, _, timer) in executors.iter().step_by(2) {
         assert!(timer.stop());
         assert_eq!((executor.len(), waits(executor)), (1, 2));

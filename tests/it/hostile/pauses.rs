@@ -230,7 +230,7 @@ fn a_frame_wait_that_was_held_behind_a_pause_keeps_its_phase() {
 const TIMERS: [usize; 2] = [2, 5];
 
 #[test]
-fn a_snapshot_tells_the_phase_in_which_one_that_was_resumed_goes_on() {
+fn a_snapshot_shows_the_phase_in_which_one_that_was_resumed_continues() {
     let phases = [Phase::EarlyUpdate, Phase::Update, Phase::EndOfFrame];
     let kinds: [MakeWaitIn; 6] = [
         |phase, _| next_frame().in_phase(phase).map(drop).boxed_local(),

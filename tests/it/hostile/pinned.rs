@@ -23,7 +23,7 @@ async fn notified(notify: Arc<Notify>, heard: Rc<Cell<u32>>) {
     }
 }
 
-/// Takes the memory of what has gone, with futures of the same size.
+/// Takes the memory of dropped futures, with futures of the same size.
 fn use_memory_again(executor: &Executor) -> Vec<Coroutine<()>> {
     let other = Arc::new(Notify::new());
     (0..64)

@@ -90,9 +90,9 @@ fn wakes_in_a_circle(executor: &Executor) {
 }
 
 #[test]
-fn a_run_that_reports_greed_in_the_middle_of_it_goes_on() {
+fn a_run_that_reports_greed_in_the_middle_of_it_continues() {
     without_stderr(
-        "a_run_that_reports_greed_in_the_middle_of_it_goes_on",
+        "a_run_that_reports_greed_in_the_middle_of_it_continues",
         || {
             let mut executor = Executor::builder().max_polls_per_run(10).build();
             let frames = Rc::new(Cell::new(0));

@@ -1,5 +1,5 @@
 //! Inputs 13 and 30: executors in thread-locals that go with their thread, while
-//! destructors use whatever is left. A panic there would abort the process.
+//! destructors use all that is left. A panic there would abort the process.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -227,7 +227,7 @@ fn an_executor_may_be_stepped_while_its_thread_ends() {
 }
 
 #[test]
-fn a_destructor_that_spawns_for_ever_cannot_hold_the_end_of_a_thread() {
+fn a_destructor_that_spawns_without_end_cannot_hold_the_end_of_a_thread() {
     struct Phoenix(Handle, Bound);
     impl Drop for Phoenix {
         fn drop(&mut self) {

@@ -143,7 +143,7 @@ fn a_future_is_dropped_on_the_thread_of_its_executor_only() {
     executor.run_frame(0.25);
     drop(executor);
     assert_eq!(drops.load(Ordering::Relaxed), 3);
-    // The last wakers go on another thread, and find nothing to drop.
+    // The last wakers are dropped on another thread, and find nothing to drop.
     let thread = std::thread::spawn(move || drop::<Vec<Waker>>(wakers));
     thread.join().unwrap();
     assert_eq!(drops.load(Ordering::Relaxed), 3);
@@ -188,7 +188,7 @@ fn a_million_clones_of_a_waker_are_one_waker() {
 }
 
 #[test]
-fn a_slot_that_is_used_again_does_not_hear_the_wakers_of_before() {
+fn a_slot_that_is_used_again_ignores_the_wakers_of_earlier_coroutines() {
     let mut executor = unclamped();
     let polls = Rc::new(Cell::new(0));
     let slot = |coroutine: &Coroutine<()>| {

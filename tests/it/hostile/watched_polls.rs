@@ -42,7 +42,7 @@ fn clocked(read: impl Fn() + 'static) -> Executor {
 }
 
 #[test]
-fn what_the_trace_hook_starts_in_place_of_what_it_stops_hears_its_own_wakes() {
+fn what_the_trace_hook_starts_in_place_of_what_it_stops_gets_its_own_wakes() {
     let mut executor = unclamped();
     let (first, second) = (Signal::new(), Signal::new());
     let (unheard, heard) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
@@ -72,7 +72,7 @@ fn what_the_trace_hook_starts_in_place_of_what_it_stops_hears_its_own_wakes() {
 }
 
 #[test]
-fn what_a_report_starts_in_place_of_what_has_just_returned_hears_its_own_wakes() {
+fn what_a_report_starts_in_place_of_what_has_just_returned_gets_its_own_wakes() {
     let mut executor = clocked(|| ());
     let (events, heard) = (Signal::new(), Rc::new(Cell::new(0)));
     let owner = executor.owner();
@@ -228,7 +228,7 @@ fn a_hook_for_reports_is_no_coroutine() {
     executor.on_report(move |report| {
         if matches!(report, Report::Runaway { .. }) {
             sees.set(true);
-            // Of nobody's: it survives the owner of whatever ran last.
+            // Without an owner: it survives the owner of the coroutine polled last.
             handle
                 .spawn(async { wait_seconds(60).await })
                 .named("of the hook");

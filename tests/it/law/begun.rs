@@ -105,7 +105,7 @@ fn before_the_first_poll_in_phase_may_be_called_as_often_as_one_likes() {
 }
 
 #[test]
-fn a_coroutine_that_does_not_catch_the_panic_ends_with_it_and_nobody_else() {
+fn a_coroutine_that_does_not_catch_the_panic_ends_with_it_and_no_other_does() {
     let mut executor = unclamped();
     let log = Log::new();
     let say = log.clone();

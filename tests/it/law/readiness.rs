@@ -48,7 +48,7 @@ fn a_wait_is_ready_from_the_beginning_of_the_run_in_which_it_is_due() {
         ("late", share(next_frame().in_phase(Phase::LateUpdate))),
         ("early", share(in_phase(Phase::EarlyUpdate))),
     ];
-    // Looks before those who wait are polled: it began to wait before them.
+    // Polled before the waiters are: it began to wait before them.
     let looked_at = waits.clone();
     let say = log.clone();
     executor.start(async move {
@@ -79,7 +79,7 @@ fn a_wait_is_ready_from_the_beginning_of_the_run_in_which_it_is_due() {
 }
 
 #[test]
-fn a_wait_stays_ready_until_somebody_looks_at_it() {
+fn a_wait_stays_ready_until_it_is_polled() {
     let mut executor = unclamped();
     let looks = executor.start(async {
         let mut frame = next_frame();

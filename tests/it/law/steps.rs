@@ -299,7 +299,7 @@ fn an_interval_that_has_fallen_behind_catches_up_a_tick_a_step() {
 }
 
 #[test]
-fn no_step_polls_who_is_not_due_in_it() {
+fn no_step_polls_a_coroutine_that_is_not_due_in_it() {
     let mut executor = in_quarters();
     let polls = Rc::new(Cell::new(0));
     let sleeps = wait_seconds(100).in_phase(FIXED);

@@ -215,7 +215,7 @@ fn it_does_the_same_at_every_frame_rate() {
 // As a future
 
 #[test]
-fn its_type_has_a_name_and_it_gives_nothing() {
+fn its_type_has_a_name_and_it_returns_nothing() {
     struct Script {
         wait: WaitSteps,
     }
@@ -513,7 +513,7 @@ fn due_in_a_pause_it_is_a_wake_of_the_fixed_phase() {
 }
 
 #[test]
-fn resumed_in_a_step_it_goes_on_later_in_that_step() {
+fn resumed_in_a_step_it_continues_later_in_that_step() {
     let mut executor = in_quarters();
     let log = Log::new();
     let owner = Rc::new(executor.owner());

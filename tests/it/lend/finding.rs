@@ -214,7 +214,7 @@ fn anything_that_is_static_can_be_lent() {
     });
     assert_eq!((large.0[999], rc.get(), *number), (1, 1, 6));
     assert_eq!(result_of(&executor, said).unwrap(), "moo");
-    // SAFETY: it came from a box, and nobody else has it.
+    // SAFETY: the pointer came from a box, and there is no other.
     drop(unsafe { Box::from_raw(number) });
 }
 

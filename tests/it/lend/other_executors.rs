@@ -46,7 +46,7 @@ fn what_another_executor_lends_in_between_is_taken_back_from_that() {
 }
 
 #[test]
-fn a_closure_may_drop_the_executor_and_go_on() {
+fn a_closure_may_drop_the_executor_and_continue() {
     let mut executor = unclamped();
     let log = Log::new();
     asks_when_it_goes(&executor, &log);

@@ -5,7 +5,7 @@
 //! resumes and calls have been compared; `FRAMESTEP_MODEL_SEED=7` begins at
 //! another seed, and without the former runs that one alone.
 //! `FRAMESTEP_MODEL_WITHOUT=pauses,moves` leaves some features of programs out,
-//! and `FRAMESTEP_MODEL_DIFFERENCES=5` goes on until five programs differ.
+//! and `FRAMESTEP_MODEL_DIFFERENCES=5` continues until five programs differ.
 
 mod features;
 mod generator;

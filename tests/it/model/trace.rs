@@ -24,7 +24,7 @@ pub(super) enum Who {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// The coroutine is polled, for whatever reason.
+    /// The coroutine is polled, for any reason.
     Polled,
     /// Its script begins, at this time of its clock.
     Begins(u64),
@@ -74,7 +74,7 @@ pub(super) enum Got {
 }
 
 impl What {
-    /// The same whatever of several waits came first.
+    /// The same, whichever of several waits came first.
     pub(super) fn sort(&mut self) {
         if let What::Resumes(got, _) | What::Item(got) = self {
             got.sort();

@@ -1,5 +1,5 @@
 //! Panics by the thousand, in every callback there is: the next frame always
-//! runs, and whatever was held is dropped once.
+//! runs, and all that was held is dropped once.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -153,7 +153,7 @@ const CALLBACKS: [Inject; 32] = [
             });
         }
     },
-    // Outputs that nobody takes, and payloads.
+    // Outputs that are never taken, and payloads.
     |scene| {
         drop(scene.executor().start(async {
             next_frame().await;

@@ -123,7 +123,7 @@ fn a_wait_begun_in_a_fixed_step_that_lags_behind_a_pause_is_not_moved_by_it() {
         executor.begin_frame(2);
         executor.run_phase(Phase::Update);
         script.resume();
-        // The clock has gone on by two seconds without it, the steps by none.
+        // The clock has advanced by two seconds without it, the steps by none.
         assert!(executor.begin_fixed_step());
         executor.run_phase(Phase::FixedUpdate);
         executor.run_phase(Phase::EndOfFrame);
@@ -134,7 +134,7 @@ fn a_wait_begun_in_a_fixed_step_that_lags_behind_a_pause_is_not_moved_by_it() {
 }
 
 #[test]
-fn next_deadline_is_exact_for_who_is_or_was_paused() {
+fn next_deadline_is_exact_for_coroutines_that_are_or_were_paused() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let seconds = |executor: &Executor| {

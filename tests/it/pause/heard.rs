@@ -1,4 +1,4 @@
-//! What a combinator inside a paused coroutine must hear, it hears at once.
+//! The wakers of a combinator inside a paused coroutine are called at once.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -116,7 +116,7 @@ fn a_combinator_of_many_finds_all_that_fell_due_in_one_poll() {
 }
 
 #[test]
-fn a_combinator_paused_as_the_run_begins_and_resumed_in_it_goes_on_in_that_run() {
+fn a_combinator_paused_as_the_run_begins_and_resumed_in_it_continues_in_that_run() {
     type Make = fn() -> LocalBoxFuture<'static, ()>;
     let combinators: [(&str, Make); 5] = [
         ("none", || next_frame().boxed_local()),
@@ -161,7 +161,7 @@ fn a_combinator_paused_as_the_run_begins_and_resumed_in_it_goes_on_in_that_run()
                 say.say("goes on");
             });
             let late = early.is_none().then(&resumes);
-            // Takes the wake that a collection gives itself in its first poll.
+            // Takes the wake that a collection causes itself in its first poll.
             executor.run_phase(Phase::Update);
             owner.pause();
             executor.run_frame(0.25);

@@ -276,7 +276,7 @@ fn a_wake_that_comes_before_a_wait_says_in_which_phase() {
 // When: later in the run under way, or in the next
 
 #[test]
-fn resumed_in_a_run_of_its_phase_it_goes_on_later_in_that_run() {
+fn resumed_in_a_run_of_its_phase_it_continues_later_in_that_run() {
     for phase in crate::support::PHASES {
         let mut executor = in_quarters();
         let owner = Rc::new(executor.owner());
@@ -308,7 +308,7 @@ fn resumed_in_a_run_of_its_phase_it_goes_on_later_in_that_run() {
 }
 
 #[test]
-fn resumed_in_a_run_of_another_phase_it_goes_on_in_the_next_of_its_own() {
+fn resumed_in_a_run_of_another_phase_it_continues_in_the_next_of_its_own() {
     let executor = in_quarters();
     let owner = Rc::new(executor.owner());
     resumes_in(&executor, &owner, Phase::Update, 3);
@@ -333,7 +333,7 @@ fn resumed_in_a_run_of_another_phase_it_goes_on_in_the_next_of_its_own() {
 }
 
 #[test]
-fn resumed_in_a_step_it_goes_on_in_that_step() {
+fn resumed_in_a_step_it_continues_in_that_step() {
     let mut executor = in_quarters();
     let owner = Rc::new(executor.owner());
     let log = Log::new();
@@ -497,7 +497,7 @@ fn a_wake_in_the_pause_arrives_with_the_resume_also_when_no_run_has_come_by() {
 }
 
 #[test]
-fn a_pause_in_which_nothing_falls_due_moves_nobody() {
+fn a_pause_in_which_nothing_is_due_moves_no_coroutine() {
     let mut executor = unclamped();
     let log = Log::new();
     let owner = executor.owner();
@@ -530,7 +530,7 @@ fn a_pause_in_which_nothing_falls_due_moves_nobody() {
     log.check(&["F2: frames a", "F2: frames b"]);
 }
 
-// What goes on, and what does not
+// What continues, and what does not
 
 #[test]
 fn frames_are_counted_in_the_pause() {

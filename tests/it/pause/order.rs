@@ -1,4 +1,4 @@
-//! The order in which coroutines go on after a pause, and joins of paused ones.
+//! The order in which coroutines continue after a pause, and joins of paused ones.
 
 use super::*;
 
@@ -149,7 +149,7 @@ fn a_paused_joiner_resumes_in_the_first_run_after_whenever_the_other_ended() {
 }
 
 #[test]
-fn whoever_joins_a_paused_coroutine_waits_for_it_and_gets_an_error_when_it_is_stopped() {
+fn a_joiner_of_a_paused_coroutine_waits_and_gets_an_error_when_that_is_stopped() {
     for stopped in [false, true] {
         let mut executor = unclamped();
         let child = executor.start(async { wait_seconds(0.25).await });
@@ -175,7 +175,7 @@ fn whoever_joins_a_paused_coroutine_waits_for_it_and_gets_an_error_when_it_is_st
 }
 
 #[test]
-fn what_is_started_on_a_paused_owner_begins_when_it_goes_on_in_order() {
+fn starts_on_a_paused_owner_begin_in_order_when_it_is_resumed() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let log = Log::new();

@@ -13,7 +13,7 @@ use framestep::{Clock, Executor};
 use crate::support::PHASES;
 use crate::timeline::{Log, UNLIMITED};
 
-/// Who is paused.
+/// The part that is paused.
 #[derive(Clone, Copy, Debug)]
 enum Flag {
     OnItself,
@@ -58,7 +58,7 @@ impl Stage {
         }
     }
 
-    /// Runs so many frames in which the clock goes on by a quarter of a second.
+    /// Runs so many frames in which the clock advances by a quarter of a second.
     fn quarters(&mut self, frames: u32) {
         for _ in 0..frames {
             self.executor.run_frame(0.25 / self.clock.scale());
@@ -118,7 +118,7 @@ fn wait_seconds_has_as_much_before_it_as_when_the_pause_began() {
 }
 
 #[test]
-fn animate_goes_on_from_the_value_that_it_had() {
+fn animate_continues_from_the_value_that_it_had() {
     for phase in [Phase::EarlyUpdate, Phase::Update, Phase::LateUpdate] {
         with_a_pause(
             1,

@@ -128,7 +128,7 @@ impl Stage {
     }
 }
 
-/// Those who wait in every way there is, and must not miss a frame.
+/// One coroutine for each way to wait. None may miss a frame.
 fn bystanders(executor: &Executor, alive: &Rc<Cell<i32>>) -> Vec<Rc<Cell<u64>>> {
     fn each<F: Future + 'static>(
         executor: &Executor,

@@ -60,7 +60,7 @@ fn one_that_deactivates_itself_is_out_for_the_rest_of_the_frame() {
 }
 
 #[test]
-fn a_coroutine_that_deactivates_its_behaviour_goes_on_to_its_next_wait() {
+fn a_coroutine_that_deactivates_its_behaviour_continues_to_its_next_wait() {
     let log = Log::new();
     let mut scene = stage();
     let actor = scene.add(Actor::new("a", &log).on("late_update", |_| ()));
@@ -79,7 +79,7 @@ fn a_coroutine_that_deactivates_its_behaviour_goes_on_to_its_next_wait() {
 }
 
 #[test]
-fn inactive_ones_are_told_when_they_are_destroyed() {
+fn inactive_ones_are_notified_when_they_are_destroyed() {
     let log = Log::new();
     let mut scene = stage();
     let actor = scene.add(Actor::full("a", &log));

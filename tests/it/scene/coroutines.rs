@@ -233,7 +233,7 @@ fn may_begin_before_their_behaviour_starts() {
 }
 
 #[test]
-fn stand_still_while_their_behaviour_is_paused_and_its_callbacks_go_on() {
+fn stand_still_while_their_behaviour_is_paused_and_its_callbacks_continue() {
     let log = Log::new();
     let mut scene = stage();
     let actor = scene.add(Actor::new("a", &log).on("update", |_| ()));

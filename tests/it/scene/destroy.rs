@@ -19,7 +19,7 @@ fn with_coroutines(log: &Log) -> Actor {
 }
 
 #[test]
-fn in_a_callback_lets_it_go_on_to_the_end_of_the_frame() {
+fn in_a_callback_lets_it_continue_to_the_end_of_the_frame() {
     let log = Log::new();
     let mut scene = stage();
     let say = log.clone();
@@ -51,7 +51,7 @@ fn in_a_callback_lets_it_go_on_to_the_end_of_the_frame() {
 }
 
 #[test]
-fn by_a_coroutine_of_its_own_lets_that_go_on_too() {
+fn by_a_coroutine_of_its_own_lets_that_continue_too() {
     let log = Log::new();
     let mut scene = stage();
     let actor = scene.add(Actor::full("a", &log));

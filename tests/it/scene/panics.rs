@@ -47,8 +47,8 @@ fn in_a_callback_end_the_behaviour_and_are_reported_and_nothing_else_stops() {
         ];
         assert_eq!(lines, expected);
         let report = format!(
-            "frame 1: `{callback}` of it::scene::Actor panicked: on purpose; it is removed \
-             from its scene"
+            "frame 1: `{callback}` of it::scene::Actor panicked: on purpose; the behaviour \
+             is removed from its scene"
         );
         scene.check_reports(&[&report]);
         assert_eq!(scene.len(), 1);
@@ -101,8 +101,8 @@ fn in_on_destroy_still_remove_the_behaviour() {
     scene.run_frame(FRAME);
     log.check(&["F1.host: bad on_destroy", "F1.host: good on_destroy"]);
     scene.check_reports(&[
-        "frame 1: `on_destroy` of it::scene::Actor panicked: on purpose; it is removed from \
-         its scene",
+        "frame 1: `on_destroy` of it::scene::Actor panicked: on purpose; the behaviour is \
+         removed from its scene",
     ]);
     assert!(bad.try_with(|_| ()).is_err());
     scene.run_frame(FRAME);
@@ -126,7 +126,7 @@ impl Drop for Bomb {
 }
 
 #[test]
-fn in_a_destructor_are_reported_and_hold_up_nobody() {
+fn in_a_destructor_are_reported_and_block_no_other() {
     let log = Log::new();
     let mut scene = stage();
     scene.add(Bomb(log.clone())).destroy();
@@ -140,8 +140,8 @@ fn in_a_destructor_are_reported_and_hold_up_nobody() {
         "F1.host: good on_destroy",
     ]);
     scene.check_reports(&[
-        "frame 1: `drop` of it::scene::panics::Bomb panicked: on purpose; it is removed from \
-         its scene",
+        "frame 1: `drop` of it::scene::panics::Bomb panicked: on purpose; the behaviour is \
+         removed from its scene",
     ]);
     scene.add(Bomb(log.clone()));
     let heard = scene.heard.clone();

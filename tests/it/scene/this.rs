@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A behaviour that tells the others in this module nothing but its number.
+/// A behaviour that shares only its number with the others in this module.
 #[derive(Debug)]
 struct Number(u32);
 

@@ -17,7 +17,7 @@ fn waits_of(executor: &Executor, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_snapshot_tells_which_signal_or_watch_each_waits_for() {
+fn a_snapshot_shows_which_signal_or_watch_each_waits_for() {
     let mut executor = unclamped();
     let opened = Signal::<()>::new().named("opened");
     let health = Watch::new(10).named(String::from("health"));
@@ -58,7 +58,7 @@ fn a_snapshot_tells_which_signal_or_watch_each_waits_for() {
 }
 
 #[test]
-fn a_wait_that_is_over_or_dropped_is_told_no_more() {
+fn a_wait_that_is_over_or_dropped_is_not_shown() {
     let mut executor = unclamped();
     let opened = Signal::new().named("opened");
     let waits = opened.clone();
@@ -85,7 +85,7 @@ fn a_wait_that_is_over_or_dropped_is_told_no_more() {
 }
 
 #[test]
-fn a_wait_that_outlives_its_executor_is_told_nowhere() {
+fn a_wait_that_outlives_its_executor_is_not_shown() {
     let opened = Signal::<()>::new().named("opened");
     let kept = Rc::new(RefCell::new(opened.wait()));
     let executor = unclamped();
@@ -100,7 +100,7 @@ fn a_wait_that_outlives_its_executor_is_told_nowhere() {
 }
 
 #[test]
-fn a_trace_tells_which_signal_or_watch_has_woken() {
+fn a_trace_shows_which_signal_or_watch_has_woken() {
     let mut executor = unclamped();
     let opened = Signal::new().named("opened");
     let health = Watch::new(10).named("health");

@@ -85,7 +85,7 @@ fn what_the_filter_refuses_is_not_cloned_and_not_lost_to_others() {
 }
 
 #[test]
-fn a_filter_may_emit_what_it_hears_in_the_next_run() {
+fn a_filter_may_emit_what_it_receives_in_the_next_run() {
     let mut executor = unclamped();
     let (log, signal) = (Log::new(), Signal::new());
     let (say, emits) = (log.clone(), signal.clone());

@@ -1,17 +1,18 @@
 //! Slot storage: first-in-first-out lists of fixed-size chunks in one pool.
 //!
-//! A buffer of its own in every slot would keep the capacity of its fullest
-//! moment until the end, and as the wheel turns every slot has such a moment.
-//! Chunks go back to the pool when a slot is drained, so the memory of the
-//! wheel is that of the most entries it held at a time.
+//! If each slot had a buffer of its own, the buffer would keep the capacity of
+//! the slot's fullest moment, and as the wheel turns each slot has such a
+//! moment. Chunks return to the pool when a slot is drained. So the wheel takes
+//! the memory of the most entries it ever held at once.
 
 use super::Due;
 
-/// Entries of a chunk, which is then half a kilobyte: long enough to stream
-/// when a slot cascades, short enough to waste on a slot with one timer.
+/// Entries of a chunk, which takes half a kilobyte. That is long enough to
+/// stream when a slot cascades, and short enough to waste on a slot with one
+/// timer.
 pub(super) const CHUNK: usize = 32;
 
-/// In place of the index of a chunk: there is none.
+/// In place of the index of a chunk: no chunk.
 pub(super) const NIL: u32 = u32::MAX;
 
 /// A FIFO list of chunks. Not empty unless it is [`EMPTY`](Self::EMPTY): no
@@ -19,9 +20,9 @@ pub(super) const NIL: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     head: u32,
-    /// Behind the last entry, counted through all chunks of the pool: where the
-    /// next one goes, unless a chunk ends there. A push so has to look at nothing
-    /// but the list, and writes nothing but it and the entry.
+    /// The number of the place behind the last entry, counted through all chunks of
+    /// the pool. The next entry goes there, unless a chunk ends there. So a push
+    /// reads only the list, and writes only the list and the entry.
     end: u32,
 }
 
@@ -32,21 +33,20 @@ impl List {
         self.head == NIL
     }
 
-    /// Where the next entry goes, if there is room in the last chunk.
+    /// The number of the next entry's place, if there is room in the last chunk.
     #[inline]
     fn room(self) -> Option<usize> {
         let end = self.end as usize;
         (end % CHUNK != 0).then_some(end)
     }
 
-    /// The last chunk, and how many entries it has. Not to be asked of an empty
-    /// list.
+    /// The last chunk, and how many entries it has. The list must not be empty.
     fn last(self) -> (u32, usize) {
         let last = self.end - 1;
         (last / SIZE, (last % SIZE) as usize + 1)
     }
 
-    /// The list ends with a chunk of `len` entries.
+    /// Sets the last chunk of the list and how many entries it has.
     #[expect(clippy::cast_possible_truncation, reason = "no more than CHUNK")]
     fn end_with(&mut self, index: u32, len: usize) {
         self.end = index * SIZE + len as u32;
@@ -56,24 +56,25 @@ impl List {
 #[expect(clippy::cast_possible_truncation, reason = "a small constant")]
 const SIZE: u32 = CHUNK as u32;
 
-/// What there is to say of a chunk besides its entries.
+/// The data of a chunk besides its entries.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// The following chunk of the list, or of the free list.
     next: u32,
-    /// How many entries it has, if it is not the last one: then the list knows.
+    /// How many entries it has. Of the last chunk, the list knows the number.
     len: u32,
 }
 
-/// All chunks of a wheel, those in lists and those free.
+/// All chunks of a wheel: those in lists and the free ones.
 ///
-/// One vector: segments that never move would spare the copy when it grows,
-/// but finding a chunk in them cost up to a tenth of a timer's whole life.
+/// They are in one vector. Segments that never move would avoid the copy when
+/// it grows, but finding a chunk in them took up to a tenth of a timer's whole
+/// cost.
 #[derive(Debug)]
 pub(super) struct Pool {
     entries: Vec<[Due; CHUNK]>,
     links: Vec<Link>,
-    /// The first of the chunks that are in no list.
+    /// The first of the free chunks, which are in no list.
     free: u32,
 }
 
@@ -86,7 +87,7 @@ impl Pool {
         }
     }
 
-    /// Adds `entry` at the end of `list`, if its last chunk has room.
+    /// Appends `entry` to `list`. Returns `false` if the last chunk has no room.
     #[inline(always)]
     pub(super) fn push(&mut self, list: &mut List, entry: Due) -> bool {
         let room = list.room();
@@ -99,7 +100,7 @@ impl Pool {
         true
     }
 
-    /// Adds `entry` at the end of `list`, in a chunk that begins with it.
+    /// Appends `entry` to `list`, in a new chunk.
     pub(super) fn push_in_new_chunk(&mut self, list: &mut List, entry: Due) {
         let index = self.allocate();
         self.entries[index as usize][0] = entry;
@@ -115,7 +116,7 @@ impl Pool {
         list.end_with(index, 1);
     }
 
-    /// The entries of the first chunk of `list`, by number.
+    /// The numbers of the entries in the first chunk of `list`.
     pub(super) fn first(&self, list: List) -> std::ops::Range<usize> {
         let first = list.head as usize * CHUNK;
         first..first + self.len(list, list.head)
@@ -127,8 +128,8 @@ impl Pool {
         self.entries.as_flattened()[number]
     }
 
-    /// Removes and frees the first chunk of `list`. What was in it can be read
-    /// until the next push.
+    /// Removes and frees the first chunk of `list`. Its entries can be read until
+    /// the next push.
     pub(super) fn pop_chunk(&mut self, list: &mut List) -> Option<&[Due]> {
         if list.is_empty() {
             return None;
@@ -159,9 +160,9 @@ impl Pool {
         self.free = index;
     }
 
-    /// Drops the entries of a chunk of `list` whose key `keep` rejects, keeping
-    /// the order of the others. Returns how many there were and how many went.
-    /// If that is all of them, the chunk is for the caller to unlink.
+    /// Removes the entries of a chunk of `list` whose key `keep` rejects. The
+    /// others keep their order. Returns how many entries there were and how many
+    /// were removed. If all were removed, the caller must unlink the chunk.
     pub(super) fn retain(
         &mut self,
         list: &mut List,
@@ -184,8 +185,8 @@ impl Pool {
         (len, len - kept)
     }
 
-    /// Moves the entries of the chunk after `previous` behind those of that one
-    /// if all of them fit. Then there is nothing left but to unlink it.
+    /// Moves the entries of the chunk after `previous` into `previous`, if all of
+    /// them fit. The caller must then unlink the emptied chunk.
     pub(super) fn merge(&mut self, list: &mut List, previous: u32) -> bool {
         let index = self.after(*list, previous);
         let (into, from) = (self.len(*list, previous), self.len(*list, index));
@@ -257,8 +258,8 @@ impl Pool {
         }
         let index = self.links.len();
         if index == self.entries.capacity() {
-            // By half, not by the whole, and from one chunk, not from four:
-            // a wheel with few timers is small.
+            // Grows by half, and from one chunk on: a wheel with few timers stays
+            // small.
             self.entries.reserve_exact((index / 2).max(1));
         }
         self.entries.push([Due::NEVER; CHUNK]);

@@ -2,11 +2,11 @@
 
 use super::chunk::List;
 
-/// A tick is 2^21 ns, about two milliseconds: a frame at 60 Hz turns the wheel
-/// by eight slots, and a million timers spread over seconds leave a few
-/// hundred to sort in each. Timers of up to 0.1 s go to the lowest level,
-/// those of up to 8.6 s cascade once. Exactness does not depend on it, and from
-/// 2^19 to 2^22 the cost of a timer varies by a fifth at the most.
+/// A tick is 2^21 ns, about two milliseconds. A frame at 60 Hz turns the wheel
+/// by eight slots, and a million timers spread over seconds leave a few hundred
+/// to sort in each slot. Timers of up to 0.1 s go to the lowest level; those of
+/// up to 8.6 s cascade once. Exactness does not depend on the tick. From 2^19
+/// to 2^22 ns, the cost of a timer varies by a fifth at most.
 const TICK_BITS: u32 = 21;
 
 /// Bits of a tick that pick the slot within a level.
@@ -28,7 +28,7 @@ pub(super) const fn start_of(tick: u64) -> u64 {
     tick << TICK_BITS
 }
 
-/// Whether slots of higher levels may begin with `tick`.
+/// Whether `tick` may be the first tick of slots of higher levels.
 pub(super) const fn begins_higher(tick: u64) -> bool {
     tick % SLOTS as u64 == 0
 }
@@ -41,9 +41,9 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The slot in which `tick` waits, seen from `cursor`: how far it is ahead
-    /// names the level, its digit there the slot. A level so always reaches as
-    /// far from wherever the cursor stands.
+    /// The slot of `tick`, seen from `cursor`. Its distance from the cursor selects
+    /// the level; its digit at that level selects the slot. So the range of a level
+    /// does not depend on the position of the cursor.
     #[inline(always)]
     #[expect(
         clippy::cast_possible_truncation,
@@ -54,7 +54,7 @@ impl Place {
         let level = ((tick - cursor) | 1).ilog2() / SLOT_BITS;
         let slot = (tick >> (level * SLOT_BITS)) as usize % SLOTS;
         Self {
-            // There are no more, which the compiler cannot know.
+            // Always less than `LEVELS`, which the compiler cannot know.
             level: level as usize % LEVELS,
             slot,
         }
@@ -69,13 +69,14 @@ impl Place {
     }
 }
 
-/// How the entries of a slot came there. Of two with one deadline, what was
-/// inserted first was further ahead, so it comes from a higher level.
+/// How the entries of a slot came there. Of two entries with one deadline, the
+/// one that was inserted first was further ahead. So it came from a higher
+/// level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// From a higher level.
     Cascaded,
-    /// From outside.
+    /// Inserted directly.
     Inserted,
 }
 
@@ -86,12 +87,12 @@ impl Lane {
 /// The lists of a level, by lane, then by slot.
 type Slots = [[List; SLOTS]; 2];
 
-/// The slots of all levels, and which of them hold anything.
+/// The slots of all levels, and which of them hold entries.
 #[derive(Debug)]
 pub(super) struct Levels {
     occupied: [u64; LEVELS],
-    /// Allocated at the first insert into the level: most wheels use two or
-    /// three of them.
+    /// Allocated at the first insert into the level. Most wheels use two or three
+    /// levels.
     slots: [Option<Box<Slots>>; LEVELS],
 }
 
@@ -103,22 +104,22 @@ impl Levels {
         }
     }
 
-    /// The list of a slot that is about to receive an entry, if its level was
-    /// ever used.
+    /// The list of a slot that is about to receive an entry. `None` if its level
+    /// has never been used.
     #[inline(always)]
     pub(super) fn occupy(&mut self, place: Place, lane: Lane) -> Option<&mut List> {
         self.occupied[place.level] |= 1 << place.slot;
         self.list_mut(place, lane)
     }
 
-    /// The list of a slot, whose level may not have been used yet.
+    /// The list of a slot. Allocates its level if that has never been used.
     pub(super) fn list_or_new(&mut self, place: Place, lane: Lane) -> &mut List {
         let slots = &mut self.slots[place.level];
         let slots = slots.get_or_insert_with(|| Box::new([[List::EMPTY; SLOTS]; 2]));
         &mut slots[lane as usize][place.slot]
     }
 
-    /// Marks a slot as empty, if it is.
+    /// Marks a slot as empty, if it is empty.
     pub(super) fn vacate(&mut self, place: Place) {
         let [older, newer] = Lane::BOTH.map(|lane| self.list(place, lane));
         if older.is_empty() && newer.is_empty() {
@@ -126,7 +127,7 @@ impl Levels {
         }
     }
 
-    /// Empties a slot and returns what was in it, by lane.
+    /// Empties a slot. Returns its lists, by lane.
     pub(super) fn take(&mut self, place: Place) -> [List; 2] {
         self.occupied[place.level] &= !(1 << place.slot);
         Lane::BOTH.map(|lane| {
@@ -135,25 +136,25 @@ impl Levels {
         })
     }
 
-    /// What is in a slot.
+    /// One list of a slot.
     pub(super) fn list(&self, place: Place, lane: Lane) -> List {
         self.slots[place.level]
             .as_ref()
             .map_or(List::EMPTY, |slots| slots[lane as usize][place.slot])
     }
 
-    /// The list of a slot, if its level was ever used.
+    /// One list of a slot. `None` if its level has never been used.
     #[inline(always)]
     pub(super) fn list_mut(&mut self, place: Place, lane: Lane) -> Option<&mut List> {
         Some(&mut self.slots[place.level].as_deref_mut()?[lane as usize][place.slot])
     }
 
-    /// The first occupied slot of a level, for a wheel that stands at `cursor`,
-    /// and its first tick.
+    /// The first occupied slot of a level, for a wheel at `cursor`, and its first
+    /// tick.
     ///
-    /// The cursor's own slot is the first one of the lowest level. On the others
-    /// it has been spread when the cursor came there: what is in it is a whole
-    /// turn ahead.
+    /// On the lowest level, the cursor's own slot is the first. On the others, the
+    /// cursor's slot was spread when the cursor reached it, so its entries are a
+    /// whole turn ahead.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -176,7 +177,8 @@ impl Levels {
     #[inline(always)]
     pub(super) fn first_tick(&self, cursor: u64) -> Option<u64> {
         match self.first_of(0, cursor) {
-            // Higher levels have none that begins before the lowest comes round.
+            // Slots of higher levels do not begin before the lowest level has
+            // turned round.
             Some((_, tick)) if tick >> SLOT_BITS == cursor >> SLOT_BITS => Some(tick),
             _ => self.first_tick_of_all(cursor),
         }
@@ -188,10 +190,9 @@ impl Levels {
         firsts.map(|(_, tick)| tick).min()
     }
 
-    /// The occupied slot after `place` in the order of sweeping: up through
-    /// the slots of a level, then the level *below*, from the lowest level
-    /// back to the highest. Comes round to `place` itself if there is no
-    /// other.
+    /// The occupied slot after `place` in the order of the sweep: up through the
+    /// slots of a level, then the level *below*, and from the lowest level back to
+    /// the highest. Returns `place` itself if no other slot is occupied.
     pub(super) fn next_to_sweep(&self, place: Place) -> Option<Place> {
         let later = self.occupied[place.level] & (!1 << place.slot);
         if later != 0 {
@@ -204,7 +205,7 @@ impl Levels {
         Some(Place::lowest(level, self.occupied[level]))
     }
 
-    /// Every list that may hold entries.
+    /// Each list that may hold entries.
     pub(super) fn lists(&self) -> impl Iterator<Item = List> {
         let slots = self.slots.iter().flatten();
         slots.flat_map(|slots| slots.as_flattened().iter().copied())

@@ -1,26 +1,28 @@
 //! The timer wheel: integer deadlines go in, keys come out when due.
 //!
-//! It knows no futures, floats or phases. Ground rules:
+//! The wheel knows no futures, floats or phases. Ground rules:
 //!
 //! - A tick is a power of two of nanoseconds, and a slot holds a range of
-//!   ticks, but an entry keeps its exact deadline and the slot of the current
-//!   tick is compared entry by entry: nothing fires early, and what is due
-//!   at `now` fires at `now`.
-//! - The cursor is a tick at or before the last `now`, and never goes back. How
-//!   far ahead of it a deadline is names the level, so **of two entries with
-//!   one deadline the later never waits on a higher level**. When they meet in
-//!   a slot, the one that came down was inserted first: each slot has two lists,
-//!   of what came down and of what was inserted, each first in first out. What
-//!   comes out of a slot is sorted stably by deadline; no entry stores a sequence
-//!   number.
-//! - A slot of a higher level is spread over the lower ones (cascades) when the
-//!   cursor reaches its first tick; of several with that tick, the highest comes
-//!   first. Deadlines that have already passed wait in the cursor's own slot.
-//! - Nothing fires before `next_event_ns`, which makes a call that has nothing
-//!   to do a comparison, however many timers there are. The cursor jumps from
-//!   one occupied slot to the next, by bitmap, never tick by tick.
-//! - Cancelling does not touch the wheel: the owner forgets the key and
-//!   reports the death. See [`sweep`] for how dead entries leave.
+//!   ticks. An entry keeps its exact deadline, and the current slot is compared
+//!   entry by entry. So nothing fires early, and a timer that is due at `now`
+//!   fires at `now`.
+//! - The cursor is a tick at or before the latest `now`, and never goes back.
+//!   The distance of a deadline from the cursor selects the level. So **of two
+//!   entries with one deadline, the later one is never on a higher level**.
+//!   When they meet in a slot, the one from the higher level was inserted
+//!   first. So each slot has two first-in-first-out lists: one for entries from
+//!   above, one for inserted ones. The entries of a slot are sorted stably by
+//!   deadline when they leave it; no entry stores a sequence number.
+//! - A slot of a higher level *cascades* when the cursor reaches its first
+//!   tick: its entries are spread over the lower levels. Of several slots with
+//!   that tick, the highest comes first. An entry whose deadline has passed
+//!   goes to the cursor's own slot.
+//! - Nothing fires before `next_event_ns`. So a call that has nothing to do
+//!   costs one comparison, with any number of timers. The cursor jumps from one
+//!   occupied slot to the next, by bitmap, never tick by tick.
+//! - Cancelling does not touch the wheel. The key goes stale, its entry is then
+//!   *dead*, and the caller counts the death. See [`sweep`] for how dead
+//!   entries are removed.
 
 #![forbid(unsafe_code)]
 
@@ -36,17 +38,17 @@ use level::{LEVELS, Lane, Levels, Place, begins_higher, start_of, tick_of};
 use order::Order;
 use sweep::Sweeper;
 
-/// A timer that has fallen due.
+/// A timer: stored, or due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// When it was to fire, in nanoseconds of its clock.
+    /// The deadline, in nanoseconds of the timer's clock.
     pub(crate) deadline_ns: u64,
     /// The key it was inserted with.
     pub(crate) key: u64,
 }
 
 impl Due {
-    /// What stands where no timer does.
+    /// Fills the places of a chunk that hold no timer.
     const NEVER: Due = Due {
         deadline_ns: u64::MAX,
         key: 0,
@@ -55,13 +57,14 @@ impl Due {
 
 /// A hierarchical timer wheel over the whole range of `u64` nanoseconds.
 ///
-/// A key may be stored any number of times. Whether it lives is for the owner
-/// to say; a key that has died must stay dead while it is stored.
+/// A key may be stored any number of times. The caller decides whether a key is
+/// live. A dead key must stay dead while it is stored.
 #[derive(Debug)]
 pub(crate) struct Wheel {
-    /// No deadline in the wheel is earlier; at most the start of a slot.
+    /// No deadline in the wheel is earlier. If it is no deadline, it is the start
+    /// of a slot.
     next_event_ns: u64,
-    /// Where the wheel stands, as a tick.
+    /// The position of the wheel, as a tick.
     cursor: u64,
     /// The time of the last expiry.
     now_ns: u64,
@@ -70,7 +73,7 @@ pub(crate) struct Wheel {
     pool: Pool,
     sweeper: Sweeper,
     order: Order,
-    /// If known, an entry that no live one precedes. It may be dead itself.
+    /// An entry that no live entry precedes, if known. It may be dead.
     earliest: Option<Due>,
 }
 
@@ -101,14 +104,14 @@ impl Wheel {
         self.len
     }
 
-    /// Stores `key` until `deadline_ns`. A deadline that has already passed
-    /// is due at the next expiry.
+    /// Stores `key` until `deadline_ns`. If that has passed, the key is due at the
+    /// next expiry.
     #[inline(always)]
     pub(crate) fn insert(&mut self, deadline_ns: u64, key: u64) {
         let entry = Due { deadline_ns, key };
         if self.len == 0 {
-            // The cursor stands still while nothing happens; catching up
-            // saves the cascades from where it was left.
+            // The cursor does not move in an empty wheel. Moving it now saves the
+            // cascades from its last position.
             self.cursor = self.cursor.max(tick_of(self.now_ns));
             self.earliest = Some(entry);
         } else if self
@@ -122,12 +125,12 @@ impl Wheel {
         self.place(entry, Lane::Inserted);
     }
 
-    /// Appends to `due` everything with a deadline at or before `now_ns`, by
+    /// Appends all entries with a deadline at or before `now_ns` to `due`, by
     /// deadline, then by insertion.
     ///
-    /// `now_ns` may decrease, as the game clock does in a phase that the host
-    /// runs inside of fixed steps and outside of them. Nothing that is due is
-    /// lost then, and nothing fires before its deadline.
+    /// `now_ns` may decrease, as the game clock does in a phase that the host runs
+    /// both inside and outside of fixed steps. Even then, no due entry is lost, and
+    /// none fires before its deadline.
     pub(crate) fn expire(&mut self, now_ns: u64, due: &mut Vec<Due>) {
         self.now_ns = now_ns;
         if self.may_expire(now_ns) {
@@ -135,25 +138,26 @@ impl Wheel {
         }
     }
 
-    /// Whether something may be due at `now_ns`. If not, the time need not be told.
+    /// Whether something may be due at `now_ns`. If not, `expire` need not be
+    /// called.
     pub(crate) fn may_expire(&self, now_ns: u64) -> bool {
         now_ns >= self.next_event_ns
     }
 
-    /// Takes note that one of the inserted keys has died while it was stored.
+    /// Notes that a key has died while it was stored.
     ///
-    /// Looks at four entries on average and a few dozen at most, wherever the
-    /// sweep stands, and drops the dead ones among them. So the dead hardly
-    /// ever outnumber the living, as they were when the sweep's last turn
-    /// began, by more than a chunk or two; a fifth of them is usual.
+    /// Looks at four entries on average and a few dozen at most, at the position of
+    /// the sweep, and removes the dead ones among them. So the dead entries hardly
+    /// ever outnumber those that were live when the sweep's last turn began by more
+    /// than a chunk or two. Usually they are a fifth.
     pub(crate) fn note_dead(&mut self, is_live: impl FnMut(u64) -> bool) {
         self.len -= self.sweeper.pay(&mut self.levels, &mut self.pool, is_live);
     }
 
-    /// The earliest deadline of a live entry, exactly.
+    /// The exact earliest deadline of a live entry.
     ///
-    /// Remembered until that entry fires or dies; then the first occupied slots
-    /// are searched.
+    /// It is remembered until that entry fires or dies. Then the first occupied
+    /// slots are searched.
     pub(crate) fn earliest(&mut self, mut is_live: impl FnMut(u64) -> bool) -> Option<u64> {
         self.earliest = self.earliest.filter(|entry| is_live(entry.key));
         if self.earliest.is_none() {
@@ -164,7 +168,7 @@ impl Wheel {
         self.earliest.map(|entry| entry.deadline_ns)
     }
 
-    /// Looks on a level for a live entry before what is known as the earliest.
+    /// Searches a level for a live entry before `self.earliest`.
     fn search(&mut self, level: usize, is_live: &mut impl FnMut(u64) -> bool) {
         while let Some((place, tick)) = self.levels.first_of(level, self.cursor) {
             let earliest = self.earliest;
@@ -176,7 +180,7 @@ impl Wheel {
                 self.earliest = Some(earliest.filter(earlier).unwrap_or(found));
                 return;
             }
-            // All dead: drop them now rather than search them again.
+            // All are dead: drop them now rather than search them again.
             for mut list in self.take(place) {
                 while let Some(entries) = self.pool.pop_chunk(&mut list) {
                     self.len -= entries.len();
@@ -185,8 +189,8 @@ impl Wheel {
         }
     }
 
-    /// Shows every stored deadline and key to `f`, in no particular order,
-    /// dead entries included.
+    /// Calls `f` with every stored deadline and key, dead ones included, in no
+    /// particular order.
     pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
         let chunks = self.levels.lists().flat_map(|list| self.pool.chunks(list));
         for entry in chunks.flatten() {
@@ -194,7 +198,7 @@ impl Wheel {
         }
     }
 
-    /// Stores an entry where it belongs as seen from the cursor.
+    /// Stores an entry in its slot, seen from the cursor.
     #[inline(always)]
     fn place(&mut self, entry: Due, lane: Lane) {
         let tick = tick_of(entry.deadline_ns).max(self.cursor);
@@ -206,8 +210,8 @@ impl Wheel {
         }
     }
 
-    /// The same, where there is no room. The last thing that `place` does, which
-    /// so gets by without a stack frame.
+    /// The same for a list without room. It is the last call of `place`, which so
+    /// needs no stack frame.
     #[cold]
     #[inline(never)]
     fn place_in_new_chunk(&mut self, place: Place, lane: Lane, entry: Due) {
@@ -215,7 +219,7 @@ impl Wheel {
         self.pool.push_in_new_chunk(list, entry);
     }
 
-    /// Empties a slot and returns what was in it, by lane.
+    /// Empties a slot. Returns its lists, by lane.
     fn take(&mut self, place: Place) -> [List; 2] {
         self.sweeper.slot_taken(place);
         self.levels.take(place)
@@ -254,12 +258,12 @@ impl Wheel {
         self.earliest = self.earliest.filter(|entry| entry.deadline_ns > now_ns);
     }
 
-    /// Moves the cursor to a tick before which nothing waits, and spreads the
+    /// Moves the cursor to `tick`, before which no entry is stored, and spreads the
     /// slots of higher levels that begin there over the levels below.
     #[inline(never)]
     fn cascade(&mut self, tick: u64) {
-        // All are taken before the cursor moves: seen from there, they would be
-        // the last of their level.
+        // All slots are taken before the cursor moves. Seen from `tick`, they would
+        // be the last of their levels.
         let lists: [[List; 2]; LEVELS] = std::array::from_fn(|level| {
             let first = self.levels.first_of(level, self.cursor);
             let begins = first.filter(|&(place, start)| place.level > 0 && start == tick);
@@ -276,7 +280,7 @@ impl Wheel {
         }
     }
 
-    /// Moves the cursor's slot to `due`.
+    /// Moves all entries of the cursor's slot to `due`.
     fn drain(&mut self, due: &mut Vec<Due>) {
         for mut list in self.take(Place::of(self.cursor, self.cursor)) {
             while let Some(entries) = self.pool.pop_chunk(&mut list) {
@@ -285,8 +289,8 @@ impl Wheel {
         }
     }
 
-    /// Moves what is due at `now_ns` from the cursor's slot to `due`. Returns
-    /// the earliest deadline that stays.
+    /// Moves the entries of the cursor's slot that are due at `now_ns` to `due`.
+    /// Returns the earliest deadline that stays.
     fn drain_exactly(&mut self, now_ns: u64, due: &mut Vec<Due>) -> Option<u64> {
         let mut left: Option<u64> = None;
         for mut list in self.take(Place::of(self.cursor, self.cursor)) {
@@ -306,13 +310,13 @@ impl Wheel {
         left
     }
 
-    /// The live entry of a slot that falls due first.
+    /// The live entry of a slot with the earliest deadline.
     fn earliest_in(&self, place: Place, mut is_live: impl FnMut(u64) -> bool) -> Option<Due> {
         let mut earliest: Option<Due> = None;
         let lists = Lane::BOTH.map(|lane| self.levels.list(place, lane));
         let chunks = lists.into_iter().flat_map(|list| self.pool.chunks(list));
         for entry in chunks.flatten() {
-            // Liveness is asked last: it costs the owner a look-up.
+            // Liveness is checked last: it costs the caller a look-up.
             if earliest.is_none_or(|found| entry.deadline_ns < found.deadline_ns)
                 && is_live(entry.key)
             {

@@ -1,4 +1,4 @@
-//! Sorts what fell due, stably and without allocating in the steady state.
+//! Sorts due entries, stably and without allocating in the steady state.
 
 use super::Due;
 
@@ -8,8 +8,8 @@ const POSITION_BITS: u32 = 32;
 /// Reused buffers, as large as the largest unsorted slot so far.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Positions in the order of deadlines; while sorting, often with the
-    /// deadline packed on top.
+    /// Positions in the order of deadlines. During the sort, mostly with the
+    /// deadline packed above.
     positions: Vec<u64>,
     unsorted: Vec<Due>,
 }
@@ -22,7 +22,7 @@ impl Order {
         }
     }
 
-    /// Entries that can be sorted without allocating.
+    /// How many entries can be sorted without allocating.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         self.positions.capacity().min(self.unsorted.capacity())
@@ -44,8 +44,8 @@ impl Order {
         if (high - low) >> (u64::BITS - POSITION_BITS) == 0
             && due.len() as u64 >> POSITION_BITS == 0
         {
-            // The usual case: deadlines so close that deadline and position
-            // fit in one word, and words sort several times faster.
+            // The usual case: the deadlines are so close that deadline and position
+            // fit in one word. Words sort several times faster.
             let words = (0..)
                 .zip(due.iter())
                 .map(|(position, entry)| (entry.deadline_ns - low) << POSITION_BITS | position);

@@ -1,37 +1,36 @@
-//! Takes dead entries out of the wheel, a little with every death.
+//! Removes dead entries from the wheel, a few with every death.
 //!
-//! An entry's owner cannot remove it, because nothing but a scan tells where
-//! it went when slots cascaded; a table that knew would slow down every timer
-//! for the sake of those that are cancelled. So a death is only counted, and
-//! pays for looking at [`ENTRIES_PER_DEATH`] entries, wherever the sweep
-//! stands.
+//! A caller cannot remove an entry by its key: only a scan finds where the
+//! entry went when slots cascaded. A table of positions would slow down every
+//! timer for the sake of those that are cancelled. So a death is only counted.
+//! It pays for looking at [`ENTRIES_PER_DEATH`] entries at the position of the
+//! sweep.
 //!
-//! A turn of the sweep goes through the levels from the highest to the
-//! lowest. Cascading takes entries the same way, so no dead entry can slip
-//! behind the sweep: a turn meets every entry that was there when it began.
-//! With `n` entries at its beginning, and for each death at most one insert,
-//! it is over after `n / (ENTRIES_PER_DEATH - 1)` deaths, and all the dead it
-//! leaves behind are from among these. With 4, `L` living and `D` dead turn
-//! into at most `(L + D) / 3` dead, which settles at `L / 2`, and at `L` just
-//! before a turn is over. (Entries that cascade meanwhile may be met twice,
-//! which delays a turn; but time that passes removes the dead as well.)
+//! A turn of the sweep goes through the levels from the highest to the lowest.
+//! Cascading moves entries the same way, so no dead entry can get behind the
+//! sweep: a turn meets every entry that was stored when it began. With `n`
+//! entries at its beginning, and at most one insert for each death, a turn ends
+//! after `n / (ENTRIES_PER_DEATH - 1)` deaths. All the dead that it leaves
+//! behind are among these. With 4, `L` live and `D` dead entries turn into at
+//! most `(L + D) / 3` dead. That settles at `L / 2`, and at `L` just before a
+//! turn ends. (Entries that cascade meanwhile may be met twice, which delays a
+//! turn. But expiry removes dead entries as well.)
 
 use super::chunk::{CHUNK, NIL, Pool};
 use super::level::{Lane, Levels, Place};
 
-/// Entries looked at for each death. Each costs the owner a look-up: 8 of
-/// them halve the dead and nearly double the cost of a cancelled timer.
+/// How many entries to look at for each death. Each costs the caller a look-up:
+/// 8 of them halve the dead, and nearly double the cost of a cancelled timer.
 const ENTRIES_PER_DEATH: usize = 4;
 
-/// How far the sweep has come.
+/// The position of the sweep.
 #[derive(Debug)]
 pub(super) struct Sweeper {
     place: Place,
     lane: Lane,
-    /// The last chunk of that list that was swept and still is there, or
-    /// [`NIL`].
+    /// The last chunk of that list that was swept and kept, or [`NIL`].
     previous: u32,
-    /// Entries paid for but not yet looked at.
+    /// How many entries have been paid for but not looked at.
     credit: usize,
 }
 
@@ -45,7 +44,7 @@ impl Sweeper {
         }
     }
 
-    /// The chunks of `place` are about to leave it. Some may come back.
+    /// Notes that the chunks of `place` are about to leave it. Some may return.
     pub(super) fn slot_taken(&mut self, place: Place) {
         if self.place == place {
             self.lane = Lane::Cascaded;
@@ -53,7 +52,7 @@ impl Sweeper {
         }
     }
 
-    /// Takes one more death into account. Returns how many entries went.
+    /// Counts one more death. Returns how many entries were removed.
     pub(super) fn pay(
         &mut self,
         levels: &mut Levels,
@@ -62,8 +61,8 @@ impl Sweeper {
     ) -> usize {
         self.credit += ENTRIES_PER_DEATH;
         let mut removed = 0;
-        // Whole chunks, and only when even a full one is paid for: eight deaths
-        // save up for its entries.
+        // Only whole chunks are swept, and only when a full one is paid for, which
+        // takes eight deaths.
         while self.credit >= CHUNK {
             let Some(swept) = self.sweep_chunk(levels, pool, &mut is_live) else {
                 self.credit = 0;
@@ -106,7 +105,7 @@ impl Sweeper {
     }
 }
 
-/// What sweeping a chunk came to.
+/// The result of sweeping a chunk.
 struct Swept {
     met: usize,
     removed: usize,

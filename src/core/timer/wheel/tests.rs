@@ -1,4 +1,4 @@
-//! The wheel against a sorted map, at the edges and in the long run.
+//! The wheel against a sorted map: at the edges, and in long random runs.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -11,7 +11,7 @@ const TICK: u64 = start_of(1);
 const SECOND: u64 = 1_000_000_000;
 const FRAME: u64 = SECOND / 60;
 
-/// A wheel and a sorted map that are told the same things.
+/// A wheel and a sorted map that receive the same operations.
 ///
 /// Keys count up, so they are also the order of insertion.
 struct Model {
@@ -25,7 +25,7 @@ struct Model {
 }
 
 impl Model {
-    /// A pair that has never seen an earlier time than `now`.
+    /// A pair whose clock starts at `now`.
     fn starting_at(now: u64) -> Self {
         let mut model = Self {
             wheel: Wheel::new(),
@@ -48,7 +48,7 @@ impl Model {
         key
     }
 
-    /// False if it has fired or been cancelled before.
+    /// Returns `false` if the timer has fired or been cancelled before.
     fn cancel(&mut self, deadline: u64, key: u64) -> bool {
         let was_live = self.live.remove(&key);
         if was_live {
@@ -90,7 +90,7 @@ impl Model {
         assert_eq!(earliest, expected);
     }
 
-    /// Everything stored is counted, and everything alive is stored.
+    /// Checks that everything stored is counted, and everything live is stored.
     fn check_contents(&self) {
         let mut stored = 0;
         let mut live = BTreeSet::new();
@@ -110,7 +110,7 @@ impl Model {
     }
 }
 
-/// A span from nothing to `u64::MAX`, all magnitudes alike.
+/// A span from 0 to `u64::MAX`, with all magnitudes equally likely.
 fn any_span(random: &mut Random) -> u64 {
     match random.below(8) {
         0 => random.below(3),
@@ -225,7 +225,7 @@ fn time_may_jump_from_zero_to_the_end() {
 }
 
 #[test]
-fn expiry_appends_to_what_is_there() {
+fn expiry_appends_to_the_due_entries() {
     let mut wheel = Wheel::new();
     let mut due = vec![Due {
         deadline_ns: 99,
@@ -254,7 +254,7 @@ fn time_that_went_backwards_loses_nothing() {
 }
 
 #[test]
-fn the_earliest_deadline_skips_the_dead_and_is_told_when_asked_again() {
+fn the_earliest_deadline_skips_the_dead_and_is_the_same_when_read_again() {
     let mut wheel = Wheel::new();
     assert_eq!(wheel.earliest(|_| true), None);
     for key in 0..10 {
@@ -281,7 +281,7 @@ fn the_earliest_deadline_may_wait_on_a_higher_level_than_a_later_one() {
 }
 
 #[test]
-fn a_key_set_again_after_it_fired_is_not_taken_for_the_old_timer() {
+fn a_key_inserted_again_after_it_fired_is_not_taken_for_the_old_timer() {
     for late_ns in [0, 1, SECOND] {
         let mut wheel = Wheel::new();
         wheel.insert(SECOND, 1);
@@ -325,12 +325,12 @@ fn a_new_wheel_has_allocated_nothing_and_a_small_one_stays_small() {
         wheel.insert(now + SECOND / 2, round);
         assert_eq!(expired(&mut wheel, now + SECOND / 2).len(), 1);
     }
-    // One that cascades, and one that its entries go to.
+    // One chunk that cascades, and one that its entries move to.
     assert_eq!(wheel.pool.count(), 2);
 }
 
-/// Timers that fire and are set again at once, for long enough that every
-/// slot has been used.
+/// Timers that fire and are inserted again at once, for long enough that every
+/// slot is used.
 #[test]
 fn a_steady_state_allocates_nothing() {
     let timers = 4_000;
@@ -402,11 +402,11 @@ fn chunks_in_no_list_are_free() {
 
 #[test]
 fn dead_entries_stay_below_the_most_that_lived() {
-    // Deaths that save up for the first chunk, and the chunk in progress.
+    // The deaths that pay for the first chunk, and the chunk in progress.
     let slack = 2 * CHUNK;
     let mut rng = Random(0x5EED_0003);
 
-    // Time-outs that hardly ever fire: as many live as `window`.
+    // Time-outs that hardly ever fire: `window` of them are live at a time.
     for window in [1, 100, 2_000] {
         for longest in [SECOND / 10, 5 * SECOND, 600 * SECOND] {
             let mut model = Model::starting_at(0);
@@ -429,7 +429,7 @@ fn dead_entries_stay_below_the_most_that_lived() {
         }
     }
 
-    // All cancelled, one after the other, oldest and youngest first.
+    // All are cancelled, one after the other, the oldest or the youngest first.
     for newest_first in [false, true] {
         let mut model = Model::starting_at(0);
         let mut timers: VecDeque<_> = (0..20_000)
@@ -520,8 +520,8 @@ fn beside_the_borders_the_wheel_does_what_a_sorted_map_does() {
     }
 }
 
-/// Random operations from starts around every power of two. Returns how many
-/// there were.
+/// Runs random operations from starts around every power of two. Returns how
+/// many operations there were.
 fn run_operations(seed: u64, rounds: u64, operations_each: u64) -> u64 {
     println!("seed {seed:#x}");
     let mut rng = Random(seed);

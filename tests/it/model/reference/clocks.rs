@@ -1,4 +1,4 @@
-//! Time, as the host tells it.
+//! Time, from the dt that the host passes.
 
 use framestep::Phase;
 

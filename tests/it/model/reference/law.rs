@@ -58,7 +58,7 @@ pub(super) fn place(wait: &Wait) -> impl Ord + use<> {
         | Kind::Join(_)
         | Kind::Frames(1)
         | Kind::Steps(1, _) => (0, 0, 0, order),
-        // Those who count, frames before steps.
+        // Counts, frames before steps.
         Kind::Frames(frames) => (1, 0, wait.frame + frames, order),
         Kind::Steps(..) => (1, 1, 0, order),
         // Timers, clock by clock.

@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// The waits that an ended coroutine has left behind are nobody's.
+    /// The waits that an ended coroutine has left behind belong to no coroutine.
     pub(super) fn leave_waits(&mut self, coroutine: usize) {
         for at in 0..self.waits.len() {
             if self.waits[at].coroutine == Some(coroutine) {

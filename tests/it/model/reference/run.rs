@@ -30,7 +30,7 @@ impl Core {
             state.clocks.begin_run(phase);
             state.begin_run(phase)
         };
-        // What a combinator has to hear, it hears before anybody is polled.
+        // The wakers of combinators are called before any coroutine is polled.
         self.fire(wakers);
         while let Some(coroutine) = self.next_of_run() {
             self.poll(coroutine);
@@ -48,7 +48,7 @@ impl Core {
         }
     }
 
-    /// Who is polled next.
+    /// The coroutine that is polled next.
     fn next_of_run(&self) -> Option<usize> {
         let joins = {
             let mut state = self.state.borrow_mut();
@@ -77,7 +77,7 @@ impl Core {
                 }
                 state.remember(coroutine, place.phase, place.cause);
             } else if too_often {
-                // It goes on in the next run.
+                // It continues in the next run.
                 state.arrive(coroutine, place.phase);
             } else {
                 if place.cause == Cause::Wake {
@@ -200,7 +200,7 @@ impl State {
     fn joiners_go_first(&mut self, joins: &[u64]) {
         let mut joiners: Vec<(usize, u64)> = Vec::new();
         for &name in joins {
-            // One that has been dropped meanwhile, or looked at, makes nobody due.
+            // A wait that has been dropped or polled meanwhile makes no coroutine due.
             let Some(joiner) = self.joiner(name) else {
                 continue;
             };

@@ -19,7 +19,7 @@ pub(super) struct State {
     pub(super) waits: Vec<Wait>,
     /// The first one is the executor's own.
     pub(super) owners: Vec<Owner>,
-    /// Who is ready, and in which phase.
+    /// The coroutines that are ready, and in which phase.
     pub(super) arrivals: Vec<Arrival>,
     /// The coroutines that are being polled, from the outermost one on.
     pub(super) polling: Vec<usize>,
@@ -45,11 +45,11 @@ pub(super) struct State {
 /// A run that is under way.
 pub(super) struct Run {
     pub(super) phase: Phase,
-    /// Who is polled in it, in order.
+    /// The coroutines that are polled in it, in order.
     pub(super) queue: VecDeque<Place>,
     /// Joins whose coroutine has ended since the last poll, in order.
     pub(super) joins: Vec<u64>,
-    /// Who was polled in it for a wake by others, once for each time.
+    /// The coroutines that were polled in it for a wake by others, once for each time.
     pub(super) woken: Vec<usize>,
 }
 

@@ -15,7 +15,7 @@ use crate::model::system;
 use crate::model::trace::Got;
 use crate::model::world::groups;
 
-/// The future is asked first.
+/// The future is polled first.
 pub(super) fn timeout(
     core: &Rc<Core>,
     length: Length,
@@ -45,7 +45,7 @@ pub(super) async fn two_by_two(waits: Vec<system::Waiting>) -> Got {
     Got::All(all)
 }
 
-/// A condition is asked when it is due.
+/// A condition is checked when it is due.
 pub(super) fn condition(
     core: &Rc<Core>,
     phase: Phase,

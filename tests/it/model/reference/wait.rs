@@ -184,7 +184,7 @@ impl Core {
             return false;
         }
         if !wait.stays_ready {
-            // It goes on, behind the others.
+            // It continues, behind the others.
             wait.ready = false;
             wait.order = order;
             return false;

@@ -1,4 +1,4 @@
-//! Wakes: who becomes ready, in which run.
+//! Wakes: which coroutine becomes ready, in which run.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -23,7 +23,7 @@ thread_local! {
     static POLLED: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Gives an executor its number.
+/// Assigns an executor its number.
 pub(super) fn register(core: &Rc<Core>) -> usize {
     CORES.with_borrow_mut(|cores| {
         cores.push(Rc::downgrade(core));

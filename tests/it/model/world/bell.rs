@@ -1,4 +1,4 @@
-//! An event of no executor: it wakes those who wait for it.
+//! An event without an executor: it wakes its waiters.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -31,7 +31,7 @@ struct World<S: System> {
     flags: [Cell<bool>; 3],
     bells: [Bell; 3],
     coroutines: RefCell<Vec<Entry<S>>>,
-    /// Waits that nobody awaits for the moment.
+    /// Waits that no coroutine awaits at present.
     loose: RefCell<Vec<Loose>>,
     /// How many steps the host has done.
     steps: Cell<usize>,
@@ -214,7 +214,7 @@ impl<S: System> World<S> {
         Some(Me::coroutine(self.clone(), seat, who, script))
     }
 
-    /// Drops whatever is left.
+    /// Drops all that is left.
     fn close(&self) {
         for seat in &self.seats {
             seat.system.close();

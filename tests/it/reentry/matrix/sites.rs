@@ -72,7 +72,7 @@ pub(super) async fn behind_a_waker_that_acts(act: Act) {
         let poll = wait.as_mut().poll(&mut Context::from_waker(&first));
         assert!(poll.is_pending());
         poll_fn(|cx| {
-            // Where the foreign waker leads to nobody, this one does.
+            // The foreign waker wakes no coroutine, this one does.
             cx.waker().wake_by_ref();
             wait.as_mut().poll(&mut Context::from_waker(&second))
         })
