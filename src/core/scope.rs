@@ -43,8 +43,11 @@ pub(crate) struct Scope<'c> {
     /// The key of the wait by which the coroutine is being resumed, if it is by a
     /// wait.
     resumed: Cell<WaitKey>,
-    /// The address of the waker in the `Context` of the poll under way.
+    /// The scope's own waker, beside it in `enter_as`.
     waker: Cell<*const Waker>,
+    /// The address of the waker in the `Context` of the poll under way: that of the
+    /// scope, or of the task. It is only compared.
+    lent: Cell<*const Waker>,
     /// The owner of the behaviour whose callback runs, if this is such a call.
     owner: Option<OwnerIndex>,
     outer: *const Scope<'static>,
@@ -95,13 +98,13 @@ impl<'c> Scope<'c> {
         self.owner
     }
 
-    /// The context to poll with. It carries the waker that this scope lends.
+    /// The context to poll with. It carries the scope's own waker.
     #[inline(always)]
     pub(crate) fn context(&self) -> Context<'_> {
-        // SAFETY: the pointer is aligned and not null, since it was made from a
-        // reference. Its waker is alive: it is this scope's own, which lives as
-        // long as the scope, or one that a `Lends` borrows. Only shared references
-        // to it exist.
+        // SAFETY: the pointer is aligned and not null, since `enter_as` made it from a
+        // reference, before it handed out the scope. That waker lives in the same
+        // function as the scope, so as long as all borrows of the scope, and only
+        // shared references to it exist.
         Context::from_waker(unsafe { &*self.waker.get() })
     }
 
@@ -110,7 +113,7 @@ impl<'c> Scope<'c> {
     /// this coroutine.
     #[inline(always)]
     pub(crate) fn lends(&self, cx: &Context<'_>) -> bool {
-        ptr::eq(cx.waker(), self.waker.get())
+        ptr::eq(cx.waker(), self.lent.get())
     }
 
     /// The coroutine being polled, if `cx` carries its own waker.
@@ -119,10 +122,11 @@ impl<'c> Scope<'c> {
         if self.lends(cx) { self.current() } else { None }
     }
 
-    /// Lends the coroutine's own waker until the result is dropped.
+    /// Calls `f` with a context that carries `own`, the waker of the coroutine.
     #[inline]
-    pub(crate) fn lend<'w>(&'w self, own: &'w Waker) -> Lends<'w> {
-        Lends(&self.waker, self.waker.replace(own))
+    pub(crate) fn lend<R>(&self, own: &Waker, f: impl FnOnce(&mut Context<'_>) -> R) -> R {
+        let _back = LendsBack(&self.lent, self.lent.replace(own));
+        f(&mut Context::from_waker(own))
     }
 
     /// A waker of the current coroutine that may leave the executor.
@@ -168,10 +172,10 @@ impl<'c> Scope<'c> {
     }
 }
 
-/// Lends the previous waker again when it is dropped.
-pub(crate) struct Lends<'w>(&'w Cell<*const Waker>, *const Waker);
+/// Notes the previous waker as the one that is lent, when it is dropped.
+struct LendsBack<'a>(&'a Cell<*const Waker>, *const Waker);
 
-impl Drop for Lends<'_> {
+impl Drop for LendsBack<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.set(self.1);
@@ -241,6 +245,7 @@ fn enter_as<'c, R>(
         current: Cell::new(current),
         resumed: Cell::new(WaitKey::NOT_A_WAIT),
         waker: Cell::new(ptr::null()),
+        lent: Cell::new(ptr::null()),
         owner,
         outer,
         depth,
@@ -251,6 +256,7 @@ fn enter_as<'c, R>(
     // outlives this waker, which is never handed out by value.
     let waker = ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, &LENT)) });
     scope.waker.set(&raw const *waker);
+    scope.lent.set(&raw const *waker);
     let _leave = Leave(outer);
     INNERMOST.set((&raw const scope).cast());
     f(&scope)

@@ -128,7 +128,7 @@ impl CoroutineInfo {
 
     /// Whether nothing can resume it any more (see [`Wait::Never`]). It can still
     /// be stopped.
-    pub fn waits_for_ever(&self) -> bool {
+    pub fn never_resumes(&self) -> bool {
         self.wait == Some(Wait::Never)
     }
 

@@ -161,7 +161,7 @@ impl Snapshot {
             }
             writeln!(f, "{}: a cycle that never ends", cycle[0])?;
         }
-        for coroutine in self.iter().filter(|c| c.waits_for_ever()) {
+        for coroutine in self.iter().filter(|c| c.never_resumes()) {
             let name = short(coroutine.name());
             writeln!(
                 f,

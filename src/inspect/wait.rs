@@ -25,7 +25,7 @@ pub enum Wait {
         /// The phase.
         phase: Phase,
     },
-    /// A condition, checked in every frame or fixed step.
+    /// A condition, checked in each run of the phase.
     Condition {
         /// The phase in which it is checked.
         phase: Phase,

@@ -203,31 +203,29 @@ impl Core {
                 .tasks
                 .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
             if let Some(own) = own.flatten() {
-                let _lent = scope.lend(&own);
-                return self.poll_on_own_clock(scope, task, phase);
+                return scope.lend(&own, |cx| self.poll_on_own_clock(task, phase, cx));
             }
         }
-        self.poll_on_own_clock(scope, task, phase)
+        self.poll_on_own_clock(task, phase, &mut scope.context())
     }
 
     #[inline]
-    fn poll_on_own_clock(&self, scope: &Scope<'_>, task: Task<'_>, phase: PhaseIndex) -> Polled {
+    fn poll_on_own_clock(&self, task: Task<'_>, phase: PhaseIndex, cx: &mut Context<'_>) -> Polled {
         if task.has(Flags::CLOCK_OR_WATCHED) || self.clock.has_view() {
-            self.poll_watched(scope, task, phase)
+            self.poll_watched(task, phase, cx)
         } else {
-            self.tasks.poll(task, phase, &mut scope.context())
+            self.tasks.poll(task, phase, cx)
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn poll_watched(&self, scope: &Scope<'_>, task: Task<'_>, phase: PhaseIndex) -> Polled {
+    fn poll_watched(&self, task: Task<'_>, phase: PhaseIndex, cx: &mut Context<'_>) -> Polled {
         let _shown = self.show_clock_of(task);
-        let mut cx = scope.context();
         if task.has(Flags::WATCHED) {
-            self.watched(task, || self.tasks.poll(task, phase, &mut cx))
+            self.watched(task, || self.tasks.poll(task, phase, cx))
         } else {
-            self.tasks.poll(task, phase, &mut cx)
+            self.tasks.poll(task, phase, cx)
         }
     }
 

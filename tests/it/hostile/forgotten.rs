@@ -258,7 +258,7 @@ fn handles_owners_clocks_and_remotes_leak_and_their_coroutines_continue_to_the_e
     forget(lasting(&executor, &drops).finished());
     let paused = executor.owner();
     paused.pause();
-    paused.spawn(async { unreachable!("it is paused for ever") });
+    paused.spawn(async { unreachable!("it stays paused") });
     forget(paused);
     for _ in 0..20 {
         executor.run_frame(0.25);

@@ -239,7 +239,6 @@ fn expiry_appends_to_the_due_entries() {
 }
 
 #[test]
-#[cfg(not(debug_assertions))]
 fn time_that_went_backwards_loses_nothing() {
     let mut wheel = Wheel::new();
     wheel.insert(50 * SECOND, 0);
