@@ -18,7 +18,12 @@ pub use scripts::Scripts;
 pub use start::{
     CommandsScriptsExt, EntityCommandsScriptsExt, EntityWorldScriptsExt, WorldScriptsExt,
 };
-pub use wait::{Events, Messages, messages, next_event, next_message};
+#[cfg(feature = "asset")]
+pub use wait::{AssetFailed, WaitForAsset, wait_for_asset};
+pub use wait::{
+    ComponentChanged, Events, Messages, WaitUntilWorld, messages, next_event, next_message,
+    wait_until_world,
+};
 #[cfg(feature = "state")]
 pub use wait::{next_transition, state_entered, state_exited, wait_for_state};
 

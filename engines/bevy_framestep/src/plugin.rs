@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use bevy_app::{
-    App, First, FixedMainScheduleOrder, FixedUpdate, Last, MainScheduleOrder, Plugin, PostUpdate,
-    PreUpdate, Update,
+    App, First, FixedMain, FixedMainScheduleOrder, FixedUpdate, Last, MainScheduleOrder, Plugin,
+    PostUpdate, PreUpdate, Update,
 };
 use bevy_ecs::intern::Interned;
 use bevy_ecs::prelude::*;
@@ -22,14 +22,6 @@ use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step, 
 /// [`ScriptSystems::Run`].
 #[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RunScripts(pub Phase);
-
-/// Before the first schedule of a fixed step.
-#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
-struct BeginFixedStep;
-
-/// After the last schedule of a fixed step.
-#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
-struct EndFixedStep;
 
 /// What the plugin adds to schedules, for systems that have to come before or after.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -206,11 +198,14 @@ impl Plugin for FramestepPlugin {
                 .in_set(ScriptSystems::BeginFrame)
                 .after(TimeSystems),
         );
-        add_schedule(app, BeginFixedStep).add_systems(begin_fixed_step);
-        add_schedule(app, EndFixedStep).add_systems(end_fixed_step);
-        let mut fixed = app.world_mut().resource_mut::<FixedMainScheduleOrder>();
-        fixed.labels.insert(0, BeginFixedStep.intern());
-        fixed.labels.push(EndFixedStep.intern());
+        // Around all schedules of a step.
+        app.add_systems(
+            FixedMain,
+            (
+                begin_fixed_step.before(FixedMain::run_fixed_main),
+                end_fixed_step.after(FixedMain::run_fixed_main),
+            ),
+        );
 
         // Each goes right behind its schedule, so the last one comes first.
         for &(phase, schedule) in self.phases.iter().rev() {

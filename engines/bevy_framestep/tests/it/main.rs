@@ -1,5 +1,7 @@
 //! The plugin in headless apps, on manual time.
 
+mod changes;
+mod conditions;
 mod entities;
 mod panics;
 mod schedules;
