@@ -255,3 +255,50 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     drop(executor);
     world.flush();
 }
+
+/// When the scripts need the next frame, counted from the present one: zero as long as one
+/// of them is awake, the time of the next timer if all sleep. `None`: they need no frame
+/// until something wakes one of them.
+///
+/// For apps that sleep meanwhile. A script is awake if it waits for a frame, for a phase
+/// or for a condition, or has something to read.
+///
+/// A timer on a clock that Bevy pauses or slows down looks closer than it is.
+///
+/// # Panics
+///
+/// If the scripts are running, or if the plugin is missing.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bevy_app::App;
+/// use bevy_framestep::next_frame_in;
+/// use bevy_framestep::prelude::*;
+/// use bevy_time::TimePlugin;
+///
+/// let mut app = App::new();
+/// app.add_plugins((TimePlugin, FramestepPlugin::default()));
+/// let script = app.world_mut().start_script(|| wait_seconds(2));
+/// app.update();
+/// assert_eq!(next_frame_in(app.world()), Some(Duration::from_secs(2)));
+/// script.stop();
+/// assert_eq!(next_frame_in(app.world()), None);
+/// ```
+#[track_caller]
+pub fn next_frame_in(world: &World) -> Option<Duration> {
+    let shared = Shared::of(world);
+    let Ok(executor) = shared.executor.try_borrow() else {
+        already_running();
+    };
+    // Both are asked each time: each counts as a look, after which `on_wake` is called.
+    let (is_ready, deadline) = (executor.has_ready(), executor.next_deadline());
+    let feeds = shared.feeds.borrow();
+    let has_news = || feeds.iter().any(|(_, feed)| feed.has_news(world));
+    if is_ready || !shared.conditions.is_empty() || has_news() {
+        return Some(Duration::ZERO);
+    }
+    deadline
+}

@@ -9,10 +9,11 @@ pub mod prelude;
 mod scripts;
 mod start;
 mod wait;
+mod wake;
 
 pub use access::{ScriptEntity, commands, resource, resource_mut, trigger, write_message};
 pub use error::Missing;
-pub use executor::{Framestep, run_scripts};
+pub use executor::{Framestep, next_frame_in, run_scripts};
 pub use plugin::{FramestepPlugin, RunScripts, ScriptSystems};
 pub use scripts::Scripts;
 pub use start::{

@@ -63,6 +63,15 @@ impl Conditions {
         }
     }
 
+    /// Whether no script waits for one.
+    pub(crate) fn is_empty(&self) -> bool {
+        let lists = self.lists.borrow();
+        let mut all = lists
+            .iter()
+            .flat_map(|(phase, list)| list.iter().map(|of| (*phase, of)));
+        !all.any(|(phase, condition)| condition.state.get() == State::Listed(phase))
+    }
+
     /// Asks those of `phase`, and wakes the scripts of those that hold.
     pub(crate) fn ask(&self, world: &World, phase: Phase) {
         let mut list = match self.lists.borrow_mut().iter_mut().find(|of| of.0 == phase) {

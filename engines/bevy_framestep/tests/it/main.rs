@@ -10,6 +10,7 @@ mod states;
 mod threads;
 mod time;
 mod waits;
+mod wake;
 mod world;
 
 use std::time::Duration;
