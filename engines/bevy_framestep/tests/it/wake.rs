@@ -75,9 +75,9 @@ fn from_another_thread() {
     app.update();
     woken(&wakes);
     let sends = move || {
-        senders
-            .into_iter()
-            .for_each(|sender| sender.send(()).unwrap())
+        for sender in senders {
+            sender.send(()).unwrap();
+        }
     };
     thread::spawn(sends).join().unwrap();
     assert_eq!(woken(&wakes), 1);
@@ -137,7 +137,7 @@ fn timers() {
         move || {
             woken
                 .send(thread::current().name().map(str::to_string))
-                .unwrap()
+                .unwrap();
         }
     }));
     app.finish();

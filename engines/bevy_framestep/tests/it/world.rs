@@ -2,6 +2,7 @@
 
 use bevy_app::Update;
 use bevy_ecs::prelude::*;
+use bevy_framestep::framestep::CoroutineInfo;
 use bevy_framestep::prelude::*;
 use bevy_framestep::{Framestep, Missing};
 
@@ -174,7 +175,7 @@ fn names() {
     app.world_mut().flush();
     let snapshot = app.world().non_send::<Framestep>().handle().snapshot();
     let snapshot = snapshot.unwrap();
-    let names: Vec<&str> = snapshot.iter().map(|script| script.name()).collect();
+    let names: Vec<&str> = snapshot.iter().map(CoroutineInfo::name).collect();
     let expected = ["it::world::rain", "it::world::patrol", "it::world::patrol"];
     assert_eq!(names, expected);
 }
