@@ -1,7 +1,7 @@
 //! What a script costs in a frame of Bevy: `bevy_framestep` beside `bevy_defer` and
 //! `bevy_flurx`, in one process, in turns. Prints a table in Markdown.
 //!
-//! `cargo run --release [-- --rounds N] [--scripts N]`
+//! `cargo run --release --ignore-rust-version [-- --rounds N] [--scripts N] [--row TEXT]`
 
 mod measure;
 mod subject;
@@ -14,6 +14,8 @@ use crate::measure::{Cost, costs};
 use crate::subject::Subject;
 use crate::workload::{FRAMES_PER_SECOND, Workload};
 
+const USAGE: &str = "usage: [--rounds N] [--scripts N] [--row TEXT]";
+
 const ROWS: [(Workload, &str); 5] = [
     (Workload::Move, "move a component in each frame"),
     (Workload::Frame, "wait for the next frame, and again"),
@@ -22,23 +24,30 @@ const ROWS: [(Workload, &str); 5] = [
     (Workload::Fire, "sleep a second and go on, per timer"),
 ];
 
+const EMPTY: &str = "an app without scripts, per update";
+
 struct Options {
+    /// With 10,000 scripts; more with fewer.
     rounds: usize,
     sizes: Vec<u64>,
+    /// Part of the names of the rows that are measured.
+    row: String,
 }
 
 impl Options {
     /// `None`: they make no sense.
     fn parse(mut args: impl Iterator<Item = String>) -> Option<Self> {
         let mut options = Options {
-            rounds: 41,
+            rounds: 21,
             sizes: vec![1_000, 10_000],
+            row: String::new(),
         };
         while let Some(arg) = args.next() {
             let value = args.next()?;
             match arg.as_str() {
                 "--rounds" => options.rounds = value.parse().ok().filter(|&rounds| rounds > 0)?,
                 "--scripts" => options.sizes = vec![value.parse().ok().filter(|&n| n > 0)?],
+                "--row" => options.row = value,
                 _ => return None,
             }
         }
@@ -48,14 +57,15 @@ impl Options {
 
 fn main() -> ExitCode {
     let Some(options) = Options::parse(env::args().skip(1)) else {
-        eprintln!("usage: [--rounds N] [--scripts N]");
+        eprintln!("{USAGE}");
         return ExitCode::FAILURE;
     };
     let peers = [Subject::Framestep, Subject::Defer, Subject::Flurx];
     let names: Vec<&str> = peers.iter().map(|subject| subject.name()).collect();
     println!("| each script, in ns | scripts | {} |", names.join(" | "));
     println!("|---|--:|--:|--:|--:|");
-    for (workload, name) in ROWS {
+    let is_wanted = |name: &str| name.contains(&options.row);
+    for (workload, name) in ROWS.into_iter().filter(|row| is_wanted(row.1)) {
         for &scripts in &options.sizes {
             // Of those that sleep a second, one in 64 goes on in a frame.
             let in_a_frame = if workload == Workload::Fire {
@@ -68,16 +78,13 @@ fn main() -> ExitCode {
             println!("| {name} | {scripts} | {} |", cells.join(" | "));
         }
     }
-    let costs = costs(Workload::Empty, 0, options.rounds);
-    let cells = peers.map(|subject| cell(&costs, subject, 1.0));
-    println!(
-        "| an app without scripts, per update | 0 | {} |",
-        cells.join(" | ")
-    );
-    eprintln!(
-        "Bevy alone: {:.0} ns per update",
-        of(&costs, Subject::Bare).ns
-    );
+    if is_wanted(EMPTY) {
+        let costs = costs(Workload::Empty, 0, options.rounds);
+        let cells = peers.map(|subject| cell(&costs, subject, 1.0));
+        println!("| {EMPTY} | 0 | {} |", cells.join(" | "));
+        let bare = of(&costs, Subject::Bare).ns;
+        eprintln!("Bevy alone: {bare:.0} ns per update");
+    }
     ExitCode::SUCCESS
 }
 

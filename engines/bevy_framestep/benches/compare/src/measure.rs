@@ -8,6 +8,10 @@ use bevy::app::App;
 use crate::subject::Subject;
 use crate::workload::{FRAMES_PER_SECOND, Progress, Workload};
 
+/// How many updates a turn has: a second of them, in which all scripts that sleep a second
+/// are due once.
+const UPDATES: u64 = FRAMES_PER_SECOND;
+
 /// What an update costs a subject more than it costs Bevy alone.
 pub(crate) struct Cost {
     pub(crate) subject: Subject,
@@ -19,7 +23,8 @@ pub(crate) struct Cost {
 
 /// Measures all subjects in turns, each of which begins with another one.
 pub(crate) fn costs(workload: Workload, scripts: u64, rounds: usize) -> Vec<Cost> {
-    let updates = updates_per_turn(scripts);
+    // Short turns, so that all see the same machine; more of them where they are shorter.
+    let rounds = rounds * (10_000 / scripts.clamp(100, 10_000)) as usize;
     let mut apps: Vec<App> = Subject::ALL
         .iter()
         .map(|subject| subject.app(workload, scripts))
@@ -37,14 +42,14 @@ pub(crate) fn costs(workload: Workload, scripts: u64, rounds: usize) -> Vec<Cost
             let app = &mut apps[index];
             let before = Progress::of(app);
             let start = Instant::now();
-            for _ in 0..updates {
+            for _ in 0..UPDATES {
                 app.update();
             }
             times[index] = start.elapsed();
             let after = Progress::of(app);
             let of_bare = Subject::ALL[index] == Subject::Bare;
             let scripts = if of_bare { 0 } else { scripts };
-            workload.check(scripts, updates, &before, &after);
+            workload.check(scripts, UPDATES, &before, &after);
         }
     }
     for (subject, app) in Subject::ALL.iter().zip(&mut apps) {
@@ -58,7 +63,7 @@ pub(crate) fn costs(workload: Workload, scripts: u64, rounds: usize) -> Vec<Cost
         times[index.expect("it is one of all")].as_nanos() as f64
     };
     let above_bare = |subject: Subject| {
-        let of = |times| (of(subject, times) - of(Subject::Bare, times)) / updates as f64;
+        let of = |times| (of(subject, times) - of(Subject::Bare, times)) / UPDATES as f64;
         times.iter().map(of).collect::<Vec<f64>>()
     };
     let framestep = above_bare(Subject::Framestep);
@@ -73,20 +78,14 @@ pub(crate) fn costs(workload: Workload, scripts: u64, rounds: usize) -> Vec<Cost
     };
     let mut costs: Vec<Cost> = Subject::ALL.map(cost).into();
     let bare = times.iter().map(|times| of(Subject::Bare, times));
-    costs[0].ns = median(bare.map(|ns| ns / updates as f64).collect());
+    costs[0].ns = median(bare.map(|ns| ns / UPDATES as f64).collect());
     costs
-}
-
-/// Whole seconds, so that the scripts that sleep a second are due equally often.
-fn updates_per_turn(scripts: u64) -> u64 {
-    let seconds = 10_000 / scripts.max(100);
-    FRAMES_PER_SECOND * seconds.clamp(1, 20)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
-    if values.len() % 2 == 0 {
+    if values.len().is_multiple_of(2) {
         f64::midpoint(values[middle - 1], values[middle])
     } else {
         values[middle]
