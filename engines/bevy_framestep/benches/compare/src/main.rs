@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let peers = [Subject::Framestep, Subject::Defer, Subject::Flurx];
-    let names: Vec<&str> = peers.iter().map(|subject| subject.name()).collect();
+    let names = peers.map(|subject| format!("`{}`", subject.name()));
     println!("| each script, in ns | scripts | {} |", names.join(" | "));
     println!("|---|--:|--:|--:|--:|");
     let is_wanted = |name: &str| name.contains(&options.row);
