@@ -224,7 +224,7 @@ impl FramestepPlugin {
     /// let plugin = FramestepPlugin::default().wake_with(|world| {
     ///     let proxy = EventLoopProxy::clone(world.resource::<EventLoopProxyWrapper>());
     ///     // It fails when the event loop has ended.
-    ///     move || drop(proxy.send_event(WinitUserEvent::WakeUp))
+    ///     move || _ = proxy.send_event(WinitUserEvent::WakeUp)
     /// });
     /// # let _ = plugin;
     /// ```
