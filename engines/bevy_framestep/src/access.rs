@@ -7,7 +7,7 @@ use framestep::{Coroutine, handle, with, with_ref};
 
 use crate::error::Missing;
 use crate::scripts::{nobody, owner_of};
-use crate::wait::{self, Events};
+use crate::wait::{self, ComponentChanged, Events};
 
 /// What scripts do with an entity.
 ///
@@ -134,8 +134,10 @@ pub trait ScriptEntity: Copy {
     ///
     /// # Resumes
     ///
-    /// In Update. The entity is asked in every Update from the next frame on, like the
-    /// condition of [`wait_until`](framestep::wait_until).
+    /// In Update, or in another phase with [`in_phase`](ComponentChanged::in_phase). The
+    /// entity is asked in every run of that phase from the next frame on, in the fixed
+    /// phase from the next step on, like the condition of
+    /// [`wait_until`](framestep::wait_until).
     ///
     /// # Errors
     ///
@@ -159,7 +161,7 @@ pub trait ScriptEntity: Copy {
     /// }
     /// ```
     #[track_caller]
-    fn changed<C: Component>(self) -> impl Future<Output = Result<(), Missing>> + use<Self, C>;
+    fn changed<C: Component>(self) -> ComponentChanged<C>;
 
     /// Waits for the next event of that type on the entity, after this call.
     ///
@@ -264,8 +266,8 @@ impl ScriptEntity for Entity {
     }
 
     #[track_caller]
-    fn changed<C: Component>(self) -> impl Future<Output = Result<(), Missing>> + use<C> {
-        wait::changed::<C>(self)
+    fn changed<C: Component>(self) -> ComponentChanged<C> {
+        ComponentChanged::new(self)
     }
 
     #[track_caller]

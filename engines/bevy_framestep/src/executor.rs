@@ -10,7 +10,7 @@ use bevy_ecs::world::World;
 use bevy_time::{Fixed, Real, Time, Virtual};
 use framestep::{Executor, Handle, Phase};
 
-use crate::wait::Feed;
+use crate::wait::{Conditions, Feed};
 
 /// The executor of the scripts, as a non-send resource: [`NonSend<Framestep>`] in a
 /// system.
@@ -50,6 +50,7 @@ pub(crate) struct Shared {
     seen: Seen,
     /// By type, in the order in which they were first asked for.
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
+    conditions: Conditions,
 }
 
 /// How far Bevy's clocks had got when they were last read.
@@ -73,7 +74,8 @@ impl Framestep {
                 executor: RefCell::new(executor),
                 handle,
                 seen,
-                feeds: RefCell::new(Vec::new()),
+                feeds: RefCell::default(),
+                conditions: Conditions::default(),
             }),
         });
     }
@@ -125,6 +127,10 @@ impl Shared {
         &self.handle
     }
 
+    pub(crate) fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
     #[track_caller]
     fn borrow_mut(&self) -> RefMut<'_, Executor> {
         match self.executor.try_borrow_mut() {
@@ -168,29 +174,31 @@ fn already_running() -> ! {
     )
 }
 
-/// How far a clock has gone since it was last read.
+/// How far a clock has gone since it was last read. `None`: there is no such clock.
 ///
 /// The difference of two readings, so that nothing is lost however a clock is advanced.
 /// One that was set back counts as if its latest step had been made from there.
-fn went<C: Default + Send + Sync + 'static>(seen: &Cell<Duration>, world: &World) -> Duration {
-    let Some(time) = world.get_resource::<Time<C>>() else {
-        return Duration::ZERO;
-    };
+fn went<C: Default + Send + Sync + 'static>(
+    seen: &Cell<Duration>,
+    world: &World,
+) -> Option<Duration> {
+    let time = world.get_resource::<Time<C>>()?;
     let now = time.elapsed();
     let before = seen.replace(now);
-    now.checked_sub(before).unwrap_or_else(|| time.delta())
+    Some(now.checked_sub(before).unwrap_or_else(|| time.delta()))
 }
 
 /// Begins a frame of the scripts, by how far Bevy's clocks have gone.
 pub(crate) fn begin_frame(world: &mut World) {
-    assert!(
-        world.contains_resource::<Time<Virtual>>() && world.contains_resource::<Time<Real>>(),
-        "scripts need Bevy's clocks: add `TimePlugin`, which is part of `DefaultPlugins` and \
-         `MinimalPlugins`"
-    );
     let shared = Shared::of(world);
     let real = went::<Real>(&shared.seen.real, world);
     let game = went::<Virtual>(&shared.seen.game, world);
+    let (Some(real), Some(game)) = (real, game) else {
+        panic!(
+            "scripts need Bevy's clocks: add `TimePlugin`, which is part of `DefaultPlugins` and \
+             `MinimalPlugins`"
+        )
+    };
     shared.borrow_mut().begin_frame_with(real, game);
 }
 
@@ -198,7 +206,9 @@ pub(crate) fn begin_frame(world: &mut World) {
 pub(crate) fn begin_fixed_step(world: &mut World) {
     let shared = Shared::of(world);
     let step = went::<Fixed>(&shared.seen.fixed, world);
-    shared.borrow_mut().begin_fixed_step_of(step);
+    shared
+        .borrow_mut()
+        .begin_fixed_step_of(step.unwrap_or_default());
 }
 
 /// Ends a fixed step: the clocks read the time of the frame again.
@@ -240,7 +250,55 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     let shared = Shared::of(world);
     let mut executor = shared.borrow_mut();
     shared.pass_on(world);
+    shared.conditions.ask(world, phase);
     executor.lend(world, |executor| executor.run_phase(phase));
     drop(executor);
     world.flush();
+}
+
+/// When the scripts need the next frame, counted from the present one: zero as long as one
+/// of them is awake, the time of the next timer if all sleep. `None`: they need no frame
+/// until something wakes one of them.
+///
+/// For apps that sleep meanwhile. A script is awake if it waits for a frame, for a phase
+/// or for a condition, or has something to read.
+///
+/// A timer on a clock that Bevy pauses or slows down looks closer than it is.
+///
+/// # Panics
+///
+/// If the scripts are running, or if the plugin is missing.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bevy_app::App;
+/// use bevy_framestep::next_frame_in;
+/// use bevy_framestep::prelude::*;
+/// use bevy_time::TimePlugin;
+///
+/// let mut app = App::new();
+/// app.add_plugins((TimePlugin, FramestepPlugin::default()));
+/// let script = app.world_mut().start_script(|| wait_seconds(2));
+/// app.update();
+/// assert_eq!(next_frame_in(app.world()), Some(Duration::from_secs(2)));
+/// script.stop();
+/// assert_eq!(next_frame_in(app.world()), None);
+/// ```
+#[track_caller]
+pub fn next_frame_in(world: &World) -> Option<Duration> {
+    let shared = Shared::of(world);
+    let Ok(executor) = shared.executor.try_borrow() else {
+        already_running();
+    };
+    // Both are asked each time: each counts as a look, after which `on_wake` is called.
+    let (is_ready, deadline) = (executor.has_ready(), executor.next_deadline());
+    let feeds = shared.feeds.borrow();
+    let has_news = || feeds.iter().any(|(_, feed)| feed.has_news(world));
+    if is_ready || !shared.conditions.is_empty() || has_news() {
+        return Some(Duration::ZERO);
+    }
+    deadline
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use bevy_app::{
-    App, First, FixedMainScheduleOrder, FixedUpdate, Last, MainScheduleOrder, Plugin, PostUpdate,
-    PreUpdate, Update,
+    App, First, FixedMain, FixedMainScheduleOrder, FixedUpdate, Last, MainScheduleOrder, Plugin,
+    PostUpdate, PreUpdate, Update,
 };
 use bevy_ecs::intern::Interned;
 use bevy_ecs::prelude::*;
@@ -14,6 +14,7 @@ use bevy_time::TimeSystems;
 use framestep::{Builder, Executor, Phase, Report};
 
 use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step, run_scripts};
+use crate::wake::{self, MakeWake};
 
 /// The schedule in which the scripts of a phase run.
 ///
@@ -22,14 +23,6 @@ use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step, 
 /// [`ScriptSystems::Run`].
 #[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RunScripts(pub Phase);
-
-/// Before the first schedule of a fixed step.
-#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
-struct BeginFixedStep;
-
-/// After the last schedule of a fixed step.
-#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
-struct EndFixedStep;
 
 /// What the plugin adds to schedules, for systems that have to come before or after.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,6 +92,7 @@ pub struct FramestepPlugin {
     phases: Vec<(Phase, Interned<dyn ScheduleLabel>)>,
     setup: Vec<Arc<Setup>>,
     on_report: Option<Arc<OnReport>>,
+    wake: Option<Arc<MakeWake>>,
 }
 
 impl Default for FramestepPlugin {
@@ -113,6 +107,7 @@ impl Default for FramestepPlugin {
             ],
             setup: Vec::new(),
             on_report: None,
+            wake: None,
         }
     }
 }
@@ -185,6 +180,61 @@ impl FramestepPlugin {
         self.on_report = Some(Arc::new(hook));
         self
     }
+
+    /// Has an app woken that sleeps while nothing happens, as with
+    /// `WinitSettings::desktop_app()`. `make` gets the world when all plugins are there, and
+    /// returns a callback that asks for a frame.
+    ///
+    /// The callback is called after a frame if a script is awake, when the next timer is
+    /// due, and when something outside of a frame wakes a script: on the thread that did
+    /// it, or on one of the plugin's own for timers. [`next_frame_in`] says what is awake.
+    ///
+    /// Timers are due by the clocks of Bevy. Its `Time<Virtual>` goes on by 250 ms in a
+    /// frame at the most, unless `set_max_delta` says otherwise.
+    ///
+    /// [`next_frame_in`]: crate::next_frame_in
+    ///
+    /// # Examples
+    ///
+    /// With `bevy_winit`, whose `EventLoopProxy` wakes the event loop:
+    ///
+    /// ```
+    /// # use bevy_app::App;
+    /// # use bevy_framestep::prelude::*;
+    /// # use bevy_ecs::prelude::Resource;
+    /// # #[derive(Resource)]
+    /// # struct EventLoopProxyWrapper(EventLoopProxy);
+    /// # impl std::ops::Deref for EventLoopProxyWrapper {
+    /// #     type Target = EventLoopProxy;
+    /// #     fn deref(&self) -> &EventLoopProxy {
+    /// #         &self.0
+    /// #     }
+    /// # }
+    /// # #[derive(Clone)]
+    /// # struct EventLoopProxy;
+    /// # impl EventLoopProxy {
+    /// #     fn send_event(&self, _: WinitUserEvent) -> Result<(), ()> {
+    /// #         Ok(())
+    /// #     }
+    /// # }
+    /// # enum WinitUserEvent {
+    /// #     WakeUp,
+    /// # }
+    /// // use bevy::winit::{EventLoopProxy, EventLoopProxyWrapper, WinitUserEvent};
+    /// let plugin = FramestepPlugin::default().wake_with(|world| {
+    ///     let proxy = EventLoopProxy::clone(world.resource::<EventLoopProxyWrapper>());
+    ///     // It fails when the event loop has ended.
+    ///     move || _ = proxy.send_event(WinitUserEvent::WakeUp)
+    /// });
+    /// # let _ = plugin;
+    /// ```
+    pub fn wake_with<W>(mut self, make: impl Fn(&World) -> W + Send + Sync + 'static) -> Self
+    where
+        W: Fn() + Send + Sync + 'static,
+    {
+        self.wake = Some(Arc::new(move |world: &World| Box::new(make(world))));
+        self
+    }
 }
 
 impl Plugin for FramestepPlugin {
@@ -206,17 +256,27 @@ impl Plugin for FramestepPlugin {
                 .in_set(ScriptSystems::BeginFrame)
                 .after(TimeSystems),
         );
-        add_schedule(app, BeginFixedStep).add_systems(begin_fixed_step);
-        add_schedule(app, EndFixedStep).add_systems(end_fixed_step);
-        let mut fixed = app.world_mut().resource_mut::<FixedMainScheduleOrder>();
-        fixed.labels.insert(0, BeginFixedStep.intern());
-        fixed.labels.push(EndFixedStep.intern());
+        // Around all schedules of a step.
+        app.add_systems(
+            FixedMain,
+            (
+                begin_fixed_step.before(FixedMain::run_fixed_main),
+                end_fixed_step.after(FixedMain::run_fixed_main),
+            ),
+        );
 
         // Each goes right behind its schedule, so the last one comes first.
         for &(phase, schedule) in self.phases.iter().rev() {
             let run = move |world: &mut World| run_scripts(world, phase);
             add_schedule(app, RunScripts(phase)).add_systems(run.in_set(ScriptSystems::Run));
             insert_after(app.world_mut(), schedule, phase);
+        }
+    }
+
+    fn finish(&self, app: &mut App) {
+        if let Some(make) = &self.wake {
+            let wake = make(app.world());
+            wake::install(app, wake);
         }
     }
 }

@@ -5,10 +5,12 @@
 
 pub use framestep::prelude::*;
 
+#[cfg(feature = "asset")]
+pub use crate::wait_for_asset;
 pub use crate::{
     CommandsScriptsExt, EntityCommandsScriptsExt, EntityWorldScriptsExt, FramestepPlugin,
     ScriptEntity, Scripts, WorldScriptsExt, commands, messages, next_event, next_message, resource,
-    resource_mut, trigger, write_message,
+    resource_mut, trigger, wait_until_world, write_message,
 };
 #[cfg(feature = "state")]
 pub use crate::{next_transition, state_entered, state_exited, wait_for_state};

@@ -1,5 +1,7 @@
 //! Starting scripts from outside of scripts.
 
+use std::any::type_name;
+
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::EntityCommands;
 use framestep::Coroutine;
@@ -42,7 +44,8 @@ impl WorldScriptsExt for World {
         // The script is made inside, where the free functions work.
         let script = async move { script().await };
         let started = handle.lend(self, |handle| handle.start(script));
-        started.expect("the world holds the executor")
+        let started = started.expect("the world holds the executor");
+        started.named(name_of::<F>())
     }
 }
 
@@ -132,7 +135,8 @@ impl EntityWorldScriptsExt for EntityWorldMut<'_> {
             let owner = owner_of(world, entity).ok().or_else(|| nobody(&handle));
             let script = async move { script(entity).await };
             let started = handle.lend(world, |_| owner.map(|owner| owner.start(script)));
-            started.flatten().expect("the world holds the executor")
+            let started = started.flatten().expect("the world holds the executor");
+            started.named(name_of::<F>())
         })
     }
 }
@@ -180,4 +184,11 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
             entity.start_script(script);
         })
     }
+}
+
+/// By which a script goes in snapshots and reports: for an `async fn`, its path. The type
+/// of the future around it would not say which script it is.
+fn name_of<F>() -> &'static str {
+    let name = type_name::<F>();
+    name.strip_suffix("::{{closure}}").unwrap_or(name)
 }

@@ -1,39 +1,88 @@
 //! Waits for changes of a component.
 
 use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use bevy_ecs::change_detection::Tick;
 use bevy_ecs::prelude::*;
-use framestep::{wait_until, with};
+use framestep::{Phase, WaitUntil, wait_until, with};
+use futures::FutureExt;
+use futures::future::FusedFuture;
 
 use crate::error::Missing;
 
-#[track_caller]
-pub(crate) fn changed<C: Component>(
-    entity: Entity,
-) -> impl Future<Output = Result<(), Missing>> + use<C> {
-    // From here on, changes have a later tick, also in the run under way.
-    let since = Cell::new(with(World::increment_change_tick));
-    async move {
-        let result = Cell::new(Ok(()));
-        wait_until(|| {
-            with(
-                |world: &mut World| match has_changed::<C>(world, entity, since.get()) {
-                    Ok(false) => {
-                        // Ticks are compared by age, which has a bound. This one stays young.
-                        since.set(world.increment_change_tick());
-                        false
-                    }
-                    Ok(true) => true,
-                    Err(missing) => {
-                        result.set(Err(missing));
-                        true
-                    }
-                },
-            )
-        })
-        .await;
-        result.get()
+/// The future of [`ScriptEntity::changed`](crate::ScriptEntity::changed).
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct ComponentChanged<C> {
+    wait: WaitUntil<Box<dyn FnMut() -> bool>>,
+    /// Why the wait ends.
+    result: Rc<Cell<Result<(), Missing>>>,
+    component: PhantomData<fn() -> C>,
+}
+
+impl<C: Component> ComponentChanged<C> {
+    #[track_caller]
+    pub(crate) fn new(entity: Entity) -> Self {
+        let result = Rc::new(Cell::new(Ok(())));
+        let end = result.clone();
+        // From here on, changes have a later tick, also in the run under way.
+        let mut since = with(World::increment_change_tick);
+        let mut is_over = move |world: &mut World| match has_changed::<C>(world, entity, since) {
+            Ok(false) => {
+                // Ticks are compared by age, which has a bound. This one stays young.
+                since = world.increment_change_tick();
+                false
+            }
+            Ok(true) => true,
+            Err(missing) => {
+                end.set(Err(missing));
+                true
+            }
+        };
+        ComponentChanged {
+            wait: wait_until(Box::new(move || with(&mut is_over))),
+            result,
+            component: PhantomData,
+        }
+    }
+}
+
+impl<C> ComponentChanged<C> {
+    /// Asks in the runs of `phase`.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.wait = self.wait.in_phase(phase);
+        self
+    }
+}
+
+impl<C> Future for ComponentChanged<C> {
+    type Output = Result<(), Missing>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.wait.poll_unpin(cx).map(|()| self.result.get())
+    }
+}
+
+impl<C> FusedFuture for ComponentChanged<C> {
+    fn is_terminated(&self) -> bool {
+        self.wait.is_terminated()
+    }
+}
+
+impl<C> fmt::Debug for ComponentChanged<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ComponentChanged")
+            .field("wait", &self.wait)
+            .finish_non_exhaustive()
     }
 }
 

@@ -18,6 +18,9 @@ use crate::executor::Shared;
 /// Passes on to scripts what has been written since the last time.
 pub(crate) trait Feed: Any {
     fn pass_on(&self, world: &World);
+
+    /// Whether there is something to pass on to somebody.
+    fn has_news(&self, world: &World) -> bool;
 }
 
 /// All that read messages of one type are fed from one cursor, so that scripts that wait
@@ -54,6 +57,15 @@ impl<M: Message + Clone> Feed for MessageFeed<M> {
         for message in cursor.read(messages) {
             self.signal.emit(message.clone());
         }
+    }
+
+    fn has_news(&self, world: &World) -> bool {
+        let messages = world.get_resource::<bevy_ecs::message::Messages<M>>();
+        let cursor = self.cursor.try_borrow();
+        let (Some(messages), Ok(cursor)) = (messages, cursor) else {
+            return false;
+        };
+        Rc::strong_count(&self.readers) > 1 && !cursor.is_empty(messages)
     }
 }
 

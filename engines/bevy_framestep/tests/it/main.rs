@@ -1,5 +1,7 @@
 //! The plugin in headless apps, on manual time.
 
+mod changes;
+mod conditions;
 mod entities;
 mod panics;
 mod schedules;
@@ -8,6 +10,7 @@ mod states;
 mod threads;
 mod time;
 mod waits;
+mod wake;
 mod world;
 
 use std::time::Duration;

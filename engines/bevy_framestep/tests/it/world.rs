@@ -2,8 +2,9 @@
 
 use bevy_app::Update;
 use bevy_ecs::prelude::*;
-use bevy_framestep::Missing;
+use bevy_framestep::framestep::CoroutineInfo;
 use bevy_framestep::prelude::*;
+use bevy_framestep::{Framestep, Missing};
 
 use super::{app, log, take_log};
 
@@ -150,4 +151,31 @@ fn the_executor_stays_in_the_world() {
         assert_eq!(script.await.unwrap(), 1);
     });
     assert!(check.is_finished());
+}
+
+async fn patrol(_guard: Entity) {
+    wait_seconds(60).await;
+}
+
+async fn rain() {
+    wait_seconds(60).await;
+}
+
+/// Snapshots and reports say which script it is.
+#[test]
+fn names() {
+    let mut app = app();
+    app.world_mut().start_script(rain);
+    app.world_mut().spawn_empty().start_script(patrol);
+    let guard = app.world_mut().spawn_empty().id();
+    app.world_mut()
+        .commands()
+        .entity(guard)
+        .start_script(patrol);
+    app.world_mut().flush();
+    let snapshot = app.world().non_send::<Framestep>().handle().snapshot();
+    let snapshot = snapshot.unwrap();
+    let names: Vec<&str> = snapshot.iter().map(CoroutineInfo::name).collect();
+    let expected = ["it::world::rain", "it::world::patrol", "it::world::patrol"];
+    assert_eq!(names, expected);
 }

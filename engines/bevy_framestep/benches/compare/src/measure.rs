@@ -1,0 +1,93 @@
+//! Rounds in which each subject has its turn, and what is left when Bevy's own share is
+//! taken off.
+
+use std::time::{Duration, Instant};
+
+use bevy::app::App;
+
+use crate::subject::Subject;
+use crate::workload::{FRAMES_PER_SECOND, Progress, Workload};
+
+/// How many updates a turn has: a second of them, in which all scripts that sleep a second
+/// are due once.
+const UPDATES: u64 = FRAMES_PER_SECOND;
+
+/// What an update costs a subject more than it costs Bevy alone.
+pub(crate) struct Cost {
+    pub(crate) subject: Subject,
+    /// The median of the rounds, in nanoseconds.
+    pub(crate) ns: f64,
+    /// The median over the rounds of how often that of `bevy_framestep` goes into it.
+    pub(crate) ratio: f64,
+}
+
+/// Measures all subjects in turns, each of which begins with another one.
+pub(crate) fn costs(workload: Workload, scripts: u64, rounds: usize) -> Vec<Cost> {
+    // Short turns, so that all see the same machine; more of them where they are shorter.
+    let rounds = rounds * (10_000 / scripts.clamp(100, 10_000)) as usize;
+    let mut apps: Vec<App> = Subject::ALL
+        .iter()
+        .map(|subject| subject.app(workload, scripts))
+        .collect();
+    // By round and subject.
+    let mut times = vec![[Duration::ZERO; Subject::ALL.len()]; rounds];
+    for app in &mut apps {
+        for _ in 0..FRAMES_PER_SECOND * 2 {
+            app.update();
+        }
+    }
+    for (round, times) in times.iter_mut().enumerate() {
+        for turn in 0..apps.len() {
+            let index = (turn + round) % apps.len();
+            let app = &mut apps[index];
+            let before = Progress::of(app);
+            let start = Instant::now();
+            for _ in 0..UPDATES {
+                app.update();
+            }
+            times[index] = start.elapsed();
+            let after = Progress::of(app);
+            let of_bare = Subject::ALL[index] == Subject::Bare;
+            let scripts = if of_bare { 0 } else { scripts };
+            workload.check(scripts, UPDATES, &before, &after);
+        }
+    }
+    for (subject, app) in Subject::ALL.iter().zip(&mut apps) {
+        if *subject != Subject::Bare {
+            workload.check_end(scripts, app);
+        }
+    }
+
+    let of = |subject: Subject, times: &[Duration; Subject::ALL.len()]| {
+        let index = Subject::ALL.iter().position(|of| *of == subject);
+        times[index.expect("it is one of all")].as_nanos() as f64
+    };
+    let above_bare = |subject: Subject| {
+        let of = |times| (of(subject, times) - of(Subject::Bare, times)) / UPDATES as f64;
+        times.iter().map(of).collect::<Vec<f64>>()
+    };
+    let framestep = above_bare(Subject::Framestep);
+    let cost = |subject: Subject| {
+        let own = above_bare(subject);
+        let ratios = own.iter().zip(&framestep).map(|(own, base)| own / base);
+        Cost {
+            subject,
+            ratio: median(ratios.collect()),
+            ns: median(own),
+        }
+    };
+    let mut costs: Vec<Cost> = Subject::ALL.map(cost).into();
+    let bare = times.iter().map(|times| of(Subject::Bare, times));
+    costs[0].ns = median(bare.map(|ns| ns / UPDATES as f64).collect());
+    costs
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len().is_multiple_of(2) {
+        f64::midpoint(values[middle - 1], values[middle])
+    } else {
+        values[middle]
+    }
+}

@@ -1,0 +1,90 @@
+//! Reactors of `bevy_flurx`.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use bevy_flurx::prelude::*;
+
+use crate::workload::{ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload};
+
+pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
+    app.add_plugins(FlurxPlugin);
+    if workload == Workload::Empty {
+        return;
+    }
+    // Reactors look for schedules that the plugin notes down before the first frame.
+    app.add_systems(Startup, move |mut commands: Commands| {
+        for number in 0..scripts {
+            match workload {
+                Workload::Move => step(&mut commands),
+                Workload::Frame => count_frames(&mut commands),
+                Workload::Sleep => sleep(&mut commands),
+                Workload::Fire => {
+                    let first = FRAME * (number % FRAMES_PER_SECOND) as u32;
+                    count_seconds(&mut commands, first);
+                }
+                Workload::Ask => ask(&mut commands),
+                Workload::Empty => unreachable!("it has no scripts"),
+            }
+        }
+    });
+}
+
+/// The action runs in each frame, which is the quickest way. A reactor that resumes in
+/// each frame is the row of [`count_frames`].
+fn step(commands: &mut Commands) {
+    let entity = commands.spawn(Position::default()).id();
+    commands.spawn(Reactor::schedule(move |task| async move {
+        task.will(
+            Update,
+            wait::until(move |mut positions: Query<&mut Position>| {
+                let mut position = positions.get_mut(entity).expect("it is never despawned");
+                position.0 += 1;
+                false
+            }),
+        )
+        .await;
+    }));
+}
+
+fn count_frames(commands: &mut Commands) {
+    commands.spawn(Reactor::schedule(|task| async move {
+        loop {
+            task.will(Update, delay::frames().with(1)).await;
+            RESUMED.bump();
+        }
+    }));
+}
+
+fn sleep(commands: &mut Commands) {
+    commands.spawn(Reactor::schedule(|task| async move {
+        task.will(Update, delay::time().with(LONG)).await;
+        ENDED.bump();
+    }));
+}
+
+fn count_seconds(commands: &mut Commands, first: Duration) {
+    commands.spawn(Reactor::schedule(move |task| async move {
+        task.will(Update, delay::time().with(first)).await;
+        loop {
+            // It counts the frame in which the wait begins.
+            task.will(Update, delay::time().with(Duration::from_secs(1) + FRAME))
+                .await;
+            RESUMED.bump();
+        }
+    }));
+}
+
+fn ask(commands: &mut Commands) {
+    commands.spawn(Reactor::schedule(|task| async move {
+        task.will(
+            Update,
+            wait::until(|open: Res<Open>| {
+                RESUMED.bump();
+                open.0
+            }),
+        )
+        .await;
+        ENDED.bump();
+    }));
+}

@@ -1,0 +1,71 @@
+//! Scripts on framestep.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use bevy_framestep::Missing;
+use bevy_framestep::prelude::*;
+
+use crate::workload::{ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload};
+
+pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
+    app.add_plugins(FramestepPlugin::default());
+    let world = app.world_mut();
+    for number in 0..scripts {
+        match workload {
+            Workload::Move => {
+                world.spawn(Position::default()).start_script(step);
+            }
+            Workload::Frame => {
+                world.start_script(count_frames);
+            }
+            Workload::Sleep => {
+                world.start_script(sleep);
+            }
+            Workload::Fire => {
+                let first = FRAME * (number % FRAMES_PER_SECOND) as u32;
+                world.start_script(move || count_seconds(first));
+            }
+            Workload::Ask => {
+                world.start_script(ask);
+            }
+            Workload::Empty => unreachable!("it has no scripts"),
+        }
+    }
+}
+
+async fn step(entity: Entity) -> Result<(), Missing> {
+    loop {
+        next_frame().await;
+        entity.get_mut(|position: &mut Position| position.0 += 1)?;
+    }
+}
+
+async fn count_frames() {
+    loop {
+        next_frame().await;
+        RESUMED.bump();
+    }
+}
+
+async fn sleep() {
+    wait_seconds(LONG).await;
+    ENDED.bump();
+}
+
+async fn count_seconds(first: Duration) {
+    wait_seconds(first).await;
+    loop {
+        wait_seconds(1).await;
+        RESUMED.bump();
+    }
+}
+
+async fn ask() {
+    wait_until_world(|world| {
+        RESUMED.bump();
+        world.resource::<Open>().0
+    })
+    .await;
+    ENDED.bump();
+}

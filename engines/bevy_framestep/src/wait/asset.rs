@@ -1,0 +1,225 @@
+//! Waits for assets.
+
+use std::error::Error;
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bevy_asset::{
+    AssetLoadError, AssetPath, AssetServer, LoadState, RecursiveDependencyLoadState,
+    UntypedAssetId, UntypedAssetLoadFailedEvent,
+};
+use bevy_ecs::prelude::*;
+use framestep::with_ref;
+use futures::future::{Fuse, FusedFuture, LocalBoxFuture, select};
+use futures::{FutureExt, StreamExt};
+
+use super::messages;
+
+/// Why an asset that a script waits for is not there.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_asset::{AssetServer, LoadedFolder};
+/// use bevy_framestep::prelude::*;
+/// use bevy_framestep::{AssetFailed, wait_for_asset};
+///
+/// async fn level() -> Result<(), AssetFailed> {
+///     let level = resource(|assets: &AssetServer| assets.load_folder("level"));
+///     wait_for_asset(&level).await?;
+///     println!("ready");
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AssetFailed {
+    /// The asset or one of its dependencies failed to load.
+    Load {
+        /// The path that failed. For a dependency that had failed before the wait began,
+        /// and whose error does not name its path, it is that of the awaited asset.
+        path: Option<AssetPath<'static>>,
+        /// What the asset server says.
+        error: Arc<AssetLoadError>,
+    },
+    /// The asset server does not load this asset: it was added by hand, or nothing holds
+    /// a strong handle.
+    NotLoading {
+        /// Which one it is.
+        id: UntypedAssetId,
+    },
+}
+
+impl fmt::Display for AssetFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AssetFailed::Load {
+                path: Some(path),
+                error,
+            } => write!(f, "cannot load {path}: {error}"),
+            AssetFailed::Load { path: None, error } => write!(f, "cannot load an asset: {error}"),
+            AssetFailed::NotLoading { id } => {
+                write!(f, "the asset server does not load the asset {id}")
+            }
+        }
+    }
+}
+
+impl Error for AssetFailed {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            AssetFailed::Load { error, .. } => Some(error),
+            AssetFailed::NotLoading { .. } => None,
+        }
+    }
+}
+
+/// Waits until an asset is loaded with all its dependencies: one of a `&Handle`, of an
+/// `&UntypedHandle` or of an id. Ready at once if it is.
+///
+/// It keeps the asset alive while it waits. It costs nothing then: the asset server
+/// wakes it.
+///
+/// # Resumes
+///
+/// In the phase in which the script was last polled, in the next run of it. The asset
+/// server finishes loads in `PreUpdate`.
+///
+/// # Errors
+///
+/// As soon as the asset or a dependency has failed. Which path that was is part of the
+/// error.
+///
+/// # Panics
+///
+/// If the app has no `AssetPlugin`; and where [`with_ref`] does.
+///
+/// # Examples
+///
+/// See [`AssetFailed`].
+#[track_caller]
+pub fn wait_for_asset(asset: impl Into<UntypedAssetId>) -> WaitForAsset {
+    let id = asset.into();
+    let server = with_ref(|world: &World| match world.get_resource::<AssetServer>() {
+        Some(server) => server.clone(),
+        None => panic!("waits for assets need `AssetPlugin`, which is part of `DefaultPlugins`"),
+    });
+    // Without a strong handle, the asset would be dropped while it loads.
+    let keep = server.get_id_handle_untyped(id);
+    // The asset server wakes those that wait for the asset, but not when it is a
+    // dependency that fails.
+    let mut failures = messages::<UntypedAssetLoadFailedEvent>();
+    let wait = async move {
+        let mut failed = Vec::new();
+        loop {
+            if let Some(result) = state(&server, id, &failed) {
+                drop(keep);
+                return result;
+            }
+            let loaded = pin!(server.wait_for_asset_id(id).map(|_| None));
+            let (failure, _) = select(loaded, failures.next()).await.factor_first();
+            failed.extend(failure.map(|failure| (failure.id, failure.path)));
+        }
+    };
+    WaitForAsset {
+        wait: wait.boxed_local().fuse(),
+    }
+}
+
+/// The future of [`wait_for_asset`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitForAsset {
+    wait: Fuse<LocalBoxFuture<'static, Result<(), AssetFailed>>>,
+}
+
+impl Future for WaitForAsset {
+    type Output = Result<(), AssetFailed>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.wait.poll_unpin(cx)
+    }
+}
+
+impl FusedFuture for WaitForAsset {
+    fn is_terminated(&self) -> bool {
+        self.wait.is_terminated()
+    }
+}
+
+impl fmt::Debug for WaitForAsset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitForAsset")
+            .field("done", &self.is_terminated())
+            .finish_non_exhaustive()
+    }
+}
+
+type Failed = (UntypedAssetId, AssetPath<'static>);
+
+/// How a wait for the asset ends, if it does. `failed` are those of which it is known.
+fn state(
+    server: &AssetServer,
+    id: UntypedAssetId,
+    failed: &[Failed],
+) -> Option<Result<(), AssetFailed>> {
+    let Some((own, _, all)) = server.get_load_states(id) else {
+        return Some(Err(AssetFailed::NotLoading { id }));
+    };
+    match (own, all) {
+        (LoadState::Failed(error), _) => {
+            let path = server.get_path(id).map(AssetPath::into_owned);
+            Some(Err(AssetFailed::Load { path, error }))
+        }
+        (_, RecursiveDependencyLoadState::Failed(error)) => {
+            let path = path_of(server, &error, failed);
+            let path = path.or_else(|| server.get_path(id).map(AssetPath::into_owned));
+            Some(Err(AssetFailed::Load { path, error }))
+        }
+        (LoadState::Loaded, RecursiveDependencyLoadState::Loaded) => Some(Ok(())),
+        (LoadState::NotLoaded, _) => Some(Err(AssetFailed::NotLoading { id })),
+        _ => None,
+    }
+}
+
+/// The path of the asset with this error.
+fn path_of(
+    server: &AssetServer,
+    error: &Arc<AssetLoadError>,
+    failed: &[Failed],
+) -> Option<AssetPath<'static>> {
+    let is_of = |id: UntypedAssetId| match server.load_state(id) {
+        LoadState::Failed(of) => Arc::ptr_eq(&of, error),
+        _ => false,
+    };
+    let known = failed.iter().find(|(id, _)| is_of(*id));
+    known
+        .map(|(_, path)| path.clone())
+        .or_else(|| named_path(error))
+}
+
+/// The path that an error names, if it does.
+fn named_path(error: &AssetLoadError) -> Option<AssetPath<'static>> {
+    use bevy_asset::io::AssetReaderError;
+
+    match error {
+        AssetLoadError::EmptyPath(path)
+        | AssetLoadError::UnapprovedPath(path)
+        | AssetLoadError::DeserializeMeta { path, .. }
+        | AssetLoadError::CannotLoadProcessedAsset { path }
+        | AssetLoadError::CannotLoadIgnoredAsset { path }
+        | AssetLoadError::AssetLoaderPanic { path, .. }
+        | AssetLoadError::MissingLabel {
+            base_path: path, ..
+        } => Some(path.clone()),
+        AssetLoadError::AssetLoaderError(error) => Some(error.path().clone()),
+        AssetLoadError::MissingAssetLoader { asset_path, .. } => {
+            Some(AssetPath::parse(asset_path).into_owned())
+        }
+        AssetLoadError::AssetReaderError(AssetReaderError::NotFound(path)) => {
+            Some(AssetPath::from(path.clone()))
+        }
+        _ => None,
+    }
+}

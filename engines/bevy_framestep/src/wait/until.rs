@@ -1,0 +1,241 @@
+//! Waits for conditions on the world.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use bevy_ecs::prelude::*;
+use framestep::{Phase, time, with_ref};
+use futures::future::FusedFuture;
+
+use crate::executor::Shared;
+
+/// Conditions that scripts wait for, which are asked when a run of a phase begins.
+///
+/// A script is not polled for a condition that does not hold.
+#[derive(Default)]
+pub(crate) struct Conditions {
+    lists: RefCell<Vec<(Phase, Vec<Rc<Condition>>)>>,
+}
+
+/// A condition and the script that waits for it.
+struct Condition<A: ?Sized = dyn Ask> {
+    state: Cell<State>,
+    waker: RefCell<Option<Waker>>,
+    ask: RefCell<A>,
+}
+
+/// A closure, as long as the future is there.
+trait Ask {
+    fn holds(&mut self, world: &World) -> bool;
+    fn forget(&mut self);
+}
+
+impl<P: FnMut(&World) -> bool> Ask for Option<P> {
+    fn holds(&mut self, world: &World) -> bool {
+        self.as_mut().is_some_and(|condition| condition(world))
+    }
+
+    fn forget(&mut self) {
+        *self = None;
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    New,
+    /// It is in the list of this phase. One that is in other lists leaves those.
+    Listed(Phase),
+    /// It held when a run began, and has left the list.
+    Held,
+    Done,
+}
+
+impl Conditions {
+    fn add(&self, phase: Phase, condition: Rc<Condition>) {
+        let mut lists = self.lists.borrow_mut();
+        match lists.iter_mut().find(|(of, _)| *of == phase) {
+            Some((_, list)) => list.push(condition),
+            None => lists.push((phase, vec![condition])),
+        }
+    }
+
+    /// Whether no script waits for one.
+    pub(crate) fn is_empty(&self) -> bool {
+        let lists = self.lists.borrow();
+        let mut all = lists
+            .iter()
+            .flat_map(|(phase, list)| list.iter().map(|of| (*phase, of)));
+        !all.any(|(phase, condition)| condition.state.get() == State::Listed(phase))
+    }
+
+    /// Asks those of `phase`, and wakes the scripts of those that hold.
+    pub(crate) fn ask(&self, world: &World, phase: Phase) {
+        let mut list = match self.lists.borrow_mut().iter_mut().find(|of| of.0 == phase) {
+            Some((_, list)) if !list.is_empty() => std::mem::take(list),
+            _ => return,
+        };
+        if ask_all(&list, world, phase) {
+            list.retain(|condition| condition.state.get() == State::Listed(phase));
+        }
+        // Wakers and conditions may have added some.
+        let mut lists = self.lists.borrow_mut();
+        let added = lists.iter_mut().find(|of| of.0 == phase);
+        let (_, added) = added.expect("lists are never removed");
+        list.append(added);
+        *added = list;
+    }
+}
+
+/// Asks all, and says whether some of them leave the list.
+fn ask_all(list: &[Rc<Condition>], world: &World, phase: Phase) -> bool {
+    let mut some_leave = false;
+    let mut next = 0;
+    while next < list.len() {
+        let asked = catch_unwind(AssertUnwindSafe(|| {
+            while let Some(condition) = list.get(next) {
+                let is_listed = condition.state.get() == State::Listed(phase);
+                if !is_listed || condition.ask.borrow_mut().holds(world) {
+                    condition.leave(phase);
+                    some_leave = true;
+                }
+                next += 1;
+            }
+        }));
+        // A panic is one of the script, which asks once more.
+        if asked.is_err() {
+            list[next].leave(phase);
+            some_leave = true;
+            next += 1;
+        }
+    }
+    some_leave
+}
+
+impl Condition {
+    /// Wakes the script, if it still waits for this list.
+    fn leave(&self, phase: Phase) {
+        if self.state.get() == State::Listed(phase) {
+            self.state.set(State::Held);
+            let waker = self.waker.take();
+            waker.inspect(Waker::wake_by_ref);
+        }
+    }
+}
+
+/// The future of [`wait_until_world`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitUntilWorld {
+    condition: Rc<Condition>,
+}
+
+/// Waits until a condition on the world holds.
+///
+/// It does what [`wait_until`](framestep::wait_until) does, for less: conditions are asked
+/// one after the other when a run begins, and a script is polled when its condition holds.
+/// The condition owns what it needs.
+///
+/// # Resumes
+///
+/// In the phase in which the script was last polled. The condition is asked when a run of
+/// that phase begins, from the next run on. If it holds, it is asked again when it is the
+/// script's turn, so it still holds when the script goes on, whatever other scripts of
+/// that run have done.
+///
+/// # Cancel safety
+///
+/// Dropping it forgets it; nothing is lost.
+///
+/// # Panics
+///
+/// When polled, where [`with_ref`] does. A panic of the condition is one of the script.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::App;
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+/// use bevy_time::TimePlugin;
+///
+/// #[derive(Resource)]
+/// struct Gold(u32);
+///
+/// async fn merchant() {
+///     wait_until_world(|world| world.resource::<Gold>().0 >= 30).await;
+///     resource_mut(|gold: &mut Gold| gold.0 -= 25);
+/// }
+///
+/// let mut app = App::new();
+/// app.add_plugins((TimePlugin, FramestepPlugin::default()));
+/// app.insert_resource(Gold(20));
+/// app.world_mut().start_script(merchant);
+/// app.update();
+/// app.world_mut().resource_mut::<Gold>().0 += 10;
+/// app.update();
+/// assert_eq!(app.world().resource::<Gold>().0, 5);
+/// ```
+pub fn wait_until_world(condition: impl FnMut(&World) -> bool + 'static) -> WaitUntilWorld {
+    WaitUntilWorld {
+        condition: Rc::new(Condition {
+            state: Cell::new(State::New),
+            waker: RefCell::new(None),
+            ask: RefCell::new(Some(condition)),
+        }),
+    }
+}
+
+impl Future for WaitUntilWorld {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let condition = &self.condition;
+        let phase = time().phase.unwrap_or(Phase::Update);
+        match condition.state.get() {
+            State::Done => panic!("`wait_until_world` was polled after it had ended"),
+            State::Held => {
+                if with_ref(|world: &World| condition.ask.borrow_mut().holds(world)) {
+                    condition.state.set(State::Done);
+                    return Poll::Ready(());
+                }
+            }
+            State::Listed(of) if of == phase => {
+                condition.waker.replace(Some(cx.waker().clone()));
+                return Poll::Pending;
+            }
+            State::New | State::Listed(_) => {}
+        }
+        condition.state.set(State::Listed(phase));
+        condition.waker.replace(Some(cx.waker().clone()));
+        let shared = with_ref(Shared::of);
+        shared.conditions().add(phase, condition.clone());
+        Poll::Pending
+    }
+}
+
+impl FusedFuture for WaitUntilWorld {
+    fn is_terminated(&self) -> bool {
+        self.condition.state.get() == State::Done
+    }
+}
+
+impl Drop for WaitUntilWorld {
+    fn drop(&mut self) {
+        self.condition.state.set(State::Done);
+        // It is borrowed only if the condition stops its own script.
+        if let Ok(mut ask) = self.condition.ask.try_borrow_mut() {
+            ask.forget();
+        }
+    }
+}
+
+impl fmt::Debug for WaitUntilWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitUntilWorld")
+            .field("state", &self.condition.state)
+            .finish_non_exhaustive()
+    }
+}
