@@ -124,6 +124,24 @@ fn the_code_of_each_page_of_the_guide_is_tested() {
     }
 }
 
+/// They are parts of a program, which the module `first_game` is.
+#[test]
+fn the_pieces_of_the_first_game_are_tested() {
+    let squeeze = |code: &str| {
+        let code: String = code.split_whitespace().collect();
+        code.replace(",}", "}")
+    };
+    let program = fs::read_to_string(root().join("tests/it/first_game.rs")).unwrap();
+    let program = squeeze(&program);
+    let page = fs::read_to_string(root().join("docs/guide/first-game.md")).unwrap();
+    let pieces: Vec<&str> = page.split("```rs\n").skip(1).collect();
+    assert_eq!(pieces.len(), 4);
+    for piece in pieces {
+        let piece = piece.split("```").next().unwrap();
+        assert!(program.contains(&squeeze(piece)), "{piece}");
+    }
+}
+
 /// A block without a language is code in Rust for rustdoc, and text for a reader.
 #[test]
 fn each_block_of_code_names_its_language() {

@@ -16,6 +16,7 @@ mod determinism;
 mod documents;
 mod engine_time;
 mod enter;
+mod first_game;
 mod fixed_step;
 mod game;
 mod growth;
