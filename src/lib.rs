@@ -360,8 +360,9 @@
 //!   [`on_trace`](Executor::on_trace) shows which coroutines run, and
 //!   [`slow_poll`](Builder::slow_poll) reports the ones that hold up a frame.
 //!
-//! The page `docs/guide/compiler.md` lists the compiler errors that new users meet in
-//! scripts, and the code that works.
+//! The repository has a guide, in `docs/guide`: chapters, twenty recipes, pages for
+//! people who come from Unity, `UniTask`, `UE5Coro`, Godot or tokio, and a list of the
+//! compiler errors that new users meet, with the code that works.
 
 mod budget;
 mod combine;
