@@ -36,7 +36,9 @@ fn documents() -> Vec<PathBuf> {
     documents.extend(files(&root().join("docs"), ".md"));
     for more in [
         "engines/bevy_framestep/README.md",
+        "engines/godot_framestep/README.md",
         "benches/compare/README.md",
+        "examples/README.md",
     ] {
         documents.push(root().join(more));
     }
