@@ -4,8 +4,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use framestep::prelude::*;
+use framestep::waker_fn;
 use futures::channel::oneshot;
-use waker_fn::waker_fn;
 
 const FRAME: Duration = Duration::from_millis(16);
 

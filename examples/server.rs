@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use framestep::prelude::*;
+use framestep::waker_fn;
 use futures::StreamExt;
 use futures::channel::mpsc::{self, UnboundedReceiver};
-use waker_fn::waker_fn;
 
 const TICKS_PER_SECOND: u32 = 30;
 const ROOMS: u64 = 4;

@@ -410,4 +410,7 @@ pub use wait::{
     fixed_update, frames, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps, wait_until, wait_while,
 };
+/// Makes a `Waker` of a closure, for [`Executor::on_wake`].
+#[doc(inline)]
+pub use waker_fn::waker_fn;
 pub use watch::{Changed, Changes, WaitWatch, Watch};

@@ -50,7 +50,7 @@ impl Executor {
     /// let mut executor = Executor::new();
     /// let redraw = Arc::new(AtomicBool::new(false));
     /// let request = redraw.clone();
-    /// executor.on_wake(waker_fn::waker_fn(move || request.store(true, Ordering::Relaxed)));
+    /// executor.on_wake(framestep::waker_fn(move || request.store(true, Ordering::Relaxed)));
     ///
     /// let (sender, receiver) = futures::channel::oneshot::channel();
     /// let text = executor.start(async move { receiver.await.unwrap() });

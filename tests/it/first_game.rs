@@ -1,6 +1,8 @@
 //! The guide's first game as it is at the end of the page. A test in `documents` compares
 //! the pieces.
 
+#![expect(clippy::float_cmp, reason = "a clamped step ends exactly at its goal")]
+
 use framestep::prelude::*;
 
 struct World {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use eframe::egui;
 use framestep::prelude::*;
-use waker_fn::waker_fn;
+use framestep::waker_fn;
 
 use crate::options::Options;
 use crate::world::World;

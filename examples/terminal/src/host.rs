@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use framestep::Remote;
 use framestep::prelude::*;
-use waker_fn::waker_fn;
+use framestep::waker_fn;
 
 use crate::game::Game;
 use crate::terminal::Terminal;
