@@ -22,14 +22,14 @@ pub(crate) struct Conditions {
 }
 
 /// A condition and the script that waits for it.
-struct Condition<A: ?Sized = dyn Ask> {
+pub(crate) struct Condition<A: ?Sized = dyn Ask> {
     state: Cell<State>,
     waker: RefCell<Option<Waker>>,
     ask: RefCell<A>,
 }
 
 /// A closure, as long as the future is there.
-trait Ask {
+pub(crate) trait Ask {
     fn holds(&mut self, world: &World) -> bool;
     fn forget(&mut self);
 }
@@ -55,7 +55,7 @@ enum State {
 }
 
 impl Conditions {
-    fn add(&self, phase: Phase, condition: Rc<Condition>) {
+    pub(crate) fn add(&self, phase: Phase, condition: Rc<Condition>) {
         let mut lists = self.lists.borrow_mut();
         match lists.iter_mut().find(|(of, _)| *of == phase) {
             Some((_, list)) => list.push(condition),
@@ -211,7 +211,7 @@ impl Future for WaitUntilWorld {
         condition.state.set(State::Listed(phase));
         condition.waker.replace(Some(cx.waker().clone()));
         let shared = with_ref(Shared::of);
-        shared.conditions().add(phase, condition.clone());
+        shared.add_condition(phase, condition.clone());
         Poll::Pending
     }
 }

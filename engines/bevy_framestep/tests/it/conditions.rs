@@ -168,6 +168,29 @@ fn panics() {
     assert_eq!(alive(&app), 0);
 }
 
+/// The free functions work in a condition, also when it is asked for the first time in a
+/// run. It is asked once for each run in which it does not hold.
+#[test]
+fn free_functions() {
+    let mut app = app();
+    let hero = app.world_mut().spawn_empty().id();
+    let asked = Rc::new(Cell::new(0));
+    let count = asked.clone();
+    app.world_mut().start_script(move || async move {
+        wait_until_world(move |_| {
+            count.set(count.get() + 1);
+            time().frame >= 3 && hero.exists()
+        })
+        .await;
+        log(format!("frame {}", time().frame));
+    });
+    app.update();
+    app.update();
+    assert_eq!(asked.get(), 2);
+    app.update();
+    assert_eq!(take_log(&mut app), ["frame 3"]);
+}
+
 /// A condition that stops its own script.
 #[test]
 fn stops_itself() {
