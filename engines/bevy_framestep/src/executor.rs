@@ -54,6 +54,8 @@ pub(crate) struct Shared {
     conditions: Conditions,
     /// Asks for a frame, if the app sleeps meanwhile.
     wake: OnceCell<Waker>,
+    /// Whether it has been called for a condition since the app last looked.
+    is_told: Cell<bool>,
 }
 
 /// How far Bevy's clocks had got when they were last read.
@@ -80,6 +82,7 @@ impl Framestep {
                 feeds: RefCell::default(),
                 conditions: Conditions::default(),
                 wake: OnceCell::new(),
+                is_told: Cell::new(false),
             }),
         });
     }
@@ -133,10 +136,11 @@ impl Shared {
 
     /// Has a condition asked when runs of `phase` begin.
     pub(crate) fn add_condition(&self, phase: Phase, condition: Rc<Condition>) {
-        let is_first = self.conditions.is_empty();
         self.conditions.add(phase, condition);
         // The executor does not know of conditions, so it does not wake the app.
-        if is_first && let Some(wake) = self.wake.get() {
+        if let Some(wake) = self.wake.get()
+            && !self.is_told.replace(true)
+        {
             wake.wake_by_ref();
         }
     }
@@ -312,6 +316,7 @@ pub fn next_frame_in(world: &World) -> Option<Duration> {
     let Ok(executor) = shared.executor.try_borrow() else {
         already_running();
     };
+    shared.is_told.set(false);
     // Both are asked each time: each counts as a look, after which `on_wake` is called.
     let (is_ready, deadline) = (executor.has_ready(), executor.next_deadline());
     let feeds = shared.feeds.borrow();
