@@ -137,7 +137,7 @@ fn a_condition_outside_of_a_frame() {
     woken(&wakes);
     for _ in 0..2 {
         app.world_mut()
-            .start_script(|| wait_until_world(|world| world.contains_resource::<super::Log>()));
+            .start_script(|| wait_until_world(World::contains_resource::<super::Log>));
     }
     assert_eq!(woken(&wakes), 1);
     app.update();
