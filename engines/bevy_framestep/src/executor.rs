@@ -1,16 +1,17 @@
 //! The executor in the world, and how its phases are run.
 
 use std::any::TypeId;
-use std::cell::{Cell, RefCell, RefMut};
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::fmt;
 use std::rc::Rc;
+use std::task::Waker;
 use std::time::Duration;
 
 use bevy_ecs::world::World;
 use bevy_time::{Fixed, Real, Time, Virtual};
-use framestep::{Executor, Handle, Phase};
+use framestep::{Executor, Handle, Phase, with_ref};
 
-use crate::wait::{Conditions, Feed};
+use crate::wait::{Condition, Conditions, Feed};
 
 /// The executor of the scripts, as a non-send resource: [`NonSend<Framestep>`] in a
 /// system.
@@ -51,6 +52,10 @@ pub(crate) struct Shared {
     /// By type, in the order in which they were first asked for.
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
     conditions: Conditions,
+    /// Asks for a frame, if the app sleeps meanwhile.
+    wake: OnceCell<Waker>,
+    /// Whether it has been called for a condition since the app last looked.
+    is_told: Cell<bool>,
 }
 
 /// How far Bevy's clocks had got when they were last read.
@@ -76,6 +81,8 @@ impl Framestep {
                 seen,
                 feeds: RefCell::default(),
                 conditions: Conditions::default(),
+                wake: OnceCell::new(),
+                is_told: Cell::new(false),
             }),
         });
     }
@@ -127,8 +134,21 @@ impl Shared {
         &self.handle
     }
 
-    pub(crate) fn conditions(&self) -> &Conditions {
-        &self.conditions
+    /// Has a condition asked when runs of `phase` begin.
+    pub(crate) fn add_condition(&self, phase: Phase, condition: Rc<Condition>) {
+        self.conditions.add(phase, condition);
+        // The executor does not know of conditions, so it does not wake the app.
+        if let Some(wake) = self.wake.get()
+            && !self.is_told.replace(true)
+        {
+            wake.wake_by_ref();
+        }
+    }
+
+    /// Has `wake` called when something outside of a frame needs one.
+    pub(crate) fn on_wake(&self, wake: Waker) {
+        self.borrow_mut().on_wake(wake.clone());
+        self.wake.get_or_init(|| wake);
     }
 
     #[track_caller]
@@ -250,8 +270,11 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     let shared = Shared::of(world);
     let mut executor = shared.borrow_mut();
     shared.pass_on(world);
-    shared.conditions.ask(world, phase);
-    executor.lend(world, |executor| executor.run_phase(phase));
+    executor.lend(world, |executor| {
+        // In the executor, where the free functions work: as when a script asks.
+        executor.enter(|| with_ref(|world: &World| shared.conditions.ask(world, phase)));
+        executor.run_phase(phase);
+    });
     drop(executor);
     world.flush();
 }
@@ -293,6 +316,7 @@ pub fn next_frame_in(world: &World) -> Option<Duration> {
     let Ok(executor) = shared.executor.try_borrow() else {
         already_running();
     };
+    shared.is_told.set(false);
     // Both are asked each time: each counts as a look, after which `on_wake` is called.
     let (is_ready, deadline) = (executor.has_ready(), executor.next_deadline());
     let feeds = shared.feeds.borrow();

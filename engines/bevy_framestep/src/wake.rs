@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bevy_app::{App, Main};
 use bevy_ecs::prelude::*;
 
-use crate::executor::{Framestep, next_frame_in};
+use crate::executor::{Shared, next_frame_in};
 
 /// Makes the callback, when the app has all its plugins.
 pub(crate) type MakeWake = dyn Fn(&World) -> Box<WakeApp> + Send + Sync;
@@ -27,8 +27,7 @@ pub(crate) fn install(app: &mut App, wake: Box<WakeApp>) {
         wake,
         in_frame: AtomicBool::new(false),
     });
-    let framestep = app.world().non_send::<Framestep>();
-    framestep.with_executor(|executor| executor.on_wake(Waker::from(bell.clone())));
+    Shared::of(app.world()).on_wake(Waker::from(bell.clone()));
     app.insert_resource(Watch {
         alarm: Alarm::new(bell.clone()),
         bell,
@@ -84,10 +83,11 @@ fn ask_for_frame(world: &mut World) {
 
 /// A thread that rings the bell at a time.
 struct Alarm {
-    shared: Arc<Shared>,
+    shared: Arc<Ringing>,
 }
 
-struct Shared {
+/// What the alarm and its thread share.
+struct Ringing {
     bell: Arc<Bell>,
     state: Mutex<State>,
     changed: Condvar,
@@ -103,7 +103,7 @@ struct State {
 impl Alarm {
     fn new(bell: Arc<Bell>) -> Self {
         Alarm {
-            shared: Arc::new(Shared {
+            shared: Arc::new(Ringing {
                 bell,
                 state: Mutex::default(),
                 changed: Condvar::new(),
@@ -141,7 +141,7 @@ impl Drop for Alarm {
     }
 }
 
-impl Shared {
+impl Ringing {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

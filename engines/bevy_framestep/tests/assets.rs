@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bevy_app::App;
 use bevy_asset::io::memory::{Dir, MemoryAssetReader};
@@ -19,7 +20,7 @@ use bevy_asset::{
 };
 use bevy_ecs::prelude::*;
 use bevy_framestep::prelude::*;
-use bevy_framestep::{AssetFailed, WaitForAsset};
+use bevy_framestep::{AssetFailed, WaitForAsset, next_frame_in};
 use bevy_reflect::TypePath;
 use bevy_tasks::{IoTaskPool, TaskPoolBuilder, futures_lite::future::yield_now};
 use bevy_time::TimePlugin;
@@ -51,11 +52,14 @@ impl AssetLoader for LevelLoader {
         if text == "broken" {
             return Err(io::Error::other("there is no level in it"));
         }
-        let names = text.split_whitespace();
-        let parts = names.map(|name| context.load(name.to_string()));
-        Ok(Level {
-            parts: parts.collect(),
-        })
+        let mut parts = Vec::new();
+        for name in text.split_whitespace() {
+            match name.strip_prefix("and_read:") {
+                Some(file) => drop(context.read_asset_bytes(file.to_string()).await),
+                None => parts.push(context.load(name.to_string())),
+            }
+        }
+        Ok(Level { parts })
     }
 
     fn extensions(&self) -> &[&str] {
@@ -126,6 +130,8 @@ impl Fixture {
         root.insert_asset_text(Path::new("ruin.level"), "yard.level broken.level");
         root.insert_asset_text(Path::new("maze.level"), "ruin.level");
         root.insert_asset_text(Path::new("island.level"), "bridge.level");
+        root.insert_asset_text(Path::new("mine.level"), "broken.level and_read:map.level");
+        root.insert_asset_text(Path::new("map.level"), "");
         let open = Open::default();
         let reader = Gated {
             reader: MemoryAssetReader { root },
@@ -276,6 +282,35 @@ fn a_dependency_fails() {
     let log = fixture.log();
     assert!(log[0].starts_with("2: maze.level: cannot load broken.level: "));
     assert_eq!(log[1], log[0]);
+}
+
+/// A dependency fails while the asset itself is still being loaded, before the wait begins
+/// or after. The asset server wakes nobody when the asset is there.
+#[test]
+fn a_dependency_fails_first() {
+    let mut fixture = Fixture::new();
+    fixture.start(|| load_and_report("mine.level"));
+    fixture.frame(&["mine.level"]);
+    fixture.frame(&["broken.level"]);
+    assert_eq!(fixture.log(), [""; 0]);
+    fixture.start(|| load_and_report("mine.level"));
+    fixture.frame(&["map.level"]);
+    let log = fixture.log();
+    assert_eq!(log.len(), 2);
+    assert!(log[0].starts_with("3: mine.level: cannot load broken.level: "));
+    assert!(log[1].starts_with("3: mine.level: cannot load broken.level: "));
+}
+
+/// Loads are finished in frames, so an app that sleeps does not sleep meanwhile.
+#[test]
+fn it_needs_frames() {
+    let mut fixture = Fixture::new();
+    fixture.start(|| load_and_report("yard.level"));
+    fixture.frame(&[]);
+    assert_eq!(next_frame_in(fixture.app.world()), Some(Duration::ZERO));
+    fixture.frame(&["yard.level"]);
+    assert_eq!(fixture.log(), ["2: yard.level: loaded"]);
+    assert_eq!(next_frame_in(fixture.app.world()), None);
 }
 
 /// The path is that of the dependency, and the cause is that of the asset server.

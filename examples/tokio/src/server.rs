@@ -11,6 +11,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
+use std::time::Duration;
 
 use framestep::prelude::*;
 use framestep::{Handle, Outcome};
@@ -29,10 +30,14 @@ use crate::world::{Side, Waits, World};
 
 const LONGEST_BODY: usize = 1024;
 
+/// How long the end of the server waits for the requests that are under way.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
 type Answer = (StatusCode, String);
 
 /// Accepts connections until `stop` is ready. Then it closes all rooms, which answers
-/// the requests that wait for a result, and returns when the last connection has ended.
+/// the requests that wait for a result, and returns when the last connection has ended,
+/// or after [`PATIENCE`].
 pub(crate) async fn serve(
     listener: TcpListener,
     scripts: Handle,
@@ -54,9 +59,16 @@ pub(crate) async fn serve(
         }
     };
     drop(listener);
-    scripts.spawn(async { with(World::close_all) });
-    connections.shutdown().await;
+    end(connections, &scripts).await;
     stopped
+}
+
+/// Closes all rooms and waits until the connections have ended, for as long as
+/// [`PATIENCE`]: a client may never send the rest of its request.
+pub(crate) async fn end(connections: GracefulShutdown, scripts: &Handle) {
+    scripts.spawn(async { with(World::close_all) });
+    // Those that are left then end with the process.
+    let _ = tokio::time::timeout(PATIENCE, connections.shutdown()).await;
 }
 
 /// Answers the requests of one client.

@@ -10,7 +10,7 @@ use framestep::Handle;
 use framestep::prelude::*;
 use hyper::{Method, StatusCode};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::io::duplex;
+use tokio::io::{AsyncWriteExt, duplex};
 use tokio::runtime;
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, spawn_local};
@@ -211,4 +211,29 @@ fn a_closed_room_answers_those_who_wait_for_it() {
         let report = request(&scripts, Method::GET, "/rooms/1").await.unwrap();
         assert_eq!(report.0, StatusCode::NOT_FOUND);
     });
+}
+
+/// A client that has nothing to ask ends at once. One that keeps the rest of its request to
+/// itself does not keep the server from its end.
+#[test]
+fn the_server_ends_although_a_client_is_silent() {
+    for (sent, took) in [
+        ("", Duration::ZERO),
+        (
+            "POST /rooms HTTP/1.1\r\ncontent-length: 5\r\n\r\n",
+            server::PATIENCE,
+        ),
+    ] {
+        beside(|scripts, _| async move {
+            let connections = GracefulShutdown::new();
+            let (mut here, there) = duplex(4_096);
+            let watcher = connections.watcher();
+            spawn_local(server::connection(there, scripts.clone(), watcher));
+            here.write_all(sent.as_bytes()).await.unwrap();
+            sleep(ms(100)).await;
+            let began = Instant::now();
+            server::end(connections, &scripts).await;
+            assert_eq!(began.elapsed(), took);
+        });
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -12,10 +12,10 @@ use bevy_asset::{
 };
 use bevy_ecs::prelude::*;
 use framestep::with_ref;
-use futures::future::{Fuse, FusedFuture, LocalBoxFuture, select};
+use futures::future::{Fuse, FusedFuture, LocalBoxFuture};
 use futures::{FutureExt, StreamExt};
 
-use super::messages;
+use super::{messages, wait_until_world};
 
 /// Why an asset that a script waits for is not there.
 ///
@@ -79,18 +79,17 @@ impl Error for AssetFailed {
 /// Waits until an asset is loaded with all its dependencies: one of a `&Handle`, of an
 /// `&UntypedHandle` or of an id. Ready at once if it is.
 ///
-/// It keeps the asset alive while it waits. It costs nothing then: the asset server
-/// wakes it.
+/// It keeps the asset alive while it waits.
 ///
 /// # Resumes
 ///
-/// In the phase in which the script was last polled, in the next run of it. The asset
-/// server finishes loads in `PreUpdate`.
+/// As [`wait_until_world`] does. The asset server finishes loads in `PreUpdate`.
 ///
 /// # Errors
 ///
-/// As soon as the asset or a dependency has failed. Which path that was is part of the
-/// error.
+/// As soon as the asset or a dependency has failed, at once if one has already. Which path
+/// that was is part of the error. A loop that tries again has to wait for a frame:
+/// `AssetServer::reload` begins later.
 ///
 /// # Panics
 ///
@@ -108,8 +107,9 @@ pub fn wait_for_asset(asset: impl Into<UntypedAssetId>) -> WaitForAsset {
     });
     // Without a strong handle, the asset would be dropped while it loads.
     let keep = server.get_id_handle_untyped(id);
-    // The asset server wakes those that wait for the asset, but not when it is a
-    // dependency that fails.
+    // They name the paths. The script asks for the state in each run: the asset server wakes
+    // nobody when a dependency has failed, and says nothing if that was before the asset
+    // itself was there.
     let mut failures = messages::<UntypedAssetLoadFailedEvent>();
     let wait = async move {
         let mut failed = Vec::new();
@@ -118,9 +118,11 @@ pub fn wait_for_asset(asset: impl Into<UntypedAssetId>) -> WaitForAsset {
                 drop(keep);
                 return result;
             }
-            let loaded = pin!(server.wait_for_asset_id(id).map(|_| None));
-            let (failure, _) = select(loaded, failures.next()).await.factor_first();
-            failed.extend(failure.map(|failure| (failure.id, failure.path)));
+            let asked = server.clone();
+            wait_until_world(move |_| state(&asked, id, &[]).is_some()).await;
+            while let Some(Some(failure)) = failures.next().now_or_never() {
+                failed.push((failure.id, failure.path));
+            }
         }
     };
     WaitForAsset {

@@ -13,7 +13,7 @@ mod until;
 pub(crate) use despawned::despawned;
 pub(crate) use event::next_event_of;
 pub(crate) use message::Feed;
-pub(crate) use until::Conditions;
+pub(crate) use until::{Condition, Conditions};
 
 #[cfg(feature = "asset")]
 pub use asset::{AssetFailed, WaitForAsset, wait_for_asset};

@@ -22,14 +22,14 @@ pub(crate) struct Conditions {
 }
 
 /// A condition and the script that waits for it.
-struct Condition<A: ?Sized = dyn Ask> {
+pub(crate) struct Condition<A: ?Sized = dyn Ask> {
     state: Cell<State>,
     waker: RefCell<Option<Waker>>,
     ask: RefCell<A>,
 }
 
 /// A closure, as long as the future is there.
-trait Ask {
+pub(crate) trait Ask {
     fn holds(&mut self, world: &World) -> bool;
     fn forget(&mut self);
 }
@@ -55,7 +55,7 @@ enum State {
 }
 
 impl Conditions {
-    fn add(&self, phase: Phase, condition: Rc<Condition>) {
+    pub(crate) fn add(&self, phase: Phase, condition: Rc<Condition>) {
         let mut lists = self.lists.borrow_mut();
         match lists.iter_mut().find(|(of, _)| *of == phase) {
             Some((_, list)) => list.push(condition),
@@ -74,19 +74,38 @@ impl Conditions {
 
     /// Asks those of `phase`, and wakes the scripts of those that hold.
     pub(crate) fn ask(&self, world: &World, phase: Phase) {
-        let mut list = match self.lists.borrow_mut().iter_mut().find(|of| of.0 == phase) {
+        let list = match self.lists.borrow_mut().iter_mut().find(|of| of.0 == phase) {
             Some((_, list)) if !list.is_empty() => std::mem::take(list),
             _ => return,
         };
-        if ask_all(&list, world, phase) {
-            list.retain(|condition| condition.state.get() == State::Listed(phase));
+        let mut taken = Taken {
+            conditions: self,
+            phase,
+            list,
+        };
+        if ask_all(&taken.list, world, phase) {
+            let is_listed = State::Listed(phase);
+            taken.list.retain(|of| of.state.get() == is_listed);
         }
-        // Wakers and conditions may have added some.
-        let mut lists = self.lists.borrow_mut();
-        let added = lists.iter_mut().find(|of| of.0 == phase);
-        let (_, added) = added.expect("lists are never removed");
-        list.append(added);
-        *added = list;
+    }
+}
+
+/// The list of a phase while it is asked. It is put back also by a panic of a destructor
+/// or of a waker.
+struct Taken<'a> {
+    conditions: &'a Conditions,
+    phase: Phase,
+    list: Vec<Rc<Condition>>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let mut lists = self.conditions.lists.borrow_mut();
+        if let Some((_, added)) = lists.iter_mut().find(|of| of.0 == self.phase) {
+            // Wakers and conditions may have added some.
+            self.list.append(added);
+            std::mem::swap(added, &mut self.list);
+        }
     }
 }
 
@@ -211,7 +230,7 @@ impl Future for WaitUntilWorld {
         condition.state.set(State::Listed(phase));
         condition.waker.replace(Some(cx.waker().clone()));
         let shared = with_ref(Shared::of);
-        shared.conditions().add(phase, condition.clone());
+        shared.add_condition(phase, condition.clone());
         Poll::Pending
     }
 }

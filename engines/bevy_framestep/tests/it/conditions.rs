@@ -1,11 +1,13 @@
 //! Waits for conditions on the world.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::rc::Rc;
 
 use bevy_app::{FixedUpdate, Update};
 use bevy_ecs::prelude::*;
 use bevy_framestep::prelude::*;
+use bevy_framestep::run_scripts;
 
 use super::{alive, app, app_with, log, take_log};
 
@@ -166,6 +168,58 @@ fn panics() {
     app.update();
     assert_eq!(take_log(&mut app), ["the other"]);
     assert_eq!(alive(&app), 0);
+}
+
+/// The host gets the panic of a destructor. No condition is forgotten for it.
+#[test]
+fn panics_in_a_destructor() {
+    struct PanicsOnDrop;
+    impl Drop for PanicsOnDrop {
+        fn drop(&mut self) {
+            panic!("a bad destructor");
+        }
+    }
+    let mut app = app_with(FramestepPlugin::default().on_report(|_| {}));
+    let mut panics = true;
+    app.world_mut().start_script(move || {
+        wait_until_world(move |_| {
+            if std::mem::take(&mut panics) {
+                panic_any(PanicsOnDrop);
+            }
+            false
+        })
+    });
+    app.world_mut().start_script(|| async {
+        wait_until_world(|_| true).await;
+        log("the other");
+    });
+    let run = || run_scripts(app.world_mut(), Phase::Update);
+    catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    app.update();
+    assert_eq!(take_log(&mut app), ["the other"]);
+}
+
+/// The free functions work in a condition, also when it is asked for the first time in a
+/// run. It is asked once for each run in which it does not hold.
+#[test]
+fn free_functions() {
+    let mut app = app();
+    let hero = app.world_mut().spawn_empty().id();
+    let asked = Rc::new(Cell::new(0));
+    let count = asked.clone();
+    app.world_mut().start_script(move || async move {
+        wait_until_world(move |_| {
+            count.set(count.get() + 1);
+            time().frame >= 3 && hero.exists()
+        })
+        .await;
+        log(format!("frame {}", time().frame));
+    });
+    app.update();
+    app.update();
+    assert_eq!(asked.get(), 2);
+    app.update();
+    assert_eq!(take_log(&mut app), ["frame 3"]);
 }
 
 /// A condition that stops its own script.

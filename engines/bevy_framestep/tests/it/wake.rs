@@ -128,6 +128,23 @@ fn conditions_and_messages() {
     assert_eq!(next_frame_in(app.world()), None);
 }
 
+/// A condition that a script waits for since it was started outside of a frame, once until
+/// the next frame.
+#[test]
+fn a_condition_outside_of_a_frame() {
+    let (mut app, wakes) = sleepy_app();
+    app.update();
+    woken(&wakes);
+    for _ in 0..2 {
+        app.world_mut()
+            .start_script(|| wait_until_world(World::contains_resource::<super::Log>));
+    }
+    assert_eq!(woken(&wakes), 1);
+    app.update();
+    assert_eq!(woken(&wakes), 0);
+    assert_eq!(super::alive(&app), 0);
+}
+
 /// A timer wakes the app when it is due. This waits as long as that takes.
 #[test]
 fn timers() {
