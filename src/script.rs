@@ -5,23 +5,37 @@
 use std::future::Future;
 use std::rc::Rc;
 
-use crate::core::{Core, scope};
+use crate::core::Core;
+use crate::core::scope::{self, Scope};
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::{Handle, Remote};
 use crate::owner::{Owner, OwnerIndex};
 use crate::time::{Clock, Phase, PhaseIndex, Time};
 
-/// The executor that runs the caller of `function`, and the owner of the coroutines
-/// that the caller spawns.
+/// Calls `f` with the scope around the caller of `function`.
 #[track_caller]
 #[inline]
-fn inside(function: &str) -> (Rc<Core>, Option<OwnerIndex>) {
-    let inside =
-        scope::with(|scope| scope.map(|scope| (scope.core().rc(), scope.core().owner_in(scope))));
-    match inside {
-        Some(inside) => inside,
+fn inside<R>(function: &str, f: impl FnOnce(&Scope<'_>) -> R) -> R {
+    match scope::with(|scope| scope.map(f)) {
+        Some(returned) => returned,
         None => outside(function),
     }
+}
+
+/// The executor that runs the caller of `function`.
+#[track_caller]
+#[inline]
+fn executor(function: &str) -> Rc<Core> {
+    inside(function, |scope| scope.core().rc())
+}
+
+/// The same, and the owner of the coroutines that the caller spawns.
+#[track_caller]
+#[inline]
+fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerIndex>) {
+    inside(function, |scope| {
+        (scope.core().rc(), scope.core().owner_in(scope))
+    })
 }
 
 #[cold]
@@ -64,7 +78,7 @@ pub fn spawn<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, owner) = inside("spawn");
+    let (core, owner) = executor_and_owner("spawn");
     Coroutine::spawn(core, future, None, owner)
 }
 
@@ -81,7 +95,7 @@ pub fn spawn_in<F>(phase: Phase, future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, owner) = inside("spawn_in");
+    let (core, owner) = executor_and_owner("spawn_in");
     Coroutine::spawn(core, future, Some(PhaseIndex::new(phase)), owner)
 }
 
@@ -125,7 +139,7 @@ pub fn start<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, owner) = inside("start");
+    let (core, owner) = executor_and_owner("start");
     Coroutine::start(core, future, owner)
 }
 
@@ -163,7 +177,7 @@ where
 #[must_use = "dropping an owner stops what it owns"]
 #[track_caller]
 pub fn owner() -> Owner {
-    let (core, owner) = inside("owner");
+    let (core, owner) = executor_and_owner("owner");
     Owner::new(&core, owner)
 }
 
@@ -200,7 +214,7 @@ pub fn owner() -> Owner {
 #[must_use = "dropping an owner stops what it owns"]
 #[track_caller]
 pub fn owner_on(clock: &Clock) -> Owner {
-    let (core, owner) = inside("owner_on");
+    let (core, owner) = executor_and_owner("owner_on");
     Owner::on(&core, owner, clock)
 }
 
@@ -233,7 +247,7 @@ pub fn owner_on(clock: &Clock) -> Owner {
 /// ```
 #[track_caller]
 pub fn clock() -> Clock {
-    let (core, _) = inside("clock");
+    let core = executor("clock");
     core.game_clock().clone()
 }
 
@@ -252,7 +266,7 @@ pub fn clock() -> Clock {
 #[doc(alias = "unscaledTime")]
 #[track_caller]
 pub fn realtime() -> Clock {
-    let (core, _) = inside("realtime");
+    let core = executor("realtime");
     core.realtime().clone()
 }
 
@@ -297,7 +311,7 @@ pub fn realtime() -> Clock {
 /// ```
 #[track_caller]
 pub fn handle() -> Handle {
-    let (core, _) = inside("handle");
+    let core = executor("handle");
     Handle::new(&core)
 }
 
@@ -332,7 +346,7 @@ pub fn handle() -> Handle {
 /// ```
 #[track_caller]
 pub fn remote() -> Remote {
-    let (core, _) = inside("remote");
+    let core = executor("remote");
     Remote::new(core.inbox.clone())
 }
 
@@ -363,7 +377,7 @@ pub fn remote() -> Remote {
 #[doc(alias = "StopCoroutine")]
 #[track_caller]
 pub fn stop(id: CoroutineId) -> bool {
-    let (core, _) = inside("stop");
+    let core = executor("stop");
     core.key_of(id).is_some_and(|key| core.stop(key))
 }
 
@@ -384,13 +398,12 @@ pub fn stop(id: CoroutineId) -> bool {
 /// ```
 #[track_caller]
 pub fn current() -> CoroutineId {
-    let current = scope::with(|scope| {
-        scope.map(|scope| scope.current().map(|task| scope.core().id_of(task)))
+    let current = inside("current", |scope| {
+        scope.current().map(|task| scope.core().id_of(task))
     });
     match current {
-        Some(Some(id)) => id,
-        Some(None) => panic!("`current` was called outside of a coroutine"),
-        None => outside("current"),
+        Some(id) => id,
+        None => panic!("`current` was called outside of a coroutine"),
     }
 }
 
@@ -419,10 +432,7 @@ pub fn current() -> CoroutineId {
 /// ```
 #[track_caller]
 pub fn time() -> Time {
-    match scope::with(|scope| scope.map(|scope| scope.core().time())) {
-        Some(time) => time,
-        None => outside("time"),
-    }
+    inside("time", |scope| scope.core().time())
 }
 
 /// Returns how many seconds the calling coroutine's clock has advanced in this

@@ -2,10 +2,12 @@
 //! `has_ready` true or `next_deadline` earlier.
 //!
 //! `rows` goes through every call that can, and through those that cannot; `at_random`
-//! compares what is due before and after any mixture of them.
+//! compares what is due before and after any mixture of them; `wakes` has the wakes of
+//! coroutines.
 
 mod at_random;
 mod rows;
+mod wakes;
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -4,8 +4,6 @@
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
 
 use futures::channel::{mpsc, oneshot};
@@ -18,7 +16,7 @@ use crate::support::{PHASES, counted, forever, yield_now};
 use crate::timeline::{Log, Timeline, unclamped};
 
 /// Starts a coroutine that says every message it receives, after `before`.
-fn receiver<F: Future + 'static>(
+pub(crate) fn receiver<F: Future + 'static>(
     executor: &Executor,
     log: &Log,
     before: F,
@@ -604,112 +602,4 @@ fn whatever_else_in_a_coroutine_is_ready_continues_in_the_same_poll() {
     executor.run_phase(Phase::EndOfFrame);
     // The message has come for Update, but here the coroutine is polled.
     log.check(&["F1.EndOfFrame: end of frame", "F1.EndOfFrame: message"]);
-}
-
-// on_wake
-
-/// A waker that counts its calls.
-fn counter() -> (Arc<AtomicUsize>, Waker) {
-    let count = Arc::new(AtomicUsize::new(0));
-    let counts = count.clone();
-    let waker = waker_fn::waker_fn(move || {
-        counts.fetch_add(1, Ordering::Relaxed);
-    });
-    (count, waker)
-}
-
-#[test]
-fn on_wake_is_called_for_wakes_from_outside() {
-    let mut executor = unclamped();
-    let (count, waker) = counter();
-    executor.on_wake(waker);
-    let log = Log::new();
-    let sender = receiver(&executor, &log, async {});
-    executor.run_frame(0.25);
-    assert_eq!(count.swap(0, Ordering::Relaxed), 0, "nothing has come");
-    sender.unbounded_send("from the host").unwrap();
-    assert!(count.swap(0, Ordering::Relaxed) > 0);
-    executor.run_frame(0.25);
-    let thread = std::thread::spawn(move || sender.unbounded_send("from a thread").unwrap());
-    thread.join().unwrap();
-    assert!(count.swap(0, Ordering::Relaxed) > 0);
-    executor.run_frame(0.25);
-    log.check(&["F2: from the host", "F3: from a thread", "F3: closed"]);
-}
-
-#[test]
-fn on_wake_is_not_called_for_what_happens_within_the_run() {
-    let mut executor = unclamped();
-    let (count, waker) = counter();
-    executor.on_wake(waker);
-    let log = Log::new();
-    let sender = receiver(&executor, &log, next_frame());
-    executor.start(async move {
-        next_frame().await;
-        sender.unbounded_send("message").unwrap();
-        wait_seconds(0.25).await;
-    });
-    assert!(count.swap(0, Ordering::Relaxed) > 0, "a start is news");
-    for _ in 0..3 {
-        executor.run_frame(0.25);
-    }
-    log.check(&["F1: message", "F2: closed"]);
-    assert_eq!(count.load(Ordering::Relaxed), 0);
-}
-
-#[test]
-fn has_ready_returns_whether_a_wake_or_a_spawn_is_waiting_for_a_run() {
-    let mut executor = unclamped();
-    let log = Log::new();
-    let sender = receiver(&executor, &log, async {});
-    assert!(!executor.has_ready());
-    sender.unbounded_send("message").unwrap();
-    assert!(executor.has_ready());
-    executor.run_frame(0.25);
-    assert!(!executor.has_ready());
-    executor.spawn(async {});
-    assert!(executor.has_ready());
-    executor.run_frame(0.25);
-    assert!(!executor.has_ready());
-}
-
-#[test]
-fn a_host_waker_may_set_another_when_it_is_cloned_called_or_dropped() {
-    use std::task::{RawWaker, RawWakerVTable};
-
-    thread_local! {
-        static EXECUTOR: std::cell::OnceCell<framestep::Executor> =
-            const { std::cell::OnceCell::new() };
-        static CALLS: Cell<u32> = const { Cell::new(0) };
-    }
-
-    fn set_another() {
-        CALLS.set(CALLS.get() + 1);
-        // Not while the thread ends: then the executor may be gone.
-        let _ = EXECUTOR.try_with(|executor| {
-            if let Some(executor) = executor.get() {
-                executor.on_wake(Waker::noop().clone());
-            }
-        });
-    }
-
-    fn clone(_: *const ()) -> RawWaker {
-        set_another();
-        RawWaker::new(std::ptr::null(), &HOSTILE)
-    }
-    fn call(_: *const ()) {
-        set_another();
-    }
-    static HOSTILE: RawWakerVTable = RawWakerVTable::new(clone, call, call, call);
-
-    EXECUTOR.with(|executor| {
-        let executor = executor.get_or_init(framestep::Executor::new);
-        // SAFETY: the functions of the table use no data and may be called anywhere.
-        let hostile = unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &HOSTILE)) };
-        executor.on_wake(hostile);
-        let before = CALLS.get();
-        executor.remote().spawn(|| async {});
-        assert!(CALLS.get() > before, "it was told");
-        assert!(executor.has_ready());
-    });
 }

@@ -107,8 +107,8 @@ struct Sleep {
     void await_resume() const noexcept {}
 };
 
-// Begins at once, frees itself at its end: whoever waits for the frame is
-// found in the queue.
+// Begins at once, and frees itself at its end. Scripts that wait for the frame are
+// in the queue.
 struct Script {
     struct promise_type {
         Script get_return_object() noexcept { return {}; }
@@ -239,8 +239,8 @@ extern "C" {
 
 void cpp_begin() { scheduler = new Scheduler; }
 
-// What waits is destroyed with the world: the queues know all of it, but for
-// chains, whose leaf alone stands in a queue; those are not left waiting.
+// Coroutines that wait are destroyed with the world: all of them are in the queues,
+// except chains, of which only the leaf is in a queue; no chain is left waiting.
 void cpp_end() {
     Scheduler *ended = scheduler;
     for (auto &queue : ended->next) {

@@ -1,5 +1,5 @@
-//! Coroutines that are the same for every system that has frames, but for the
-//! system's own way to wait for the next one.
+//! Coroutines that are the same for every system that has frames. Only the wait for
+//! the next frame is the system's own.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

@@ -317,12 +317,10 @@ pub fn next_frame_in(world: &World) -> Option<Duration> {
         already_running();
     };
     shared.is_told.set(false);
-    // Both are asked each time: each counts as a look, after which `on_wake` is called.
-    let (is_ready, deadline) = (executor.has_ready(), executor.next_deadline());
     let feeds = shared.feeds.borrow();
     let has_news = || feeds.iter().any(|(_, feed)| feed.has_news(world));
-    if is_ready || !shared.conditions.is_empty() || has_news() {
+    if executor.has_ready() || !shared.conditions.is_empty() || has_news() {
         return Some(Duration::ZERO);
     }
-    deadline
+    executor.next_deadline()
 }

@@ -1,12 +1,12 @@
 //! The app's side: when frames run, and when egui calls again.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use eframe::egui;
 use framestep::prelude::*;
 use framestep::waker_fn;
 
-use crate::options::Options;
 use crate::world::World;
 use crate::{pilot, ui};
 
@@ -18,7 +18,7 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    pub(crate) fn new(context: &egui::Context, options: Options) -> Self {
+    pub(crate) fn new(context: &egui::Context, demo: Option<PathBuf>) -> Self {
         let executor = Executor::builder()
             // However long egui has slept, the clock of the scripts has to follow.
             .max_delta(f32::INFINITY)
@@ -29,7 +29,7 @@ impl Tool {
         executor.on_wake(waker_fn(move || wake.request_repaint()));
 
         let world = World::new(&executor, context);
-        if let Some(folder) = options.demo {
+        if let Some(folder) = demo {
             executor.spawn(pilot::play(folder)).named("pilot");
         }
         Tool {

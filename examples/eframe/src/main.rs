@@ -18,37 +18,49 @@ mod app;
 mod dialogue;
 mod fractal;
 mod job;
-mod options;
 mod pilot;
 mod toast;
 mod ui;
 mod world;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use eframe::{NativeOptions, Renderer, egui};
 
 use app::Tool;
-use options::Options;
+
+const USAGE: &str = "\
+Usage: framestep-eframe [--demo DIR]
+
+  --demo DIR  play by itself for some seconds, check what came of it, and put pictures
+              into DIR
+  --help      print this";
 
 fn main() -> ExitCode {
-    match Options::parse(std::env::args().skip(1)) {
-        Ok(options) if options.help => println!("{}", options::USAGE),
-        Ok(options) => {
-            if let Err(error) = run(options) {
-                eprintln!("framestep-eframe: {error}");
-                return ExitCode::FAILURE;
-            }
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let demo = match args[..] {
+        [] => None,
+        ["--demo", folder] => Some(PathBuf::from(folder)),
+        ["--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
         }
-        Err(message) => {
-            eprintln!("framestep-eframe: {message}\n\n{}", options::USAGE);
+        _ => {
+            let args = args.join(" ");
+            eprintln!("framestep-eframe: cannot use the arguments `{args}`\n\n{USAGE}");
             return ExitCode::from(2);
         }
+    };
+    if let Err(error) = run(demo) {
+        eprintln!("framestep-eframe: {error}");
+        return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
 }
 
-fn run(options: Options) -> eframe::Result {
+fn run(demo: Option<PathBuf>) -> eframe::Result {
     let native = NativeOptions {
         renderer: Renderer::Glow,
         viewport: egui::ViewportBuilder::default().with_inner_size([960.0, 600.0]),
@@ -57,6 +69,6 @@ fn run(options: Options) -> eframe::Result {
     eframe::run_native(
         "framestep: a queue of jobs",
         native,
-        Box::new(|context| Ok(Box::new(Tool::new(&context.egui_ctx, options)))),
+        Box::new(|context| Ok(Box::new(Tool::new(&context.egui_ctx, demo)))),
     )
 }

@@ -17,7 +17,6 @@ mod input;
 mod interface;
 mod menu;
 mod numbers;
-mod options;
 mod overlay;
 mod panel;
 mod pilot;
@@ -25,7 +24,7 @@ mod platform;
 mod scene;
 mod world;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use framestep::Report;
@@ -33,7 +32,6 @@ use framestep::prelude::*;
 use macroquad::prelude::*;
 
 use input::Input;
-use options::Options;
 use overlay::Overlay;
 use platform::stopwatch;
 use world::World;
@@ -125,27 +123,43 @@ fn window() -> Conf {
     }
 }
 
+const USAGE: &str = "\
+Usage: framestep-macroquad [--demo DIR]
+
+  --demo DIR  play by itself, on frames of a 60th of a second, put pictures
+              into DIR, print figures and end
+  --help      print this";
+
+// In a browser there are no arguments.
 fn main() -> ExitCode {
-    match Options::parse(std::env::args().skip(1)) {
-        Ok(options) if options.help => println!("{}", options::USAGE),
-        // What `#[macroquad::main]` does; the command line comes before the window.
-        Ok(options) => macroquad::Window::from_config(window(), play(options)),
-        Err(message) => {
-            eprintln!("framestep-macroquad: {message}\n\n{}", options::USAGE);
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let demo = match args[..] {
+        [] => None,
+        ["--demo", folder] => Some(PathBuf::from(folder)),
+        ["--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            let args = args.join(" ");
+            eprintln!("framestep-macroquad: cannot use the arguments `{args}`\n\n{USAGE}");
             return ExitCode::from(2);
         }
-    }
+    };
+    // What `#[macroquad::main]` does; the command line comes before the window.
+    macroquad::Window::from_config(window(), play(demo));
     ExitCode::SUCCESS
 }
 
-async fn play(options: Options) {
+async fn play(demo: Option<PathBuf>) {
     let mut game = Game::new();
-    if options.demo.is_some() {
+    if demo.is_some() {
         game.always.spawn(pilot::tour()).named("tour");
     }
     let art = draw::Art::new();
     while !game.world.is_over {
-        if let Some(folder) = &options.demo {
+        if let Some(folder) = &demo {
             game.step(1.0 / 60.0);
             art.draw(&game.world, &game.overlay, game.pilot.is_some());
             game.take_pictures(folder);

@@ -160,8 +160,8 @@ impl Wake for Flag {
     }
 }
 
-/// What of a world is dropped in this order: the set with its tasks, then
-/// whoever still has their wakers, then the runtime.
+/// The parts of a world, dropped in this order: the set with its tasks, the lists
+/// that still hold their wakers, the runtime.
 struct Host<F: Frames> {
     set: LocalSet,
     _wakers: Clear<F>,

@@ -47,8 +47,8 @@ fn next_frame<W: Woken>() -> NextFrame {
     W::LISTS.next_frame()
 }
 
-/// What of a world is dropped in this order: the executor with its tasks, then
-/// whoever still has their wakers.
+/// The parts of a world, dropped in this order: the executor with its tasks, the
+/// lists that still hold their wakers.
 struct Host<W> {
     executor: W,
     _wakers: Clear,

@@ -169,14 +169,14 @@ fn state(
     let Some((own, _, all)) = server.get_load_states(id) else {
         return Some(Err(AssetFailed::NotLoading { id }));
     };
+    let own_path = || server.get_path(id).map(AssetPath::into_owned);
     match (own, all) {
         (LoadState::Failed(error), _) => {
-            let path = server.get_path(id).map(AssetPath::into_owned);
+            let path = own_path();
             Some(Err(AssetFailed::Load { path, error }))
         }
         (_, RecursiveDependencyLoadState::Failed(error)) => {
-            let path = path_of(server, &error, failed);
-            let path = path.or_else(|| server.get_path(id).map(AssetPath::into_owned));
+            let path = path_of(server, &error, failed).or_else(own_path);
             Some(Err(AssetFailed::Load { path, error }))
         }
         (LoadState::Loaded, RecursiveDependencyLoadState::Loaded) => Some(Ok(())),
