@@ -1,4 +1,5 @@
 //! Times that no clock should be given: survived, counted and reported.
+//! docs/contract.md#time-bad-dt
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -139,6 +140,7 @@ fn an_ordinary_dt_is_not_reported() {
     assert_eq!(reports.get(), 0);
 }
 
+// docs/contract.md#time-infinity
 #[test]
 fn a_nan_length_panics_in_the_coroutine_and_names_the_call_site() {
     fn check(executor: &mut Executor, wait: impl Future<Output = ()> + 'static) {
@@ -184,6 +186,7 @@ fn a_nan_length_in_a_started_coroutine_does_not_reach_the_host() {
     assert!(result_of(&executor, waits).unwrap_err().is_panic());
 }
 
+// docs/contract.md#rule-3-one-resume
 #[test]
 fn a_frame_of_an_hour_resumes_every_timer_once() {
     let mut executor = unclamped();

@@ -1,5 +1,5 @@
-//! Rule 5: a wait inside any wrapper resumes the coroutine that polled it, and
-//! a wait that has been dropped resumes no coroutine.
+//! A wait inside any wrapper resumes the coroutine that polled it, and a wait that
+//! has been dropped resumes no coroutine: docs/contract.md#rule-5-its-coroutine
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -144,6 +144,7 @@ fn waits_work_when_shared() {
     .check(ALL_DUE_IN_FRAME_2);
 }
 
+// docs/contract.md#decided-shared-waits
 #[test]
 fn a_wait_shared_between_coroutines_resumes_all_of_them() {
     let mut timeline = Timeline::with_dt(0.25);
@@ -368,6 +369,7 @@ fn a_foreign_waker_that_does_not_change_is_woken_once() {
     }
 }
 
+// docs/contract.md#decided-moved-waits, docs/contract.md#rule-8-moved-waits
 #[test]
 fn a_wait_that_moves_to_another_coroutine_resumes_that_one() {
     let mut executor = unclamped();

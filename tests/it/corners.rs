@@ -65,6 +65,7 @@ fn executors_and_handles_are_spawners_of_futures_own_traits() {
     assert!(handle.spawn_local(async {}).unwrap_err().is_shutdown());
 }
 
+// docs/contract.md#decided-after-the-end
 #[test]
 fn a_wait_that_is_polled_after_its_end_panics_in_its_coroutine() {
     let mut executor = unclamped();

@@ -90,6 +90,7 @@ impl Drop for Phoenix {
     }
 }
 
+// docs/contract.md#decided-dropped-executor
 #[test]
 fn a_destructor_that_respawns_without_end_cannot_hold_the_executors_end() {
     let executor = unclamped();
@@ -107,6 +108,7 @@ fn endless_spawns() -> Boxed<()> {
     })
 }
 
+// docs/contract.md#decided-budget-of-a-run
 #[test]
 fn endless_spawns_and_joins_continue_in_the_next_frame_and_are_reported() {
     let endless: [fn() -> Boxed<()>; 2] = [endless_spawns, || {
@@ -208,6 +210,7 @@ fn enter_often(executor: &Executor, times: u32, f: &mut dyn FnMut()) {
     }
 }
 
+// docs/contract.md#decided-deep-starts
 #[test]
 fn a_start_too_deep_to_begin_at_once_begins_with_the_next_frame() {
     let mut executor = unclamped();
@@ -294,6 +297,7 @@ fn endless_starts(left: u32, begun: Rc<Cell<u32>>) -> Boxed<()> {
     })
 }
 
+// docs/contract.md#rule-9-bounds
 #[test]
 fn endless_starts_continue_in_the_next_frame_and_are_reported() {
     /// Far more than a frame has time for: stands for an endless chain.

@@ -1,5 +1,5 @@
-//! README.md, the guide and the other documents: their links lead somewhere, and the code
-//! of each page is tested.
+//! README.md, the guide and the other documents: their links lead somewhere, the code of
+//! each page is tested, and tests cite each rule of the timing contract.
 
 use std::collections::HashSet;
 use std::fs;
@@ -68,18 +68,36 @@ fn links(text: &str) -> Vec<String> {
     links
 }
 
-/// The names by which GitHub links to the headings of a page.
+/// The anchors that a page names itself: `<a id="..">`.
+fn named_anchors(text: &str) -> Vec<String> {
+    let starts = prose(text).flat_map(|line| line.split("<a id=\"").skip(1));
+    starts
+        .map(|rest| rest.split('"').next().unwrap().to_owned())
+        .collect()
+}
+
+/// The names by which a link finds a place of a page: those of its own, and those that
+/// GitHub gives to headings.
 fn anchors(text: &str) -> HashSet<String> {
     let headings = prose(text).filter(|line| line.starts_with('#'));
-    headings
-        .map(|line| {
-            let title = line.trim_start_matches('#').trim().to_lowercase();
-            title
-                .chars()
-                .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c))
-                .map(|c| if c == ' ' { '-' } else { c })
-                .collect()
-        })
+    let headings = headings.map(|line| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        title
+            .chars()
+            .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect()
+    });
+    headings.chain(named_anchors(text)).collect()
+}
+
+/// The anchors of the timing contract that a source file cites.
+fn citations(source: &str) -> Vec<String> {
+    let page = concat!("docs/contract.md", "#");
+    let is_part = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+    let cited = source.split(page).skip(1);
+    cited
+        .map(|rest| rest.chars().take_while(is_part).collect())
         .collect()
 }
 
@@ -110,6 +128,31 @@ fn links_between_documents_lead_somewhere() {
     }
     assert!(broken.is_empty(), "{broken:#?}");
     assert!(checked > 20, "only {checked} links");
+}
+
+#[test]
+fn tests_and_the_timing_contract_refer_to_each_other() {
+    let contract = fs::read_to_string(root().join("docs/contract.md")).unwrap();
+    let anchors = named_anchors(&contract);
+    let mut cited = HashSet::new();
+    for folder in ["src", "tests"] {
+        for file in files(&root().join(folder), ".rs") {
+            for anchor in citations(&fs::read_to_string(&file).unwrap()) {
+                let exists = anchors.contains(&anchor);
+                assert!(exists, "{}: no anchor `{anchor}`", file.display());
+                // A citation in `src` proves nothing.
+                if folder == "tests" {
+                    cited.insert(anchor);
+                }
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    for anchor in &anchors {
+        assert!(seen.insert(anchor), "`{anchor}` is there twice");
+        assert!(cited.contains(anchor), "no test cites `{anchor}`");
+    }
+    assert!(anchors.len() > 90, "only {} anchors", anchors.len());
 }
 
 #[test]

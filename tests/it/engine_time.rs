@@ -1,5 +1,6 @@
 //! Engines that scale and clamp time themselves and decide themselves when there is
 //! a fixed step: `begin_frame_with` and `begin_fixed_step_of`, driven as they do.
+//! docs/contract.md#time-driven-steps
 //!
 //! Scripts wait for random lengths, and note when they resume and what the clocks
 //! read. A reference in plain integers says what they had to note.

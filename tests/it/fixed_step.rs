@@ -52,6 +52,7 @@ fn a_frame_without_a_step_resumes_no_fixed_update() {
     );
 }
 
+// docs/contract.md#time-fixed-steps
 #[test]
 fn steps_run_while_fixed_time_plus_a_step_is_within_game_time() {
     let mut timeline = Timeline::with_executor(steps_of(0.5), 0.375);
@@ -91,6 +92,7 @@ fn begin_fixed_step_says_whether_there_is_a_step_to_run() {
     assert!(!executor.begin_fixed_step());
 }
 
+// docs/contract.md#time-defaults
 #[test]
 fn the_defaults_are_those_of_unity() {
     let mut executor = Executor::new();
@@ -123,6 +125,7 @@ fn reports(executor: &Executor) -> Rc<RefCell<Vec<String>>> {
     heard
 }
 
+// docs/contract.md#decided-steps-in-a-frame
 #[test]
 fn max_delta_bounds_the_steps_of_a_frame_at_any_scale_and_the_rest_is_reported() {
     for scale in [2.0, 1e3, 1e9, f64::MAX] {
@@ -224,6 +227,7 @@ fn fast_motion_has_all_its_steps_while_they_fit_into_max_delta() {
     assert_eq!(*heard.borrow(), [""; 0]);
 }
 
+// docs/contract.md#time-in-a-step
 #[test]
 fn inside_a_step_time_is_fixed_time() {
     let mut executor = steps_of(0.25);
@@ -337,6 +341,7 @@ fn a_length_begun_in_the_fixed_update_of_the_host_counts_from_fixed_time() {
     assert!(wait.is_finished());
 }
 
+// docs/contract.md#stepped-realtime
 #[test]
 fn realtime_inside_a_step_is_the_time_of_the_frame() {
     let mut executor = steps_of(0.25);
@@ -352,6 +357,7 @@ fn realtime_inside_a_step_is_the_time_of_the_frame() {
     assert!(wait.is_finished());
 }
 
+// docs/contract.md#stepped-game-clock
 #[test]
 fn a_timer_in_the_fixed_phase_compares_with_fixed_time() {
     let mut executor = steps_of(0.25);
@@ -367,6 +373,7 @@ fn a_timer_in_the_fixed_phase_compares_with_fixed_time() {
     log.check(&["F2.FixedUpdate: 500"]);
 }
 
+// docs/contract.md#stepped-waits
 #[test]
 fn a_timer_for_the_fixed_phase_counts_from_the_clock_where_it_begins() {
     let mut executor = steps_of(0.25);

@@ -1,5 +1,5 @@
-//! Rule 9, where state is lent: what is started inside of `with` begins when
-//! the outermost closure has returned.
+//! What is started inside of `with` begins when the outermost closure has
+//! returned: docs/contract.md#rule-9-held-starts
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;

@@ -100,6 +100,7 @@ fn around_a_long_frame(policy: MissedTicks) -> Vec<(u64, u128, u64)> {
     seen.take()
 }
 
+// docs/contract.md#decided-interval
 #[test]
 fn burst_catches_up_one_tick_a_run() {
     assert_eq!(

@@ -1,4 +1,5 @@
-//! Rules 6 and 7: a joiner continues at once, and never hangs.
+//! A joiner continues at once, and never hangs:
+//! docs/contract.md#rule-6-joins-continue, docs/contract.md#rule-7-joins-never-hang
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -78,6 +79,7 @@ fn a_joiner_continues_in_the_frame_and_phase_in_which_the_child_ends() {
     );
 }
 
+// docs/contract.md#law-join
 #[test]
 fn joining_what_has_ended_takes_no_time() {
     let mut executor = unclamped();
@@ -107,6 +109,7 @@ fn awaiting_an_async_fn_directly_costs_nothing() {
     assert_eq!(result_of(&executor, parent).unwrap(), 42);
 }
 
+// docs/contract.md#rule-6-joins-continue
 #[test]
 fn joiners_continue_in_the_order_in_which_they_began_to_wait() {
     let mut executor = unclamped();
@@ -345,6 +348,7 @@ fn finished_returns_how_the_coroutine_ended() {
 
 // stopped and panicked
 
+// docs/contract.md#rule-7-joins-never-hang
 #[test]
 fn joining_a_stopped_coroutine_returns_an_error_in_the_same_run() {
     let mut executor = unclamped();
@@ -388,6 +392,7 @@ fn joining_a_coroutine_that_panics_returns_the_payload_in_the_same_run() {
     log.check(&["F1.EndOfFrame: the roof is on fire"]);
 }
 
+// docs/contract.md#decided-stopped-by-the-host
 #[test]
 fn a_coroutine_stopped_by_host_code_wakes_its_joiners_like_any_wake_from_outside() {
     let mut executor = unclamped();
@@ -418,6 +423,7 @@ fn a_coroutine_stopped_by_host_code_wakes_its_joiners_like_any_wake_from_outside
     ]);
 }
 
+// docs/contract.md#decided-stopped-by-the-host
 #[test]
 fn a_coroutine_stopped_by_one_that_host_code_starts_has_ended_outside_a_run() {
     let mut executor = unclamped();
@@ -470,6 +476,7 @@ fn a_handle_can_be_awaited_by_reference() {
     assert_eq!(result_of(&executor, parent).unwrap(), 5);
 }
 
+// docs/contract.md#decided-self-join
 #[test]
 fn two_that_join_each_other_sleep_until_one_is_stopped() {
     let mut executor = unclamped();
@@ -498,6 +505,7 @@ fn two_that_join_each_other_sleep_until_one_is_stopped() {
     assert!(executor.is_empty());
 }
 
+// docs/contract.md#decided-self-join
 #[test]
 fn a_coroutine_that_joins_itself_blocks_no_other_and_can_be_stopped() {
     let mut executor = unclamped();

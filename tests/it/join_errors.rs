@@ -34,6 +34,7 @@ fn clones_tell_the_same() {
     assert_eq!(error.clone().to_string(), error.to_string());
 }
 
+// docs/contract.md#decided-payloads
 #[test]
 fn the_first_into_panic_returns_the_payload_and_later_ones_the_message() {
     struct Cargo(u32);

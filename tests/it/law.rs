@@ -1,4 +1,4 @@
-//! The table of waits, row by row: when each wait is due.
+//! The table of waits in docs/contract.md#frame, row by row: when each wait is due.
 
 mod begun;
 mod conditions;
@@ -42,6 +42,7 @@ fn begun_in_each_phase<F: Future + 'static>(wait: fn() -> F) -> Timeline {
 
 /// A row for each phase of `run_frame`: marks when the wait that `wait` makes
 /// for the phase, begun in frame 0, is over.
+// docs/contract.md#law-in-phase
 fn ended_in_each_phase<F: Future + 'static>(wait: fn(Phase) -> F) -> Timeline {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
     for phase in PHASES {

@@ -110,6 +110,7 @@ fn a_handler_inside_a_closure_that_borrows_is_called_after_it() {
     assert_eq!(errors, ["in the closure", "started"]);
 }
 
+// docs/contract.md#decided-on-error
 #[test]
 fn panics_of_the_coroutine_and_of_the_handler_are_reported_by_name() {
     let mut executor = unclamped();

@@ -1,5 +1,6 @@
-//! Rule 13: one run at a time. What would step an executor whose coroutine is
-//! being polled panics at the line of the call, and changes nothing.
+//! One run at a time (docs/contract.md#rule-13-one-run). What would step an executor
+//! whose coroutine is being polled panics at the line of the call, and changes
+//! nothing.
 //!
 //! `&mut` keeps a host from most of this. What is left: a coroutine that is
 //! started through a `Handle` shares the game with its host, or owns its

@@ -1,4 +1,4 @@
-//! Rule 8: the order within a run is total.
+//! The order within a run is total: docs/contract.md#rule-8-order
 //!
 //! First what became ready before the run, in order of arrival; then the
 //! phase's waiters, as they began to wait; then those who count two frames or

@@ -1,4 +1,4 @@
-//! Rule 11: a panic ends one coroutine.
+//! A panic ends one coroutine: docs/contract.md#rule-11-panics
 
 mod everywhere;
 mod run_loop;

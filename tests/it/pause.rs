@@ -1,5 +1,5 @@
 //! Pausing: nothing resumes, time stands still, and whatever fell due meanwhile
-//! is one wake, which arrives when the pause ends.
+//! is one wake, which arrives when the pause ends. docs/contract.md#rule-12-pause
 
 mod edges;
 mod heard;
@@ -367,6 +367,7 @@ fn a_coroutine_that_is_stopped_while_paused_leaves_nothing() {
     }
 }
 
+// docs/contract.md#decided-has-ready
 #[test]
 fn a_host_is_not_kept_awake_by_paused_coroutines() {
     let mut executor = unclamped();
@@ -420,6 +421,7 @@ fn a_paused_coroutine_is_not_polled() {
 
 // In the middle of things
 
+// docs/contract.md#decided-keeps-its-place
 #[test]
 fn one_paused_in_the_run_in_which_it_is_due_continues_when_it_is_resumed() {
     for wait in 0..4 {
@@ -590,6 +592,7 @@ fn a_wait_that_goes_to_another_coroutine_keeps_what_is_left_of_it() {
 
 // Fixed time and game time are different clocks to a pause
 
+// docs/contract.md#decided-pause-in-a-step
 #[test]
 fn a_pause_that_ends_in_a_fixed_step_counts_for_each_wait_on_its_own_time() {
     let mut executor = in_quarters();

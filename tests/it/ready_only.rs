@@ -1,4 +1,5 @@
-//! Rule 1: a run polls only the coroutines that are due in it.
+//! A run polls only the coroutines that are due in it:
+//! docs/contract.md#rule-1-ready-only
 
 use std::cell::Cell;
 use std::rc::Rc;

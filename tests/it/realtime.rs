@@ -1,4 +1,5 @@
-//! `executor.realtime()`: a clock that nothing slows down.
+//! `executor.realtime()`, a clock that nothing slows down:
+//! docs/contract.md#time-realtime
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
 //! Rounding: a dt is rounded up, a length to the nearest, and an `f32` means
-//! the decimal it was written as.
+//! the decimal it was written as. docs/contract.md#time-rounding
 
 use std::time::Duration;
 

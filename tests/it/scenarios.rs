@@ -1,4 +1,4 @@
-//! The worked scenarios of the timing contract, word for word.
+//! The worked scenarios of the timing contract.
 
 use framestep::Executor;
 use framestep::prelude::*;
@@ -21,6 +21,7 @@ async fn three_waits(log: Log) {
     log.say("Final");
 }
 
+// docs/contract.md#scenario-1
 #[test]
 fn scenario_1_waits_one_after_another() {
     let mut executor = unclamped();
@@ -35,6 +36,7 @@ fn scenario_1_waits_one_after_another() {
     ]);
 }
 
+// docs/contract.md#scenario-1
 #[test]
 fn scenario_1_with_long_frames_takes_a_frame_for_each_wait() {
     let mut executor = unclamped();
@@ -49,6 +51,7 @@ fn scenario_1_with_long_frames_takes_a_frame_for_each_wait() {
     ]);
 }
 
+// docs/contract.md#scenario-2
 #[test]
 fn scenario_2_the_joiner_continues_in_the_frame_in_which_the_inner_one_ends() {
     let mut executor = unclamped();
@@ -80,6 +83,7 @@ fn scenario_2_the_joiner_continues_in_the_frame_in_which_the_inner_one_ends() {
     ]);
 }
 
+// docs/contract.md#scenario-3
 #[test]
 fn scenario_3_two_coroutines_side_by_side_and_one_nested() {
     let mut executor = unclamped();
@@ -116,6 +120,7 @@ fn scenario_3_two_coroutines_side_by_side_and_one_nested() {
     ]);
 }
 
+// docs/contract.md#scenario-4
 #[test]
 fn scenario_4_a_frame_between_two_lines() {
     let mut executor = unclamped();
@@ -134,6 +139,7 @@ fn scenario_4_a_frame_between_two_lines() {
     log.check(&["F0: Test 1", "F1: Test 2", "F2: Test 3", "F3: Test 4"]);
 }
 
+// docs/contract.md#scenario-5
 #[test]
 fn scenario_5_a_nested_coroutine_begins_and_ends_within_the_frame() {
     let mut executor = unclamped();
@@ -159,6 +165,7 @@ fn scenario_5_a_nested_coroutine_begins_and_ends_within_the_frame() {
     log.check(&["F0: 1a", "F1: 1b", "F1: 2a", "F2: 2b", "F3: 2c", "F3: 1c"]);
 }
 
+// docs/contract.md#scenario-6
 #[test]
 fn scenario_6_a_nested_coroutine_without_a_wait_costs_no_frame() {
     let executor = unclamped();
@@ -174,6 +181,7 @@ fn scenario_6_a_nested_coroutine_without_a_wait_costs_no_frame() {
     assert!(parent.is_finished());
 }
 
+// docs/contract.md#scenario-7
 #[test]
 fn scenario_7_the_joiner_continues_in_the_phase_in_which_the_child_ends() {
     let mut executor = unclamped();
@@ -196,6 +204,7 @@ fn scenario_7_the_joiner_continues_in_the_phase_in_which_the_child_ends() {
     log.check(&["F0: c0", "F1.EndOfFrame: c1", "F1.EndOfFrame: p", "F2: p2"]);
 }
 
+// docs/contract.md#scenario-9
 #[test]
 fn scenario_9_stopping_the_child_resumes_the_parent_with_an_error() {
     let mut executor = unclamped();
@@ -219,6 +228,7 @@ fn scenario_9_stopping_the_child_resumes_the_parent_with_an_error() {
     log.check(&["F2: p: stopped"]);
 }
 
+// docs/contract.md#scenario-9
 #[test]
 fn scenario_9_stopping_the_parent_leaves_the_child_alone() {
     let mut executor = unclamped();

@@ -1,4 +1,4 @@
-//! Rule 9: start runs now, spawn runs soon.
+//! Start runs now, spawn runs soon: docs/contract.md#rule-9-start-and-spawn
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! Rule 10: stop is immediate for a coroutine that is not being polled.
+//! Stop is immediate for a coroutine that is not being polled:
+//! docs/contract.md#rule-10-stop
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

@@ -1,4 +1,5 @@
 //! Panics that no join returns: reported, or let through to the host.
+//! docs/contract.md#decided-unread-panics
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};

@@ -1,5 +1,5 @@
-//! Rule 4: a coroutine that waits for something foreign resumes in the phase in which
-//! it was last polled.
+//! A coroutine that waits for something foreign resumes in the phase in which it was
+//! last polled: docs/contract.md#rule-4-home
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -275,6 +275,7 @@ fn a_waker_outlives_its_coroutine_and_its_executor() {
 
 // by another coroutine
 
+// docs/contract.md#rule-4-wakes
 #[test]
 fn a_wake_by_another_coroutine_in_the_same_phase_takes_effect_in_the_same_run() {
     let mut executor = unclamped();
@@ -399,6 +400,7 @@ fn async_channels_block_the_sender_that_is_too_fast() {
     ]);
 }
 
+// docs/contract.md#decided-innermost
 #[test]
 fn a_coroutine_woken_by_the_one_it_has_started_runs_again_in_the_same_run() {
     let mut executor = unclamped();
@@ -420,6 +422,7 @@ fn a_coroutine_woken_by_the_one_it_has_started_runs_again_in_the_same_run() {
 
 // by itself
 
+// docs/contract.md#rule-4-wakes
 #[test]
 fn yield_now_takes_a_run_of_the_phase() {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
@@ -511,6 +514,7 @@ fn greedy(executor: &Executor) -> [Rc<Cell<u32>>; 2] {
     })
 }
 
+// docs/contract.md#rule-4-limit, docs/contract.md#decided-greedy
 #[test]
 fn two_that_wake_each_other_are_bounded_and_reported() {
     let mut executor = unclamped();
@@ -580,6 +584,7 @@ fn busy_but_not_greedy_coroutines_are_not_reported() {
 
 // whatever else is ready
 
+// docs/contract.md#rule-4-one-poll
 #[test]
 fn whatever_else_in_a_coroutine_is_ready_continues_in_the_same_poll() {
     let mut executor = unclamped();

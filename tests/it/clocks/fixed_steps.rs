@@ -5,6 +5,7 @@ fn steps_of(fixed_delta: f64) -> Executor {
     builder.fixed_delta(fixed_delta).build()
 }
 
+// docs/contract.md#stepped-agree
 #[test]
 fn slow_motion_makes_fewer_of_them() {
     let executor = steps_of(0.25);
@@ -34,6 +35,7 @@ fn slow_motion_makes_fewer_of_them() {
     );
 }
 
+// docs/contract.md#stepped-changes
 #[test]
 fn a_change_in_a_step_leaves_the_others_of_its_frame_alone() {
     let executor = steps_of(0.25);
@@ -62,6 +64,7 @@ fn a_change_in_a_step_leaves_the_others_of_its_frame_alone() {
     );
 }
 
+// docs/contract.md#stepped-child-clocks
 #[test]
 fn in_one_the_game_clock_reads_fixed_time_and_a_child_that_of_the_frame() {
     let mut executor = steps_of(0.25);
@@ -94,6 +97,7 @@ fn the_delta_of_a_child_in_a_step_does_not_depend_on_the_game_clocks_scale() {
     assert_eq!(grandchild.delta(), millis(375));
 }
 
+// docs/contract.md#stepped-waits
 #[test]
 fn a_timer_of_a_child_in_the_fixed_phase_compares_with_the_frames_time() {
     let executor = steps_of(0.25);

@@ -168,6 +168,7 @@ fn in_another_executor_it_panics() {
     assert!(message.contains("another"), "{message}");
 }
 
+// docs/contract.md#decided-points-in-time
 #[test]
 fn a_pause_of_the_coroutine_moves_the_point_like_any_deadline() {
     let mut executor = unclamped();

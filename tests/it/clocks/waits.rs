@@ -93,6 +93,7 @@ fn a_paused_clock_holds_its_waits_up_and_no_others() {
     );
 }
 
+// docs/contract.md#time-scale-zero
 #[test]
 fn at_scale_zero_only_deadlines_already_reached_resume() {
     let (executor, child) = with_child();

@@ -6,6 +6,7 @@ fn readings(executor: &Executor, child: &Clock) -> (framestep::Time, Vec<Duratio
     (executor.time(), readings, child.effective_scale())
 }
 
+// docs/contract.md#time-game-clock
 #[test]
 fn no_reading_changes_whatever_is_set() {
     let (mut executor, child) = with_child();

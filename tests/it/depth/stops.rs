@@ -1,5 +1,5 @@
-//! Rule 10: stops nest down to 100 deep, and deeper ones go onto a list that the
-//! outermost stop works off.
+//! Stops nest down to 100 deep, and deeper ones go onto a list that the outermost
+//! stop works off: docs/contract.md#rule-10-depth
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

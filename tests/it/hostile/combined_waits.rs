@@ -151,6 +151,7 @@ fn resumed_in(resumed: u64, paused: Paused, wait: Wait) -> Option<u64> {
     ended.get()
 }
 
+// docs/contract.md#rule-4-no-wake-forgotten
 #[test]
 fn a_wait_that_is_resumed_in_the_run_in_which_it_is_due_is_not_lost() {
     let mut failures = Vec::new();

@@ -113,6 +113,7 @@ type Act = fn(&Executor, &Coroutine<()>, &Owner);
 
 /// Whatever the host does first after a message has come, a hook is called in
 /// the middle of it.
+// docs/contract.md#decided-hook-that-stops
 #[test]
 fn whatever_the_host_does_a_hook_may_stop_its_coroutine_first() {
     let acts: [(&str, Act); 9] = [

@@ -229,6 +229,7 @@ fn a_frame_wait_that_was_held_behind_a_pause_keeps_its_phase() {
 /// Which of the kinds below are timers.
 const TIMERS: [usize; 2] = [2, 5];
 
+// docs/contract.md#decided-state-ready
 #[test]
 fn a_snapshot_shows_the_phase_in_which_one_that_was_resumed_continues() {
     let phases = [Phase::EarlyUpdate, Phase::Update, Phase::EndOfFrame];

@@ -57,6 +57,7 @@ fn a_process_without_standard_error_is_really_without_it() {
     );
 }
 
+// docs/contract.md#decided-reports
 #[test]
 fn a_bad_dt_is_survived() {
     without_stderr("a_bad_dt_is_survived", || {

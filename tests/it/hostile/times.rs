@@ -76,6 +76,7 @@ fn waits(length: impl Seconds + 'static, clock: &Clock) -> [Wait; 5] {
     ]
 }
 
+// docs/contract.md#decided-too-long
 #[test]
 fn a_wait_of_zero_nan_minus_something_infinity_or_duration_max_has_its_row() {
     #[derive(Debug, PartialEq)]

@@ -43,6 +43,7 @@ macro_rules! check {
     }};
 }
 
+// docs/contract.md#decided-moved-waits
 #[test]
 fn in_phase_on_a_wait_that_has_begun_panics_where_it_is_called() {
     check!("next_frame", |_: &Clock| next_frame());

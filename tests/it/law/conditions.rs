@@ -1,4 +1,4 @@
-//! `wait_until` and `wait_while`.
+//! `wait_until` and `wait_while`: docs/contract.md#law-wait-until
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! `next_frame`.
+//! `next_frame`: docs/contract.md#law-next-frame
 
 use super::*;
 

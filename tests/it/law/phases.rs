@@ -1,4 +1,5 @@
-//! The phases, and waits for one of them.
+//! The phases, and waits for one of them: docs/contract.md#frame,
+//! docs/contract.md#law-phases
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! From when on a wait is ready.
+//! From when on a wait is ready: docs/contract.md#law-stays-ready
 
 use super::*;
 
@@ -13,6 +13,7 @@ async fn is_ready(wait: &Shared) -> bool {
     poll_fn(|cx| Poll::Ready(wait.borrow_mut().as_mut().poll(cx).is_ready())).await
 }
 
+// docs/contract.md#rule-2-every-wait-takes-time
 #[test]
 fn no_wait_is_ready_when_first_polled() {
     let executor = unclamped();
@@ -78,6 +79,7 @@ fn a_wait_is_ready_from_the_beginning_of_the_run_in_which_it_is_due() {
     ]);
 }
 
+// docs/contract.md#law-stays-ready
 #[test]
 fn a_wait_stays_ready_until_it_is_polled() {
     let mut executor = unclamped();

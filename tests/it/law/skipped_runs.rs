@@ -1,4 +1,4 @@
-//! Runs that a host skips or repeats.
+//! Runs that a host skips or repeats: docs/contract.md#law-skipped-runs
 
 use super::*;
 

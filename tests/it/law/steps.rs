@@ -1,4 +1,5 @@
-//! On fixed steps a step is what a frame is elsewhere.
+//! On fixed steps a step is what a frame is elsewhere:
+//! docs/contract.md#law-fixed-phase
 
 pub(super) mod frame_rates;
 

@@ -1,4 +1,4 @@
-//! `wait_frames`.
+//! `wait_frames`: docs/contract.md#law-wait-frames
 
 use super::*;
 

@@ -1,7 +1,9 @@
-//! `wait_seconds`, and what all lengths have in common.
+//! `wait_seconds`, and what all lengths have in common:
+//! docs/contract.md#law-wait-seconds
 
 use super::*;
 
+// docs/contract.md#time-deadline
 #[test]
 fn wait_seconds_resumes_on_the_first_frame_at_or_past_the_deadline() {
     let mut timeline = Timeline::with_dt(0.25);
@@ -103,6 +105,7 @@ fn a_length_counts_from_the_first_poll_and_not_from_the_call() {
     );
 }
 
+// docs/contract.md#time-zero
 #[test]
 fn zero_and_negative_lengths_wait_one_frame() {
     let mut timeline = Timeline::with_dt(0.25);
@@ -210,6 +213,7 @@ fn zero_lengths_resume_in_the_phase_they_name() {
     );
 }
 
+// docs/contract.md#time-infinity
 #[test]
 fn infinite_lengths_never_end_and_can_be_stopped() {
     let mut executor = unclamped();
@@ -250,6 +254,7 @@ fn overshoot_is_not_paid_back() {
     ]);
 }
 
+// docs/contract.md#rule-3-one-resume
 #[test]
 fn a_wait_resumes_once_in_a_run_however_long_the_frame() {
     let mut timeline = Timeline::with_dt(10.0);

@@ -1,4 +1,5 @@
-//! `wait_steps`: due in the `FixedUpdate` run so many runs on.
+//! `wait_steps`, due in the `FixedUpdate` run so many runs on:
+//! docs/contract.md#law-wait-steps
 
 use framestep::{Executor, WaitSteps};
 use futures::future::{join, pending, select};
@@ -348,7 +349,7 @@ fn outside_of_an_executor_it_panics_with_its_name() {
     assert!(panic.contains("wait_steps"), "{panic}");
 }
 
-// Rule 8
+// docs/contract.md#rule-8-order
 
 #[test]
 fn one_step_stands_with_the_waiters_of_the_phase_and_two_after_them() {
@@ -397,6 +398,7 @@ fn those_of_one_step_resume_as_they_were_registered_however_many_they_count() {
     ]);
 }
 
+// docs/contract.md#decided-frames-before-steps
 #[test]
 fn frames_go_before_steps() {
     let mut executor = in_quarters();
@@ -453,7 +455,7 @@ fn who_counts_steps_and_something_else_is_polled_once_at_the_earliest_place() {
     assert_eq!(polls.get(), 2);
 }
 
-// Rule 12
+// docs/contract.md#rule-12-pause
 
 #[test]
 fn steps_are_counted_in_a_pause() {

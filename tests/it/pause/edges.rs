@@ -1,4 +1,5 @@
-//! Rule 12 at its edges: pauses that begin in a poll or end before a fixed step.
+//! Pauses that begin in a poll or end before a fixed step:
+//! docs/contract.md#rule-12-pause
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -80,6 +81,7 @@ fn owner_of_nobody() -> Owner {
     owner()
 }
 
+// docs/contract.md#decided-custom-phases
 #[test]
 fn a_phase_inside_and_outside_of_fixed_steps_fires_no_timer_early() {
     const OWN: Phase = Phase::Custom(0);

@@ -115,6 +115,7 @@ fn a_combinator_of_many_finds_all_that_fell_due_in_one_poll() {
     assert_eq!(polls.get(), 1);
 }
 
+// docs/contract.md#decided-keeps-its-place
 #[test]
 fn a_combinator_paused_as_the_run_begins_and_resumed_in_it_continues_in_that_run() {
     type Make = fn() -> LocalBoxFuture<'static, ()>;

@@ -40,6 +40,7 @@ fn resumes_in(executor: &Executor, owner: &Rc<Owner>, phase: Phase, frame: u64) 
 
 // One wake
 
+// docs/contract.md#rule-12-one-wake, docs/contract.md#decided-first-event
 #[test]
 fn several_reasons_are_one_poll_in_the_phase_of_the_first() {
     let mut executor = in_quarters();
@@ -362,6 +363,7 @@ fn resumed_in_a_step_it_continues_in_that_step() {
     ]);
 }
 
+// docs/contract.md#decided-innermost
 #[test]
 fn one_that_pauses_itself_remembers_its_own_wake() {
     let mut executor = unclamped();
@@ -384,6 +386,7 @@ fn one_that_pauses_itself_remembers_its_own_wake() {
 
 // In which order
 
+// docs/contract.md#rule-12-order
 #[test]
 fn resumed_by_one_call_they_come_in_the_order_in_which_they_were_spawned() {
     let mut executor = unclamped();
@@ -562,6 +565,7 @@ fn frames_are_counted_in_the_pause() {
     );
 }
 
+// docs/contract.md#decided-due-in-the-pause
 #[test]
 fn a_condition_is_asked_once_when_the_pause_is_over_and_then_as_ever() {
     let mut executor = unclamped();
@@ -588,6 +592,7 @@ fn a_condition_is_asked_once_when_the_pause_is_over_and_then_as_ever() {
     ]);
 }
 
+// docs/contract.md#rule-12-start
 #[test]
 fn a_start_on_a_paused_owner_is_queued_as_a_spawn_is() {
     let mut executor = unclamped();

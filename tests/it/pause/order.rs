@@ -78,6 +78,7 @@ fn waiters_that_fell_due_come_in_the_order_of_spawning_before_fresh_ones() {
     log.check(&["F4: late", "F4: early", "F4: fresh"]);
 }
 
+// docs/contract.md#rule-8-delayed-timers
 #[test]
 fn timers_of_one_deadline_keep_their_order() {
     for resumed_one_by_one in [false, true] {
@@ -174,6 +175,7 @@ fn a_joiner_of_a_paused_coroutine_waits_and_gets_an_error_when_that_is_stopped()
     }
 }
 
+// docs/contract.md#rule-12-start
 #[test]
 fn starts_on_a_paused_owner_begin_in_order_when_it_is_resumed() {
     let mut executor = unclamped();

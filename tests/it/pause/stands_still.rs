@@ -1,5 +1,6 @@
 //! What stands still in a pause: everything that counts seconds, also when no
 //! timer is under way at the moment of pausing, and on any clock.
+//! docs/contract.md#rule-12-stands-still
 
 use std::cell::RefCell;
 use std::future::pending;

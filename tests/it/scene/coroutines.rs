@@ -232,6 +232,7 @@ fn may_begin_before_their_behaviour_starts() {
     log.check(&["F1.host: a start", "F1.EarlyUpdate: coroutine"]);
 }
 
+// docs/contract.md#decided-start-in-a-callback
 #[test]
 fn stand_still_while_their_behaviour_is_paused_and_its_callbacks_continue() {
     let log = Log::new();

@@ -166,6 +166,7 @@ fn takes_along(log: &Log, victim: impl Fn() -> Option<This<Actor>> + 'static) ->
     })
 }
 
+// docs/contract.md#decided-removed
 #[test]
 fn in_an_on_destroy_takes_others_along_in_the_same_frame() {
     let log = Log::new();

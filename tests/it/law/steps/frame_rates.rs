@@ -1,5 +1,5 @@
 //! What a script on fixed steps does depends on the steps alone, never on how
-//! they are dealt out to frames.
+//! they are distributed over frames: docs/contract.md#stepped-game-clock
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! Rule 9: start runs now, spawn runs soon.
+//! docs/contract.md#rule-9-start-and-spawn: start runs now, spawn runs soon.
 
 use framestep::{Outcome, Phase};
 

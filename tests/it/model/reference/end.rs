@@ -13,7 +13,7 @@ use crate::model::system::Script;
 const DEEP: usize = 100;
 
 impl Core {
-    /// Rule 10.
+    /// docs/contract.md#rule-10-stop
     pub(super) fn stop(&self, coroutine: usize) -> bool {
         let future = {
             let mut state = self.state.borrow_mut();

@@ -1,4 +1,4 @@
-//! Rule 12: a paused coroutine is polled for no reason at all.
+//! docs/contract.md#rule-12-pause: a paused coroutine is polled for no reason at all.
 
 use framestep::Phase;
 

@@ -13,7 +13,7 @@ use super::{Core, wake};
 use crate::model::system::Refused;
 
 impl Core {
-    /// Rule 13: one run at a time.
+    /// docs/contract.md#rule-13-one-run
     pub(super) fn may_be_driven(&self) -> Result<(), Refused> {
         let state = self.state.borrow();
         if state.run.is_some() || !state.polling.is_empty() {
@@ -196,7 +196,8 @@ impl State {
         wakers
     }
 
-    /// Rule 6: the joiners of what has ended since the last poll run next.
+    /// The joiners of what has ended since the last poll run next:
+    /// docs/contract.md#rule-6-joins-continue
     fn joiners_go_first(&mut self, joins: &[u64]) {
         let mut joiners: Vec<(usize, u64)> = Vec::new();
         for &name in joins {
