@@ -34,7 +34,6 @@ pub(crate) mod waker;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::rc::{Rc, Weak};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -92,9 +91,6 @@ pub(crate) struct Core {
     closed: Cell<bool>,
 }
 
-/// Executors are numbered from 1.
-static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
-
 impl Core {
     pub(crate) fn new(
         clock: FrameClock,
@@ -102,10 +98,8 @@ impl Core {
         propagate_panics: bool,
         watch: Watch,
     ) -> Rc<Core> {
-        // Numbers stay unique even if `expect` panics and the panic is caught.
-        let order = Ordering::Relaxed;
-        let id = NEXT_EXECUTOR.fetch_update(order, order, |id| id.checked_add(1));
-        let id = id.expect("fewer than 2^32 executors are made");
+        let tasks = Tasks::new();
+        let id = tasks.executor();
         let core = Rc::new_cyclic(|this| Core {
             id,
             this: this.clone(),
@@ -113,7 +107,7 @@ impl Core {
             game_clock: OnceCell::new(),
             realtime: OnceCell::new(),
             own_clock: Guarded::default(),
-            tasks: Tasks::new(id),
+            tasks,
             entries: Guarded::default(),
             named_waits: Guarded::default(),
             phases: phases::Phases::new(),

@@ -156,11 +156,10 @@ impl Registration {
         let Some(key) = task.free_key() else {
             return false;
         };
-        let plain = state.queue.borrow_mut().push_in_place(key);
+        let plain = state.queue.borrow_mut().push_in_place(key.get());
         if plain {
             self.begin_in(core, state);
-            task.register(key, self.frame_bound);
-            self.key = key;
+            self.key = key.register(self.frame_bound);
         }
         plain
     }
@@ -399,8 +398,7 @@ impl Registration {
 fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     if let Some(task) = scope.own_task(cx) {
         if let Some(key) = task.free_key() {
-            task.register(key, frame_bound);
-            return key;
+            return key.register(frame_bound);
         }
     }
     register_entry(scope, cx, frame_bound)

@@ -19,7 +19,7 @@ use crate::owner::OwnerIndex;
 
 use super::Core;
 use super::key::WaitKey;
-use super::task::Task;
+use super::task::{Task, TaskCell};
 use super::waker;
 #[cfg(all(test, framestep_loom))]
 use super::waker::sync::LocalCell;
@@ -37,9 +37,8 @@ std::thread_local! {
 /// One call from an executor into user code.
 pub(crate) struct Scope<'c> {
     core: &'c Core,
-    /// The coroutine that is being polled or dropped. Other threads may read it
-    /// during a poll, in which it does not change.
-    current: Cell<Option<Task<'c>>>,
+    /// The coroutine that is being polled or dropped. Other threads may read it.
+    current: TaskCell<'c>,
     /// The key of the wait by which the coroutine is being resumed, if it is by a
     /// wait.
     resumed: Cell<WaitKey>,
@@ -156,7 +155,7 @@ impl<'c> Scope<'c> {
     }
 
     /// A waker of the current coroutine, made on another thread. It reads only what
-    /// does not change while a coroutine is being polled: the scope, the key of its
+    /// other threads may read: the cell of the current coroutine, the key of its
     /// task, and the inbox.
     #[cold]
     fn outside_waker(&self) -> Waker {
@@ -187,8 +186,7 @@ static LENT: RawWakerVTable = RawWakerVTable::new(clone_lent, wake_lent, wake_le
 unsafe fn clone_lent(scope: *const ()) -> RawWaker {
     // SAFETY: `enter_as` made the data pointer from a reference to a scope. The
     // caller borrows the waker, which the scope outlives, so the scope is alive.
-    // Other threads read only what does not change during the poll
-    // (`outside_waker`).
+    // Other threads read only what they may (`outside_waker`).
     let scope = unsafe { &*scope.cast::<Scope<'_>>() };
     let waker = ManuallyDrop::new(scope.owned_waker());
     RawWaker::new(waker.data(), waker.vtable())
@@ -242,7 +240,7 @@ fn enter_as<'c, R>(
     let depth = unsafe { outer.as_ref() }.map_or(1, |outer| outer.depth + 1);
     let scope = Scope {
         core,
-        current: Cell::new(current),
+        current: TaskCell::new(current),
         resumed: Cell::new(WaitKey::NOT_A_WAIT),
         waker: Cell::new(ptr::null()),
         lent: Cell::new(ptr::null()),
@@ -262,34 +260,41 @@ fn enter_as<'c, R>(
     f(&scope)
 }
 
-/// A local of a function that reads the innermost scope. The scope that it
-/// returns borrows from the local, so it lives no longer than the function. A
-/// `Here` must not be stored, nor moved to the heap.
-pub(crate) struct Here(());
-
-impl Here {
-    #[inline(always)]
-    pub(crate) fn new() -> Self {
-        Here(())
-    }
-
-    /// The innermost scope, if the caller runs inside an executor.
-    #[expect(clippy::unused_self, reason = "the result lives as long as it does")]
-    #[inline(always)]
-    pub(crate) fn scope(&self) -> Option<&Scope<'_>> {
-        // SAFETY: the pointer is null, or that of an installed scope, which is
-        // alive and only shared until `Leave` takes it out. That happens further up
-        // the stack than the function whose local this is, so after the result's
-        // lifetime. The tasks in the scope are of its own executor, since only runs
-        // of that set them.
-        unsafe { INNERMOST.get().cast::<Scope<'_>>().as_ref() }
-    }
-}
-
 /// Calls `f` with the innermost scope, if the caller runs inside an executor.
+///
+/// `f` works for any lifetime, so neither the scope nor a task of it can leave `f`.
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Scope<'_>>) -> R) -> R {
-    f(Here::new().scope())
+    with_inlined(Closure(f))
+}
+
+/// Like [`with`], for the waits that are polled most often: their code is to be in
+/// the polls of coroutines, and a closure cannot have the attribute
+/// `inline(always)`.
+#[inline(always)]
+pub(crate) fn with_inlined<I: Inside>(inside: I) -> I::Output {
+    // SAFETY: the pointer is null, or that of an installed scope, which is alive and
+    // only shared until `Leave` takes it out. That happens further up the stack
+    // than this call, so after `call` has returned.
+    inside.call(unsafe { INNERMOST.get().cast::<Scope<'_>>().as_ref() })
+}
+
+/// What is to be done inside a scope.
+pub(crate) trait Inside {
+    type Output;
+
+    fn call(self, scope: Option<&Scope<'_>>) -> Self::Output;
+}
+
+struct Closure<F>(F);
+
+impl<R, F: FnOnce(Option<&Scope<'_>>) -> R> Inside for Closure<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn call(self, scope: Option<&Scope<'_>>) -> R {
+        (self.0)(scope)
+    }
 }
 
 /// How many scopes are installed on this thread.

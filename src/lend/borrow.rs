@@ -4,7 +4,6 @@
 
 use std::any::type_name;
 use std::marker::PhantomData;
-use std::rc::Rc;
 
 #[cfg(doc)]
 use crate::Executor;
@@ -161,14 +160,15 @@ pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
 /// ```
 pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, WithError> {
     let type_name = type_name::<S>();
-    let (core, note) = find::<Own<S>>(type_name)?;
-    if note.is_exclusive() {
-        return Err(WithError::Borrowed { type_name });
-    }
-    Ok(core.hold_starts(|| {
-        let _then = ThenWorkOff::<Own<S>>::new(&core, note);
-        note.borrow::<Own<S>, R>(f)
-    }))
+    find::<Own<S>, R>(type_name, |core, note| {
+        if note.is_exclusive() {
+            return Err(WithError::Borrowed { type_name });
+        }
+        Ok(core.hold_starts(|| {
+            let _then = ThenWorkOff::<Own<S>>::new(core, note);
+            note.borrow::<Own<S>, R>(f)
+        }))
+    })
 }
 
 /// Calls `f` with the state that the host has [lent as `K`](Executor::lend_as),
@@ -229,43 +229,47 @@ fn borrow_mut<K: Lend, R>(
     type_name: &'static str,
     f: impl FnOnce(&mut K::Of<'_>) -> R,
 ) -> Result<R, WithError> {
-    let (core, note) = find::<K>(type_name)?;
-    if !note.is_free() {
-        return Err(WithError::Borrowed { type_name });
-    }
-    Ok(core.hold_starts(|| {
-        let _then = ThenWorkOff::<K>::new(&core, note);
-        note.borrow_mut::<K, R>(f)
-    }))
+    find::<K, R>(type_name, |core, note| {
+        if !note.is_free() {
+            return Err(WithError::Borrowed { type_name });
+        }
+        Ok(core.hold_starts(|| {
+            let _then = ThenWorkOff::<K>::new(core, note);
+            note.borrow_mut::<K, R>(f)
+        }))
+    })
 }
 
-/// The executor that runs the caller, and the note of the state that is lent to it
-/// as `K`.
-fn find<K: Lend>(type_name: &'static str) -> Result<(Rc<Core>, LentRef), WithError> {
+/// Calls `f` with the executor that runs the caller, and the state that is lent to
+/// it as `K`.
+fn find<K: Lend, R>(
+    type_name: &'static str,
+    f: impl FnOnce(&Core, LentRef<'_>) -> Result<R, WithError>,
+) -> Result<R, WithError> {
     let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
     let core = core.ok_or(WithError::NotLent {
         type_name,
         started_at: None,
     })?;
-    match core.lent.find::<K>() {
-        Some(note) => Ok((core, note)),
+    core.lent.find::<K, _>(|note| match note {
+        Some(note) => f(&core, note),
         None => Err(WithError::NotLent {
             type_name,
             started_at: core.started_from_host(),
         }),
-    }
+    })
 }
 
 /// Calls the closures that wait for a state when a borrow of it ends, also when
 /// unwinding.
 struct ThenWorkOff<'a, K: Lend> {
     core: &'a Core,
-    note: LentRef,
+    note: LentRef<'a>,
     of: PhantomData<K>,
 }
 
 impl<'a, K: Lend> ThenWorkOff<'a, K> {
-    fn new(core: &'a Core, note: LentRef) -> Self {
+    fn new(core: &'a Core, note: LentRef<'a>) -> Self {
         ThenWorkOff {
             core,
             note,

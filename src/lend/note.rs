@@ -30,30 +30,47 @@ struct Lent {
     borrows: Cell<u32>,
     /// Closures that wait for the end of the outermost borrow.
     soon: Guarded<VecDeque<Soon>>,
-    outer: Option<LentRef>,
+    /// The note of a call of [`lend`] further up the stack.
+    outer: Option<NonNull<Lent>>,
 }
 
 /// In [`Lent::borrows`]: one closure borrows the state exclusively.
 const EXCLUSIVE: u32 = u32::MAX;
 
-/// A note of a call of [`lend`] further up the stack.
+/// State that is lent: the note of a call of [`lend`] that is under way.
 #[derive(Clone, Copy)]
-pub(super) struct LentRef(NonNull<Lent>);
+pub(super) struct LentRef<'n>(&'n Lent);
 
 /// The notes of an executor, and the closures that wait for a lend.
 #[derive(Default)]
 pub(crate) struct Lending {
     /// The innermost note, which leads to the outer ones.
-    innermost: Cell<Option<LentRef>>,
+    innermost: Cell<Option<NonNull<Lent>>>,
     /// Closures for state that is not lent, in order.
     waiting: Guarded<VecDeque<Soon>>,
 }
 
 impl Lending {
-    /// The note of the innermost state that is lent as `K`.
-    pub(super) fn find<K: Lend>(&self) -> Option<LentRef> {
-        let mut lents = std::iter::successors(self.innermost.get(), |lent| lent.get().outer);
-        lents.find(|lent| lent.get().of == TypeId::of::<K>())
+    /// Calls `f` with the innermost state that is lent as `K`.
+    ///
+    /// `f` works for any lifetime, so the reference cannot leave `f`.
+    pub(super) fn find<K: Lend, R>(&self, f: impl FnOnce(Option<LentRef<'_>>) -> R) -> R {
+        let mut next = self.innermost.get();
+        let found = loop {
+            let Some(note) = next else {
+                break None;
+            };
+            // SAFETY: LENT: a note that is linked into an executor is alive until the
+            // call of `lend` that linked it ends. That call is further up the stack
+            // than this one, so it ends after `f` has returned. The calls of `lend`
+            // are nested, so the outer notes are alive, too. A note is only shared.
+            let lent = unsafe { note.as_ref() };
+            if lent.of == TypeId::of::<K>() {
+                break Some(LentRef(lent));
+            }
+            next = lent.outer;
+        };
+        f(found)
     }
 
     /// Keeps a closure for the next call of [`lend`] with its type.
@@ -87,11 +104,10 @@ pub(crate) fn lend<K: Lend, R>(core: &Rc<Core>, state: &mut K::Of<'_>, f: impl F
         soon: Guarded::new(core.lent.take_waiting::<K>()),
         outer: core.lent.innermost.get(),
     };
-    let note = LentRef(NonNull::from(&lent));
-    core.lent.innermost.set(Some(note));
+    core.lent.innermost.set(Some(NonNull::from(&lent)));
     // It refers to the core, not to the `Executor`, which the closure may move.
     let _take_back = TakeBack { core, lent: &lent };
-    soon::work_off::<K>(core, note);
+    soon::work_off::<K>(core, LentRef(&lent));
     f()
 }
 
@@ -115,38 +131,30 @@ impl Drop for TakeBack<'_> {
     }
 }
 
-impl LentRef {
-    /// The note. It is valid during a call that finds it linked into its executor:
-    /// `lend` unlinks it before it is dropped.
-    fn get(&self) -> &Lent {
-        // SAFETY: LENT: a note that is linked into an executor is alive. The calls
-        // of `lend` are nested, so the outer notes are alive, too.
-        unsafe { self.0.as_ref() }
-    }
-
+impl LentRef<'_> {
     /// Whether no closure borrows the state.
     pub(super) fn is_free(self) -> bool {
-        self.get().borrows.get() == 0
+        self.0.borrows.get() == 0
     }
 
     /// Whether a closure borrows the state exclusively.
     pub(super) fn is_exclusive(self) -> bool {
-        self.get().borrows.get() == EXCLUSIVE
+        self.0.borrows.get() == EXCLUSIVE
     }
 
     /// Whether closures wait for the state.
     pub(super) fn has_soon(self) -> bool {
-        !self.get().soon.borrow().is_empty()
+        !self.0.soon.borrow().is_empty()
     }
 
     /// Keeps a closure until the state is free.
     pub(super) fn keep(self, soon: Soon) {
-        self.get().soon.borrow_mut().push_back(soon);
+        self.0.soon.borrow_mut().push_back(soon);
     }
 
     /// The next closure that waits.
     pub(super) fn next_soon(self) -> Option<Soon> {
-        self.get().soon.borrow_mut().pop_front()
+        self.0.soon.borrow_mut().pop_front()
     }
 
     /// Calls `f` with an exclusive borrow of the state.
@@ -154,7 +162,7 @@ impl LentRef {
     /// `f` works for any lifetime in `K::Of`. So it can neither keep a reference
     /// with that lifetime, nor store one that would need it.
     pub(super) fn borrow_mut<K: Lend, R>(self, f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
-        let lent = self.get();
+        let lent = self.0;
         assert!(lent.of == TypeId::of::<K>() && self.is_free());
         lent.borrows.set(EXCLUSIVE);
         let _give_back = GiveBack(&lent.borrows, 0);
@@ -170,7 +178,7 @@ impl LentRef {
 
     /// Calls `f` with a shared borrow of the state.
     pub(super) fn borrow<K: Lend, R>(self, f: impl FnOnce(&K::Of<'_>) -> R) -> R {
-        let lent = self.get();
+        let lent = self.0;
         let borrows = lent.borrows.get();
         assert!(lent.of == TypeId::of::<K>() && borrows < EXCLUSIVE - 1);
         lent.borrows.set(borrows + 1);

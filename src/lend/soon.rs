@@ -140,30 +140,32 @@ pub(super) fn call_soon<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origi
     let Some(core) = core else {
         return false;
     };
-    match core.lent.find::<K>() {
-        Some(note) if note.is_free() && !note.has_soon() => core.hold_starts(|| {
-            call_now::<K>(&core, note, f, origin);
-            work_off::<K>(&core, note);
-        }),
-        Some(note) => {
-            note.keep(Soon::new::<K>(f, origin));
-            work_off::<K>(&core, note);
+    core.lent.find::<K, _>(|note| {
+        match note {
+            Some(note) if note.is_free() && !note.has_soon() => core.hold_starts(|| {
+                call_now::<K>(&core, note, f, origin);
+                work_off::<K>(&core, note);
+            }),
+            Some(note) => {
+                note.keep(Soon::new::<K>(f, origin));
+                work_off::<K>(&core, note);
+            }
+            None if core.is_closed() => return false,
+            None => core.lent.keep(Soon::new::<K>(f, origin)),
         }
-        None if core.is_closed() => return false,
-        None => core.lent.keep(Soon::new::<K>(f, origin)),
-    }
-    true
+        true
+    })
 }
 
 /// Calls the closures that wait for a state, if it is free.
-pub(super) fn work_off<K: Lend>(core: &Core, note: LentRef) {
+pub(super) fn work_off<K: Lend>(core: &Core, note: LentRef<'_>) {
     if note.is_free() && note.has_soon() {
         core.hold_starts(|| work_off_waiting::<K>(core, note));
     }
 }
 
 #[cold]
-fn work_off_waiting<K: Lend>(core: &Core, note: LentRef) {
+fn work_off_waiting<K: Lend>(core: &Core, note: LentRef<'_>) {
     // Each closure may keep another one, endlessly. So there is a limit: the rest
     // is called after the next borrow or in the next lend.
     for _ in 0..core.most_starts() {
@@ -180,7 +182,12 @@ fn work_off_waiting<K: Lend>(core: &Core, note: LentRef) {
 }
 
 /// Calls a closure, outside of any coroutine.
-fn call_now<K: Lend>(core: &Core, note: LentRef, f: impl FnOnce(&mut K::Of<'_>), origin: Origin) {
+fn call_now<K: Lend>(
+    core: &Core,
+    note: LentRef<'_>,
+    f: impl FnOnce(&mut K::Of<'_>),
+    origin: Origin,
+) {
     let called = scope::enter(core, |_| call::catch(|| note.borrow_mut::<K, ()>(f)));
     if let Err(payload) = called {
         let report = Report::WithSoonPanicked {

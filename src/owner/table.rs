@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
+use std::mem::replace;
 use std::rc::Rc;
 
 use slab::Slab;
@@ -51,8 +52,8 @@ struct Node {
     name: Option<Cow<'static, str>>,
     paused: Inherited,
     inactive: Inherited,
-    /// It or an owner above it was dropped: it refuses coroutines, and has left the
-    /// tree.
+    /// It or an owner above it was dropped: it refuses coroutines, and leaves the tree
+    /// when it has no members and no children any more.
     gone: bool,
     /// It was dropped, and stays until its coroutines have ended.
     dropped: bool,
@@ -120,7 +121,7 @@ impl Owners {
             passed_on(|node| node.inactive),
         );
         self.inserted += 1;
-        // A parent that is gone has left the tree.
+        // A parent that is gone leaves the tree.
         let parent = parent.filter(|_| !gone);
         let previous = match (parent, above) {
             (Some(_), Some(above)) => above.last_child,
@@ -252,19 +253,32 @@ impl Owners {
             None => self.nodes[owner.get()].last_member = previous,
         }
         self.nodes[owner.get()].ending += 1;
+        self.clear_away(owner);
     }
 
     pub(crate) fn remove_member(&mut self, member: u32) {
         self.end_member(member);
         let owner = self.members.remove(member as usize).owner;
         self.nodes[owner.get()].ending -= 1;
-        self.remove_if_unneeded(owner);
+        self.clear_away(owner);
     }
 
-    fn remove_if_unneeded(&mut self, owner: OwnerIndex) {
-        let node = &self.nodes[owner.get()];
-        if node.dropped && node.is_empty() {
-            self.nodes.remove(owner.get());
+    /// Takes an owner out of the tree if it is gone and nothing is below it, and
+    /// removes it if it was dropped. Then its parent, which may have stayed only for
+    /// its sake.
+    fn clear_away(&mut self, owner: OwnerIndex) {
+        let mut at = owner.some();
+        while let Some(here) = at {
+            let node = &self.nodes[here.get()];
+            if !node.gone || node.first_member != NONE || node.first_child.some().is_some() {
+                return;
+            }
+            at = node.parent.some();
+            let unneeded = node.dropped && node.is_empty();
+            self.unlink(here);
+            if unneeded {
+                self.nodes.remove(here.get());
+            }
         }
     }
 
@@ -409,30 +423,26 @@ impl Owners {
     /// Removes an owner: it and the owners below it refuse coroutines from now on.
     /// Collects their coroutines, children first.
     ///
-    /// The tree below is taken apart, so that the later removal of each owner costs
-    /// O(1), however deep the tree was.
+    /// An owner that still has coroutines stays in the tree until these are dropped:
+    /// a destructor of one may stop an owner above. The others leave it at once, so
+    /// that the later removal of each costs O(1), however deep the tree was.
     pub(crate) fn remove(&mut self, owner: OwnerIndex, tasks: &mut Vec<TaskKey>) {
+        self.nodes[owner.get()].dropped = true;
         let mut at = Some(self.first_leaf(owner));
-        self.unlink(owner);
         while let Some(here) = at {
             tasks.extend(self.members_of(here).map(|member| member.task));
             at = self.next_upwards(here, owner);
-            let node = &mut self.nodes[here.get()];
-            node.gone = true;
-            node.parent = OwnerIndex::NONE;
-            node.first_child = OwnerIndex::NONE;
-            node.last_child = OwnerIndex::NONE;
-            node.previous = OwnerIndex::NONE;
-            node.next = OwnerIndex::NONE;
+            self.nodes[here.get()].gone = true;
+            self.clear_away(here);
         }
-        self.nodes[owner.get()].dropped = true;
-        self.remove_if_unneeded(owner);
     }
 
-    /// Takes an owner out of the list of its parent's children.
+    /// Takes an owner out of the tree, unless it has left it.
     fn unlink(&mut self, owner: OwnerIndex) {
-        let node = &self.nodes[owner.get()];
-        let (parent, previous, next) = (node.parent, node.previous, node.next);
+        let node = &mut self.nodes[owner.get()];
+        let parent = replace(&mut node.parent, OwnerIndex::NONE);
+        let previous = replace(&mut node.previous, OwnerIndex::NONE);
+        let next = replace(&mut node.next, OwnerIndex::NONE);
         let Some(parent) = parent.some() else {
             return;
         };
@@ -548,9 +558,6 @@ mod tests {
         owners.remove(left, &mut tasks);
         assert_eq!(indices(&tasks), [100, 10]);
         assert!(owners.is_open(root) && !owners.is_open(leaf));
-        tasks.clear();
-        owners.tasks(root, &mut tasks);
-        assert_eq!(indices(&tasks), [20, 0, 1]);
         let below = owners.insert(Some(left), None);
         assert!(!owners.is_open(below));
         // The rest of the tree is consistent: remove the siblings in any order, the
@@ -565,6 +572,26 @@ mod tests {
             owners.remove_member(index_of(member));
         }
         assert!(owners.nodes.is_empty());
+    }
+
+    #[test]
+    fn what_was_removed_is_below_its_parent_until_its_coroutines_are_dropped() {
+        let (mut owners, [root, left, _, _, leaf]) = family();
+        owners.remove(left, &mut Vec::new());
+        let below = |owners: &Owners| {
+            let mut tasks = Vec::new();
+            owners.tasks(root, &mut tasks);
+            indices(&tasks)
+        };
+        assert_eq!(below(&owners), [100, 10, 20, 0, 1]);
+        for index in [10, 100] {
+            let mut members = owners.members.iter();
+            let (member, _) = members.find(|(_, of)| of.task == key(index)).unwrap();
+            owners.end_member(index_of(member));
+        }
+        assert_eq!(below(&owners), [20, 0, 1]);
+        assert!(owners.nodes[leaf.get()].parent.some().is_none());
+        assert!(owners.nodes[left.get()].parent.some().is_none());
     }
 
     #[test]

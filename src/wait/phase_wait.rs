@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll};
 
-use crate::core::scope::{Here, Scope};
+use crate::core::scope::{self, Inside, Scope};
 use crate::core::{Place, Registration};
 use crate::time::PhaseIndex;
 
@@ -53,20 +53,8 @@ impl PhaseWait {
     /// Polls the wait. Messages call it `name`.
     #[inline(always)]
     pub(super) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
-        let here = Here::new();
-        let Some(scope) = here.scope() else {
-            polled_outside(name)
-        };
-        if self.registration.take_resumed(scope) {
-            return Poll::Ready(());
-        }
-        if !self.registration.is_new() {
-            return self.poll_again(scope, cx, name);
-        }
-        if !self.registration.begin_plainly(scope, cx) {
-            self.registration.begin_for_run(scope, cx);
-        }
-        Poll::Pending
+        let wait = self;
+        scope::with_inlined(PollOf { wait, cx, name })
     }
 
     /// Handles a poll for another reason than that this wait resumes its coroutine.
@@ -81,6 +69,35 @@ impl PhaseWait {
             return Poll::Ready(());
         }
         self.registration.wait_on_for_run(scope, cx);
+        Poll::Pending
+    }
+}
+
+/// A poll of a wait.
+struct PollOf<'a, 'c> {
+    wait: &'a mut PhaseWait,
+    cx: &'a Context<'c>,
+    name: &'static str,
+}
+
+impl Inside for PollOf<'_, '_> {
+    type Output = Poll<()>;
+
+    #[inline(always)]
+    fn call(self, scope: Option<&Scope<'_>>) -> Poll<()> {
+        let PollOf { wait, cx, name } = self;
+        let Some(scope) = scope else {
+            polled_outside(name)
+        };
+        if wait.registration.take_resumed(scope) {
+            return Poll::Ready(());
+        }
+        if !wait.registration.is_new() {
+            return wait.poll_again(scope, cx, name);
+        }
+        if !wait.registration.begin_plainly(scope, cx) {
+            wait.registration.begin_for_run(scope, cx);
+        }
         Poll::Pending
     }
 }

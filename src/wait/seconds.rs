@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::scope::{Here, Scope};
+use crate::core::scope::{self, Inside, Scope};
 use crate::core::{Place, Registration};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef, ClockState};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
@@ -246,6 +246,28 @@ enum Deadline {
     Invalid(&'static Location<'static>),
 }
 
+/// A poll of a timer.
+struct PollOf<'a, 'c> {
+    timer: &'a mut Timer,
+    cx: &'a Context<'c>,
+}
+
+impl Inside for PollOf<'_, '_> {
+    type Output = Poll<()>;
+
+    #[inline(always)]
+    fn call(self, scope: Option<&Scope<'_>>) -> Poll<()> {
+        let PollOf { timer, cx } = self;
+        let Some(scope) = scope else {
+            polled_outside("wait_seconds()")
+        };
+        if timer.registration.take_resumed(scope) {
+            return Poll::Ready(());
+        }
+        timer.begin_or_go_on(scope, cx)
+    }
+}
+
 impl Timer {
     #[track_caller]
     #[inline]
@@ -276,14 +298,7 @@ impl Timer {
 
     #[inline(always)]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
-        let here = Here::new();
-        let Some(scope) = here.scope() else {
-            polled_outside("wait_seconds()")
-        };
-        if self.registration.take_resumed(scope) {
-            return Poll::Ready(());
-        }
-        self.begin_or_go_on(scope, cx)
+        scope::with_inlined(PollOf { timer: self, cx })
     }
 
     #[inline(never)]

@@ -10,17 +10,22 @@
 //!   │              ▼                  ▼                    │
 //!   │           Dropping ◄─────────────────────────────────┘
 //!   │              ▼
+//!   │           Dropped
+//!   │              ▼
 //!   │            Finished, Stopped, Panicked ── take ─► Taken
 //!   └── last reference ◄─────────────────────────────────┘
 //! ```
 //!
 //! Independent of the state, a task has flags, references and a registered
 //! wait.
+//!
+//! A header is written once, when its block is carved. From then on it changes
+//! only through cells, so that a reference to it may outlive its task.
 
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::core::key::WaitKey;
 use crate::coroutine::{Outcome, TaskKey};
@@ -28,7 +33,7 @@ use crate::time::PhaseIndex;
 
 use super::stage::VTable;
 
-/// Where a task is in its life. The order matters: `Idle` to `Returning` are
+/// Where a task is in its life. The order matters: `Idle` to `Unwound` are
 /// alive, `Finished` and the following have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -44,11 +49,15 @@ pub(crate) enum State {
     /// The future has returned and is being dropped. Then its output takes its
     /// place.
     Returning,
+    /// The future was dropped after it had returned, and its destructor panicked.
+    Unwound,
     /// The task was stopped, and its future is dropped as soon as the stack allows.
     /// From here on the task is not alive.
     Condemned,
     /// The future is being dropped.
     Dropping,
+    /// The future has been dropped.
+    Dropped,
     /// The task has ended, and its output is there.
     Finished,
     /// The task has finished, and its output has been taken or dropped.
@@ -95,13 +104,14 @@ pub(crate) const NO_JOINER: u32 = u32::MAX;
 /// The head of a task's block. Its 40 bytes are all that a run reads of a plain
 /// waiter.
 pub(crate) struct Header {
-    pub(super) vtable: &'static VTable,
+    vtable: Cell<&'static VTable>,
     /// The key of the wait that is registered with the task itself, or of the next
-    /// one. Its stamp is odd while a wait is registered. Atomic only because other
-    /// threads read the index.
+    /// one. Its stamp is odd while a wait is registered. Its index never changes.
+    /// Atomic only because other threads read the index.
     key: AtomicU64,
-    /// Tells the occupants of a block apart.
-    pub(super) generation: u32,
+    /// Tells the occupants of a block apart. Atomic only because other threads read
+    /// it.
+    generation: AtomicU32,
     /// The index of its cold data; in a vacant block, that of the next vacant one.
     pub(super) cold: Cell<u32>,
     /// The index of the task among the members of its owner.
@@ -121,33 +131,79 @@ pub(crate) struct Header {
 
 const _: () = assert!(size_of::<Header>() == 40);
 
+/// A key under which a wait can be registered. It belongs to one task, so that no
+/// task ever gets a key with the index of another.
+pub(crate) struct FreeKey<'a> {
+    head: &'a Header,
+    key: WaitKey,
+}
+
+impl FreeKey<'_> {
+    #[inline(always)]
+    pub(crate) fn get(&self) -> WaitKey {
+        self.key
+    }
+
+    /// Registers a wait under the key.
+    #[inline(always)]
+    pub(crate) fn register(self, frame_bound: bool) -> WaitKey {
+        let FreeKey { head, key } = self;
+        head.key.store(key.bits(), Ordering::Relaxed);
+        head.registered.set(u8::from(frame_bound) * FRAME_BOUND);
+        key
+    }
+}
+
 /// In `registered`: the wait is due in a later frame.
 const FRAME_BOUND: u8 = 1;
 /// In `registered`: the wait checks a condition.
 const ASKS: u8 = 1 << 1;
 
 impl Header {
-    /// The head of a new task, with one reference: that of its handle.
-    #[inline]
-    pub(super) fn new(
-        vtable: &'static VTable,
-        key: WaitKey,
-        generation: u32,
-        phase: PhaseIndex,
-    ) -> Self {
+    /// The head of a new, vacant block.
+    pub(super) fn vacant(vtable: &'static VTable, index: u32) -> Self {
         Header {
-            vtable,
-            key: AtomicU64::new(key.bits()),
-            generation,
+            vtable: Cell::new(vtable),
+            key: AtomicU64::new(WaitKey::of_task(index).bits()),
+            generation: AtomicU32::new(0),
             cold: Cell::new(NO_COLD),
             member: Cell::new(NO_OWNER),
             joiners: Cell::new(NO_JOINER),
-            phase: Cell::new(phase),
-            state: Cell::new(State::Idle),
+            phase: Cell::new(PhaseIndex::UPDATE),
+            state: Cell::new(State::Vacant),
             registered: Cell::new(0),
-            references: Cell::new(1),
-            flags: Cell::new(Flags::HANDLE),
+            references: Cell::new(0),
+            flags: Cell::new(Flags(0)),
         }
+    }
+
+    /// Makes the head of a vacant block that of a new task, with one reference: that
+    /// of its handle. Returns its key.
+    #[inline]
+    pub(super) fn occupy(&self, vtable: &'static VTable, phase: PhaseIndex) -> TaskKey {
+        let index = self.index();
+        let generation = self.generation().wrapping_add(1).max(1);
+        self.generation.store(generation, Ordering::Relaxed);
+        self.vtable.set(vtable);
+        self.cold.set(NO_COLD);
+        self.member.set(NO_OWNER);
+        self.joiners.set(NO_JOINER);
+        self.phase.set(phase);
+        self.state.set(State::Idle);
+        self.registered.set(0);
+        self.references.set(1);
+        self.flags.set(Flags::HANDLE);
+        TaskKey { index, generation }
+    }
+
+    #[inline(always)]
+    pub(super) fn vtable(&self) -> &'static VTable {
+        self.vtable.get()
+    }
+
+    #[inline(always)]
+    pub(super) fn generation(&self) -> u32 {
+        self.generation.load(Ordering::Relaxed)
     }
 
     #[inline]
@@ -159,7 +215,7 @@ impl Header {
     pub(crate) fn task_key(&self) -> TaskKey {
         TaskKey {
             index: self.index(),
-            generation: self.generation,
+            generation: self.generation(),
         }
     }
 
@@ -217,13 +273,18 @@ impl Header {
     /// Whether the task is alive: not ended, not condemned, and not being dropped.
     #[inline]
     pub(crate) fn is_alive(&self) -> bool {
-        self.is_between(State::Idle, State::Returning)
+        self.is_between(State::Idle, State::Unwound)
     }
 
     /// Whether the task's future is being polled.
     #[inline]
     pub(crate) fn is_polled(&self) -> bool {
         self.is_between(State::Polling, State::Returning)
+    }
+
+    /// Whether a future may be in the block.
+    pub(super) fn may_hold_future(&self) -> bool {
+        self.is_between(State::Idle, State::Dropping)
     }
 
     /// Whether the task has ended, for any reason.
@@ -271,19 +332,11 @@ impl Header {
         self.wait_key().is_registered()
     }
 
-    /// The key under which a wait can [register](Header::register), if none is
-    /// registered.
+    /// The key under which a wait can be registered, if none is.
     #[inline(always)]
-    pub(crate) fn free_key(&self) -> Option<WaitKey> {
-        Some(self.wait_key().next()).filter(|key| key.is_registered())
-    }
-
-    /// Registers a wait under its [free key](Header::free_key).
-    #[inline(always)]
-    pub(crate) fn register(&self, key: WaitKey, frame_bound: bool) {
-        debug_assert_eq!(self.free_key(), Some(key));
-        self.key.store(key.bits(), Ordering::Relaxed);
-        self.registered.set(u8::from(frame_bound) * FRAME_BOUND);
+    pub(crate) fn free_key(&self) -> Option<FreeKey<'_>> {
+        let key = self.wait_key().next();
+        key.is_registered().then_some(FreeKey { head: self, key })
     }
 
     /// Ends the registration of a wait that was served or cancelled.

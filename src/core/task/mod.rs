@@ -4,8 +4,7 @@
 //! keeps the state of each task, and refuses what the state forbids.
 //!
 //! - Only an idle task is polled.
-//! - Only the future of a task that is idle, condemned, or returning from its
-//!   poll is dropped.
+//! - Only the future of a task that is idle or condemned is dropped.
 //! - A future or an output that is gone is not touched.
 //! - An output is taken only by the handle that was made with its task.
 //!
@@ -25,7 +24,8 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop};
 use std::ops::Deref;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::task::Context;
 
 use slab::Slab;
@@ -58,12 +58,9 @@ impl Deref for Task<'_> {
 
     #[inline(always)]
     fn deref(&self) -> &Header {
-        // SAFETY: the block is initialised before a `Task` of it is made. It does
-        // not move while the table exists, which outlives the `Task`. Its header is
-        // replaced only in `insert`, when the block is vacant. No reference to it
-        // is alive then: such a reference lasts for one statement of this crate.
-        // The only user code that such a statement calls is a poll or a destructor,
-        // and the block is not vacant during it.
+        // SAFETY: `carve` has written the header before a `Task` of the block is
+        // made. The block does not move while the table exists, which outlives the
+        // `Task`. From then on the header is only shared: it changes through cells.
         unsafe { self.block.as_ref() }
     }
 }
@@ -72,6 +69,44 @@ impl PartialEq for Task<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.block == other.block
     }
+}
+
+/// A place for a task. Other threads may read it: what they find is a task of the
+/// same lifetime, whose key they may read.
+#[derive(Debug)]
+pub(crate) struct TaskCell<'t> {
+    block: AtomicPtr<Header>,
+    /// Invariant: a task of another lifetime cannot be put in.
+    task: PhantomData<Cell<Option<Task<'t>>>>,
+}
+
+impl<'t> TaskCell<'t> {
+    #[inline(always)]
+    pub(crate) fn new(task: Option<Task<'t>>) -> Self {
+        TaskCell {
+            block: AtomicPtr::new(pointer(task)),
+            task: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> Option<Task<'t>> {
+        let block = NonNull::new(self.block.load(Ordering::Relaxed))?;
+        Some(Task {
+            block,
+            table: PhantomData,
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&self, task: Option<Task<'t>>) {
+        self.block.store(pointer(task), Ordering::Relaxed);
+    }
+}
+
+#[inline(always)]
+fn pointer(task: Option<Task<'_>>) -> *mut Header {
+    task.map_or(ptr::null_mut(), |task| task.block.as_ptr())
 }
 
 /// Keeps a block from being used for another task. The table makes it and takes
@@ -120,10 +155,10 @@ pub(crate) struct Tasks {
     store: Guarded<Store>,
     colds: Guarded<Slab<Cold>>,
     alive: Cell<usize>,
-    /// How many tasks are not alive any more while their futures are not dropped
-    /// yet.
-    dropping: Cell<usize>,
 }
+
+/// Executors are numbered from 1.
+static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 
 /// The memory of blocks, and the vacant ones.
 struct Store {
@@ -144,9 +179,13 @@ const NONE_VACANT: u32 = u32::MAX;
     reason = "the table is the door, and what is given back is consumed"
 )]
 impl Tasks {
-    pub(crate) fn new(executor: u32) -> Self {
+    /// Makes a table with a number that no other has: the number of its executor.
+    pub(crate) fn new() -> Self {
+        // Numbers stay unique even if `expect` panics and the panic is caught.
+        let order = Ordering::Relaxed;
+        let number = NEXT_EXECUTOR.fetch_update(order, order, |number| number.checked_add(1));
         Tasks {
-            executor,
+            executor: number.expect("fewer than 2^32 executors are made"),
             blocks: UnsafeCell::default(),
             store: Guarded::new(Store {
                 vacant: Box::new([NONE_VACANT; Class::COUNT]),
@@ -155,7 +194,6 @@ impl Tasks {
             }),
             colds: Guarded::default(),
             alive: Cell::new(0),
-            dropping: Cell::new(0),
         }
     }
 
@@ -167,7 +205,7 @@ impl Tasks {
         phase: PhaseIndex,
     ) -> (Task<'_>, TaskHandle<F::Output>) {
         let vtable = VTable::of::<F>();
-        let (block, key, generation) = {
+        let task = {
             let mut store = self.store.borrow_mut();
             let vacant = store.vacant_list(vtable.class);
             if *vacant == NONE_VACANT {
@@ -175,26 +213,18 @@ impl Tasks {
             } else {
                 let task = self.at(*vacant);
                 *vacant = task.cold.get();
-                let generation = task.generation.wrapping_add(1).max(1);
-                (task.block, task.wait_key(), generation)
+                task
             }
         };
-        let header = Header::new(vtable, key, generation, phase);
-        // SAFETY: the block was carved for the class of `F`'s table, which `header`
-        // has. The block is vacant or new: nothing in it has to be dropped, and no
-        // reference to its header is alive.
-        unsafe { stage::write(block, header, future) };
+        // SAFETY: the block was carved for the class of `F`'s table: only `release`
+        // adds to the list of a class. The block is vacant: nothing in it has to be
+        // dropped.
+        unsafe { stage::write(task.block, future) };
+        let key = task.occupy(vtable, phase);
         self.alive.set(self.alive.get() + 1);
-        let task = Task {
-            block,
-            table: PhantomData,
-        };
         let reference = Reference {
             executor: self.executor,
-            key: TaskKey {
-                index: key.index(),
-                generation,
-            },
+            key,
         };
         let handle = TaskHandle {
             reference,
@@ -203,17 +233,23 @@ impl Tasks {
         (task, handle)
     }
 
-    /// A new block, and the key and generation of its first occupant.
+    /// A new block, vacant, and in no list.
     #[cold]
-    fn carve(&self, store: &mut Store, vtable: &VTable) -> (NonNull<Header>, WaitKey, u32) {
+    fn carve(&self, store: &mut Store, vtable: &'static VTable) -> Task<'_> {
         let index = self.len();
         assert!(
             (index as usize) < WaitKey::MAX_INDEX,
             "more than 2^31 coroutines at once"
         );
         let block = store.pool.carve(vtable.class).cast::<Header>();
+        // SAFETY: a block of any class has room for a header, is aligned for it, and
+        // nothing else refers to a new one.
+        unsafe { block.write(Header::vacant(vtable, index)) };
         self.with_blocks(|blocks| blocks.push(block));
-        (block, WaitKey::of_task(index), 1)
+        Task {
+            block,
+            table: PhantomData,
+        }
     }
 
     /// Calls `f` with the blocks. `f` only reads or pushes a block, and calls
@@ -234,6 +270,14 @@ impl Tasks {
         }
     }
 
+    /// Panics if a task is of another table. Indices have a meaning in one table
+    /// only.
+    #[inline(always)]
+    fn expect_mine(&self, task: Task<'_>) {
+        let at_index = self.with_blocks(|blocks| blocks.get(task.index() as usize).copied());
+        assert!(at_index == Some(task.block), "a task of another executor");
+    }
+
     /// The task of a key. `None` if the block is vacant or has another occupant.
     #[inline]
     pub(crate) fn get(&self, key: TaskKey) -> Option<Task<'_>> {
@@ -241,7 +285,7 @@ impl Tasks {
             return None;
         }
         let task = self.at(key.index);
-        (task.generation == key.generation && !task.is_in(State::Vacant)).then_some(task)
+        (task.generation() == key.generation && !task.is_in(State::Vacant)).then_some(task)
     }
 
     /// The task whose block a reference keeps.
@@ -269,6 +313,11 @@ impl Tasks {
         u32::try_from(len).expect("below 2^31")
     }
 
+    /// The number of the executor, unique in the program.
+    pub(crate) fn executor(&self) -> u32 {
+        self.executor
+    }
+
     /// How many tasks are alive.
     #[inline]
     pub(crate) fn alive(&self) -> usize {
@@ -285,7 +334,7 @@ impl Tasks {
         let unwinds = Unwinds(task);
         // SAFETY: the table is that of the block's future. The task was idle, so
         // the future is there. Its state has refused all other accesses since.
-        let returned = call::out(|| unsafe { (task.vtable.poll)(task.block, cx) });
+        let returned = call::out(|| unsafe { (task.vtable().poll)(task.block, cx) });
         mem::forget(unwinds);
         if returned {
             task.set_state(State::Finished);
@@ -318,7 +367,6 @@ impl Tasks {
         if task.is_in(State::Idle) {
             task.set_state(State::Condemned);
             self.alive.set(self.alive.get() - 1);
-            self.dropping.set(self.dropping.get() + 1);
         }
     }
 
@@ -327,30 +375,27 @@ impl Tasks {
     /// no future to drop.
     pub(crate) fn drop_future(&self, task: Task<'_>) -> Option<Result<(), Payload>> {
         match task.state() {
-            State::Idle | State::Returning => {
-                self.alive.set(self.alive.get() - 1);
-                self.dropping.set(self.dropping.get() + 1);
-            }
+            State::Idle | State::Unwound => self.alive.set(self.alive.get() - 1),
             State::Condemned => {}
             _ => return None,
         }
-        let is_there = !task.is_in(State::Returning);
+        let is_there = !task.is_in(State::Unwound);
         task.set_state(State::Dropping);
         let dropped = if is_there {
             // SAFETY: the table is that of the block's future. The state said that
             // the future is there and not being polled. Now it says that the future
             // is being dropped, which refuses all other accesses.
-            call::catch(|| unsafe { (task.vtable.drop_future)(task.block) })
+            call::catch(|| unsafe { (task.vtable().drop_future)(task.block) })
         } else {
             Ok(())
         };
-        self.dropping.set(self.dropping.get() - 1);
+        task.set_state(State::Dropped);
         Some(dropped)
     }
 
     /// Notes how a task ended whose future has been dropped.
     pub(crate) fn end(&self, task: Task<'_>, panicked: bool) {
-        if task.is_in(State::Dropping) {
+        if task.is_in(State::Dropped) {
             task.set_state(if panicked {
                 State::Panicked
             } else {
@@ -372,7 +417,7 @@ impl Tasks {
         // taken, so it is read once. It is at `output_at`, initialised and aligned.
         // The handle was made with the task, and keeps the block from being used
         // for another, so `T` is the output's type.
-        Some(unsafe { output.add(task.vtable.output_at).cast::<T>().read() })
+        Some(unsafe { output.add(task.vtable().output_at).cast::<T>().read() })
     }
 
     /// Drops the output of a task, if it is there.
@@ -381,14 +426,14 @@ impl Tasks {
             return Ok(());
         }
         task.set_state(State::Taken);
-        if !task.vtable.output_needs_drop {
+        if !task.vtable().output_needs_drop {
             return Ok(());
         }
         // The output may own the last handle.
         task.add_reference();
         // SAFETY: the table is that of the block's future. The state said that the
         // output is there, and now says that it is taken, so it is dropped once.
-        let dropped = call::catch(|| unsafe { (task.vtable.drop_output)(task.block) });
+        let dropped = call::catch(|| unsafe { (task.vtable().drop_output)(task.block) });
         task.remove_reference();
         dropped
     }
@@ -396,11 +441,12 @@ impl Tasks {
     /// Whether the output of a task is there and has to be dropped.
     #[inline]
     pub(crate) fn has_output_to_drop(&self, task: Task<'_>) -> bool {
-        task.vtable.output_needs_drop && task.is_in(State::Finished)
+        task.vtable().output_needs_drop && task.is_in(State::Finished)
     }
 
     /// A reference to a task.
     pub(crate) fn refer(&self, task: Task<'_>) -> Reference {
+        self.expect_mine(task);
         task.add_reference();
         Reference {
             executor: self.executor,
@@ -451,13 +497,14 @@ impl Tasks {
         if !self.is_unneeded(task) || task.has_cold() {
             return;
         }
+        self.expect_mine(task);
         debug_assert!(task.member().is_none() && task.joiners.get() == NO_JOINER);
         if task.is_registered() {
             // Its wait was moved elsewhere, or leaked.
             task.deregister();
         }
         let mut store = self.store.borrow_mut();
-        let vacant = store.vacant_list(task.vtable.class);
+        let vacant = store.vacant_list(task.vtable().class);
         task.set_state(State::Vacant);
         task.cold.set(*vacant);
         *vacant = task.index();
@@ -487,6 +534,8 @@ impl Tasks {
 
     /// Calls `f` with the cold data of a task. Makes it if there is none.
     pub(crate) fn cold_or_new<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Cold) -> R) -> R {
+        // In a vacant block, that field belongs to the list of vacant blocks.
+        assert!(!task.is_in(State::Vacant), "a task that has been released");
         let mut colds = self.colds.borrow_mut();
         if !task.has_cold() {
             let index = colds.insert(Cold::default());
@@ -499,7 +548,7 @@ impl Tasks {
     /// The name of the type of a task's future.
     pub(crate) fn type_name(&self, task: Task<'_>) -> &'static str {
         // An `async fn door()` has the type `door::{{closure}}`.
-        let name = (task.vtable.type_name)();
+        let name = (task.vtable().type_name)();
         name.strip_suffix("::{{closure}}").unwrap_or(name)
     }
 
@@ -518,9 +567,9 @@ struct Unwinds<'t>(Task<'t>);
 
 impl Drop for Unwinds<'_> {
     fn drop(&mut self) {
-        if !self.0.is_in(State::Returning) {
-            self.0.set_state(State::Idle);
-        }
+        let is_gone = self.0.is_in(State::Returning);
+        self.0
+            .set_state(if is_gone { State::Unwound } else { State::Idle });
     }
 }
 
@@ -542,7 +591,8 @@ impl Store {
 
 impl Drop for Tasks {
     fn drop(&mut self) {
-        if self.alive.get() + self.dropping.get() > 0 {
+        let holds_future = |index| self.at(index).may_hold_future();
+        if (0..self.len()).any(holds_future) {
             // Futures are pinned: their memory must not be reused before they have
             // been dropped. An executor ends all tasks before it drops its table.
             // If one is left even so, its memory leaks.

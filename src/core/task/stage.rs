@@ -67,24 +67,20 @@ impl VTable {
     }
 }
 
-/// Writes a new task into a block.
+/// Writes a future into a block.
 ///
 /// # Safety
 ///
 /// - `block` must be carved for the class of `F`'s table.
-/// - It must hold nothing that has to be dropped.
-/// - No reference to it may be alive.
-/// - `header.vtable` must be `F`'s table.
+/// - Behind its header it must hold nothing that has to be dropped.
 #[inline]
-pub(super) unsafe fn write<F: Future>(
-    block: NonNull<Header>,
-    header: Header,
-    future: ManuallyDrop<F>,
-) {
-    let stage = Stage { future };
+pub(super) unsafe fn write<F: Future>(block: NonNull<Header>, future: ManuallyDrop<F>) {
     // SAFETY: the block was carved for the class of `F`'s table, so its size and
-    // alignment fit a `Block<F>`. No reference to it is alive.
-    unsafe { block.cast::<Block<F>>().write(Block { header, stage }) };
+    // alignment fit a `Block<F>`.
+    let stage = unsafe { stage::<F>(block) };
+    // SAFETY: the stage is in the block. No reference to it exists: these functions
+    // alone make such, and none of them is working on it.
+    unsafe { stage.write(Stage { future }) };
 }
 
 /// The stage of a task. A pointer, not a reference: the future or the output in
@@ -92,10 +88,10 @@ pub(super) unsafe fn write<F: Future>(
 ///
 /// # Safety
 ///
-/// The block must hold a `Block<F>`.
+/// The block must be carved for the class of `F`'s table.
 #[inline]
 unsafe fn stage<F: Future>(block: NonNull<Header>) -> *mut Stage<F> {
-    // SAFETY: the caller ensures that the block holds a `Block<F>`.
+    // SAFETY: the caller ensures that a `Block<F>` fits into the block.
     unsafe { &raw mut (*block.cast::<Block<F>>().as_ptr()).stage }
 }
 
