@@ -2,7 +2,6 @@
 //! of RELIABILITY.md has a test here, or one that is named there.
 
 mod aborts;
-mod begun_waits;
 mod combined_waits;
 mod contexts;
 mod deep_stack;

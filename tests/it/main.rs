@@ -71,6 +71,7 @@ mod times;
 mod tokio_comparison;
 mod trace;
 mod unread_panics;
+mod waits;
 mod waits_at_random;
 mod wakes;
 mod wandering;

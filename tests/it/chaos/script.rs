@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 
 use framestep::prelude::*;
 
+use crate::support::WakerCall;
 use crate::watched::{Watched, fault, watched};
 
 use super::grenade::{CHAOS, Grenade, maybe_panic};
@@ -63,6 +64,16 @@ impl Drop for Polling {
     }
 }
 
+/// What a foreign waker does besides its work.
+fn hear(call: WakerCall) {
+    match call {
+        WakerCall::Clone => occasionally(6, Site::WakerClone),
+        WakerCall::Wake => occasionally(3, Site::Wake),
+        WakerCall::Drop => occasionally(4, Site::WakerDrop),
+    }
+    maybe_panic(60);
+}
+
 /// A panic of a wait must be one that its documents tell of.
 fn check_text(payload: &(dyn Any + Send)) {
     /// Parts of the texts of a wait that was given away, and of a join of itself.
@@ -96,7 +107,7 @@ impl Script {
             let wait = self.waits[at].as_mut();
             let polled = catch_unwind(AssertUnwindSafe(|| {
                 if world.one_in(4) {
-                    let waker = hostile(cx.waker());
+                    let waker = hostile(cx.waker(), hear);
                     wait.poll(&mut Context::from_waker(&waker)).is_ready()
                 } else {
                     wait.poll(cx).is_ready()

@@ -1,31 +1,40 @@
 //! Wakers of another maker, around those of the executor: each of their functions
-//! does anything, and then what it should.
+//! calls a function of the test, besides what it should do.
 
 use std::mem::ManuallyDrop;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
+use crate::support::WakerCall;
 use crate::watched::{Token, fault};
-
-use super::grenade::maybe_panic;
-use super::operations::{Site, occasionally};
 
 struct Hostile {
     inner: Waker,
+    hear: fn(WakerCall),
     token: Token,
 }
 
-fn raw(inner: Waker) -> RawWaker {
+fn raw(inner: Waker, hear: fn(WakerCall)) -> RawWaker {
     let token = Token::new("a waker");
-    let hostile = Box::new(Hostile { inner, token });
+    let hostile = Box::new(Hostile { inner, hear, token });
     RawWaker::new(Box::into_raw(hostile).cast(), &VTABLE)
 }
 
-/// Wakes `inner` when it is woken.
-pub(super) fn hostile(inner: &Waker) -> Waker {
+/// Wakes when it is dropped: after the function of the test, also if that panics.
+struct WakeLast(Waker);
+
+impl Drop for WakeLast {
+    fn drop(&mut self) {
+        self.0.wake_by_ref();
+    }
+}
+
+/// Wakes `inner` when it is woken. `hear` is called with each call, in the middle
+/// of it, and may panic.
+pub(super) fn hostile(inner: &Waker, hear: fn(WakerCall)) -> Waker {
     // SAFETY: the functions keep to the contract: each clone has a box of its own,
     // which its wake or drop frees. They act only on the thread of the world, and
     // the wakers that are sent to others are those of the executor.
-    unsafe { Waker::from_raw(raw(inner.clone())) }
+    unsafe { Waker::from_raw(raw(inner.clone(), hear)) }
 }
 
 /// The waker behind `data`, which stays there.
@@ -45,29 +54,28 @@ unsafe fn look(data: *const ()) -> ManuallyDrop<Box<Hostile>> {
 static VTABLE: RawWakerVTable = RawWakerVTable::new(
     |data| {
         // SAFETY: a waker is cloned while it is alive.
-        let inner = unsafe { look(data) }.inner.clone();
-        occasionally(6, Site::WakerClone);
-        maybe_panic(60);
-        raw(inner)
+        let hostile = unsafe { look(data) };
+        let (inner, hear) = (hostile.inner.clone(), hostile.hear);
+        hear(WakerCall::Clone);
+        raw(inner, hear)
     },
     |data| {
         // SAFETY: this is the only use of the waker that is consumed.
         let hostile = ManuallyDrop::into_inner(unsafe { look(data) });
-        occasionally(3, Site::Wake);
-        hostile.inner.wake_by_ref();
-        maybe_panic(60);
+        let _woken = WakeLast(hostile.inner.clone());
+        (hostile.hear)(WakerCall::Wake);
     },
     |data| {
         // SAFETY: a waker is woken while it is alive.
-        let inner = unsafe { look(data) }.inner.clone();
-        occasionally(3, Site::Wake);
-        inner.wake();
-        maybe_panic(60);
+        let hostile = unsafe { look(data) };
+        let _woken = WakeLast(hostile.inner.clone());
+        (hostile.hear)(WakerCall::Wake);
     },
     |data| {
         // SAFETY: a waker is dropped once, after all else.
-        drop(ManuallyDrop::into_inner(unsafe { look(data) }));
-        occasionally(4, Site::WakerDrop);
-        maybe_panic(60);
+        let hostile = ManuallyDrop::into_inner(unsafe { look(data) });
+        let hear = hostile.hear;
+        drop(hostile);
+        hear(WakerCall::Drop);
     },
 );

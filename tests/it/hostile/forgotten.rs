@@ -13,6 +13,7 @@ use framestep::{Behaviour, Executor, Scene};
 
 use crate::support::{count_frames, counted, forever, poll_once, result_of};
 use crate::timeline::unclamped;
+use crate::waits::Stage;
 
 /// Forgets a wait that has not begun and one that has, where it stands and
 /// behind a pointer.
@@ -32,73 +33,37 @@ fn leaked<T>(value: T) -> &'static T {
 }
 
 type Script = LocalBoxFuture<'static, ()>;
-type Make = fn() -> Script;
+type Make = Rc<dyn Fn() -> Script>;
 
-/// Forgets every kind of wait.
-#[expect(clippy::too_many_lines, reason = "a table")]
+type MakeMore = fn() -> Script;
+
+/// Forgets every kind of wait, and what is behind some of them.
 fn waits() -> Vec<(&'static str, Make)> {
+    let mut all: Vec<(&str, Make)> = Vec::new();
+    for row in crate::waits::table() {
+        let make = move || (row.forget)(Stage::of(&handle())).boxed_local();
+        all.push((row.call, Rc::new(make)));
+    }
+    for (name, make) in more() {
+        all.push((name, Rc::new(make)));
+    }
+    all
+}
+
+/// What is not in the table of waits.
+fn more() -> Vec<(&'static str, MakeMore)> {
     vec![
-        ("NextFrame", || forget_all(next_frame).boxed_local()),
-        ("WaitFrames", || forget_all(|| wait_frames(2)).boxed_local()),
-        ("WaitSeconds", || {
-            forget_all(|| wait_seconds(0.25)).boxed_local()
-        }),
-        ("WaitSecondsRealtime", || {
-            forget_all(|| wait_seconds_realtime(0.25)).boxed_local()
-        }),
-        ("WaitUntil", || {
-            forget_all(|| wait_until(|| false)).boxed_local()
-        }),
-        ("WaitWhile", || {
-            forget_all(|| wait_while(|| true)).boxed_local()
-        }),
-        ("InPhase", || {
-            forget_all(|| in_phase(Phase::LateUpdate)).boxed_local()
-        }),
-        ("Coroutine", || {
-            forget_all(|| start(wait_frames(2))).boxed_local()
-        }),
         ("Coroutine that stops", || {
             forget_all(|| start(wait_frames(2)).stop_on_drop()).boxed_local()
         }),
-        ("Finished", || {
-            forget_all(|| start(wait_frames(2)).finished()).boxed_local()
-        }),
-        ("JoinAll", || {
-            forget_all(|| join_all([start(next_frame()), start(wait_frames(2))])).boxed_local()
-        }),
-        ("Race", || {
-            forget_all(|| race([start(next_frame()), start(wait_frames(2))])).boxed_local()
-        }),
-        ("Timeout", || {
-            forget_all(|| Box::pin(timeout(0.25, forever()))).boxed_local()
-        }),
-        ("Animate", || {
-            forget_all(|| Box::pin(animate(0.5, |_| ()))).boxed_local()
-        }),
-        ("Interval", || {
+        ("Frames that have begun", || {
             async {
-                forget(interval(0.25));
-                forget_all(|| {
-                    let interval = Box::leak(Box::new(interval(0.25)));
-                    interval.tick()
-                })
-                .await;
-            }
-            .boxed_local()
-        }),
-        ("Frames", || {
-            async {
-                forget(frames());
                 let mut frames = frames();
                 frames.next().await;
                 let _ = poll_once(&mut frames.select_next_some()).await;
                 forget(frames);
             }
             .boxed_local()
-        }),
-        ("WaitSignal", || {
-            forget_all(|| Signal::<u32>::new().wait()).boxed_local()
         }),
         ("WaitSignalFor, of a name", || {
             let signal = Signal::<u32>::new().named("signal");
@@ -191,7 +156,7 @@ fn a_coroutine_that_ends_with_forgotten_waits_ends_and_the_next_in_its_place_sle
     for (name, make) in waits() {
         let mut executor = unclamped();
         let polls = Rc::new(Cell::new(0));
-        let script = executor.start(forgets_or_sleeps(Some(make), polls.clone()));
+        let script = executor.start(forgets_or_sleeps(Some(make.clone()), polls.clone()));
         while !script.is_finished() && executor.time().frame < 6 {
             executor.run_frame(0.25);
         }

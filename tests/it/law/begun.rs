@@ -45,22 +45,6 @@ macro_rules! check {
 
 // docs/contract.md#decided-moved-waits
 #[test]
-fn in_phase_on_a_wait_that_has_begun_panics_where_it_is_called() {
-    check!("next_frame", |_: &Clock| next_frame());
-    check!("wait_frames", |_: &Clock| wait_frames(3));
-    check!("wait_frames(1)", |_: &Clock| wait_frames(1));
-    check!("wait_seconds", |_: &Clock| wait_seconds(9));
-    check!("wait_seconds_realtime", |_: &Clock| {
-        wait_seconds_realtime(9)
-    });
-    check!("Clock::wait_seconds", |clock: &Clock| clock.wait_seconds(9));
-    check!("wait_until", |_: &Clock| wait_until(|| false));
-    check!("wait_while", |_: &Clock| wait_while(|| true));
-    check!("timeout", |_: &Clock| timeout(9, pending::<()>()));
-    check!("animate", |_: &Clock| animate(9, |_| ()));
-}
-
-#[test]
 fn one_that_never_ends_has_begun_like_any_other() {
     check!("seconds", |_: &Clock| wait_seconds(f64::INFINITY));
     check!("frames", |_: &Clock| wait_frames(u64::MAX));

@@ -1,0 +1,179 @@
+//! The table has all waits: each public type and function is in it, or is known to
+//! be something else.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::table::table;
+
+/// Public types that nobody awaits.
+const OTHER_TYPES: &[&str] = &[
+    "Behaviour",
+    "Budget",
+    "Builder",
+    "Clock",
+    "CoroutineId",
+    "CoroutineInfo",
+    "Defer",
+    "Elapsed",
+    "Executor",
+    "Handle",
+    "JoinError",
+    "Lend",
+    "MissedTicks",
+    "Moment",
+    "Outcome",
+    "Owner",
+    "OwnerHandle",
+    "Phase",
+    "Remote",
+    "Report",
+    "Scene",
+    "SceneContext",
+    "SceneHandle",
+    "Seconds",
+    "SendOwner",
+    "Signal",
+    "Snapshot",
+    "State",
+    "This",
+    "Tick",
+    "Time",
+    "TimerClock",
+    "TraceEvent",
+    "Traced",
+    "Wait",
+    "Watch",
+    "WithError",
+];
+
+/// Public functions that return something to await, of other names than in the
+/// table: they are the same waits.
+const SAME_WAITS: &[&str] = &[
+    // They make a coroutine, as `start` does.
+    "spawn",
+    "spawn_in",
+    // They give a handle back, or what waits for its end.
+    "named",
+    "stop_on_drop",
+    "on_error",
+    // Of a wait, in another phase or with another policy.
+    "in_phase",
+    "missed_ticks",
+    // The next item of a stream.
+    "next",
+    "tick",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../src")
+}
+
+fn sources(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("it is there") {
+        let path = entry.expect("it can be read").path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(fs::read_to_string(path).expect("it is text"));
+        }
+    }
+    found
+}
+
+fn is_name(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
+}
+
+/// The names that `lib.rs` makes public.
+fn exported() -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join("lib.rs")).expect("it is there");
+    let mut names = BTreeSet::new();
+    for part in text.split("\npub use ").skip(1) {
+        let part = part.split_once(';').expect("it ends").0;
+        let list = part.split_once('{').map_or(part, |(_, list)| list);
+        for name in list.trim_end_matches('}').split(',') {
+            let name = name.rsplit("::").next().expect("there is one").trim();
+            let name = name.rsplit(' ').next().expect("there is one");
+            if !name.is_empty() {
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    assert!(names.contains("NextFrame") && names.contains("wait_seconds"));
+    names
+}
+
+/// Each public function of `src`, with the type that it returns.
+fn functions() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for text in sources(&root()) {
+        for word in ["pub fn ", "pub async fn "] {
+            for rest in text.split(word).skip(1) {
+                let name: String = rest.chars().take_while(|&char| is_name(char)).collect();
+                let head = rest.split(" {\n").next().expect("there is one");
+                let head = head.split("\nwhere").next().expect("there is one");
+                let returned = head.rsplit_once("-> ").map_or("", |(_, returned)| returned);
+                let awaited = if word.contains("async") {
+                    "impl Future"
+                } else {
+                    returned
+                };
+                found.push((name, awaited.trim().to_owned()));
+            }
+        }
+    }
+    assert!(found.contains(&("next_frame".into(), "NextFrame".into())));
+    found
+}
+
+#[test]
+fn each_public_type_is_in_the_table_or_is_no_wait() {
+    let waits: BTreeSet<&str> = table().iter().map(|row| row.of).collect();
+    for name in exported() {
+        if name.starts_with(|first: char| first.is_uppercase()) {
+            let (wait, other) = (waits.contains(&*name), OTHER_TYPES.contains(&&*name));
+            assert!(
+                wait != other,
+                "{name}: a row of the table, or one of the other types?"
+            );
+        }
+    }
+    for text in sources(&root()) {
+        for name in OTHER_TYPES {
+            for what in ["Future", "Stream"] {
+                let named = format!(" {what} for {name}");
+                let mut found = text.split(&named).skip(1);
+                let is_one = found.any(|rest| !rest.starts_with(is_name));
+                assert!(!is_one, "{name} can be awaited");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_public_function_that_returns_a_wait_is_in_the_table() {
+    let table = table();
+    let calls: BTreeSet<&str> = table.iter().map(|row| row.call).collect();
+    let mut returns_one = BTreeSet::new();
+    for (name, returned) in functions() {
+        let of: String = returned.chars().take_while(|&char| is_name(char)).collect();
+        let is_wait = table.iter().any(|row| row.of == of) || returned.starts_with("impl Future");
+        if is_wait {
+            let is_same = SAME_WAITS.contains(&&*name);
+            assert!(
+                is_same || calls.contains(&*name),
+                "`{name}` returns {returned}"
+            );
+            returns_one.insert(name);
+        }
+    }
+    for call in calls {
+        assert!(
+            returns_one.contains(call),
+            "`{call}` is not public, or returns no wait"
+        );
+    }
+}
