@@ -211,9 +211,10 @@
 //! # Any other future
 //!
 //! A script can await any future: a channel, a socket, a timer of another crate. Its
-//! waker may be called on any thread, at any time. The coroutine resumes in the phase in
-//! which it was last polled: in the next run of that phase, or later in the current run
-//! if another script of that run wakes it.
+//! waker may be called on any thread, at any time. The coroutine resumes in its home
+//! phase: in the next run of that phase, or later in the current run if another script
+//! of that run wakes it. The home phase is Update, unless the coroutine was begun with
+//! [`spawn_in`] or [`start_in`].
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -400,7 +401,7 @@ pub use owner::{Owner, OwnerHandle, SendOwner};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{
     clock, current, delta_seconds, handle, owner, owner_on, realtime, remote, spawn, spawn_in,
-    start, stop, time,
+    start, start_in, stop, time,
 };
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use time::{Clock, Phase, Seconds, Time};

@@ -5,12 +5,12 @@
 use std::future::Future;
 use std::rc::Rc;
 
-use crate::core::Core;
 use crate::core::scope::{self, Scope};
+use crate::core::{Core, Home};
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::{Handle, Remote};
 use crate::owner::{Owner, OwnerIndex};
-use crate::time::{Clock, Phase, PhaseIndex, Time};
+use crate::time::{Clock, Phase, Time};
 
 /// Calls `f` with the scope around the caller of `function`.
 #[track_caller]
@@ -29,13 +29,26 @@ fn executor(function: &str) -> Rc<Core> {
     inside(function, |scope| scope.core().rc())
 }
 
-/// The same, and the owner of the coroutines that the caller spawns.
+/// The same, and the home and the owner of the coroutines that the caller spawns.
+#[track_caller]
+#[inline]
+fn executor_and_heritage(function: &str) -> (Rc<Core>, Home, Option<OwnerIndex>) {
+    inside(function, |scope| {
+        let core = scope.core();
+        (
+            core.rc(),
+            Home::Inherited(scope.home()),
+            core.owner_in(scope),
+        )
+    })
+}
+
+/// The same without the home, which the caller names.
 #[track_caller]
 #[inline]
 fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerIndex>) {
-    inside(function, |scope| {
-        (scope.core().rc(), scope.core().owner_in(scope))
-    })
+    let (core, _, owner) = executor_and_heritage(function);
+    (core, owner)
 }
 
 #[cold]
@@ -51,8 +64,8 @@ fn outside(function: &str) -> ! {
 /// [`Executor::spawn`](crate::Executor::spawn): it is first polled later in the
 /// current run.
 ///
-/// The coroutine has the owner and the clock of the caller. To make one that
-/// outlives the caller's owner, use [`handle`].
+/// The coroutine has the owner, the clock and the home of the caller. To make one
+/// that outlives the caller's owner, use [`handle`].
 ///
 /// # Panics
 ///
@@ -78,13 +91,13 @@ pub fn spawn<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, owner) = executor_and_owner("spawn");
-    Coroutine::spawn(core, future, None, owner)
+    let (core, home, owner) = executor_and_heritage("spawn");
+    Coroutine::spawn(core, future, home, owner)
 }
 
 /// Adds a coroutine to the executor that runs the caller, like
-/// [`Executor::spawn_in`](crate::Executor::spawn_in): it is first polled in the
-/// next run of `phase`.
+/// [`Executor::spawn_in`](crate::Executor::spawn_in): its home is `phase`, and it is
+/// first polled in the next run of `phase`.
 ///
 /// # Panics
 ///
@@ -96,14 +109,14 @@ where
     F: Future + 'static,
 {
     let (core, owner) = executor_and_owner("spawn_in");
-    Coroutine::spawn(core, future, Some(PhaseIndex::new(phase)), owner)
+    Coroutine::spawn(core, future, Home::named(phase), owner)
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once, up
 /// to its first wait, like [`Executor::start`](crate::Executor::start).
 ///
-/// The coroutine has the owner and the clock of the caller. To make one that
-/// outlives the caller's owner, use [`handle`].
+/// The coroutine has the owner, the clock and the home of the caller. To make one
+/// that outlives the caller's owner, use [`handle`].
 ///
 /// # Panics
 ///
@@ -139,8 +152,45 @@ pub fn start<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, owner) = executor_and_owner("start");
-    Coroutine::start(core, future, owner)
+    let (core, home, owner) = executor_and_heritage("start");
+    Coroutine::start(core, future, home, owner)
+}
+
+/// Adds a coroutine whose home is `phase` to the executor that runs the caller, and
+/// polls it at once, up to its first wait, like
+/// [`Executor::start_in`](crate::Executor::start_in).
+///
+/// The coroutine has the owner and the clock of the caller.
+///
+/// # Panics
+///
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let phase = executor.run_until(
+///     async {
+///         let last = start_in(Phase::LateUpdate, async {
+///             next_frame().await;
+///             time().phase
+///         });
+///         last.await.unwrap()
+///     },
+///     0.1,
+/// );
+/// assert_eq!(phase, Some(Phase::LateUpdate));
+/// ```
+#[track_caller]
+pub fn start_in<F>(phase: Phase, future: F) -> Coroutine<F::Output>
+where
+    F: Future + 'static,
+{
+    let (core, owner) = executor_and_owner("start_in");
+    Coroutine::start(core, future, Home::named(phase), owner)
 }
 
 /// Makes an [`Owner`] that is a child of the calling coroutine's owner.

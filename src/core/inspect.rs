@@ -44,6 +44,7 @@ impl Core {
             draft.read_counts(phase, state);
             draft.read_timers(phase, state);
         });
+        draft.read_ready();
         draft.read_parked();
         draft.read_joins();
         draft.read_named();
@@ -75,7 +76,8 @@ impl Core {
             } else {
                 State::Waiting
             },
-            phase: remembered.unwrap_or_else(|| task.phase()).phase(),
+            phase: remembered.unwrap_or_else(|| task.home()).phase(),
+            home: task.home().phase(),
             wait: None,
             more_waits: Vec::new(),
             owner: owner.map(|owner| owners.label(self, owner)),
@@ -143,8 +145,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Notes that a coroutine is due in a run: of `phase`, or else of the phase in
-    /// which it was last polled.
+    /// Notes that a coroutine is due in a run: of `phase`, or else of its home
+    /// phase.
     fn set_ready(&mut self, key: TaskKey, phase: Option<PhaseIndex>) {
         let position = self
             .core
@@ -159,6 +161,22 @@ impl<'a> Draft<'a> {
             if let Some(phase) = phase {
                 coroutine.phase = phase.phase();
             }
+        }
+    }
+
+    /// Reads in which phases coroutines are ready. One that is ready in several
+    /// shows the first of a frame.
+    fn read_ready(&mut self) {
+        let core = self.core;
+        let mut ready = Vec::new();
+        core.phases.each(|phase, state| {
+            let list = state.ready.borrow();
+            let keys = list.keys.iter().filter(|&&key| core.is_ready(key));
+            ready.extend(keys.map(|key| (key.index, phase)));
+        });
+        for (index, phase) in ready.into_iter().rev() {
+            let key = core.tasks.at(index).task_key();
+            self.set_ready(key, Some(phase));
         }
     }
 

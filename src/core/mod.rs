@@ -51,8 +51,8 @@ use waker::sync::Arc;
 
 pub(crate) use outside::Telling;
 pub(crate) use panics::Panicked;
-pub(crate) use registration::{Place, Registration};
-pub(crate) use start::refuse;
+pub(crate) use registration::{Bound, Place, Registration};
+pub(crate) use start::{Home, refuse};
 pub(crate) use timer::Unit;
 
 /// The state of one executor.
@@ -218,8 +218,6 @@ impl Core {
                 dropped: Duration::from_nanos(dropped_ns),
             });
         }
-        // Starts that were put off in nested calls, none of them inside a start.
-        self.start_put_off_since(0);
     }
 
     /// Begins a frame of a host that passes the length of the game clock's step
@@ -230,7 +228,6 @@ impl Core {
         self.begin_queues();
         self.report_if_invalid(dt);
         self.report_if_invalid(game_dt);
-        self.start_put_off_since(0);
     }
 
     fn begin_queues(&self) {
@@ -306,7 +303,7 @@ impl Core {
     /// Whether a coroutine is ready, waits for a phase, or counts frames or steps.
     pub(crate) fn has_ready(&self) -> bool {
         self.look();
-        if self.inbox.has_messages() || self.arrivals.has_calls() {
+        if self.inbox.has_messages() || self.arrivals.has_calls() || self.starts.has_any() {
             return true;
         }
         let mut ready = false;

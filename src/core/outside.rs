@@ -69,7 +69,7 @@ impl Core {
     /// code, and catches its panic.
     #[inline]
     pub(crate) fn tell_host(&self) {
-        if self.outside.listens.get() && self.outside.is_due.get() {
+        if self.outside.listens.get() && self.outside.is_due.get() && !self.arrivals.are_taken() {
             call::quietly(|| self.call_host());
         }
     }

@@ -89,9 +89,9 @@ impl Core {
     fn unpause(&self, task: Task<'_>, readings: &Readings) {
         let owed = self.read_pause(task, |pause| {
             pause.end(readings);
-            (take(&mut pause.parked), pause.wake.take())
+            (take(&mut pause.parked), take(&mut pause.wakes))
         });
-        let Some((parked, wake)) = owed else {
+        let Some((parked, wakes)) = owed else {
             return;
         };
         // The timers count again, so one may be due earlier than the host knows.
@@ -109,28 +109,36 @@ impl Core {
             let mut timers = state.timers.borrow_mut();
             timers.give_back(timer.order, timer.clock, due);
         }
-        if let Some(phase) = wake {
-            if !task.has(Flags::READY) {
-                task.set_phase(phase);
-            }
-            self.make_ready(task);
+        for phase in wakes {
+            self.make_ready(task, phase);
         }
     }
 
     /// Remembers that a paused coroutine would have been polled in a run of
-    /// `phase`. The first such wake counts.
+    /// `phase`. The first such wake counts, so one of a task that was ready before
+    /// the pause adds nothing.
     #[cold]
     pub(super) fn remember_wake(&self, task: Task<'_>, phase: PhaseIndex) {
-        self.with_pause(task, |pause| {
-            pause.wake.get_or_insert(phase);
-        });
+        if !task.has(Flags::READY) {
+            self.with_pause(task, |pause| {
+                if pause.wakes.is_empty() {
+                    pause.wakes.push(phase);
+                }
+            });
+        }
     }
 
-    /// Remembers a wake from before the pause. It precedes any wake that was
-    /// remembered in the pause.
+    /// Remembers that a run of `phase` has reached a paused coroutine that was
+    /// ready before the pause. The coroutine stays ready: it may be in the list of
+    /// another phase, too.
     #[cold]
-    pub(super) fn remember_earlier_wake(&self, task: Task<'_>, phase: PhaseIndex) {
-        self.with_pause(task, |pause| pause.wake = Some(phase));
+    pub(super) fn remember_ready(&self, task: Task<'_>, phase: PhaseIndex) {
+        self.ready.leave(task.index());
+        self.with_pause(task, |pause| {
+            if !pause.wakes.contains(&phase) {
+                pause.wakes.push(phase);
+            }
+        });
     }
 
     fn with_pause<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> R {
@@ -302,9 +310,10 @@ impl Core {
         parked.unwrap_or_default()
     }
 
-    /// The wake that a paused task remembers.
+    /// The phase in which a paused task is ready when it is resumed, if it is.
     pub(super) fn remembered_wake(&self, task: Task<'_>) -> Option<PhaseIndex> {
-        self.read_pause(task, |pause| pause.wake).flatten()
+        self.read_pause(task, |pause| pause.wakes.first().copied())
+            .flatten()
     }
 
     /// How long the coroutine that the wait under `key` resumes has been paused, as

@@ -30,11 +30,22 @@ pub(crate) struct Registration {
     /// of the phase had begun by then.
     began: u64,
     executor: u32,
+    /// [`PhaseIndex::HOME`] before the wait begins, unless it names a phase.
     phase: PhaseIndex,
-    /// Whether the wait is due in a later frame than that in which it began. If
-    /// not, it is due in the next run of its phase.
-    frame_bound: bool,
+    bound: Bound,
     stage: Stage,
+}
+
+/// What has to pass before a wait can be due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// It is due in the next run of its phase.
+    Run,
+    /// It is due in a later frame than that in which it began.
+    Frame,
+    /// The same, but in the fixed phase it is due in the next step. Only before the
+    /// wait begins.
+    FrameOrStep,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,21 +73,21 @@ pub(crate) enum Place {
 }
 
 impl Registration {
-    /// Makes the registration of a wait that resumes in `phase`. If `frame_bound`,
-    /// it resumes in a later frame than that in which it begins.
+    /// Makes the registration of a wait that resumes in `phase`.
     #[inline]
-    pub(crate) const fn new(phase: PhaseIndex, frame_bound: bool) -> Self {
+    pub(crate) const fn new(phase: PhaseIndex, bound: Bound) -> Self {
         Registration {
             key: WaitKey::NONE,
             began: 0,
             executor: 0,
             phase,
-            frame_bound,
+            bound,
             stage: Stage::New,
         }
     }
 
-    /// The phase in which the wait resumes.
+    /// The phase in which the wait resumes. Before it begins, that may be
+    /// [`PhaseIndex::HOME`].
     #[inline]
     pub(crate) fn phase(&self) -> PhaseIndex {
         self.phase
@@ -98,15 +109,6 @@ impl Registration {
         self.phase = phase;
     }
 
-    /// Changes the phase of a wait that is bound to steps in the fixed phase, and
-    /// to frames in all others.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn set_stepped_phase(&mut self, phase: PhaseIndex) {
-        self.set_phase(phase);
-        self.frame_bound = phase != PhaseIndex::FIXED_UPDATE;
-    }
-
     /// Whether the wait has not been polled yet.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
@@ -125,17 +127,26 @@ impl Registration {
         self.key
     }
 
-    /// Notes that the wait begins now. Returns its phase.
+    /// Notes that the wait begins now, in a poll of `scope`. Returns its phase.
     #[inline(always)]
-    pub(crate) fn begin<'c>(&mut self, core: &'c Core) -> &'c PhaseState {
-        let state = core.phases.get(self.phase);
-        self.begin_in(core, state);
+    pub(crate) fn begin<'c>(&mut self, scope: &Scope<'c>) -> &'c PhaseState {
+        if self.phase == PhaseIndex::HOME {
+            self.phase = scope.home();
+        }
+        if self.bound == Bound::FrameOrStep {
+            self.bound = match self.phase {
+                PhaseIndex::FIXED_UPDATE => Bound::Run,
+                _ => Bound::Frame,
+            };
+        }
+        let state = scope.core().phases.get(self.phase);
+        self.begin_in(scope.core(), state);
         state
     }
 
     #[inline(always)]
     fn begin_in(&mut self, core: &Core, state: &PhaseState) {
-        self.began = if self.frame_bound {
+        self.began = if self.is_frame_bound() {
             core.clock.frame()
         } else {
             state.runs.get()
@@ -150,16 +161,21 @@ impl Registration {
     #[inline(always)]
     pub(crate) fn begin_plainly(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let core = scope.core();
-        let (Some(task), Some(state)) = (scope.own_task(cx), core.phases.named(self.phase)) else {
+        let Some(task) = scope.own_task(cx) else {
             return false;
         };
-        let Some(key) = task.free_key() else {
+        let phase = match self.phase {
+            PhaseIndex::HOME => task.home(),
+            phase => phase,
+        };
+        let (Some(key), Some(state)) = (task.free_key(), core.phases.named(phase)) else {
             return false;
         };
         let plain = state.queue.borrow_mut().push_in_place(key.get());
         if plain {
+            self.phase = phase;
             self.begin_in(core, state);
-            self.key = key.register(self.frame_bound);
+            self.key = key.register(self.is_frame_bound());
         }
         plain
     }
@@ -167,7 +183,7 @@ impl Registration {
     /// Begins a wait for a run of its phase.
     #[inline(never)]
     pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        let state = self.begin(scope.core());
+        let state = self.begin(scope);
         self.wait_for_run(scope, cx, state);
     }
 
@@ -189,7 +205,7 @@ impl Registration {
     pub(crate) fn is_due(&self, core: &Core) -> bool {
         self.expect_of(core);
         let state = core.phases.get(self.phase);
-        let reached = if self.frame_bound {
+        let reached = if self.is_frame_bound() {
             state.frame.get()
         } else {
             state.runs.get()
@@ -238,9 +254,14 @@ impl Registration {
         }
     }
 
+    #[inline(always)]
+    fn is_frame_bound(&self) -> bool {
+        self.bound == Bound::Frame
+    }
+
     /// Whether the wait began in this frame and is due in a later one.
     fn is_for_later_frame(&self, core: &Core) -> bool {
-        self.frame_bound && self.began == core.clock.frame()
+        self.is_frame_bound() && self.began == core.clock.frame()
     }
 
     /// Registers anew, in the queue of the phase.
@@ -264,7 +285,7 @@ impl Registration {
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.cancel(Place::Queue);
         // The wait is past its first frame, so the next run will do.
-        self.frame_bound = false;
+        self.bound = Bound::Run;
         self.begin_for_run(scope, cx);
     }
 
@@ -277,7 +298,7 @@ impl Registration {
         due: u64,
     ) {
         if !self.renew(scope, cx, Place::Counts(unit)) {
-            self.key = register(scope, cx, self.frame_bound);
+            self.key = register(scope, cx, self.is_frame_bound());
             let state = scope.core().phases.get(self.phase);
             state.counts.borrow_mut().insert(unit, due, self.key);
         }
@@ -295,7 +316,7 @@ impl Registration {
         deadline_ns: u64,
     ) {
         let core = scope.core();
-        let key = register(scope, cx, self.frame_bound);
+        let key = register(scope, cx, self.is_frame_bound());
         self.key = key;
         {
             let mut timers = state.timers.borrow_mut();
@@ -337,7 +358,9 @@ impl Registration {
                 core.renew_entry(self.key, key, waker);
             } else if !target.has_ended() {
                 self.cancel(Place::Joins);
-                self.begin(core);
+                // A join has no phase: its coroutine continues at once.
+                self.executor = core.id;
+                self.stage = Stage::Waiting;
                 self.key = core.entries.borrow_mut().insert(key, waker, false);
                 core.join(target, self.key);
             }
@@ -494,6 +517,10 @@ impl Core {
 
     /// Notes that a key has gone stale in its list.
     fn note_stale(&self, phase: PhaseIndex, place: Place) {
+        if matches!(place, Place::Joins) {
+            // A join is in no list of a phase.
+            return;
+        }
         let state = self.phases.get(phase);
         match place {
             Place::Queue => {

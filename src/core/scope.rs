@@ -16,6 +16,7 @@ use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
 use crate::coroutine::TaskKey;
 use crate::owner::OwnerIndex;
+use crate::time::PhaseIndex;
 
 use super::Core;
 use super::key::WaitKey;
@@ -50,6 +51,7 @@ pub(crate) struct Scope<'c> {
     /// The owner of the behaviour whose callback runs, if this is such a call.
     owner: Option<OwnerIndex>,
     outer: *const Scope<'static>,
+    /// How many scopes of this executor there are from here outwards.
     depth: u32,
 }
 
@@ -63,6 +65,14 @@ impl<'c> Scope<'c> {
     #[inline(always)]
     pub(crate) fn current(&self) -> Option<Task<'c>> {
         self.current.get()
+    }
+
+    /// The home phase of the coroutine that is being polled or dropped. It is Update
+    /// for other user code.
+    #[inline]
+    pub(crate) fn home(&self) -> PhaseIndex {
+        self.current()
+            .map_or(PhaseIndex::UPDATE, |task| task.home())
     }
 
     /// Notes that a coroutine is about to be polled, and the key of the wait by
@@ -235,9 +245,7 @@ fn enter_as<'c, R>(
         }
     }
     let outer = INNERMOST.get();
-    // SAFETY: the pointer is null, or that of an installed scope. An installed
-    // scope is alive and only shared until `Leave` takes it out.
-    let depth = unsafe { outer.as_ref() }.map_or(1, |outer| outer.depth + 1);
+    let depth = depth_of(core) + 1;
     let scope = Scope {
         core,
         current: TaskCell::new(current),
@@ -297,10 +305,11 @@ impl<R, F: FnOnce(Option<&Scope<'_>>) -> R> Inside for Closure<F> {
     }
 }
 
-/// How many scopes are installed on this thread.
+/// How many scopes of `core` are installed. Those of other executors do not
+/// count.
 #[inline]
-pub(crate) fn depth() -> u32 {
-    with(|scope| scope.map_or(0, |scope| scope.depth))
+pub(crate) fn depth_of(core: &Core) -> u32 {
+    each(|scope| ptr::eq(scope.core, core).then_some(scope.depth)).unwrap_or(0)
 }
 
 /// Calls `f` with the scopes of this thread, from the innermost outwards, until

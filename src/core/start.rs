@@ -1,7 +1,12 @@
 //! Spawning and starting coroutines.
 //!
-//! A start polls user code in the middle of other user code. It is put off when
-//! the stack is too deep, and inside closures that borrow lent state.
+//! A start polls user code in the middle of other user code. It is put off:
+//!
+//! - inside closures that borrow lent state, until the outermost one returns,
+//! - deep in the stack, until an outer start continues,
+//! - beyond the limit on the polls of a run.
+//!
+//! A run of any phase begins with the starts that are still put off.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +17,7 @@ use std::panic::Location;
 
 use crate::coroutine::TaskKey;
 use crate::owner::OwnerIndex;
-use crate::time::PhaseIndex;
+use crate::time::{Phase, PhaseIndex};
 
 use super::Core;
 use super::call;
@@ -25,7 +30,12 @@ use super::task::{Flags, Task, TaskHandle};
 /// Starts that are put off.
 #[derive(Debug, Default)]
 pub(super) struct Starts {
+    /// The starts that continue as soon as the stack allows.
     put_off: Guarded<Vec<TaskKey>>,
+    /// The starts beyond the limit, for the next run.
+    for_next_run: Guarded<Vec<TaskKey>>,
+    /// Whether a call outside of runs counts its starts.
+    counts: Cell<bool>,
     /// How many calls of `hold_starts` are under way.
     holds: Cell<u32>,
     /// Where the host called `start`, while that call polls its coroutine outside
@@ -35,30 +45,78 @@ pub(super) struct Starts {
 
 impl Starts {
     /// Calls `f` with each task whose start is put off.
-    pub(super) fn each(&self, f: impl FnMut(TaskKey)) {
-        self.put_off.borrow().iter().copied().for_each(f);
+    pub(super) fn each(&self, mut f: impl FnMut(TaskKey)) {
+        self.put_off.borrow().iter().copied().for_each(&mut f);
+        self.for_next_run.borrow().iter().copied().for_each(f);
+    }
+
+    /// Whether a start is put off.
+    #[inline]
+    pub(super) fn has_any(&self) -> bool {
+        !self.put_off.borrow().is_empty() || !self.for_next_run.borrow().is_empty()
+    }
+
+    /// Takes all starts that are put off, in order.
+    pub(super) fn take(&self) -> Vec<TaskKey> {
+        let mut all = self.for_next_run.take();
+        all.append(&mut self.put_off.borrow_mut());
+        all
+    }
+}
+
+/// The home phase of a new coroutine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Home {
+    /// The call names it.
+    Named(PhaseIndex),
+    /// It is that of the coroutine which makes the call, else Update.
+    Inherited(PhaseIndex),
+}
+
+impl Home {
+    /// The home of what the host starts.
+    pub(crate) const HOST: Home = Home::Inherited(PhaseIndex::UPDATE);
+
+    pub(crate) fn named(phase: Phase) -> Self {
+        Home::Named(PhaseIndex::new(phase))
+    }
+
+    /// The home of what the running code starts in `core`: that of the coroutine of
+    /// `core` that is being polled.
+    #[inline]
+    pub(crate) fn in_call(core: Option<&Core>) -> Self {
+        scope::with(|scope| match (scope, core) {
+            (Some(scope), Some(core)) if scope.core().id == core.id => {
+                Home::Inherited(scope.home())
+            }
+            _ => Home::HOST,
+        })
+    }
+
+    #[inline]
+    fn phase(self) -> PhaseIndex {
+        match self {
+            Home::Named(phase) | Home::Inherited(phase) => phase,
+        }
     }
 }
 
 impl Core {
-    /// Stores a future that is to be polled in the next run of `phase`. Without a
-    /// phase, it is polled in the run under way or, outside of a run, in the next
-    /// run of Update. The caller must have called
-    /// [`accepts_spawn`](Core::accepts_spawn) just before, and it must have
-    /// returned `true`.
+    /// Stores a future that is to be polled in the next run of its home phase. If
+    /// the call does not name that phase, the run under way polls it. The caller
+    /// must have called [`accepts_spawn`](Core::accepts_spawn) just before, and it
+    /// must have returned `true`.
     #[inline]
     pub(crate) fn spawn<F: Future + 'static>(
         &self,
         future: F,
-        phase: Option<PhaseIndex>,
+        home: Home,
         owner: Option<OwnerIndex>,
         place: &'static Location<'static>,
     ) -> TaskHandle<F::Output> {
         let future = ManuallyDrop::new(future);
-        let run = self.runs.phase();
-        let soon = phase.is_none() && run.is_some();
-        let phase = phase.or(run).unwrap_or(PhaseIndex::UPDATE);
-        let (task, handle) = self.tasks.insert(future, phase);
+        let soon = matches!(home, Home::Inherited(_)) && self.runs.phase().is_some();
+        let (task, handle) = self.tasks.insert(future, home.phase());
         if let Some(owner) = owner {
             self.adopt(task, owner);
         }
@@ -77,6 +135,7 @@ impl Core {
     pub(crate) fn start<F: Future + 'static>(
         &self,
         future: F,
+        home: Home,
         owner: Option<OwnerIndex>,
         place: &'static Location<'static>,
     ) -> TaskHandle<F::Output> {
@@ -84,8 +143,7 @@ impl Core {
         // leave it undropped. The compiler can then build it in its block, and not
         // on the stack first.
         let future = ManuallyDrop::new(future);
-        let phase = self.runs.phase().unwrap_or(PhaseIndex::UPDATE);
-        let (task, handle) = self.tasks.insert(future, phase);
+        let (task, handle) = self.tasks.insert(future, home.phase());
         if let Some(owner) = owner {
             self.adopt(task, owner);
         }
@@ -94,21 +152,88 @@ impl Core {
             self.watch_spawned(task, place);
         }
         if task.has(Flags::PAUSED) {
-            // Queued like a spawn, after the messages that arrived before it.
-            self.take_messages();
-            // A message may have ended the task.
+            // Queued like a spawn. The trace hook may have stopped it.
             if task.is_alive() {
-                self.remember_wake(task, phase);
+                self.remember_wake(task, task.home());
             }
-        } else if self.starts.holds.get() > 0 || scope::depth() >= MAX_DEPTH {
-            self.starts.put_off.borrow_mut().push(key);
-        } else {
-            let put_off = self.starts.put_off.borrow().len();
-            self.start_now(task);
-            self.start_put_off_since(put_off);
+        } else if self.may_start() {
+            if self.runs.phase().is_some() {
+                self.start_and_go_on(task);
+            } else {
+                self.start_outside(task);
+            }
             self.tell_host_of_start(key);
+        } else {
+            self.put_off_start(key);
         }
         handle
+    }
+
+    /// Whether a start may begin here.
+    #[inline]
+    fn may_start(&self) -> bool {
+        self.starts.holds.get() == 0 && scope::depth_of(self) < MAX_DEPTH
+    }
+
+    /// Begins a start outside of a run.
+    #[inline(never)]
+    fn start_outside(&self, task: Task<'_>) {
+        self.count_starts(|| self.start_and_go_on(task));
+    }
+
+    /// Begins a start, and those that are put off meanwhile.
+    #[inline]
+    fn start_and_go_on(&self, task: Task<'_>) {
+        let put_off = self.starts.put_off.borrow().len();
+        self.start_within_limits(task);
+        self.start_put_off_since(put_off);
+    }
+
+    /// Begins a start, or leaves it to the next run if this run, or the outermost
+    /// call outside of runs, has had as many polls as it may have.
+    #[inline]
+    fn start_within_limits(&self, task: Task<'_>) {
+        if self.spend() {
+            self.start_now(task);
+        } else {
+            self.leave_start_to_next_run(task.task_key());
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_start_to_next_run(&self, key: TaskKey) {
+        self.starts.for_next_run.borrow_mut().push(key);
+        self.note_due();
+        self.report_runaway();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_off_start(&self, key: TaskKey) {
+        self.starts.put_off.borrow_mut().push(key);
+        if !self.holds_starts() {
+            self.report_runaway();
+        }
+    }
+
+    /// Calls `f`, which begins starts outside of a run. The outermost such call has
+    /// as many polls as a run.
+    fn count_starts(&self, f: impl FnOnce()) {
+        struct Ended<'a>(&'a Cell<bool>);
+        impl Drop for Ended<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+            }
+        }
+        if self.starts.counts.get() {
+            f();
+        } else {
+            self.starts.counts.set(true);
+            let _ended = Ended(&self.starts.counts);
+            self.runs.begin_limits(self.tasks.alive());
+            f();
+        }
     }
 
     /// Starts a coroutine for a host. Outside of a run, notes where the host
@@ -118,6 +243,7 @@ impl Core {
     pub(crate) fn start_by_host<F: Future + 'static>(
         &self,
         future: F,
+        home: Home,
         owner: Option<OwnerIndex>,
         place: &'static Location<'static>,
     ) -> TaskHandle<F::Output> {
@@ -132,7 +258,7 @@ impl Core {
         if self.runs.phase().is_none() {
             self.starts.from_host.set(outer.or(Some(place)));
         }
-        self.start(future, owner, place)
+        self.start(future, home, owner, place)
     }
 
     /// Whether a spawn is accepted. Outside of a run, takes over the messages that
@@ -140,8 +266,6 @@ impl Core {
     #[inline]
     pub(crate) fn accepts_spawn(&self, owner: Option<OwnerIndex>) -> bool {
         if self.runs.phase().is_none() {
-            // This may call the trace hook, which is user code, so `accepts` comes
-            // after.
             self.take_messages();
         }
         self.accepts(owner)
@@ -206,10 +330,17 @@ impl Core {
     #[cold]
     fn start_put_off(&self, from: usize) {
         let _telling = Telling(self);
-        if self.starts.holds.get() > 0 || scope::depth() >= MAX_DEPTH {
+        if !self.may_start() {
             return;
         }
-        let mut left = self.most_starts();
+        if self.runs.phase().is_some() {
+            self.start_each_put_off(from);
+        } else {
+            self.count_starts(|| self.start_each_put_off(from));
+        }
+    }
+
+    fn start_each_put_off(&self, from: usize) {
         // New starts are in order from this index on. Below it the order is
         // reversed: the last one is next.
         let mut in_order = from;
@@ -229,16 +360,11 @@ impl Core {
                 continue;
             };
             if task.has(Flags::PAUSED) {
-                self.remember_wake(task, task.phase());
-            } else if left > 0 {
-                left -= 1;
-                let key = task.task_key();
-                self.start_now(task);
-                self.note_start(key);
+                self.remember_wake(task, task.home());
             } else {
-                // The limit is reached: a script starts others without end.
-                self.enlist(task, task.phase());
-                self.report_runaway();
+                let key = task.task_key();
+                self.start_within_limits(task);
+                self.note_start(key);
             }
         }
     }
@@ -252,7 +378,7 @@ impl Core {
     fn start_now(&self, task: Task<'_>) {
         let _kept = self.keep_watched(task);
         let polled = scope::enter_task(self, task, |scope| {
-            let poll = || self.poll_with_extras(scope, task, task.phase());
+            let poll = || self.poll_with_extras(scope, task);
             self.runs.count_start(|| call::catch(poll))
         });
         match polled {

@@ -30,6 +30,12 @@ impl Arrivals {
     pub(super) fn has_calls(&self) -> bool {
         !self.calls.borrow().is_empty()
     }
+
+    /// Whether messages are being taken. No user code may be called meanwhile.
+    #[inline]
+    pub(super) fn are_taken(&self) -> bool {
+        self.are_taken.get()
+    }
 }
 
 /// Marks that messages are being taken, until it is dropped, also by a panic.
@@ -50,11 +56,10 @@ impl Core {
         let Some(task) = self.tasks.get(key) else {
             return false;
         };
-        let soon = self.runs.phase() == Some(task.phase())
+        let soon = self.runs.phase() == Some(task.home())
             && scope.is_polling_another(key)
             && task.is_alive()
-            && !task.has(Flags::READY_OR_PAUSED)
-            && !self.runs.is_firing();
+            && !task.has(Flags::READY_OR_PAUSED);
         if soon {
             self.enlist_soon(task);
         }
@@ -64,85 +69,84 @@ impl Core {
     /// Handles the call of a waker on this thread.
     #[inline(never)]
     pub(crate) fn wake(&self, key: TaskKey) {
-        let Some(task) = self.tasks.get(key).filter(|task| task.is_alive()) else {
-            return;
-        };
-        if self.runs.is_firing_for(key) {
-            // The task is due already: by the wait whose waker is being called.
-            return;
+        if let Some(task) = self.tasks.get(key).filter(|task| task.is_alive()) {
+            self.make_ready(task, task.home());
+            self.tell_host_of_wake();
         }
-        self.make_ready(task);
-        self.tell_host_of_wake();
     }
 
-    /// Makes a task ready: for the run under way, or for the next of the phase in
-    /// which it was last polled.
-    pub(super) fn make_ready(&self, task: Task<'_>) {
+    /// Makes a task ready in `phase`: in the run under way, or in the next one.
+    pub(super) fn make_ready(&self, task: Task<'_>, phase: PhaseIndex) {
         if self.runs.phase().is_none() {
-            // Messages that arrived earlier come first. They may call the trace
-            // hook, which may end the task.
-            let key = task.task_key();
+            // Messages that arrived earlier come first.
             self.take_messages();
-            if !self.is_alive(key) {
-                return;
-            }
         }
-        self.queue_ready(task);
+        self.queue_ready(task, phase);
     }
 
-    fn queue_ready(&self, task: Task<'_>) {
-        let phase = task.phase();
+    fn queue_ready(&self, task: Task<'_>, phase: PhaseIndex) {
         if task.has(Flags::PAUSED) {
             self.remember_wake(task, phase);
-            return;
-        }
-        // A task that wakes itself while it is polled continues in the next run, so
-        // that it cannot prolong this one.
-        let soon = self.runs.phase() == Some(phase) && !scope::is_innermost(self, task);
-        if task.has(Flags::READY) {
-            let later = || self.ready.is_for(task.index(), self.next_run(phase));
-            if !(soon && later()) {
-                return;
+        } else if self.runs.phase() == Some(phase) && !scope::is_innermost(self, task) {
+            if !self.is_ready_in_run(task) {
+                self.enlist_soon(task);
             }
-        }
-        if soon {
-            self.enlist_soon(task);
         } else {
+            // A task that wakes itself while it is polled continues in the next
+            // run, so that it cannot prolong this one.
             self.enlist(task, phase);
         }
     }
 
+    /// Whether a task is ready in the run under way, as far as its home phase
+    /// decides.
+    fn is_ready_in_run(&self, task: Task<'_>) -> bool {
+        let home = task.home();
+        task.has(Flags::READY)
+            && (self.ready.is_in(task.index(), List::Run)
+                || self.runs.phase() == Some(home)
+                    && self
+                        .ready
+                        .is_in(task.index(), List::Home(self.runs_of(home))))
+    }
+
     /// Queues a new task: for the run under way if `soon`, else for the next run of
-    /// its phase. For a task that is paused from the start, a wake is remembered.
+    /// its home phase. For a task that is paused from the start, a wake is
+    /// remembered.
     #[inline]
     pub(super) fn enlist_new(&self, task: Task<'_>, soon: bool) {
         if task.has(Flags::PAUSED) {
-            self.remember_wake(task, task.phase());
+            self.remember_wake(task, task.home());
         } else if soon {
             self.enlist_soon(task);
         } else {
-            self.enlist(task, task.phase());
+            self.enlist(task, task.home());
         }
     }
 
     /// Adds a task to the ready tasks of the run under way.
     #[inline]
     pub(super) fn enlist_soon(&self, task: Task<'_>) {
+        self.ready.push(task.index(), !task.has(Flags::READY));
         task.set(Flags::READY);
-        self.ready.push(task.index());
     }
 
-    /// Adds a task to the ready tasks of the next run of `phase`, which becomes the
-    /// phase of the task.
+    /// Adds a task to the ready tasks of the next run of `phase`, unless it is one
+    /// of them.
     #[inline]
     pub(super) fn enlist(&self, task: Task<'_>, phase: PhaseIndex) {
-        if task.phase() != phase {
-            task.set_phase(phase);
+        let state = self.phases.get(phase);
+        let list = if phase == task.home() {
+            List::Home(state.runs.get() + 1)
+        } else {
+            List::Away
+        };
+        let becomes = !task.has(Flags::READY);
+        if !becomes && list != List::Away && self.ready.is_in(task.index(), list) {
+            return;
         }
         task.set(Flags::READY);
-        let state = self.phases.get(phase);
-        let list = List::Next(state.runs.get() + 1);
-        let key = self.ready.key(task.index(), list);
+        let key = self.ready.key(task.index(), becomes, list);
         self.note_due();
         let mut ready = state.ready.borrow_mut();
         ready.keys.push(key);
@@ -153,9 +157,9 @@ impl Core {
         }
     }
 
-    /// The number of the next run of a phase.
-    fn next_run(&self, phase: PhaseIndex) -> u64 {
-        self.phases.get(phase).runs.get() + 1
+    /// How many runs of a phase have begun.
+    fn runs_of(&self, phase: PhaseIndex) -> u64 {
+        self.phases.get(phase).runs.get()
     }
 
     #[cold]
@@ -163,24 +167,27 @@ impl Core {
         list.keys.retain(|&key| self.is_ready(key));
     }
 
-    /// Whether `key` is the latest key of a task that is ready.
+    /// Whether the task of `key` is ready, and has been since the key was added.
     #[inline(always)]
     pub(super) fn is_ready(&self, key: ReadyKey) -> bool {
-        self.tasks.at(key.index).has(Flags::READY) && self.ready.is_latest(key)
+        self.tasks.at(key.index).has(Flags::READY) && self.ready.is_current(key)
     }
 
-    /// Takes a ready task by its key, if that is the latest one.
+    /// The task of `key`, if the key is not stale.
     #[inline(always)]
-    pub(super) fn take_ready(&self, key: ReadyKey) -> Option<Task<'_>> {
-        if !self.is_ready(key) {
-            return None;
-        }
-        let task = self.tasks.at(key.index);
-        task.clear(Flags::READY);
-        Some(task)
+    pub(super) fn ready_task(&self, key: ReadyKey) -> Option<Task<'_>> {
+        self.is_ready(key).then(|| self.tasks.at(key.index))
     }
 
-    /// Takes over messages from other threads, in order of arrival.
+    /// Leaves a ready task, whose key the run under way has reached, to the next
+    /// run of `phase`.
+    pub(super) fn enlist_again(&self, task: Task<'_>, phase: PhaseIndex) {
+        self.ready.leave(task.index());
+        self.enlist(task, phase);
+    }
+
+    /// Takes over messages from other threads, in order of arrival. Calls no user
+    /// code: the trace hook and the host are told later, by whoever calls this.
     #[inline]
     pub(super) fn take_messages(&self) {
         if self.inbox.has_messages() && !self.arrivals.are_taken.get() {
@@ -201,7 +208,7 @@ impl Core {
                 Message::Wake(wake) => {
                     wake.taken();
                     if let Some(task) = self.tasks.get(wake.key).filter(|task| task.is_alive()) {
-                        self.queue_ready(task);
+                        self.queue_ready(task, task.home());
                     }
                 }
                 Message::Spawn(spawn) => spawn.into_inner()(self),

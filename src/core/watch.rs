@@ -17,7 +17,7 @@ use super::Core;
 use super::call;
 use super::outside::Telling;
 use super::scope;
-use super::task::{Flags, Reference, Task};
+use super::task::{Flags, Polled, Reference, Task};
 
 /// Keeps the block of a task until this is dropped.
 pub(super) struct Kept<'c>(&'c Core, Option<Reference>);
@@ -33,13 +33,22 @@ impl Drop for Kept<'_> {
 
 impl Core {
     /// Polls a watched task by calling `poll`. Calls user code.
-    pub(super) fn watched<R>(&self, task: Task<'_>, poll: impl FnOnce() -> R) -> R {
+    pub(super) fn watched(&self, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Polled {
         self.note_resumed(task);
         let stopwatch = self.watch.stopwatch.as_ref();
         let lap = stopwatch.map(Stopwatch::begin);
         // A panic is caught, so that the stopwatch, which is user code, is not read
         // while the stack unwinds.
-        let polled = call::catch(poll);
+        let polled = call::catch(|| {
+            if task.has(Flags::PAUSED) {
+                // By the hook: the poll is owed.
+                let phase = self.runs.phase().unwrap_or_else(|| task.home());
+                self.remember_wake(task, phase);
+                Polled::Refused
+            } else {
+                poll()
+            }
+        });
         let took = lap.and_then(Lap::stop);
         match (polled, took) {
             (Err(payload), _) => resume_unwind(payload),
@@ -165,7 +174,7 @@ impl Core {
     /// Sends the noted events to the trace hook. Calls user code.
     #[inline]
     pub(super) fn tell_trace(&self) {
-        if self.watch.is_on() {
+        if self.watch.is_on() && !self.arrivals.are_taken() {
             self.tell_events();
         }
     }

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::task::Reference;
-use crate::core::{Core, Place, Registration};
+use crate::core::{Bound, Core, Place, Registration};
 use crate::time::PhaseIndex;
 
 use super::error::Outcome;
@@ -64,7 +64,7 @@ impl Finished {
     fn new(target: Target) -> Self {
         Finished {
             target,
-            registration: Registration::new(PhaseIndex::UPDATE, false),
+            registration: Registration::new(PhaseIndex::HOME, Bound::Run),
             done: false,
         }
     }

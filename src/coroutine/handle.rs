@@ -13,9 +13,9 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::task::{Flags, Task, TaskHandle};
-use crate::core::{self, Core, Place, Registration, scope};
+use crate::core::{self, Bound, Core, Home, Place, Registration, scope};
 use crate::owner::OwnerIndex;
-use crate::time::PhaseIndex;
+use crate::time::{Phase, PhaseIndex};
 
 use super::error::{JoinError, Outcome};
 use super::finished::Finished;
@@ -37,8 +37,8 @@ use super::id::CoroutineId;
 /// - As soon as the coroutine has ended: in the same frame and phase, before
 ///   everything that is queued.
 /// - At once, without a wait, if the coroutine has already ended.
-/// - If the host stops the coroutine outside a run: in the next run of the phase in
-///   which the awaiting coroutine was last polled.
+/// - If the host stops the coroutine outside a run: in the next run of the home
+///   phase of the awaiting coroutine.
 ///
 /// # Output
 ///
@@ -113,19 +113,14 @@ enum State<T> {
 
 impl<T> Coroutine<T> {
     #[track_caller]
-    pub(crate) fn spawn<F>(
-        core: Rc<Core>,
-        future: F,
-        phase: Option<PhaseIndex>,
-        owner: Option<OwnerIndex>,
-    ) -> Self
+    pub(crate) fn spawn<F>(core: Rc<Core>, future: F, home: Home, owner: Option<OwnerIndex>) -> Self
     where
         F: Future<Output = T> + 'static,
     {
         if !core.accepts_spawn(owner) {
             return Self::refused_by(&core, future);
         }
-        let task = core.spawn(future, phase, owner, Location::caller());
+        let task = core.spawn(future, home, owner, Location::caller());
         Self::new(State::Stored(core, task))
     }
 
@@ -134,41 +129,46 @@ impl<T> Coroutine<T> {
     pub(crate) fn spawn_or_refuse<F>(
         core: Option<Rc<Core>>,
         future: F,
-        phase: Option<PhaseIndex>,
+        home: Home,
         owner: Option<OwnerIndex>,
     ) -> Self
     where
         F: Future<Output = T> + 'static,
     {
         match core {
-            Some(core) => Self::spawn(core, future, phase, owner),
+            Some(core) => Self::spawn(core, future, home, owner),
             None => Self::refused(future),
         }
     }
 
     #[track_caller]
-    pub(crate) fn start<F>(core: Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
+    pub(crate) fn start<F>(core: Rc<Core>, future: F, home: Home, owner: Option<OwnerIndex>) -> Self
     where
         F: Future<Output = T> + 'static,
     {
         if !core.accepts(owner) {
             return Self::refused_by(&core, future);
         }
-        let task = core.start(future, owner, Location::caller());
+        let task = core.start(future, home, owner, Location::caller());
         Self::new(State::Stored(core, task))
     }
 
     /// Like [`start`](Self::start), for a `start` that is a method: hosts call the
     /// methods.
     #[track_caller]
-    pub(crate) fn start_by_host<F>(core: Rc<Core>, future: F, owner: Option<OwnerIndex>) -> Self
+    pub(crate) fn start_by_host<F>(
+        core: Rc<Core>,
+        future: F,
+        home: Home,
+        owner: Option<OwnerIndex>,
+    ) -> Self
     where
         F: Future<Output = T> + 'static,
     {
         if !core.accepts(owner) {
             return Self::refused_by(&core, future);
         }
-        let task = core.start_by_host(future, owner, Location::caller());
+        let task = core.start_by_host(future, home, owner, Location::caller());
         Self::new(State::Stored(core, task))
     }
 
@@ -178,13 +178,14 @@ impl<T> Coroutine<T> {
     pub(crate) fn start_or_refuse<F>(
         core: Option<Rc<Core>>,
         future: F,
+        home: Home,
         owner: Option<OwnerIndex>,
     ) -> Self
     where
         F: Future<Output = T> + 'static,
     {
         match core {
-            Some(core) => Self::start_by_host(core, future, owner),
+            Some(core) => Self::start_by_host(core, future, home, owner),
             None => Self::refused(future),
         }
     }
@@ -206,7 +207,7 @@ impl<T> Coroutine<T> {
     fn new(state: State<T>) -> Self {
         Coroutine {
             state,
-            registration: Registration::new(PhaseIndex::UPDATE, false),
+            registration: Registration::new(PhaseIndex::HOME, Bound::Run),
             stop_on_drop: false,
             taken: Cell::new(false),
         }
@@ -220,6 +221,13 @@ impl<T> Coroutine<T> {
             State::Refused => CoroutineId::NEVER,
             State::Done(id, _) => *id,
         }
+    }
+
+    /// The home phase of the coroutine: the one in which it resumes unless a wait names
+    /// another. `None` if the coroutine was refused, or if its result has been
+    /// returned by a join.
+    pub fn home(&self) -> Option<Phase> {
+        self.stored().map(|(_, task)| task.home().phase())
     }
 
     /// Stops the coroutine: drops its future and runs its destructors, before this

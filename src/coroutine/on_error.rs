@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use crate::core::Home;
+
 use super::error::Outcome;
 use super::handle::Coroutine;
 
@@ -58,7 +60,7 @@ impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
         };
         let core = core.clone();
         let name = format!("{} (on_error)", core.name_of(task));
-        let owner = core.owner_of(task);
+        let (owner, home) = (core.owner_of(task), Home::Inherited(task.home()));
         // The coroutine may outlive its owner until the end of a poll.
         let owner = owner.filter(|&owner| core.accepts(Some(owner)));
         let watch = async move {
@@ -69,6 +71,6 @@ impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
                 }
             }
         };
-        Coroutine::start(core, watch, owner).named(name);
+        Coroutine::start(core, watch, home, owner).named(name);
     }
 }

@@ -7,12 +7,11 @@ use std::rc::{Rc, Weak};
 use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
-use crate::core::Core;
+use crate::core::{Core, Home};
 use crate::coroutine::TaskKey;
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::inspect::Snapshot;
 use crate::owner::Owner;
-use crate::time::PhaseIndex;
 use crate::time::{Clock, Phase, Time};
 
 use super::{Executor, Remote};
@@ -76,7 +75,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn_or_refuse(self.core(), future, None, None)
+        Coroutine::spawn_or_refuse(self.core(), future, Home::HOST, None)
     }
 
     /// Like [`Executor::start`].
@@ -85,7 +84,16 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::start_or_refuse(self.core(), future, None)
+        Coroutine::start_or_refuse(self.core(), future, Home::HOST, None)
+    }
+
+    /// Like [`Executor::start_in`].
+    #[track_caller]
+    pub fn start_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        Coroutine::start_or_refuse(self.core(), future, Home::named(phase), None)
     }
 
     /// Like [`Executor::spawn_in`].
@@ -94,7 +102,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn_or_refuse(self.core(), future, Some(PhaseIndex::new(phase)), None)
+        Coroutine::spawn_or_refuse(self.core(), future, Home::named(phase), None)
     }
 
     /// Like [`Executor::stop`].

@@ -11,7 +11,7 @@ use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
-use crate::core::Core;
+use crate::core::{Core, Home};
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
@@ -85,7 +85,7 @@ impl Executor {
     }
 
     /// Adds a coroutine. It is first polled later in the current run, or, outside a
-    /// run, in the next run of [`Phase::Update`].
+    /// run, in the next run of [`Phase::Update`], which is its home.
     ///
     /// Dropping the handle detaches the coroutine.
     ///
@@ -104,7 +104,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(self.core.clone(), future, None, None)
+        Coroutine::spawn(self.core.clone(), future, Home::HOST, None)
     }
 
     /// Adds a coroutine and polls it at once, up to its first wait, like
@@ -120,8 +120,10 @@ impl Executor {
     /// the wait counts from the next frame.
     ///
     /// Starts nest up to 100 deep, so that they do not overflow the stack. A
-    /// coroutine that is started deeper begins when the starts around it have
-    /// reached their first wait, after this call has returned.
+    /// coroutine that is started deeper begins when the innermost start around it
+    /// has reached its first wait, after this call has returned. Starts have a
+    /// [limit](crate::Builder::max_polls_per_run) in each run. A coroutine beyond it
+    /// begins in the next run of any phase. Both are [reported](crate::Report).
     ///
     /// # Examples
     ///
@@ -147,11 +149,44 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::start_by_host(self.core.clone(), future, None)
+        Coroutine::start_by_host(self.core.clone(), future, Home::HOST, None)
     }
 
-    /// Adds a coroutine. It is first polled in the next run of `phase` that begins
-    /// after this call.
+    /// Adds a coroutine whose home is `phase`, and polls it at once, up to its first
+    /// wait, like [`start`](Self::start).
+    ///
+    /// Waits that name no phase, and every other future, resume the coroutine at
+    /// home. What it starts or spawns has the same home.
+    ///
+    /// # Examples
+    ///
+    /// A script of the simulation waits for seconds in fixed steps:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::builder().fixed_delta(0.25).build();
+    /// let fuse = executor.start_in(Phase::FixedUpdate, async {
+    ///     wait_seconds(0.5).await;
+    ///     (time().phase, time().fixed_elapsed.as_secs_f32())
+    /// });
+    /// executor.run_frame(0.25);
+    /// executor.run_frame(0.25);
+    /// let exploded = fuse.take().unwrap().unwrap();
+    /// assert_eq!(exploded, (Some(Phase::FixedUpdate), 0.5));
+    /// ```
+    #[track_caller]
+    pub fn start_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        Coroutine::start_by_host(self.core.clone(), future, Home::named(phase), None)
+    }
+
+    /// Adds a coroutine whose home is `phase`. It is first polled in the next run of
+    /// `phase` that begins after this call.
+    ///
+    /// Waits that name no phase, and every other future, resume the coroutine at
+    /// home. What it starts or spawns has the same home.
     ///
     /// # Examples
     ///
@@ -166,12 +201,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(
-            self.core.clone(),
-            future,
-            Some(PhaseIndex::new(phase)),
-            None,
-        )
+        Coroutine::spawn(self.core.clone(), future, Home::named(phase), None)
     }
 
     /// Runs one frame: begins it, and runs the five named phases in order.

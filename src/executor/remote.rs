@@ -4,12 +4,12 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 
-use crate::core::Core;
 use crate::core::call::Foreign;
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
+use crate::core::{Core, Home};
 use crate::coroutine::CoroutineId;
-use crate::time::{Phase, PhaseIndex};
+use crate::time::Phase;
 
 /// A handle of an [`Executor`](crate::Executor) for other threads: it spawns and
 /// stops coroutines, and calls closures on the executor's thread.
@@ -67,11 +67,11 @@ impl Remote {
         M: FnOnce() -> F + Send + 'static,
         F: Future + 'static,
     {
-        self.spawn_at(Location::caller(), None, make)
+        self.spawn_at(Location::caller(), Home::HOST, make)
     }
 
-    /// Like [`spawn`](Remote::spawn), in the next run of `phase` that begins after
-    /// this call.
+    /// Like [`spawn`](Remote::spawn), with `phase` as home: in the next run of `phase`
+    /// that begins after this call.
     ///
     /// # Examples
     ///
@@ -91,15 +91,10 @@ impl Remote {
         M: FnOnce() -> F + Send + 'static,
         F: Future + 'static,
     {
-        self.spawn_at(Location::caller(), Some(PhaseIndex::new(phase)), make)
+        self.spawn_at(Location::caller(), Home::named(phase), make)
     }
 
-    fn spawn_at<M, F>(
-        &self,
-        place: &'static Location<'static>,
-        phase: Option<PhaseIndex>,
-        make: M,
-    ) -> bool
+    fn spawn_at<M, F>(&self, place: &'static Location<'static>, home: Home, make: M) -> bool
     where
         M: FnOnce() -> F + Send + 'static,
         F: Future + 'static,
@@ -109,7 +104,7 @@ impl Remote {
                 make().await;
             };
             if core.accepts(None) {
-                let task = core.spawn(script, phase, None, place);
+                let task = core.spawn(script, home, None, place);
                 core.drop_coroutine(task);
             }
         })
@@ -187,7 +182,7 @@ impl Remote {
         let place = Location::caller();
         self.push(Message::Call, move |core| {
             if core.accepts(None) {
-                let task = core.start(async move { f() }, None, place);
+                let task = core.start(async move { f() }, Home::HOST, None, place);
                 core.drop_coroutine(task);
             }
         })

@@ -18,6 +18,7 @@ pub struct CoroutineInfo {
     pub(crate) name: Cow<'static, str>,
     pub(crate) state: State,
     pub(crate) phase: Phase,
+    pub(crate) home: Phase,
     /// The first wait. Nearly all coroutines have only one.
     pub(crate) wait: Option<Wait>,
     pub(crate) more_waits: Vec<Wait>,
@@ -88,10 +89,16 @@ impl CoroutineInfo {
     }
 
     /// The phase in which it resumes if it is ready, or when it is woken. That is
-    /// the phase in which it was last polled, unless a wait in another phase has
-    /// made it ready.
+    /// its [home](CoroutineInfo::home), unless a wait in another phase has made it
+    /// ready.
     pub fn phase(&self) -> Phase {
         self.phase
+    }
+
+    /// Its home phase: [`Phase::Update`], or the one given to `spawn_in` or
+    /// `start_in`.
+    pub fn home(&self) -> Phase {
+        self.home
     }
 
     /// The [name](crate::Owner::named) of its [`Owner`](crate::Owner). An owner

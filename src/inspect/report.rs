@@ -82,9 +82,10 @@ pub enum Report {
         /// How many times it was polled.
         polls: u32,
     },
-    /// Coroutines kept spawning or ending others without end in one run of a phase,
-    /// or closures of [`with_soon`](crate::with_soon) kept adding more. The rest
-    /// continue in the next run, or with the next borrow.
+    /// Coroutines kept starting, spawning or ending others without end in one run of
+    /// a phase, or closures of [`with_soon`](crate::with_soon) kept adding more. The
+    /// rest continue in the next run, or with the next borrow. Starts that nest more
+    /// than 100 deep are reported, too: they begin once an outer one waits.
     Runaway {
         /// The frame of the run.
         frame: u64,
@@ -199,8 +200,8 @@ impl fmt::Display for Report {
             ),
             Report::Runaway { frame, phase } => write!(
                 f,
-                "frame {frame}, {phase}: coroutines kept spawning or joining one another; \
-                 the rest continue in the next run"
+                "frame {frame}, {phase}: coroutines kept starting, spawning or joining one \
+                 another; the rest continue later"
             ),
             Report::SlowPoll {
                 id,

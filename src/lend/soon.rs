@@ -168,7 +168,7 @@ pub(super) fn work_off<K: Lend>(core: &Core, note: LentRef<'_>) {
 fn work_off_waiting<K: Lend>(core: &Core, note: LentRef<'_>) {
     // Each closure may keep another one, endlessly. So there is a limit: the rest
     // is called after the next borrow or in the next lend.
-    for _ in 0..core.most_starts() {
+    for _ in 0..core.most_closures() {
         let Some(soon) = note.next_soon() else {
             return;
         };

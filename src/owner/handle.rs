@@ -7,8 +7,9 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::core::{Core, scope};
+use crate::core::{Core, Home, scope};
 use crate::coroutine::Coroutine;
+use crate::time::Phase;
 
 use super::{Owner, OwnerIndex};
 
@@ -81,7 +82,19 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn_or_refuse(self.with_core(Core::rc), future, None, Some(self.index))
+        let core = self.with_core(Core::rc);
+        let home = Home::in_call(core.as_deref());
+        Coroutine::spawn_or_refuse(core, future, home, Some(self.index))
+    }
+
+    /// Like [`Owner::spawn_in`].
+    #[track_caller]
+    pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        let core = self.with_core(Core::rc);
+        Coroutine::spawn_or_refuse(core, future, Home::named(phase), Some(self.index))
     }
 
     /// Like [`Owner::start`].
@@ -91,7 +104,19 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        Coroutine::start_or_refuse(self.with_core(Core::rc), future, Some(self.index))
+        let core = self.with_core(Core::rc);
+        let home = Home::in_call(core.as_deref());
+        Coroutine::start_or_refuse(core, future, home, Some(self.index))
+    }
+
+    /// Like [`Owner::start_in`].
+    #[track_caller]
+    pub fn start_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        let core = self.with_core(Core::rc);
+        Coroutine::start_or_refuse(core, future, Home::named(phase), Some(self.index))
     }
 
     /// Like [`Owner::stop_all`].

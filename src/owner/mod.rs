@@ -16,10 +16,9 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::core::{Core, scope};
+use crate::core::{Core, Home, scope};
 use crate::coroutine::Coroutine;
 use crate::time::ClockState;
-use crate::time::PhaseIndex;
 use crate::time::{Clock, Phase};
 
 pub use handle::OwnerHandle;
@@ -174,7 +173,8 @@ impl Owner {
         self.index
     }
 
-    /// Adds a coroutine of this owner, like [`Executor::spawn`].
+    /// Adds a coroutine of this owner, like [`Executor::spawn`]. In a coroutine of the
+    /// same executor, it has the home of the caller.
     ///
     /// The owner *refuses* the coroutine if it is [inactive](Owner::set_active), or
     /// if its executor or an owner above it has been dropped. Then the future is
@@ -186,7 +186,9 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn_or_refuse(self.core(), future, None, Some(self.index))
+        let core = self.core();
+        let home = Home::in_call(core.as_deref());
+        Coroutine::spawn_or_refuse(core, future, home, Some(self.index))
     }
 
     /// Adds a coroutine of this owner, like [`Executor::spawn_in`]. The owner may
@@ -198,8 +200,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        let phase = Some(PhaseIndex::new(phase));
-        Coroutine::spawn_or_refuse(self.core(), future, phase, Some(self.index))
+        Coroutine::spawn_or_refuse(self.core(), future, Home::named(phase), Some(self.index))
     }
 
     /// Adds a coroutine of this owner and polls it at once, up to its first wait,
@@ -214,7 +215,22 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::start_or_refuse(self.core(), future, Some(self.index))
+        let core = self.core();
+        let home = Home::in_call(core.as_deref());
+        Coroutine::start_or_refuse(core, future, home, Some(self.index))
+    }
+
+    /// Adds a coroutine of this owner whose home is `phase`, and polls it at once,
+    /// like [`Executor::start_in`]. The owner may refuse it, as with
+    /// [`spawn`](Owner::spawn).
+    ///
+    /// [`Executor::start_in`]: crate::Executor::start_in
+    #[track_caller]
+    pub fn start_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        Coroutine::start_or_refuse(self.core(), future, Home::named(phase), Some(self.index))
     }
 
     /// Stops all coroutines of this owner and of the owners below it. The
@@ -249,7 +265,7 @@ impl Owner {
     /// wake. The wake arrives when the owner is resumed: the coroutine is polled in
     /// the current run if that is a run of its phase, or else in the next run of
     /// its phase. Its phase is that of the wait that was due first, or, for a join
-    /// or another future, the phase in which the coroutine was last polled. Several
+    /// or another future, the home phase of the coroutine. Several
     /// coroutines resume in the order in which they were spawned.
     ///
     /// During the pause:

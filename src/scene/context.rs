@@ -6,7 +6,7 @@ use std::fmt;
 use std::future::Future;
 
 use crate::coroutine::Coroutine;
-use crate::time::Time;
+use crate::time::{Phase, Time};
 
 use super::behaviour::Behaviour;
 use super::handle::SceneHandle;
@@ -38,8 +38,18 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
         self.slot.owner.start(future)
     }
 
+    /// Starts a coroutine of this behaviour whose home is `phase`, like
+    /// [`start`](SceneContext::start).
+    #[track_caller]
+    pub fn start_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        self.slot.owner.start_in(phase, future)
+    }
+
     /// Adds a coroutine of this behaviour. It is first polled in the next run of
-    /// [`Phase::Update`](crate::Phase::Update), which may be in this frame. The
+    /// [`Phase::Update`], which may be in this frame. The
     /// behaviour may refuse it, as with [`start`](SceneContext::start).
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
@@ -47,6 +57,17 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
         F: Future + 'static,
     {
         self.slot.owner.spawn(future)
+    }
+
+    /// Adds a coroutine of this behaviour whose home is `phase`. It is first polled
+    /// in the next run of that phase. The behaviour may refuse it, as with
+    /// [`start`](SceneContext::start).
+    #[track_caller]
+    pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        self.slot.owner.spawn_in(phase, future)
     }
 
     /// Stops all coroutines of this behaviour.

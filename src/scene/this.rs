@@ -9,6 +9,7 @@ use std::rc::Weak;
 
 use crate::coroutine::Coroutine;
 use crate::lend::WithError;
+use crate::time::Phase;
 
 use super::behaviour::Behaviour;
 use super::slot::{AnySlot, Slot};
@@ -104,6 +105,20 @@ impl<B: Behaviour> This<B> {
         }
     }
 
+    /// Starts a coroutine of the behaviour whose home is `phase`, like
+    /// [`Owner::start_in`](crate::Owner::start_in). The behaviour may refuse it, as
+    /// with [`start`](This::start).
+    #[track_caller]
+    pub fn start_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        match self.slot.upgrade() {
+            Some(slot) => slot.owner.start_in(phase, future),
+            None => Coroutine::refused(future),
+        }
+    }
+
     /// Adds a coroutine of the behaviour, like
     /// [`Owner::spawn`](crate::Owner::spawn). The behaviour may refuse it, as with
     /// [`start`](This::start).
@@ -114,6 +129,20 @@ impl<B: Behaviour> This<B> {
     {
         match self.slot.upgrade() {
             Some(slot) => slot.owner.spawn(future),
+            None => Coroutine::refused(future),
+        }
+    }
+
+    /// Adds a coroutine of the behaviour whose home is `phase`, like
+    /// [`Owner::spawn_in`](crate::Owner::spawn_in). The behaviour may refuse it, as
+    /// with [`start`](This::start).
+    #[track_caller]
+    pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        match self.slot.upgrade() {
+            Some(slot) => slot.owner.spawn_in(phase, future),
             None => Coroutine::refused(future),
         }
     }

@@ -29,7 +29,7 @@ pub use wait::{WaitSignal, WaitSignalFor};
 ///
 /// # Resumes
 ///
-/// In the phase in which the waiting coroutine was last polled:
+/// In the home phase of the waiting coroutine:
 ///
 /// - later in the same run, if another coroutine emits during a run of that phase;
 /// - in the next run of that phase, if the host emits, or a coroutine in another

@@ -73,6 +73,9 @@ pub(crate) struct PhaseIndex(u16);
 impl PhaseIndex {
     pub(crate) const FIXED_UPDATE: PhaseIndex = PhaseIndex::new(Phase::FixedUpdate);
     pub(crate) const UPDATE: PhaseIndex = PhaseIndex::new(Phase::Update);
+    /// Stands for the home phase of the coroutine that begins a wait. No phase has
+    /// this index.
+    pub(crate) const HOME: PhaseIndex = PhaseIndex(u16::MAX);
     /// How many phases every executor has from the start.
     pub(crate) const NAMED: usize = 5;
     /// The named phases, in the order of their indices.

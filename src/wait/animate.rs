@@ -27,7 +27,7 @@ use super::{polled, polled_again};
 ///
 /// # Resumes
 ///
-/// Once in [`Phase::Update`] of every frame, or in another phase with
+/// Once in the home phase of every frame, or in another phase with
 /// [`in_phase`](Animate::in_phase). It is ready in the first later frame at or past
 /// the deadline, like [`wait_seconds`](crate::wait_seconds).
 ///
@@ -68,8 +68,8 @@ pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
     Animate {
         apply,
         length: Length::of(seconds),
-        wait: PhaseWait::later(PhaseIndex::UPDATE),
-        phase: PhaseIndex::UPDATE,
+        wait: PhaseWait::later(PhaseIndex::HOME),
+        phase: PhaseIndex::HOME,
         progress: Progress::New,
     }
 }
@@ -130,8 +130,16 @@ impl<F> Animate<F> {
 impl<F: FnMut(f32)> Animate<F> {
     fn begin(&mut self) {
         let length_ns = self.length.nanos("animate()");
+        let (phase, began_ns) = polled("animate()", |scope| {
+            let phase = match self.phase {
+                PhaseIndex::HOME => scope.home(),
+                phase => phase,
+            };
+            (phase, scope.core().own_time_ns(scope, phase))
+        });
+        self.phase = phase;
         self.progress = Progress::Running {
-            began_ns: now_ns(self.phase),
+            began_ns,
             length_ns,
             share: 0.0,
         };
@@ -165,10 +173,6 @@ impl<F: FnMut(f32)> Animate<F> {
 
 fn latest_ns(phase: PhaseIndex) -> u64 {
     polled("animate()", |scope| scope.core().own_time_in(scope, phase))
-}
-
-fn now_ns(phase: PhaseIndex) -> u64 {
-    polled("animate()", |scope| scope.core().own_time_ns(scope, phase))
 }
 
 impl<F: FnMut(f32)> Future for Animate<F> {

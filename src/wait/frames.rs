@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::{Place, Registration, Unit};
+use crate::core::{Bound, Place, Registration, Unit};
 use crate::time::{Phase, PhaseIndex};
 
 use super::{polled, polled_again};
@@ -17,7 +17,7 @@ use super::{polled, polled_again};
 ///
 /// # Resumes
 ///
-/// In the first run of [`Phase::Update`] at least `frames` frames after the frame
+/// In the first run of the coroutine's home phase at least `frames` frames after the frame
 /// of the first poll, or in another phase with [`in_phase`](WaitFrames::in_phase).
 ///
 /// # Cancel safety
@@ -43,7 +43,7 @@ use super::{polled, polled_again};
 #[doc(alias = "DelayFrame")]
 pub fn wait_frames(frames: u64) -> WaitFrames {
     WaitFrames {
-        count: Count::new(Unit::Frames, PhaseIndex::UPDATE, frames),
+        count: Count::new(Unit::Frames, PhaseIndex::HOME, frames),
     }
 }
 
@@ -114,7 +114,10 @@ struct Count {
 impl Count {
     fn new(unit: Unit, phase: PhaseIndex, count: u64) -> Self {
         Count {
-            registration: Registration::new(phase, unit == Unit::Frames),
+            registration: match unit {
+                Unit::Frames => Registration::new(phase, Bound::Frame),
+                Unit::Runs => Registration::new(phase, Bound::Run),
+            },
             unit,
             count: count.max(1),
             due: 0,
@@ -133,18 +136,18 @@ impl Count {
     fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         polled(name, |scope| {
             let core = scope.core();
-            let state = core.phases.get(self.registration.phase());
             if self.registration.is_done() {
                 polled_again(name);
             }
             if self.registration.is_new() {
-                self.registration.begin(core);
+                let state = self.registration.begin(scope);
                 let now = match self.unit {
                     Unit::Frames => core.clock.frame(),
                     Unit::Runs => state.runs.get(),
                 };
                 self.due = now.saturating_add(self.count);
             } else if self.registration.is_due(core) {
+                let state = core.phases.get(self.registration.phase());
                 let now = match self.unit {
                     Unit::Frames => state.frame.get(),
                     Unit::Runs => state.runs.get(),

@@ -26,8 +26,8 @@ use super::{WaitSeconds, polled, wait_seconds};
 ///
 /// # Resumes
 ///
-/// In the first run of [`Phase::Update`] that begins after the last tick (or the
-/// first poll), and in which the clock is at or past the time of the next tick.
+/// In the home phase of the coroutine, in the first later frame in which the clock
+/// is at or past the time of the next tick. On fixed steps: in the first later step.
 /// [`in_phase`](Interval::in_phase) selects another phase. So a run has at most one
 /// tick, however long the frame was.
 ///
@@ -84,7 +84,7 @@ pub fn interval(period: impl Seconds) -> Interval {
     Interval {
         period_ns,
         missed: MissedTicks::default(),
-        phase: Phase::Update,
+        phase: PhaseIndex::HOME,
         state: State::New,
     }
 }
@@ -148,7 +148,7 @@ pub struct Interval {
     /// `None` if it never ticks.
     period_ns: Option<u64>,
     missed: MissedTicks,
-    phase: Phase,
+    phase: PhaseIndex,
     state: State,
 }
 
@@ -168,7 +168,7 @@ impl Interval {
     /// Ticks in the runs of `phase`. In [`Phase::FixedUpdate`], the interval counts
     /// the time of the fixed steps, and may tick in several steps of a frame.
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.phase = phase;
+        self.phase = PhaseIndex::new(phase);
         if let State::Waiting(due_ns, _) = self.state {
             self.state = State::Due(due_ns);
         }
@@ -213,8 +213,14 @@ impl Stream for Interval {
     type Item = Tick;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
-        let phase = PhaseIndex::new(self.phase);
-        let now_ns = polled("interval()", |scope| scope.core().own_time_ns(scope, phase));
+        let (phase, now_ns) = polled("interval()", |scope| {
+            let phase = match self.phase {
+                PhaseIndex::HOME => scope.home(),
+                phase => phase,
+            };
+            (phase, scope.core().own_time_ns(scope, phase))
+        });
+        self.phase = phase;
         let Some(period_ns) = self.period_ns else {
             return Poll::Pending;
         };
@@ -228,7 +234,7 @@ impl Stream for Interval {
                     // The timer adds the remaining time to the same reading, which
                     // results in `due_ns` again.
                     let left = Duration::from_nanos(due_ns.saturating_sub(now_ns));
-                    State::Waiting(*due_ns, wait_seconds(left).in_phase(self.phase))
+                    State::Waiting(*due_ns, wait_seconds(left).in_phase(phase.phase()))
                 }
                 State::Waiting(due_ns, wait) => {
                     let due_ns = *due_ns;

@@ -14,7 +14,7 @@ use super::phase_wait::PhaseWait;
 ///
 /// # Resumes
 ///
-/// In the first run of [`Phase::Update`] in a frame after that of the first poll,
+/// In the first run of the coroutine's home phase in a frame after that of the first poll,
 /// or in another phase with [`in_phase`](NextFrame::in_phase). Coroutines that wait
 /// for the same phase resume in the order in which they began to wait.
 ///
@@ -51,7 +51,7 @@ use super::phase_wait::PhaseWait;
 #[inline]
 pub fn next_frame() -> NextFrame {
     NextFrame {
-        wait: PhaseWait::later_frame(PhaseIndex::UPDATE),
+        wait: PhaseWait::later_frame(PhaseIndex::HOME),
     }
 }
 

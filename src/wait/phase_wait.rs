@@ -3,7 +3,7 @@
 use std::task::{Context, Poll};
 
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::{Place, Registration};
+use crate::core::{Bound, Place, Registration};
 use crate::time::PhaseIndex;
 
 use super::{polled_again, polled_outside};
@@ -19,7 +19,7 @@ impl PhaseWait {
     #[inline]
     pub(super) const fn later_frame(phase: PhaseIndex) -> Self {
         PhaseWait {
-            registration: Registration::new(phase, true),
+            registration: Registration::new(phase, Bound::Frame),
         }
     }
 
@@ -27,7 +27,7 @@ impl PhaseWait {
     #[inline]
     pub(super) const fn next_run(phase: PhaseIndex) -> Self {
         PhaseWait {
-            registration: Registration::new(phase, false),
+            registration: Registration::new(phase, Bound::Run),
         }
     }
 
@@ -35,7 +35,7 @@ impl PhaseWait {
     /// phases.
     pub(super) fn later(phase: PhaseIndex) -> Self {
         PhaseWait {
-            registration: Registration::new(phase, phase != PhaseIndex::FIXED_UPDATE),
+            registration: Registration::new(phase, Bound::FrameOrStep),
         }
     }
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::{Place, Registration};
+use crate::core::{Bound, Place, Registration};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef, ClockState};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
@@ -32,7 +32,7 @@ use super::{polled_again, polled_outside};
 ///
 /// # Resumes
 ///
-/// In [`Phase::Update`] of the first later frame at or past the deadline, or in
+/// In the home phase, in the first later frame at or past the deadline, or in
 /// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines that are due
 /// in one run resume by deadline, then in the order in which they began to wait.
 ///
@@ -80,7 +80,7 @@ impl Clock {
     ///
     /// # Resumes
     ///
-    /// In [`Phase::Update`] of the first later frame at or past the deadline, or in
+    /// In the home phase, in the first later frame at or past the deadline, or in
     /// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines that are
     /// due in one run resume clock by clock: the game clock, realtime, then the
     /// others in the order in which the clocks were made.
@@ -128,7 +128,7 @@ impl Clock {
     ///
     /// # Resumes
     ///
-    /// In [`Phase::Update`] of the first later frame in which the clock is at or
+    /// In the home phase, in the first later frame in which the clock is at or
     /// past the point, or in another phase with
     /// [`in_phase`](WaitSeconds::in_phase). The order in a run is that of
     /// [`wait_seconds`](Clock::wait_seconds).
@@ -279,7 +279,7 @@ impl Timer {
             Nanos::NotANumber => Deadline::Invalid(Location::caller()),
         };
         Timer {
-            registration: Registration::new(PhaseIndex::UPDATE, true),
+            registration: Registration::new(PhaseIndex::HOME, Bound::FrameOrStep),
             deadline,
             paused_ns: 0,
             clock,
@@ -324,7 +324,7 @@ impl Timer {
         deadline: impl FnOnce(u64) -> Option<u64>,
     ) {
         let core = scope.core();
-        let state = self.registration.begin(core);
+        let state = self.registration.begin(scope);
         let Some(deadline_ns) = deadline(core.now_ns(clock)) else {
             self.deadline = Deadline::Never;
             return;
@@ -360,7 +360,7 @@ impl Timer {
                 self.clock = clock;
             }
             Deadline::Never if self.registration.is_new() => {
-                self.registration.begin(core);
+                self.registration.begin(scope);
             }
             Deadline::At(..) | Deadline::Never => {}
             Deadline::Invalid(location) => not_a_number(location),
@@ -496,7 +496,7 @@ macro_rules! timer_future {
             #[track_caller]
             pub fn in_phase(mut self, phase: Phase) -> Self {
                 let phase = PhaseIndex::new(phase);
-                self.timer.registration.set_stepped_phase(phase);
+                self.timer.registration.set_phase(phase);
                 self
             }
         }

@@ -19,7 +19,7 @@ use super::{NextFrame, next_frame, polled};
 ///
 /// # Resumes
 ///
-/// In [`Phase::Update`] of the next frame, or in another phase with
+/// In the home phase of the next frame, or in another phase with
 /// [`in_phase`](Frames::in_phase). There is one item in a frame, also in
 /// [`Phase::FixedUpdate`].
 ///
@@ -57,7 +57,7 @@ use super::{NextFrame, next_frame, polled};
 pub fn frames() -> Frames {
     Frames {
         wait: next_frame(),
-        phase: Phase::Update,
+        phase: None,
     }
 }
 
@@ -66,13 +66,14 @@ pub fn frames() -> Frames {
 #[must_use = "streams do nothing unless they are polled"]
 pub struct Frames {
     wait: NextFrame,
-    phase: Phase,
+    /// The phase, unless it is the home of the coroutine that polls.
+    phase: Option<Phase>,
 }
 
 impl Frames {
     /// Yields an item in `phase` of each frame.
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.phase = phase;
+        self.phase = Some(phase);
         self.wait = next_frame().in_phase(phase);
         self
     }
@@ -83,7 +84,10 @@ impl Stream for Frames {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Time>> {
         ready!(Pin::new(&mut self.wait).poll(cx));
-        self.wait = next_frame().in_phase(self.phase);
+        self.wait = match self.phase {
+            Some(phase) => next_frame().in_phase(phase),
+            None => next_frame(),
+        };
         Poll::Ready(Some(polled("frames()", |scope| scope.core().time())))
     }
 }

@@ -24,7 +24,7 @@ use super::{WaitSeconds, polled_again, wait_seconds};
 /// # Resumes
 ///
 /// When `future` is ready, in the phase in which it resumes. On a timeout: in
-/// [`Phase::Update`] of the first later frame at or past the deadline, or in
+/// the home phase, in the first later frame at or past the deadline, or in
 /// another phase with [`in_phase`](Timeout::in_phase). The future is polled first:
 /// if it is ready in the poll in which it would time out, its output is returned.
 ///

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::call;
-use crate::core::{Place, Registration};
+use crate::core::{Bound, Place, Registration};
 use crate::time::{Phase, PhaseIndex};
 
 use super::{polled, polled_again};
@@ -17,7 +17,7 @@ use super::{polled, polled_again};
 ///
 /// # Resumes
 ///
-/// In [`Phase::Update`], or in another phase with
+/// In the home phase of the coroutine, or in another phase with
 /// [`in_phase`](WaitUntil::in_phase). From the frame after the first poll on, the
 /// condition is checked once in each run of that phase, until it holds. So the wait
 /// costs a poll in each of these runs.
@@ -125,7 +125,7 @@ impl<P: FnMut() -> bool> Condition<P> {
         Condition {
             ask,
             name,
-            registration: Registration::new(PhaseIndex::UPDATE, true),
+            registration: Registration::new(PhaseIndex::HOME, Bound::FrameOrStep),
         }
     }
 
@@ -172,7 +172,7 @@ macro_rules! condition_future {
             #[track_caller]
             pub fn in_phase(mut self, phase: Phase) -> Self {
                 let phase = PhaseIndex::new(phase);
-                self.condition.registration.set_stepped_phase(phase);
+                self.condition.registration.set_phase(phase);
                 self
             }
         }

@@ -44,8 +44,7 @@ pub use wait::{Changed, WaitWatch};
 ///
 /// # Resumes
 ///
-/// In the phase in which the waiting coroutine was last polled, as with a
-/// [`Signal`](crate::Signal):
+/// In the home phase of the waiting coroutine, as with a [`Signal`](crate::Signal):
 ///
 /// - later in the same run, if another coroutine changes the value during a run of
 ///   that phase;

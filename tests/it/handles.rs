@@ -555,12 +555,12 @@ fn a_hook_that_stops_what_is_woken_from_outside_leaves_nothing_to_poll() {
     }
     let handle = executor.handle();
     executor.remote().spawn(|| async {});
-    // It takes over the remote spawn, which comes before the wake.
+    // It is told of the remote spawn at the begin of the run, before the first poll.
     executor.on_trace(move |_| _ = handle.stop(woken));
     for sender in senders {
         let _ = sender.send(());
     }
-    assert_eq!(executor.len(), 1);
+    assert_eq!(executor.len(), 2);
     executor.run_frame(0.25);
     assert!(executor.is_empty());
 }

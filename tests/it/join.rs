@@ -399,14 +399,14 @@ fn a_coroutine_stopped_by_host_code_wakes_its_joiners_like_any_wake_from_outside
     let log = Log::new();
     let mut ids = Vec::new();
     for (name, phase) in [
-        ("last polled in Update", Phase::Update),
-        ("last polled in LateUpdate", Phase::LateUpdate),
+        ("at home in Update", Phase::Update),
+        ("at home in LateUpdate", Phase::LateUpdate),
     ] {
         let child = executor.start(forever());
         ids.push(child.id());
         let log = log.clone();
-        executor.start(async move {
-            in_phase(phase).await;
+        executor.start_in(phase, async move {
+            in_phase(Phase::EndOfFrame).await;
             assert!(child.await.unwrap_err().is_stopped());
             log.say(name);
         });
@@ -418,8 +418,8 @@ fn a_coroutine_stopped_by_host_code_wakes_its_joiners_like_any_wake_from_outside
     log.check(&[]);
     executor.run_frame(0.25);
     log.check(&[
-        "F2: last polled in Update",
-        "F2.LateUpdate: last polled in LateUpdate",
+        "F2: at home in Update",
+        "F2.LateUpdate: at home in LateUpdate",
     ]);
 }
 

@@ -68,7 +68,11 @@ fn reports_say_when_what_and_what_comes_of_it() {
         ),
         (
             Report::Runaway { frame, phase },
-            ["frame 7, Update", "spawning or joining", "next run"],
+            [
+                "frame 7, Update",
+                "starting, spawning or joining",
+                "continue later",
+            ],
         ),
     ];
     for (report, parts) in cases {

@@ -33,11 +33,15 @@ fn emitted_by_a_coroutine_it_resumes_later_in_the_same_run() {
     let (near, far) = (Signal::new(), Signal::new());
     for (name, signal) in [("near", near.clone()), ("late", far.clone())] {
         timeline.row(name, |mark| async move {
-            if name == "late" {
-                in_phase(Phase::LateUpdate).await;
-            }
-            assert_eq!(signal.wait().await, 5);
-            mark.hit();
+            let home = match name {
+                "late" => Phase::LateUpdate,
+                _ => Phase::Update,
+            };
+            let waits = start_in(home, async move {
+                assert_eq!(signal.wait().await, 5);
+                mark.hit();
+            });
+            waits.await.unwrap();
         });
     }
     timeline.row("emits", |mark| async move {

@@ -1,5 +1,5 @@
-//! A coroutine that waits for something foreign resumes in the phase in which it was
-//! last polled: docs/contract.md#rule-4-home
+//! A coroutine that waits for something foreign resumes in its home phase:
+//! docs/contract.md#rule-4-home
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -21,9 +21,19 @@ pub(crate) fn receiver<F: Future + 'static>(
     log: &Log,
     before: F,
 ) -> mpsc::UnboundedSender<&'static str> {
+    receiver_in(Phase::Update, executor, log, before)
+}
+
+/// The same, at home in `phase`.
+fn receiver_in<F: Future + 'static>(
+    phase: Phase,
+    executor: &Executor,
+    log: &Log,
+    before: F,
+) -> mpsc::UnboundedSender<&'static str> {
     let (sender, mut receiver) = mpsc::unbounded();
     let log = log.clone();
-    executor.start(async move {
+    executor.start_in(phase, async move {
         before.await;
         while let Some(message) = receiver.next().await {
             log.say(message);
@@ -36,20 +46,57 @@ pub(crate) fn receiver<F: Future + 'static>(
 // from outside
 
 #[test]
-fn a_wake_from_outside_resumes_in_the_phase_in_which_the_coroutine_was_last_polled() {
-    for phase in PHASES {
+fn a_wake_from_outside_resumes_at_home() {
+    for home in PHASES {
         let mut executor = Executor::builder().max_delta(1).fixed_delta(0.25).build();
         let log = Log::new();
-        let sender = receiver(&executor, &log, in_phase(phase));
+        let sender = receiver_in(home, &executor, &log, async {});
         executor.run_frame(0.25);
         sender.unbounded_send("message").unwrap();
         log.check(&[]);
         executor.run_frame(0.25);
-        log.check(&[&match phase {
+        log.check(&[&match home {
             Phase::Update => "F2: message".to_owned(),
             phase => format!("F2.{phase:?}: message"),
         }]);
     }
+}
+
+#[test]
+fn a_wait_in_another_phase_leaves_the_home_as_it_is() {
+    let mut executor = Executor::builder().max_delta(1).fixed_delta(0.25).build();
+    let log = Log::new();
+    let mut senders = Vec::new();
+    for phase in PHASES {
+        senders.push(receiver(&executor, &log, in_phase(phase)));
+    }
+    executor.run_frame(0.25);
+    for sender in &senders {
+        sender.unbounded_send("message").unwrap();
+    }
+    executor.run_frame(0.25);
+    log.check(&["F2: message"; 5]);
+}
+
+#[test]
+fn a_script_that_walks_in_fixed_steps_hears_a_key_while_the_game_is_paused() {
+    let mut executor = Executor::builder().fixed_delta(0.25).build();
+    let key = Signal::<()>::new();
+    let pressed = key.clone();
+    let script = executor.start(async move {
+        fixed_update().await;
+        clock().pause();
+        pressed.wait().await;
+        clock().resume();
+        fixed_update().await;
+        (time().frame, time().phase)
+    });
+    for _ in 0..3 {
+        executor.run_frame(0.25);
+    }
+    key.emit(());
+    let ended = executor.run_until(script, 0.25).unwrap();
+    assert_eq!(ended, (5, Some(Phase::FixedUpdate)));
 }
 
 #[test]
@@ -85,19 +132,26 @@ fn a_coroutine_started_by_host_code_is_woken_in_update() {
 }
 
 #[test]
-fn a_coroutine_started_by_another_is_woken_in_the_phase_of_that_run() {
+fn a_coroutine_started_by_another_is_woken_at_the_home_of_that_one() {
     let mut executor = unclamped();
     let log = Log::new();
-    let (sender, mut receiver) = mpsc::unbounded();
-    let say = log.clone();
-    executor.start(async move {
-        in_phase(Phase::LateUpdate).await;
-        start(async move { say.say(receiver.next().await.unwrap()) });
-    });
+    for (home, first) in [
+        (Phase::Update, Phase::LateUpdate),
+        (Phase::LateUpdate, Phase::EarlyUpdate),
+    ] {
+        let (sender, mut receiver) = mpsc::unbounded();
+        let say = log.clone();
+        executor.start_in(home, async move {
+            in_phase(first).await;
+            let child = start(async move { say.say(receiver.next().await.unwrap()) });
+            assert_eq!(child.home(), Some(home));
+            next_frame().in_phase(Phase::EarlyUpdate).await;
+            sender.unbounded_send("message").unwrap();
+        });
+    }
     executor.run_frame(0.25);
-    sender.unbounded_send("message").unwrap();
     executor.run_frame(0.25);
-    log.check(&["F2.LateUpdate: message"]);
+    log.check(&["F2: message", "F2.LateUpdate: message"]);
 }
 
 #[test]
@@ -117,7 +171,7 @@ fn a_coroutine_spawned_in_a_phase_is_woken_in_that_phase() {
 }
 
 #[test]
-fn a_joiner_that_went_on_in_another_phase_is_woken_in_that_phase() {
+fn a_joiner_that_went_on_in_another_phase_is_woken_at_home() {
     let mut executor = unclamped();
     let log = Log::new();
     let child = executor.start(end_of_frame().map(drop));
@@ -125,14 +179,14 @@ fn a_joiner_that_went_on_in_another_phase_is_woken_in_that_phase() {
     executor.run_frame(0.25);
     sender.unbounded_send("message").unwrap();
     executor.run_frame(0.25);
-    log.check(&["F2.EndOfFrame: message"]);
+    log.check(&["F2: message"]);
 }
 
 #[test]
 fn a_wake_between_two_phases_takes_the_next_run_of_the_phase_in_the_same_frame() {
     let mut executor = unclamped();
     let log = Log::new();
-    let sender = receiver(&executor, &log, in_phase(Phase::LateUpdate));
+    let sender = receiver_in(Phase::LateUpdate, &executor, &log, async {});
     executor.run_frame(0.25);
     executor.begin_frame(0.25);
     executor.run_phase(Phase::EarlyUpdate);
@@ -151,7 +205,7 @@ fn a_wake_between_two_phases_takes_the_next_run_of_the_phase_in_the_same_frame()
 fn a_wake_by_a_coroutine_that_host_code_starts_is_one_from_outside() {
     let mut executor = unclamped();
     let log = Log::new();
-    let sender = receiver(&executor, &log, in_phase(Phase::LateUpdate));
+    let sender = receiver_in(Phase::LateUpdate, &executor, &log, async {});
     executor.run_frame(0.25);
     executor.start(async move { sender.unbounded_send("message").unwrap() });
     log.check(&[]);
@@ -164,7 +218,7 @@ fn a_wake_waits_for_a_phase_that_the_host_skips() {
     let mut executor = unclamped();
     let log = Log::new();
     let custom = Phase::Custom(1);
-    let sender = receiver(&executor, &log, in_phase(custom));
+    let sender = receiver_in(custom, &executor, &log, async {});
     executor.run_phase(custom);
     sender.unbounded_send("message").unwrap();
     executor.run_frame(0.25);
@@ -428,12 +482,15 @@ fn yield_now_takes_a_run_of_the_phase() {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
     for phase in PHASES {
         timeline.row(&format!("{phase:?}"), |mark| async move {
-            in_phase(phase).await;
-            mark.hit();
-            for _ in 0..2 {
-                yield_now().await;
+            let at_home = start_in(phase, async move {
+                in_phase(phase).await;
                 mark.hit();
-            }
+                for _ in 0..2 {
+                    yield_now().await;
+                    mark.hit();
+                }
+            });
+            at_home.await.unwrap();
         });
     }
     timeline.row("started", |mark| async move {

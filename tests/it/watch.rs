@@ -26,16 +26,21 @@ fn set_by_a_coroutine_it_resumes_later_in_the_same_run() {
     ] {
         let door = door.clone();
         timeline.row(name, |mark| async move {
-            if late {
-                in_phase(Phase::LateUpdate).await;
-            }
-            if waits_for {
-                door.wait_for(|door| *door == "open").await;
+            let home = if late {
+                Phase::LateUpdate
             } else {
-                door.changed().await;
-            }
-            assert_eq!(door.get(), "open");
-            mark.hit();
+                Phase::Update
+            };
+            let waits = start_in(home, async move {
+                if waits_for {
+                    door.wait_for(|door| *door == "open").await;
+                } else {
+                    door.changed().await;
+                }
+                assert_eq!(door.get(), "open");
+                mark.hit();
+            });
+            waits.await.unwrap();
         });
     }
     timeline.row("sets", |mark| async move {

@@ -6,6 +6,8 @@
 use crate::core::Core;
 use crate::core::call;
 use crate::core::key::WaitKey;
+use crate::core::task::Flags;
+use crate::time::PhaseIndex;
 
 use super::Lists;
 
@@ -13,28 +15,32 @@ impl Core {
     /// Calls the foreign wakers of all waits that are due in the run that has
     /// begun. This comes before the first poll. Each coroutine is then polled once,
     /// and a combinator in it knows all of its futures that are ready.
-    pub(super) fn fire_due(&self, lists: &Lists) {
+    pub(super) fn fire_due(&self, lists: &Lists, phase: PhaseIndex) {
         if !self.entries.borrow().has_foreign() {
             return;
         }
         let timers = lists.timers.iter().map(|due| WaitKey::from_bits(due.key));
         let waits = lists.waiters.iter().chain(&lists.counts).copied();
         for key in waits.chain(timers) {
-            self.fire(key);
+            self.fire(key, Some(phase));
         }
     }
 
-    /// Calls the foreign waker of a wait that is due. The wait itself makes its
-    /// coroutine due: if the waker wakes the same coroutine, that changes nothing.
-    pub(in crate::core) fn fire(&self, key: WaitKey) {
+    /// Calls the foreign waker of a wait that is due: in a run of `phase`, or at the
+    /// home of its coroutine. The waker may wake the same coroutine. The run then
+    /// polls it for the wait, or for the wake if the wait is gone by then.
+    pub(in crate::core) fn fire(&self, key: WaitKey, phase: Option<PhaseIndex>) {
         if !key.is_entry() {
             return;
         }
         let taken = self.entries.borrow_mut().take_waker(key);
         if let Some((task, waker)) = taken {
-            let outer = self.runs.firing.replace(Some(task));
+            let task = self.tasks.get(task);
+            if let Some(task) = task.filter(|task| task.has(Flags::PAUSED) && task.is_alive()) {
+                // The wait comes first, before the wake by its own waker.
+                self.remember_wake(task, phase.unwrap_or_else(|| task.home()));
+            }
             call::quietly(|| waker.into_inner().wake());
-            self.runs.firing.set(outer);
         }
     }
 }

@@ -52,7 +52,7 @@ impl Completions {
     pub(super) fn put_off(&self, core: &Core) {
         while let Some(key) = self.next(core) {
             if let Some(task) = core.take_wait(key) {
-                core.make_ready(task);
+                core.make_ready(task, task.home());
             }
         }
     }
@@ -90,7 +90,7 @@ impl Completions {
         let mut ended = self.take();
         if core.entries.borrow().has_foreign() {
             for &key in &ended {
-                core.fire(key);
+                core.fire(key, None);
             }
         }
         if ended.len() > 1 {
@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
                 continue;
             };
             if task.has(Flags::PAUSED) {
-                core.remember_wake(task, task.phase());
+                core.remember_wake(task, task.home());
             } else if core.spend() {
                 self.resume_unwoken(scope, task, cx);
             } else {
@@ -177,9 +177,9 @@ impl Core {
     fn wake_waiting_joiners(&self) {
         while self.runs.completions.has_ended() {
             for key in self.runs.completions.take() {
-                self.fire(key);
+                self.fire(key, None);
                 if let Some(task) = self.take_wait(key) {
-                    self.make_ready(task);
+                    self.make_ready(task, task.home());
                 }
             }
         }

@@ -5,7 +5,7 @@
 use std::cell::Cell;
 
 use crate::core::Core;
-use crate::core::task::{Flags, Task};
+use crate::core::task::Task;
 use crate::inspect::Report;
 use crate::time::PhaseIndex;
 
@@ -37,7 +37,7 @@ impl Limits {
         self.max_polls_per_run
     }
 
-    pub(super) fn begin_run(&self, alive: usize) {
+    pub(super) fn begin(&self, alive: usize) {
         self.left.set(self.for_coroutines(alive));
         self.reported.set(false);
     }
@@ -49,16 +49,15 @@ impl Limits {
 }
 
 impl Core {
-    /// How many starts that were put off, or closures of `with_soon`, may follow
-    /// one another.
-    pub(crate) fn most_starts(&self) -> u64 {
+    /// How many closures of `with_soon` may follow one another.
+    pub(crate) fn most_closures(&self) -> u64 {
         self.runs.limits.for_coroutines(self.tasks.alive())
     }
 
     /// Takes one poll from those that the run has left. Returns `false` if none is
     /// left.
     #[inline]
-    pub(super) fn spend(&self) -> bool {
+    pub(in crate::core) fn spend(&self) -> bool {
         let left = self.runs.limits.left.get();
         self.runs.limits.left.set(left.saturating_sub(1));
         left > 0
@@ -69,7 +68,7 @@ impl Core {
     #[cold]
     pub(super) fn put_off_greedy(&self, task: Task<'_>, phase: PhaseIndex, wakes: u32) {
         let most = self.runs.limits.max_polls_per_run;
-        self.enlist(task, phase);
+        self.enlist_again(task, phase);
         // Once in a run.
         if wakes == most + 1 {
             self.report(&Report::Greedy {
@@ -85,15 +84,13 @@ impl Core {
     /// Leaves a task that is ready to the next run.
     #[cold]
     pub(super) fn postpone(&self, task: Task<'_>, phase: PhaseIndex) {
-        self.enlist(task, phase);
+        self.enlist_again(task, phase);
         self.report_runaway();
     }
 
     #[cold]
     pub(super) fn postpone_joiner(&self, task: Task<'_>) {
-        if !task.has(Flags::READY) {
-            self.enlist(task, task.phase());
-        }
+        self.enlist(task, task.home());
         self.report_runaway();
     }
 

@@ -25,14 +25,13 @@ use std::iter;
 use std::mem;
 use std::task::Context;
 
-use crate::coroutine::TaskKey;
 use crate::time::PhaseIndex;
 
 use super::Core;
 use super::call::{self, Payload};
 use super::cell::Guarded;
 use super::key::WaitKey;
-use super::ready::ReadyKey;
+use super::ready::{List, ReadyKey};
 use super::scope::{self, Scope};
 use super::task::Flags;
 use super::timer::wheel::Due;
@@ -60,9 +59,6 @@ pub(super) struct Runs {
     lists: Guarded<Lists>,
     pub(super) completions: Completions,
     limits: Limits,
-    /// While a foreign waker is called: the coroutine that is due by that wait
-    /// itself.
-    firing: Cell<Option<TaskKey>>,
 }
 
 impl Runs {
@@ -74,7 +70,6 @@ impl Runs {
             lists: Guarded::default(),
             completions: Completions::default(),
             limits: Limits::new(max_polls_per_run),
-            firing: Cell::new(None),
         }
     }
 
@@ -84,17 +79,12 @@ impl Runs {
         self.phase.get()
     }
 
-    /// Whether the coroutine is due by the wait whose waker is being called.
-    pub(super) fn is_firing_for(&self, key: TaskKey) -> bool {
-        self.firing.get() == Some(key)
+    /// Begins to count the polls of a run, or of a call outside of runs.
+    pub(super) fn begin_limits(&self, alive: usize) {
+        self.limits.begin(alive);
     }
 
-    #[inline(always)]
-    pub(super) fn is_firing(&self) -> bool {
-        self.firing.get().is_some()
-    }
-
-    /// Counts a poll outside of a run while `f` runs.
+    /// Counts the poll of a start while `f` runs.
     #[inline]
     pub(super) fn count_start<R>(&self, f: impl FnOnce() -> R) -> R {
         struct Leave<'a>(&'a Cell<u32>);
@@ -151,13 +141,15 @@ impl Core {
         self.inbox.acknowledge();
         self.outside.begin_run();
         self.take_messages();
+        // The hook is told of what the messages spawned.
+        self.tell_trace();
         self.make_calls();
         let state = self.phases.get(phase);
         self.runs.serial.set(self.runs.serial.get() + 1);
-        self.runs.limits.begin_run(self.tasks.alive());
+        self.runs.limits.begin(self.tasks.alive());
         self.clock.enter_phase(phase.phase());
         state.begin_run(&self.clock);
-        if state.is_idle() {
+        if state.is_idle() && !self.starts.has_any() {
             // Most phases of most frames end here.
             self.outside.look();
         } else {
@@ -197,7 +189,30 @@ impl<'a> Run<'a> {
         let fate = |clock, due: &Due| core.fate(phase, clock, due);
         let fate = core.has_pauses().then_some(fate);
         state.expire_timers(&mut run.lists.timers, fate);
+        if core.starts.has_any() {
+            run.begin_starts();
+        }
         run
+    }
+
+    /// Makes the starts that are put off the first to be polled.
+    #[cold]
+    fn begin_starts(&mut self) {
+        let core = self.core;
+        let mut first = Vec::new();
+        for key in core.starts.take() {
+            let Some(task) = core.tasks.get(key).filter(|task| task.is_alive()) else {
+                continue;
+            };
+            if task.has(Flags::PAUSED) {
+                core.remember_wake(task, task.home());
+            } else {
+                let becomes = !task.has(Flags::READY);
+                task.set(Flags::READY);
+                first.push(core.ready.key(task.index(), becomes, List::Away));
+            }
+        }
+        self.lists.ready.splice(..0, first);
     }
 
     /// Whether the run that has begun has nothing to poll.
@@ -214,7 +229,7 @@ impl<'a> Run<'a> {
     fn poll_all(&mut self) {
         let core = self.core;
         scope::enter(core, |scope| {
-            core.fire_due(&self.lists);
+            core.fire_due(&self.lists, self.phase);
             while let Err(payload) = call::catch(|| self.poll_due(scope)) {
                 core.end_panicked(scope, payload);
             }
@@ -316,8 +331,8 @@ impl Run<'_> {
         }
         let in_run = iter::from_fn(|| core.ready.pop());
         for key in lists.ready.drain(self.next_ready..).chain(in_run) {
-            if let Some(task) = core.take_ready(key) {
-                core.enlist(task, self.phase);
+            if let Some(task) = core.ready_task(key) {
+                core.enlist_again(task, self.phase);
             }
         }
         core.runs.completions.put_off(core);

@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
     ) {
         let core = self.core;
         scope.set_current(task, resumed);
-        let polled = core.tasks.poll(task, self.phase, cx);
+        let polled = core.tasks.poll(task, cx);
         if polled != Polled::Pending {
             scope.clear_current();
             core.after_poll(task, polled);
@@ -93,10 +93,14 @@ impl<'a> Run<'a> {
         key: ReadyKey,
         cx: &mut Context<'s>,
     ) {
-        let Some(task) = self.core.take_ready(key) else {
+        let Some(task) = self.core.ready_task(key) else {
             return;
         };
-        self.resume_unwoken(scope, task, cx);
+        if task.has(Flags::PAUSED) {
+            self.core.remember_ready(task, self.phase);
+        } else {
+            self.resume_unwoken(scope, task, cx);
+        }
     }
 
     /// Resumes a task that became ready during the run.
@@ -108,10 +112,12 @@ impl<'a> Run<'a> {
         cx: &mut Context<'s>,
     ) {
         let core = self.core;
-        let Some(task) = core.take_ready(key) else {
+        let Some(task) = core.ready_task(key) else {
             return;
         };
-        if task.has(Flags::OWN_WAKER) {
+        if task.has(Flags::PAUSED) {
+            core.remember_ready(task, self.phase);
+        } else if task.has(Flags::OWN_WAKER) {
             // Woken tasks have a limit of their own.
             self.resume_woken(scope, task);
         } else if core.spend() {
@@ -121,9 +127,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Resumes a task that is new, woke itself, or joined a coroutine that was
-    /// stopped from outside. No coroutine has a waker of the task, so none can wake
-    /// it without end.
+    /// Resumes a task that is ready or joins one that has ended, and is not paused.
     #[inline(always)]
     pub(super) fn resume_unwoken<'s>(
         &self,
@@ -131,9 +135,9 @@ impl<'a> Run<'a> {
         task: Task<'a>,
         cx: &mut Context<'s>,
     ) {
-        if task.has(Flags::PAUSED) {
-            self.core.remember_earlier_wake(task, self.phase);
-        } else if task.has(Flags::SPECIAL) || task.is_registered() {
+        // This poll serves all that has made it ready.
+        task.clear(Flags::READY);
+        if task.has(Flags::SPECIAL) || task.is_registered() {
             self.core
                 .resume_special(scope, task, WaitKey::NOT_A_WAIT, self.phase);
         } else {
@@ -145,10 +149,6 @@ impl<'a> Run<'a> {
     #[inline(always)]
     fn resume_woken(&self, scope: &Scope<'a>, task: Task<'a>) {
         let core = self.core;
-        if task.has(Flags::PAUSED) {
-            core.remember_earlier_wake(task, self.phase);
-            return;
-        }
         let (serial, most) = (core.runs.serial.get(), core.runs.limits.polls_per_task());
         let wakes = core.tasks.cold(task, |cold| cold.count_wake(serial));
         let wakes = wakes.unwrap_or(0);
@@ -184,48 +184,43 @@ impl Core {
         }
         let _kept = self.keep_watched(task);
         scope.set_current(task, resumed);
-        let polled = self.poll_with_extras(scope, task, phase);
+        let polled = self.poll_with_extras(scope, task);
         scope.clear_current();
         self.after_poll(task, polled);
     }
 
     /// Polls a task with its own waker, on its own clock, and watched if it is.
     #[inline]
-    pub(in crate::core) fn poll_with_extras(
-        &self,
-        scope: &Scope<'_>,
-        task: Task<'_>,
-        phase: PhaseIndex,
-    ) -> Polled {
+    pub(in crate::core) fn poll_with_extras(&self, scope: &Scope<'_>, task: Task<'_>) -> Polled {
         if task.has(Flags::OWN_WAKER) {
             // Lends the task's own waker, so that `will_wake` returns `true`.
             let own = self
                 .tasks
                 .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
             if let Some(own) = own.flatten() {
-                return scope.lend(&own, |cx| self.poll_on_own_clock(task, phase, cx));
+                return scope.lend(&own, |cx| self.poll_on_own_clock(task, cx));
             }
         }
-        self.poll_on_own_clock(task, phase, &mut scope.context())
+        self.poll_on_own_clock(task, &mut scope.context())
     }
 
     #[inline]
-    fn poll_on_own_clock(&self, task: Task<'_>, phase: PhaseIndex, cx: &mut Context<'_>) -> Polled {
+    fn poll_on_own_clock(&self, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
         if task.has(Flags::CLOCK_OR_WATCHED) || self.clock.has_view() {
-            self.poll_watched(task, phase, cx)
+            self.poll_watched(task, cx)
         } else {
-            self.tasks.poll(task, phase, cx)
+            self.tasks.poll(task, cx)
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn poll_watched(&self, task: Task<'_>, phase: PhaseIndex, cx: &mut Context<'_>) -> Polled {
+    fn poll_watched(&self, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
         let _shown = self.show_clock_of(task);
         if task.has(Flags::WATCHED) {
-            self.watched(task, || self.tasks.poll(task, phase, cx))
+            self.watched(task, || self.tasks.poll(task, cx))
         } else {
-            self.tasks.poll(task, phase, cx)
+            self.tasks.poll(task, cx)
         }
     }
 

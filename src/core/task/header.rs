@@ -72,7 +72,7 @@ pub(crate) enum State {
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    /// The task is in a list of ready tasks.
+    /// The task is in one list of ready tasks or in several.
     pub(crate) const READY: Flags = Flags(1);
     /// The task has an own waker, which its polls use.
     pub(crate) const OWN_WAKER: Flags = Flags(1 << 1);
@@ -118,8 +118,8 @@ pub(crate) struct Header {
     member: Cell<u32>,
     /// The latest entry in the ring of those that join the task.
     pub(crate) joiners: Cell<u32>,
-    /// The phase in which it was last polled.
-    phase: Cell<PhaseIndex>,
+    /// Its home phase. It changes only with the occupant of the block.
+    home: Cell<PhaseIndex>,
     state: Cell<State>,
     /// Of the wait that is registered with the task itself: whether it is due in a
     /// later frame, and whether it checks a condition.
@@ -169,7 +169,7 @@ impl Header {
             cold: Cell::new(NO_COLD),
             member: Cell::new(NO_OWNER),
             joiners: Cell::new(NO_JOINER),
-            phase: Cell::new(PhaseIndex::UPDATE),
+            home: Cell::new(PhaseIndex::UPDATE),
             state: Cell::new(State::Vacant),
             registered: Cell::new(0),
             references: Cell::new(0),
@@ -180,7 +180,7 @@ impl Header {
     /// Makes the head of a vacant block that of a new task, with one reference: that
     /// of its handle. Returns its key.
     #[inline]
-    pub(super) fn occupy(&self, vtable: &'static VTable, phase: PhaseIndex) -> TaskKey {
+    pub(super) fn occupy(&self, vtable: &'static VTable, home: PhaseIndex) -> TaskKey {
         let index = self.index();
         let generation = self.generation().wrapping_add(1).max(1);
         self.generation.store(generation, Ordering::Relaxed);
@@ -188,7 +188,7 @@ impl Header {
         self.cold.set(NO_COLD);
         self.member.set(NO_OWNER);
         self.joiners.set(NO_JOINER);
-        self.phase.set(phase);
+        self.home.set(home);
         self.state.set(State::Idle);
         self.registered.set(0);
         self.references.set(1);
@@ -241,13 +241,12 @@ impl Header {
         (first..=last).contains(&self.state.get())
     }
 
-    /// Begins a poll in a run of `phase`. Returns `false` if the task is not idle.
+    /// Begins a poll. Returns `false` if the task is not idle.
     #[inline(always)]
-    pub(super) fn begin_poll(&self, phase: PhaseIndex) -> bool {
+    pub(super) fn begin_poll(&self) -> bool {
         let idle = self.is_in(State::Idle);
         if idle {
             self.set_state(State::Polling);
-            self.phase.set(phase);
         }
         idle
     }
@@ -260,14 +259,10 @@ impl Header {
         undisturbed
     }
 
-    /// The phase of the run in which it was last polled.
-    #[inline]
-    pub(crate) fn phase(&self) -> PhaseIndex {
-        self.phase.get()
-    }
-
-    pub(crate) fn set_phase(&self, phase: PhaseIndex) {
-        self.phase.set(phase);
+    /// The phase in which the task is resumed, unless a wait names another one.
+    #[inline(always)]
+    pub(crate) fn home(&self) -> PhaseIndex {
+        self.home.get()
     }
 
     /// Whether the task is alive: not ended, not condemned, and not being dropped.

@@ -197,12 +197,12 @@ impl Tasks {
         }
     }
 
-    /// Stores a future as an idle task, whose last phase is `phase`.
+    /// Stores a future as an idle task, whose home phase is `home`.
     #[inline]
     pub(crate) fn insert<F: Future + 'static>(
         &self,
         future: ManuallyDrop<F>,
-        phase: PhaseIndex,
+        home: PhaseIndex,
     ) -> (Task<'_>, TaskHandle<F::Output>) {
         let vtable = VTable::of::<F>();
         let task = {
@@ -220,7 +220,7 @@ impl Tasks {
         // adds to the list of a class. The block is vacant: nothing in it has to be
         // dropped.
         unsafe { stage::write(task.block, future) };
-        let key = task.occupy(vtable, phase);
+        let key = task.occupy(vtable, home);
         self.alive.set(self.alive.get() + 1);
         let reference = Reference {
             executor: self.executor,
@@ -324,11 +324,11 @@ impl Tasks {
         self.alive.get()
     }
 
-    /// Polls a task in a run of `phase`, if it is idle. If the poll unwinds, the
-    /// caller must end the task, which is idle again or has no future any more.
+    /// Polls a task, if it is idle. If the poll unwinds, the caller must end the
+    /// task, which is idle again or has no future any more.
     #[inline(always)]
-    pub(crate) fn poll(&self, task: Task<'_>, phase: PhaseIndex, cx: &mut Context<'_>) -> Polled {
-        if !task.begin_poll(phase) {
+    pub(crate) fn poll(&self, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
+        if !task.begin_poll() {
             return Polled::Refused;
         }
         let unwinds = Unwinds(task);

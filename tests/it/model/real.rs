@@ -55,16 +55,6 @@ macro_rules! with_length {
     };
 }
 
-/// Waits for the phase, unless it is the one that is meant anyway.
-macro_rules! in_phase_of {
-    ($wait:expr, $phase:expr) => {
-        match $phase {
-            Phase::Update => $wait,
-            phase => $wait.in_phase(phase),
-        }
-    };
-}
-
 /// The first two with `join!`, and then the others.
 async fn joined(waits: Vec<Waiting>) -> Got {
     let mut waits = waits.into_iter();
@@ -97,7 +87,7 @@ async fn selected(waits: Vec<Waiting>) -> Got {
 }
 
 async fn ticks(length: Length, count: usize, phase: Phase) -> Got {
-    let mut interval = in_phase_of!(with_length!(length, interval), phase);
+    let mut interval = with_length!(length, interval).in_phase(phase);
     let mut all = Vec::new();
     while all.len() < count {
         let tick = interval.tick().await;
@@ -263,38 +253,40 @@ impl System for Real {
     fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> Waiting {
         let Calls { ask, apply } = calls;
         match *wait {
-            Wait::NextFrame(phase) => in_phase_of!(next_frame(), phase)
+            Wait::NextFrame(phase) => next_frame()
+                .in_phase(phase)
                 .map(|()| Got::Done)
                 .boxed_local(),
-            Wait::Frames(frames, phase) => in_phase_of!(wait_frames(frames), phase)
+            Wait::Frames(frames, phase) => wait_frames(frames)
+                .in_phase(phase)
                 .map(|()| Got::Done)
                 .boxed_local(),
             Wait::Steps(steps) => wait_steps(steps).map(|()| Got::Done).boxed_local(),
             Wait::Seconds(length, phase) => {
                 let wait = with_length!(length, wait_seconds);
-                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
+                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Realtime(length, phase) => {
                 let wait = with_length!(length, wait_seconds_realtime);
-                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
+                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
             }
             Wait::OnClock(_, length, phase) => {
                 let clock = clock.expect("it names a clock");
                 let wait = with_length!(length, |length| clock.wait_seconds(length));
-                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
+                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Until(_, value, phase) => {
                 let wait = wait_until(move || ask() == value);
-                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
+                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
             }
             Wait::While(_, value, phase) => {
                 let wait = wait_while(move || ask() == value);
-                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
+                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Animate(length, phase) => {
                 let apply = move |share| apply(share);
                 let wait = with_length!(length, |length| animate(length, apply));
-                in_phase_of!(wait, phase).map(|()| Got::Done).boxed_local()
+                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
             }
             Wait::Interval(length, count, phase) => ticks(length, count, phase).boxed_local(),
             Wait::InPhase(phase) => in_phase(phase).map(|()| Got::Done).boxed_local(),
@@ -324,7 +316,7 @@ impl System for Real {
 
     fn timeout(&self, length: Length, phase: Phase, waiting: Waiting) -> Waiting {
         let wait = with_length!(length, |length| timeout(length, waiting));
-        in_phase_of!(wait, phase)
+        wait.in_phase(phase)
             .map(|result| result.unwrap_or(Got::Elapsed))
             .boxed_local()
     }

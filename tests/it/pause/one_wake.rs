@@ -225,7 +225,7 @@ fn of_several_waits_the_one_that_came_first_says_in_which_phase() {
 }
 
 #[test]
-fn a_wake_or_a_join_resumes_in_the_phase_of_the_last_poll() {
+fn a_wake_or_a_join_resumes_at_home() {
     for phase in crate::support::PHASES {
         let mut executor = in_quarters();
         let owner = executor.owner();
@@ -236,7 +236,12 @@ fn a_wake_or_a_join_resumes_in_the_phase_of_the_last_poll() {
             ("woken", receiver.map(drop).boxed_local()),
             ("joins", child.map(drop).boxed_local()),
         ] {
-            says(&owner, &log, name, in_phase(phase).then(move |()| waits));
+            let say = log.clone();
+            owner.start_in(phase, async move {
+                in_phase(Phase::EarlyUpdate).await;
+                waits.await;
+                say.say(name);
+            });
         }
         executor.run_frame(0.25);
         owner.pause();
@@ -260,7 +265,7 @@ fn a_wake_that_comes_before_a_wait_says_in_which_phase() {
     let log = Log::new();
     let (sender, receiver) = oneshot::channel::<()>();
     let say = log.clone();
-    let script = executor.start(async move {
+    let script = executor.start_in(Phase::LateUpdate, async move {
         in_phase(Phase::LateUpdate).await;
         futures::join!(receiver.map(drop), in_phase(Phase::EarlyUpdate));
         say.say("both");

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn wakes_arrive_with_the_resume_in_the_phase_of_the_coroutine_before_its_waiters() {
+fn wakes_arrive_with_the_resume_at_home_before_the_waiters() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let log = Log::new();
@@ -12,8 +12,7 @@ fn wakes_arrive_with_the_resume_in_the_phase_of_the_coroutine_before_its_waiters
         let (sender, receiver) = oneshot::channel::<()>();
         senders.push(sender);
         let log = log.clone();
-        owner.start(async move {
-            in_phase(Phase::LateUpdate).await;
+        owner.start_in(Phase::LateUpdate, async move {
             receiver.await.unwrap();
             log.say(name);
         });

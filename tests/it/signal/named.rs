@@ -30,8 +30,7 @@ fn a_snapshot_shows_which_signal_or_watch_each_waits_for() {
         .named("subscribed");
     let late = opened.clone();
     executor
-        .start(async move {
-            in_phase(Phase::LateUpdate).await;
+        .start_in(Phase::LateUpdate, async move {
             select! {
                 () = late.wait() => (),
                 () = wait_seconds(60) => (),
@@ -47,7 +46,10 @@ fn a_snapshot_shows_which_signal_or_watch_each_waits_for() {
     assert_eq!(waits_of(&executor, "subscribed"), ["signal opened"]);
     assert_eq!(
         waits_of(&executor, "late"),
-        ["60s, until 60.25s", "signal opened, in LateUpdate"]
+        [
+            "60s, until 60s, in LateUpdate",
+            "signal opened, in LateUpdate"
+        ]
     );
     assert_eq!(waits_of(&executor, "nameless"), ["a wake"]);
     assert_eq!(

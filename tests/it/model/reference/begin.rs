@@ -33,7 +33,10 @@ impl Core {
             let accepted = state.is_active(owner);
             let phase = match how {
                 How::SpawnIn(phase) => phase,
-                How::Start | How::Spawn => state.phase().unwrap_or(Phase::Update),
+                How::Start | How::Spawn => match caller {
+                    Some(caller) => state.coroutines[caller].phase,
+                    None => Phase::Update,
+                },
             };
             let coroutine = state.coroutines.len();
             let waker = wake::waker(self.number(), coroutine, &self.inbox);

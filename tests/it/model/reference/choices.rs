@@ -24,7 +24,7 @@ pub(super) const WAITS_ARE_REMEMBERED_BEFORE_WAKES: bool = false;
 
 /// A coroutine that is ready since a resume, in the phase of a wait, and is woken
 /// before that is run, is ready in the phase of wakes as well.
-pub(super) const WAKES_COUNT_BESIDE_RESUMES: bool = false;
+pub(super) const WAKES_COUNT_BESIDE_RESUMES: bool = true;
 
 /// A coroutine that is paused when a run begins in which a wait of it is due, or when
 /// what it joins ends, and resumed before its place has come, is polled in that

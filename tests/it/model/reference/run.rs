@@ -96,9 +96,7 @@ impl Core {
             state.forget_readiness(coroutine);
             state.polling.push(coroutine);
             state.scopes.push(coroutine);
-            let phase = state.phase().unwrap_or(Phase::Update);
             let record = &mut state.coroutines[coroutine];
-            record.phase = phase;
             let future = record.future.take().expect("it waits");
             (future, record.waker.clone())
         };
