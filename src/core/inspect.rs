@@ -260,17 +260,21 @@ impl<'a> Draft<'a> {
             return;
         };
         let measure = state.measure(clock.index());
-        let now_ns = match clock {
-            ClockRef::Game if measure == ClockIndex::FIXED => self.core.clock.fixed_ns(),
-            clock => self.core.reached_ns(clock),
-        };
+        let now_ns = self.core.reached_ns(state, clock);
         let (grown_ns, stopped_ns) = self.core.pause_of_timer(task, measure, key);
         let due_ns = deadline_ns.saturating_add(grown_ns);
-        let left_ns = due_ns.saturating_sub(stopped_ns.unwrap_or(now_ns));
+        // The time of a paused coroutine stands still, so its deadline moves.
+        let stopped_ns = stopped_ns.unwrap_or(now_ns);
+        let left_ns = due_ns.saturating_sub(stopped_ns);
+        let moved_ns = if left_ns > 0 {
+            now_ns.saturating_sub(stopped_ns)
+        } else {
+            0
+        };
         let wait = Wait::Timer {
             phase: phase.phase(),
             clock: clock_of_index(measure),
-            deadline: Duration::from_nanos(now_ns.saturating_add(left_ns)),
+            deadline: Duration::from_nanos(due_ns.saturating_add(moved_ns)),
             left: Duration::from_nanos(left_ns),
         };
         self.add_wait(task, wait);

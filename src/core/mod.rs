@@ -45,11 +45,13 @@ use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIn
 
 use cell::Guarded;
 use key::WaitKey;
+use phases::PhaseState;
 use task::{Task, Tasks};
 use waker::Inbox;
 use waker::sync::Arc;
 
 pub(crate) use outside::Telling;
+pub(crate) use own_time::OwnTime;
 pub(crate) use panics::Panicked;
 pub(crate) use registration::{Bound, Place, Registration};
 pub(crate) use start::{Home, refuse};
@@ -208,6 +210,7 @@ impl Core {
     }
 
     pub(crate) fn begin_frame(&self, dt: Nanos) {
+        let _shown = self.show_game_clock();
         let dt = Step::of(dt);
         let dropped_ns = self.clock.begin_frame(dt);
         self.begin_queues();
@@ -223,6 +226,7 @@ impl Core {
     /// Begins a frame of a host that passes the length of the game clock's step
     /// too.
     pub(crate) fn begin_frame_with(&self, dt: Nanos, game_dt: Nanos) {
+        let _shown = self.show_game_clock();
         let (dt, game_dt) = (Step::of(dt), Step::of(game_dt));
         self.clock.begin_frame_with(dt, game_dt);
         self.begin_queues();
@@ -246,17 +250,22 @@ impl Core {
 
     /// Begins a fixed step of the length that the host passes.
     pub(crate) fn begin_fixed_step_of(&self, step: Nanos) {
+        let _shown = self.show_game_clock();
         let step = Step::of(step);
         self.clock.begin_fixed_step_of(step);
         self.report_if_invalid(step);
     }
 
-    /// Begins the next fixed step. Returns `false` if none is due, or if the frame
-    /// has had as many as it may have: the steps left over are dropped and
-    /// reported.
+    /// Begins the next fixed step. Returns `false` if none is due, if the game clock
+    /// is paused, or if the frame has had as many as it may have: then the steps left
+    /// over are dropped and reported.
     pub(crate) fn begin_fixed_step(&self) -> bool {
+        let _shown = self.show_game_clock();
         if self.clock.begin_fixed_step() {
             return true;
+        }
+        if self.clock.holds_steps() {
+            return false;
         }
         let dropped_ns = self.clock.drop_fixed_steps();
         if dropped_ns > 0 {
@@ -268,23 +277,35 @@ impl Core {
         false
     }
 
-    /// The reading of `clock` from which a wait registered now counts.
+    /// Ends the fixed steps until the next one begins.
+    pub(crate) fn end_fixed_step(&self) {
+        let _shown = self.show_game_clock();
+        self.clock.end_fixed_step();
+    }
+
+    /// The reading of `clock` from which a wait for the phase of `state` counts that
+    /// begins now. On the game clock it is the present reading. On a clock below, it
+    /// is in the time of the phase: stepped time in the fixed phase, else frame time.
     #[inline]
-    pub(crate) fn now_ns(&self, clock: ClockRef<'_>) -> u64 {
+    pub(crate) fn begin_ns(&self, state: &PhaseState, clock: ClockRef<'_>) -> u64 {
         match clock {
             ClockRef::Game => self.clock.game_ns(),
-            _ => self.reached_ns(clock),
+            ClockRef::Realtime => self.clock.real_ns(),
+            ClockRef::Child(clock) if state.is_fixed => clock.stepped_begin_ns(),
+            ClockRef::Child(clock) => clock.frame_ns(),
         }
     }
 
-    /// The reading of `clock` in this frame. The game clock's is the frame's time,
-    /// also inside a fixed step.
+    /// The present reading of `clock` in the time of the phase of `state`: stepped
+    /// time in the fixed phase, else frame time.
     #[inline]
-    pub(crate) fn reached_ns(&self, clock: ClockRef<'_>) -> u64 {
-        match clock {
-            ClockRef::Game => self.clock.frame_game_ns(),
-            ClockRef::Realtime => self.clock.real_ns(),
-            ClockRef::Child(clock) => clock.reading().now_ns,
+    pub(crate) fn reached_ns(&self, state: &PhaseState, clock: ClockRef<'_>) -> u64 {
+        match (clock, state.is_fixed) {
+            (ClockRef::Game, false) => self.clock.frame_game_ns(),
+            (ClockRef::Game, true) => self.clock.fixed_ns(),
+            (ClockRef::Realtime, _) => self.clock.real_ns(),
+            (ClockRef::Child(clock), false) => clock.frame_ns(),
+            (ClockRef::Child(clock), true) => clock.stepped_ns(),
         }
     }
 
@@ -306,6 +327,7 @@ impl Core {
         if self.inbox.has_messages() || self.arrivals.has_calls() || self.starts.has_any() {
             return true;
         }
+        let may_step = self.clock.dt_until_step_at(0).is_some();
         let mut ready = false;
         self.phases.each(|_, state| {
             ready |= state
@@ -314,7 +336,7 @@ impl Core {
                 .keys
                 .iter()
                 .any(|&key| self.is_ready(key))
-                || state.has_waits(|key| self.is_live(key));
+                || (may_step || !state.is_fixed) && state.has_waits(|key| self.is_live(key));
         });
         ready
     }
@@ -347,18 +369,17 @@ impl Core {
     /// past `deadline_ns`. `None` if the clock stands still.
     fn dt_until(&self, phase: PhaseIndex, clock: ClockRef<'_>, deadline_ns: u64) -> Option<u64> {
         let clocks = &self.clock;
-        let fixed = phase == PhaseIndex::FIXED_UPDATE;
-        let dt = match clock {
-            ClockRef::Game if fixed => return clocks.dt_until_step_at(deadline_ns),
-            ClockRef::Game => clocks.dt_until_game_at(deadline_ns)?,
-            ClockRef::Realtime => clocks.dt_until_real_at(deadline_ns),
-            ClockRef::Child(clock) => clock.dt_until(deadline_ns)?,
-        };
-        if fixed {
+        match (clock, phase == PhaseIndex::FIXED_UPDATE) {
+            (ClockRef::Game, false) => clocks.dt_until_game_at(deadline_ns),
+            (ClockRef::Game, true) => clocks.dt_until_step_at(deadline_ns),
+            (ClockRef::Realtime, false) => Some(clocks.dt_until_real_at(deadline_ns)),
             // The phase runs only in a step.
-            Some(dt.max(clocks.dt_until_step_at(0)?))
-        } else {
-            Some(dt)
+            (ClockRef::Realtime, true) => {
+                let dt = clocks.dt_until_real_at(deadline_ns);
+                Some(dt.max(clocks.dt_until_step_at(0)?))
+            }
+            (ClockRef::Child(clock), false) => clock.dt_until(deadline_ns),
+            (ClockRef::Child(clock), true) => clock.dt_until_step_at(deadline_ns),
         }
     }
 }

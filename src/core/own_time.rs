@@ -8,21 +8,34 @@
 
 use std::rc::Rc;
 
-use crate::time::{ClockRef, ClockState, PhaseIndex, View};
+use crate::time::{ClockRef, ClockState, PhaseIndex};
 
 use super::Core;
 use super::scope::Scope;
 use super::task::{Flags, Task};
 
-/// The zero of a coroutine's own time. It is not 0, because fixed time may be
-/// less than the length of the coroutine's pauses.
-const ZERO: u64 = 1 << 62;
+/// A point in the own time of a coroutine: the reading of a clock less the
+/// coroutine's pauses. It may be less than zero, because a clock may read less in a
+/// step than a pause was long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct OwnTime(i128);
 
-/// Shows the previous clock again when it is dropped.
+impl OwnTime {
+    pub(crate) fn plus(self, length_ns: u64) -> Self {
+        OwnTime(self.0 + i128::from(length_ns))
+    }
+
+    /// How far it is past `earlier`; zero if it is not.
+    pub(crate) fn since(self, earlier: Self) -> u64 {
+        let passed_ns = (self.0 - earlier.0).max(0);
+        u64::try_from(passed_ns).unwrap_or(u64::MAX)
+    }
+}
+
+/// Shows the previous clock again when it is dropped, as it reads then.
 pub(super) struct Shown<'a> {
     core: &'a Core,
     clock: Option<Rc<ClockState>>,
-    view: Option<View>,
 }
 
 impl Core {
@@ -36,6 +49,13 @@ impl Core {
         }
     }
 
+    /// Shows the game clock until the result is dropped, for what the host does: a
+    /// destructor may do it, while the clock of its coroutine is shown.
+    #[inline]
+    pub(super) fn show_game_clock(&self) -> Option<Shown<'_>> {
+        self.clock.has_view().then(|| self.show_clock(None))
+    }
+
     #[cold]
     #[inline(never)]
     fn show(&self, task: Task<'_>) -> Shown<'_> {
@@ -44,10 +64,13 @@ impl Core {
             let owners = self.owners.borrow();
             owner.and_then(|owner| owners.clock(owner).cloned())
         };
-        let view = clock.as_ref().map(ClockState::view);
+        self.show_clock(clock)
+    }
+
+    fn show_clock(&self, clock: Option<Rc<ClockState>>) -> Shown<'_> {
+        self.clock.set_view(clock.as_ref().map(ClockState::view));
         Shown {
             core: self,
-            view: self.clock.set_view(view),
             clock: self.own_clock.replace(clock),
         }
     }
@@ -63,18 +86,19 @@ impl Core {
     }
 
     /// The own time of the coroutine that `scope` polls, for something that begins
-    /// now and continues in `phase`: the reading of its clock less its pauses. In a
-    /// fixed step, the game clock reads the step's time.
-    pub(crate) fn own_time_ns(&self, scope: &Scope<'_>, phase: PhaseIndex) -> u64 {
-        self.own_time_of(scope, phase, |clock| self.now_ns(clock))
+    /// now and continues in `phase`.
+    pub(crate) fn own_time(&self, scope: &Scope<'_>, phase: PhaseIndex) -> OwnTime {
+        let state = self.phases.get(phase);
+        self.own_time_of(scope, phase, |clock| self.begin_ns(state, clock))
     }
 
     /// The same for something that has begun before. In the fixed phase it reads
     /// the time of the steps, even if it is polled in another phase.
-    pub(crate) fn own_time_in(&self, scope: &Scope<'_>, phase: PhaseIndex) -> u64 {
+    pub(crate) fn own_time_in(&self, scope: &Scope<'_>, phase: PhaseIndex) -> OwnTime {
+        let state = self.phases.get(phase);
         self.own_time_of(scope, phase, |clock| match clock {
-            ClockRef::Game if phase == PhaseIndex::FIXED_UPDATE => self.clock.fixed_ns(),
-            clock => self.now_ns(clock),
+            ClockRef::Game if !state.is_fixed => self.clock.game_ns(),
+            clock => self.reached_ns(state, clock),
         })
     }
 
@@ -83,17 +107,24 @@ impl Core {
         scope: &Scope<'_>,
         phase: PhaseIndex,
         read: impl FnOnce(ClockRef<'_>) -> u64,
-    ) -> u64 {
+    ) -> OwnTime {
         let clock = self.own_clock();
         let clock = clock.as_ref().map_or(ClockRef::Game, ClockState::as_ref);
-        let paused_ns = self.paused_ns(scope, phase, clock.index());
-        read(clock).saturating_add(ZERO).saturating_sub(paused_ns)
+        let now_ns = read(clock);
+        // A clock at its end has no time left to make up for a pause.
+        let paused_ns = if now_ns == u64::MAX {
+            0
+        } else {
+            self.paused_ns(scope, phase, clock.index())
+        };
+        OwnTime(i128::from(now_ns) - i128::from(paused_ns))
     }
 }
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        self.core.clock.set_view(self.view);
+        let view = self.clock.as_ref().map(ClockState::view);
+        self.core.clock.set_view(view);
         // This is never the last reference to a clock whose drop user code could
         // observe.
         let shown = self.core.own_clock.replace(self.clock.take());

@@ -252,8 +252,10 @@ impl Core {
         };
         if task.has(Flags::PAUSED) {
             // The coroutine paused itself in this poll.
-            let (index, now_ns) = (clock.index(), self.now_ns(clock));
-            self.with_pause(task, |pause| pause.add_clock(index, now_ns));
+            let state = self.phases.get(phase);
+            let measure = state.measure(clock.index());
+            let now_ns = self.reached_ns(state, clock);
+            self.with_pause(task, |pause| pause.add_clock(measure, now_ns));
         }
         self.take_growth(task, phase, clock.index(), key);
     }
@@ -334,17 +336,21 @@ impl Core {
         waits.is_some() && waits == task
     }
 
-    /// The readings of all clocks that have timers, and of those that `more` adds.
+    /// The readings of all clocks that have timers, and of those that `more` adds,
+    /// each in the time of the phase of its timers.
     fn readings(&self, more: impl FnOnce(&mut dyn FnMut(ClockIndex, u64))) -> Readings {
         let mut readings = vec![
-            (ClockIndex::GAME, self.reached_ns(ClockRef::Game)),
+            (ClockIndex::GAME, self.clock.frame_game_ns()),
             (ClockIndex::FIXED, self.clock.fixed_ns()),
-            (ClockIndex::REALTIME, self.reached_ns(ClockRef::Realtime)),
+            (ClockIndex::REALTIME, self.clock.real_ns()),
         ];
         let mut add = |index, now_ns| readings.push((index, now_ns));
         self.phases.each(|_, state| {
             let timers = state.timers.borrow();
-            timers.each_child(|clock| add(clock.index(), clock.reading().now_ns));
+            timers.each_child(|clock| {
+                let now_ns = self.reached_ns(state, ClockRef::Child(clock));
+                add(state.measure(clock.index()), now_ns);
+            });
         });
         more(&mut add);
         readings.sort_unstable();
@@ -357,7 +363,8 @@ impl Core {
         if task.has(Flags::CLOCK) {
             if let Some(owner) = self.owner_of(task) {
                 if let Some(clock) = self.owners.borrow().clock(owner) {
-                    add(clock.index(), clock.reading().now_ns);
+                    add(clock.index(), clock.frame_ns());
+                    add(clock.index().stepped(), clock.stepped_ns());
                 }
             }
         }

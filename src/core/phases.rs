@@ -24,8 +24,8 @@ pub(crate) struct PhaseState {
     /// The game clock in the latest run; fixed time if this is the fixed phase.
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
-    /// Whether this is the fixed phase.
-    is_fixed: bool,
+    /// Whether this is the fixed phase, whose waits count in stepped time.
+    pub(crate) is_fixed: bool,
     /// The tasks that are ready for the next run.
     pub(crate) ready: Guarded<ReadyList>,
     pub(crate) queue: Guarded<Queue>,
@@ -36,6 +36,8 @@ pub(crate) struct PhaseState {
 
 impl PhaseState {
     fn new(is_fixed: bool) -> Self {
+        let timers = Guarded::<PhaseTimers>::default();
+        timers.borrow_mut().is_fixed = is_fixed;
         PhaseState {
             runs: Cell::new(0),
             frame: Cell::new(0),
@@ -45,7 +47,7 @@ impl PhaseState {
             ready: Guarded::default(),
             queue: Guarded::default(),
             counts: Guarded::default(),
-            timers: Guarded::default(),
+            timers,
         }
     }
 
@@ -68,11 +70,10 @@ impl PhaseState {
     }
 
     /// The clock that measures the pauses of timers on `clock`. In the fixed phase
-    /// fixed time takes the place of the game clock: it reads and advances
-    /// differently.
+    /// it is that clock in stepped time, which reads and advances differently.
     pub(crate) fn measure(&self, clock: ClockIndex) -> ClockIndex {
-        if clock == ClockIndex::GAME && self.is_fixed {
-            ClockIndex::FIXED
+        if self.is_fixed && clock != ClockIndex::REALTIME {
+            clock.stepped()
         } else {
             clock
         }

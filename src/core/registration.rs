@@ -325,7 +325,8 @@ impl Registration {
             // waits for the next step, which is the next run. In a custom phase, it
             // may become overdue later in the frame: in a fixed step that is ahead
             // of the game clock.
-            let may_be_overdue = deadline_ns <= core.reached_ns(clock) || timers.may_run_ahead;
+            let reached_ns = core.reached_ns(state, clock);
+            let may_be_overdue = deadline_ns <= reached_ns || timers.may_run_ahead;
             if may_be_overdue && self.is_for_later_frame(core) {
                 timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
             } else {

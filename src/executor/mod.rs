@@ -340,7 +340,7 @@ impl Executor {
     #[track_caller]
     pub fn end_fixed_step(&mut self) {
         self.core.assert_idle("end_fixed_step");
-        self.core.clock.end_fixed_step();
+        self.core.end_fixed_step();
     }
 
     /// Runs one phase: polls every coroutine that is due in it, and no others.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::call;
+use crate::core::{OwnTime, call};
 use crate::time::{Phase, PhaseIndex, Seconds};
 
 use super::length::Length;
@@ -88,7 +88,7 @@ pub struct Animate<F> {
 enum Progress {
     New,
     Running {
-        began_ns: u64,
+        began: OwnTime,
         /// `None` if it never ends.
         length_ns: Option<u64>,
         /// The argument of the latest call of `apply`.
@@ -130,16 +130,16 @@ impl<F> Animate<F> {
 impl<F: FnMut(f32)> Animate<F> {
     fn begin(&mut self) {
         let length_ns = self.length.nanos("animate()");
-        let (phase, began_ns) = polled("animate()", |scope| {
+        let (phase, began) = polled("animate()", |scope| {
             let phase = match self.phase {
                 PhaseIndex::HOME => scope.home(),
                 phase => phase,
             };
-            (phase, scope.core().own_time_ns(scope, phase))
+            (phase, scope.core().own_time(scope, phase))
         });
         self.phase = phase;
         self.progress = Progress::Running {
-            began_ns,
+            began,
             length_ns,
             share: 0.0,
         };
@@ -149,14 +149,14 @@ impl<F: FnMut(f32)> Animate<F> {
     /// Makes the call of one frame. Returns whether it was the last call.
     fn step(&mut self) -> bool {
         let Progress::Running {
-            began_ns,
+            began,
             length_ns,
             share,
         } = &mut self.progress
         else {
             return false;
         };
-        let elapsed_ns = latest_ns(self.phase).saturating_sub(*began_ns);
+        let elapsed_ns = latest(self.phase).since(*began);
         if length_ns.is_some_and(|length_ns| elapsed_ns >= length_ns) {
             self.progress = Progress::Done;
             call::out(|| (self.apply)(1.0));
@@ -171,7 +171,7 @@ impl<F: FnMut(f32)> Animate<F> {
     }
 }
 
-fn latest_ns(phase: PhaseIndex) -> u64 {
+fn latest(phase: PhaseIndex) -> OwnTime {
     polled("animate()", |scope| scope.core().own_time_in(scope, phase))
 }
 

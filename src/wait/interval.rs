@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
 
+use crate::core::OwnTime;
 use crate::core::scope::Scope;
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
@@ -156,12 +157,10 @@ pub struct Interval {
 enum State {
     /// It has not been polled yet.
     New,
-    /// The next tick is due at this time, and no wait has begun.
-    Due(u64),
+    /// The next tick is due at this time of the coroutine, and no wait has begun.
+    Due(OwnTime),
     /// The next tick is due at this time, and the wait for it has begun.
-    Waiting(u64, WaitSeconds),
-    /// The next tick is beyond the range of the clock.
-    Never,
+    Waiting(OwnTime, WaitSeconds),
 }
 
 impl Interval {
@@ -169,8 +168,8 @@ impl Interval {
     /// the time of the fixed steps, and may tick in several steps of a frame.
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.phase = PhaseIndex::new(phase);
-        if let State::Waiting(due_ns, _) = self.state {
-            self.state = State::Due(due_ns);
+        if let State::Waiting(due, _) = self.state {
+            self.state = State::Due(due);
         }
         self
     }
@@ -186,25 +185,17 @@ impl Interval {
         self.select_next_some()
     }
 
-    /// The state after the tick that was due at `due_ns`, and the tick.
-    fn after(&self, due_ns: u64, now_ns: u64, period_ns: u64) -> (State, Tick) {
-        let late_ns = now_ns.saturating_sub(due_ns);
+    /// The state after the tick that was due at `due`, and the tick.
+    fn after(&self, due: OwnTime, now: OwnTime, period_ns: u64) -> (State, Tick) {
+        let late_ns = now.since(due);
         let missed = late_ns / period_ns;
-        let (next_ns, skipped) = match self.missed {
-            MissedTicks::Burst => (due_ns.checked_add(period_ns), 0),
-            // The missed ticks are in the past: only the last addition may
-            // overflow.
-            MissedTicks::Skip => {
-                let latest_ns = due_ns + missed * period_ns;
-                (latest_ns.checked_add(period_ns), missed)
-            }
-            MissedTicks::Delay => {
-                let given_ns = due_ns.max(now_ns);
-                (given_ns.checked_add(period_ns), missed)
-            }
+        let (latest, skipped) = match self.missed {
+            MissedTicks::Burst => (due, 0),
+            MissedTicks::Skip => (due.plus(missed * period_ns), missed),
+            MissedTicks::Delay => (due.max(now), missed),
         };
         let late = Duration::from_nanos(late_ns);
-        let next = next_ns.map_or(State::Never, State::Due);
+        let next = State::Due(latest.plus(period_ns));
         (next, Tick { late, skipped })
     }
 }
@@ -213,12 +204,12 @@ impl Stream for Interval {
     type Item = Tick;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
-        let (phase, now_ns) = polled("interval()", |scope| {
+        let (phase, now) = polled("interval()", |scope| {
             let phase = match self.phase {
                 PhaseIndex::HOME => scope.home(),
                 phase => phase,
             };
-            (phase, scope.core().own_time_ns(scope, phase))
+            (phase, scope.core().own_time(scope, phase))
         });
         self.phase = phase;
         let Some(period_ns) = self.period_ns else {
@@ -226,28 +217,24 @@ impl Stream for Interval {
         };
         loop {
             self.state = match &mut self.state {
-                State::New => {
-                    let due_ns = now_ns.checked_add(period_ns);
-                    due_ns.map_or(State::Never, State::Due)
-                }
-                State::Due(due_ns) => {
+                State::New => State::Due(now.plus(period_ns)),
+                State::Due(due) => {
                     // The timer adds the remaining time to the same reading, which
-                    // results in `due_ns` again.
-                    let left = Duration::from_nanos(due_ns.saturating_sub(now_ns));
-                    State::Waiting(*due_ns, wait_seconds(left).in_phase(phase.phase()))
+                    // results in `due` again.
+                    let left = Duration::from_nanos(due.since(now));
+                    State::Waiting(*due, wait_seconds(left).in_phase(phase.phase()))
                 }
-                State::Waiting(due_ns, wait) => {
-                    let due_ns = *due_ns;
+                State::Waiting(due, wait) => {
+                    let due = *due;
                     if Pin::new(wait).poll(cx).is_pending() {
                         return Poll::Pending;
                     }
                     let read = |scope: &Scope<'_>| scope.core().own_time_in(scope, phase);
-                    let now_ns = polled("interval()", read);
-                    let (next, tick) = self.after(due_ns, now_ns, period_ns);
+                    let now = polled("interval()", read);
+                    let (next, tick) = self.after(due, now, period_ns);
                     self.state = next;
                     return Poll::Ready(Some(tick));
                 }
-                State::Never => return Poll::Pending,
             };
         }
     }

@@ -3,14 +3,13 @@
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::{Bound, Place, Registration};
-use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef, ClockState};
+use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
 use super::{polled_again, polled_outside};
@@ -220,12 +219,18 @@ pub struct WaitSecondsRealtime {
 /// A deadline on a clock.
 #[derive(Debug)]
 struct Timer {
+    wait: DeadlineWait,
+    /// The clock, unless it is one of the executor's.
+    clock: Option<AwaitedClock>,
+}
+
+/// A timer without its clock.
+#[derive(Debug)]
+struct DeadlineWait {
     registration: Registration,
     deadline: Deadline,
     /// How long its coroutine had been paused when the wait began.
     paused_ns: u64,
-    /// The clock, unless it is one of the executor's.
-    clock: Option<AwaitedClock>,
 }
 
 // Timers are stored in the futures of scripts, whose size matters.
@@ -261,7 +266,7 @@ impl Inside for PollOf<'_, '_> {
         let Some(scope) = scope else {
             polled_outside("wait_seconds()")
         };
-        if timer.registration.take_resumed(scope) {
+        if timer.wait.registration.take_resumed(scope) {
             return Poll::Ready(());
         }
         timer.begin_or_go_on(scope, cx)
@@ -278,10 +283,13 @@ impl Timer {
             Nanos::Overflow | Nanos::Infinite => Deadline::Never,
             Nanos::NotANumber => Deadline::Invalid(Location::caller()),
         };
+        let registration = Registration::new(PhaseIndex::HOME, Bound::FrameOrStep);
         Timer {
-            registration: Registration::new(PhaseIndex::HOME, Bound::FrameOrStep),
-            deadline,
-            paused_ns: 0,
+            wait: DeadlineWait {
+                registration,
+                deadline,
+                paused_ns: 0,
+            },
             clock,
         }
     }
@@ -290,8 +298,8 @@ impl Timer {
     #[track_caller]
     fn until(point: impl Seconds, index: ClockIndex, clock: AwaitedClock) -> Self {
         let mut timer = Timer::new(point, index, Some(clock));
-        if let Deadline::In(index, point_ns) = timer.deadline {
-            timer.deadline = Deadline::Until(index, point_ns);
+        if let Deadline::In(index, point_ns) = timer.wait.deadline {
+            timer.wait.deadline = Deadline::Until(index, point_ns);
         }
         timer
     }
@@ -303,16 +311,54 @@ impl Timer {
 
     #[inline(never)]
     fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
-        match self.deadline {
+        match self.wait.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
-                self.begin(scope, cx, ClockRef::Game, after(length_ns));
+                self.wait.begin(scope, cx, ClockRef::Game, after(length_ns));
                 Poll::Pending
             }
-            Deadline::At(index, due_ns) => self.poll_again(scope, cx, index, due_ns),
+            Deadline::At(index, due_ns) => {
+                let clock = clock_ref(self.clock.as_ref(), index);
+                self.wait.poll_again(scope, cx, clock, due_ns)
+            }
             _ => self.begin_elsewhere(scope, cx),
         }
     }
 
+    /// Begins on another clock than the game clock, or not at all.
+    #[cold]
+    #[inline(never)]
+    fn begin_elsewhere(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
+        let core = scope.core();
+        let wait = &mut self.wait;
+        match wait.deadline {
+            Deadline::In(ClockIndex::OWN, length_ns) => {
+                self.clock = core.own_clock().as_ref().map(AwaitedClock::new);
+                let clock = self.clock.as_ref();
+                let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
+                wait.begin(scope, cx, clock, after(length_ns));
+            }
+            Deadline::In(index, ns) | Deadline::Until(index, ns) => {
+                let is_of_another = |clock: &AwaitedClock| !clock.state().is_of(&core.clock);
+                if self.clock.as_ref().is_some_and(is_of_another) {
+                    clock_of_another_executor();
+                }
+                let clock = clock_ref(self.clock.as_ref(), index);
+                match wait.deadline {
+                    Deadline::Until(..) => wait.begin(scope, cx, clock, |_| Some(ns)),
+                    _ => wait.begin(scope, cx, clock, after(ns)),
+                }
+            }
+            Deadline::Never if wait.registration.is_new() => {
+                wait.registration.begin(scope);
+            }
+            Deadline::At(..) | Deadline::Never => {}
+            Deadline::Invalid(location) => not_a_number(location),
+        }
+        Poll::Pending
+    }
+}
+
+impl DeadlineWait {
     /// Begins on `clock`. `deadline` computes the deadline from the clock's
     /// reading.
     #[inline(always)]
@@ -325,7 +371,7 @@ impl Timer {
     ) {
         let core = scope.core();
         let state = self.registration.begin(scope);
-        let Some(deadline_ns) = deadline(core.now_ns(clock)) else {
+        let Some(deadline_ns) = deadline(core.begin_ns(state, clock)) else {
             self.deadline = Deadline::Never;
             return;
         };
@@ -336,50 +382,6 @@ impl Timer {
             .wait_for_time(scope, cx, state, clock, deadline_ns);
     }
 
-    /// Begins on another clock than the game clock, or not at all.
-    #[cold]
-    #[inline(never)]
-    fn begin_elsewhere(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
-        let core = scope.core();
-        match self.deadline {
-            Deadline::In(ClockIndex::OWN, length_ns) => match core.own_clock() {
-                None => self.begin(scope, cx, ClockRef::Game, after(length_ns)),
-                Some(clock) => self.begin_on(scope, cx, &clock, length_ns),
-            },
-            Deadline::In(index, ns) | Deadline::Until(index, ns) => {
-                let clock = self.clock.take();
-                let is_of_another = |clock: &AwaitedClock| !clock.state().is_of(&core.clock);
-                if clock.as_ref().is_some_and(is_of_another) {
-                    clock_of_another_executor();
-                }
-                let awaited = clock_ref(clock.as_ref(), index);
-                match self.deadline {
-                    Deadline::Until(..) => self.begin(scope, cx, awaited, |_| Some(ns)),
-                    _ => self.begin(scope, cx, awaited, after(ns)),
-                }
-                self.clock = clock;
-            }
-            Deadline::Never if self.registration.is_new() => {
-                self.registration.begin(scope);
-            }
-            Deadline::At(..) | Deadline::Never => {}
-            Deadline::Invalid(location) => not_a_number(location),
-        }
-        Poll::Pending
-    }
-
-    /// Begins on the clock of its coroutine.
-    fn begin_on(
-        &mut self,
-        scope: &Scope<'_>,
-        cx: &Context<'_>,
-        clock: &Rc<ClockState>,
-        length_ns: u64,
-    ) {
-        self.clock = Some(AwaitedClock::new(clock));
-        self.begin(scope, cx, clock.as_ref(), after(length_ns));
-    }
-
     /// Handles a poll for another reason than that this wait resumes its coroutine.
     #[cold]
     #[inline(never)]
@@ -387,20 +389,20 @@ impl Timer {
         &mut self,
         scope: &Scope<'_>,
         cx: &Context<'_>,
-        index: ClockIndex,
+        clock: ClockRef<'_>,
         due_ns: u64,
     ) -> Poll<()> {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
         let (core, phase) = (scope.core(), self.registration.phase());
+        let index = clock.index();
         self.registration.expect_of(core);
         let due_ns = if core.has_pauses() {
             self.move_deadline(scope, index, due_ns)
         } else {
             due_ns
         };
-        let clock = clock_ref(self.clock.as_ref(), index);
         let state = core.phases.get(phase);
         if self.registration.is_due(core) && state.reading(clock) >= due_ns {
             self.registration.finish(core);
@@ -471,7 +473,7 @@ fn clock_of_another_executor() -> ! {
     )
 }
 
-impl Drop for Timer {
+impl Drop for DeadlineWait {
     #[inline]
     fn drop(&mut self) {
         if !self.registration.is_done() {
@@ -496,7 +498,7 @@ macro_rules! timer_future {
             #[track_caller]
             pub fn in_phase(mut self, phase: Phase) -> Self {
                 let phase = PhaseIndex::new(phase);
-                self.timer.registration.set_phase(phase);
+                self.timer.wait.registration.set_phase(phase);
                 self
             }
         }
@@ -512,7 +514,7 @@ macro_rules! timer_future {
 
         impl FusedFuture for $name {
             fn is_terminated(&self) -> bool {
-                self.timer.registration.is_done()
+                self.timer.wait.registration.is_done()
             }
         }
     };

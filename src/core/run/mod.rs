@@ -138,6 +138,7 @@ impl Core {
 
     /// Runs `phase`: polls all coroutines that are due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
+        let _shown = self.show_game_clock();
         self.inbox.acknowledge();
         self.outside.begin_run();
         self.take_messages();

@@ -45,6 +45,8 @@ pub(crate) struct PhaseTimers {
     /// runs of a custom phase inside fixed steps, which may be ahead of the game
     /// clock.
     pub(crate) may_run_ahead: bool,
+    /// Whether they count in stepped time.
+    pub(crate) is_fixed: bool,
 }
 
 #[derive(Debug)]
@@ -102,13 +104,17 @@ impl PhaseTimers {
         mut fate: Option<impl FnMut(ClockIndex, &Due) -> Fate>,
     ) {
         self.put_back();
-        let mut idle = false;
+        let (is_fixed, mut idle) = (self.is_fixed, false);
         for timers in &mut self.clocks {
             timers.release_overdue(frame);
             let now_ns = match &timers.state {
                 None => now_ns(timers.clock),
                 Some(state) => {
-                    timers.reading_ns = state.reading().now_ns;
+                    timers.reading_ns = if is_fixed {
+                        state.stepped_ns()
+                    } else {
+                        state.frame_ns()
+                    };
                     if state.has_waits() {
                         timers.used_in = frame;
                     } else {

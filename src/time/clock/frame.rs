@@ -9,8 +9,8 @@ use crate::time::ClockIndex;
 use crate::time::Nanos;
 use crate::time::{Phase, Time};
 
-use super::Reading;
 use super::gear::Gear;
+use super::{Pace, Reading};
 
 /// Frame count, game clock, fixed clock and realtime.
 ///
@@ -27,9 +27,15 @@ pub(crate) struct FrameClock {
     /// reached its limit.
     real_delta_ns: Cell<u64>,
     fixed_ns: Cell<u64>,
+    /// How far `fixed_ns` advanced last: by a step, or by steps that were dropped.
+    fixed_moved_ns: Cell<u64>,
+    /// How often it has advanced.
+    fixed_moves: Cell<u64>,
     delta_ns: Cell<u64>,
     /// The game clock's scale in this frame.
     scale: Cell<f64>,
+    /// The game clock's scale when the latest fixed step began.
+    step_scale: Cell<f64>,
     unscaled_delta_ns: Cell<u64>,
     fixed_delta_ns: u64,
     /// The length of the latest fixed step. Before the first, the length of the
@@ -42,6 +48,8 @@ pub(crate) struct FrameClock {
     most_steps: u64,
     /// How many more steps this frame may have.
     steps_left: Cell<u64>,
+    /// Whether a pause of the game clock has held steps of this frame back.
+    holds_steps: Cell<bool>,
     next_index: Cell<ClockIndex>,
     /// Called when a clock is made to run faster.
     on_quicker: OnceCell<Box<dyn Fn()>>,
@@ -95,8 +103,11 @@ impl FrameClock {
             real_ns: Cell::new(0),
             real_delta_ns: Cell::new(0),
             fixed_ns: Cell::new(0),
+            fixed_moved_ns: Cell::new(0),
+            fixed_moves: Cell::new(0),
             delta_ns: Cell::new(0),
             scale: Cell::new(1.0),
+            step_scale: Cell::new(1.0),
             unscaled_delta_ns: Cell::new(0),
             fixed_delta_ns,
             step_ns: Cell::new(fixed_delta_ns),
@@ -104,6 +115,7 @@ impl FrameClock {
             in_fixed_step: Cell::new(false),
             most_steps: max_delta_ns.div_ceil(fixed_delta_ns),
             steps_left: Cell::new(0),
+            holds_steps: Cell::new(false),
             next_index: Cell::new(ClockIndex::FIRST_CHILD),
             on_quicker: OnceCell::new(),
             has_view: Cell::new(false),
@@ -114,16 +126,29 @@ impl FrameClock {
     /// Begins a frame. Returns how much of the dt exceeds `max_delta`.
     pub(crate) fn begin_frame(&self, dt: Step) -> u64 {
         let counted_ns = dt.ns.min(self.max_delta_ns);
+        let held = self.take_held_steps();
         self.advance(dt.ns, counted_ns);
-        self.steps_left.set(self.most_steps);
+        self.steps_left.set(self.most_steps.saturating_add(held));
         dt.ns - counted_ns
     }
 
     /// Begins a frame of a host that passes the step of the game clock too, and
     /// limits the number of fixed steps itself.
     pub(crate) fn begin_frame_with(&self, dt: Step, game_dt: Step) {
+        self.holds_steps.set(false);
         self.advance(dt.ns, game_dt.ns);
         self.steps_left.set(u64::MAX);
+    }
+
+    /// How many steps of the frame that ends now were held back by a pause of the
+    /// game clock. They follow in a later frame, beside its own.
+    fn take_held_steps(&self) -> u64 {
+        if self.holds_steps.replace(false) {
+            let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
+            self.steps_left.get().min(behind_ns / self.fixed_delta_ns)
+        } else {
+            0
+        }
     }
 
     fn advance(&self, dt_ns: u64, counted_ns: u64) {
@@ -146,22 +171,39 @@ impl FrameClock {
         let left = self.steps_left.get();
         let next = self.fixed_ns.get().checked_add(self.fixed_delta_ns);
         let next = next.filter(|&next| next <= self.game_ns.get() && left > 0);
-        self.in_fixed_step.set(next.is_some());
-        if let Some(next) = next {
-            self.fixed_ns.set(next);
-            self.step_ns.set(self.fixed_delta_ns);
+        let begins = next.is_some() && !self.gear.is_paused();
+        if begins {
             self.steps_left.set(left - 1);
+            self.begin_step(self.fixed_delta_ns);
+        } else {
+            self.holds_steps.set(next.is_some());
+            self.in_fixed_step.set(false);
         }
-        next.is_some()
+        begins
     }
 
     /// Advances the fixed clock by a step of the length that the host passes, at
     /// any reading of the game clock.
     pub(crate) fn begin_fixed_step_of(&self, step: Step) {
-        self.fixed_ns
-            .set(self.fixed_ns.get().saturating_add(step.ns));
-        self.step_ns.set(step.ns);
+        self.begin_step(step.ns);
+    }
+
+    fn begin_step(&self, step_ns: u64) {
+        self.move_fixed_to(self.fixed_ns.get().saturating_add(step_ns));
+        self.step_ns.set(step_ns);
+        self.step_scale.set(self.gear.factor());
         self.in_fixed_step.set(true);
+    }
+
+    fn move_fixed_to(&self, fixed_ns: u64) {
+        let moved_ns = fixed_ns - self.fixed_ns.replace(fixed_ns);
+        self.fixed_moved_ns.set(moved_ns);
+        self.fixed_moves.set(self.fixed_moves.get() + 1);
+    }
+
+    /// Whether a pause of the game clock holds back steps that are due.
+    pub(crate) fn holds_steps(&self) -> bool {
+        self.holds_steps.get()
     }
 
     /// Ends the fixed steps until the next one begins.
@@ -174,11 +216,13 @@ impl FrameClock {
     pub(crate) fn drop_fixed_steps(&self) -> u64 {
         let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
         let dropped_ns = behind_ns - behind_ns % self.fixed_delta_ns;
-        self.fixed_ns.set(self.fixed_ns.get() + dropped_ns);
+        if dropped_ns > 0 {
+            self.move_fixed_to(self.fixed_ns.get() + dropped_ns);
+        }
         dropped_ns
     }
 
-    /// Notes that the host runs `phase`. The game clock reads fixed time in
+    /// Notes that the host runs `phase`. Clocks read stepped time in
     /// `FixedUpdate`, and in custom phases that are run inside a step, but in no
     /// other phase.
     pub(crate) fn enter_phase(&self, phase: Phase) {
@@ -223,12 +267,25 @@ impl FrameClock {
         self.game_ns.get()
     }
 
-    /// The game clock of the frame, as its children read it.
-    pub(super) fn game_reading(&self) -> Reading {
+    /// The game clock at this pace, as its children read it.
+    pub(super) fn game_reading(&self, pace: Pace) -> Reading {
+        let (now_ns, delta_ns) = match pace {
+            Pace::Frames => (&self.game_ns, &self.delta_ns),
+            Pace::Steps => (&self.fixed_ns, &self.fixed_moved_ns),
+        };
         Reading {
-            now_ns: self.game_ns.get(),
-            delta_ns: self.delta_ns.get(),
+            now_ns: now_ns.get(),
+            delta_ns: delta_ns.get(),
             scale: 1.0,
+        }
+    }
+
+    /// A number that changes whenever readings at this pace may change.
+    #[inline]
+    pub(super) fn turn(&self, pace: Pace) -> u64 {
+        match pace {
+            Pace::Frames => self.frame.get(),
+            Pace::Steps => self.fixed_moves.get(),
         }
     }
 
@@ -252,9 +309,28 @@ impl FrameClock {
     }
 
     /// The game clock's scale in this frame: 0 while paused.
+    pub(super) fn frame_scale(&self) -> f64 {
+        self.scale.get()
+    }
+
+    /// The game clock's scale in this frame, or in the fixed step under way.
     #[inline]
     pub(super) fn scale(&self) -> f64 {
-        self.scale.get()
+        if self.in_fixed_step.get() {
+            self.step_scale.get()
+        } else {
+            self.scale.get()
+        }
+    }
+
+    /// The pace at which clocks below the game clock are read now.
+    #[inline]
+    pub(super) fn pace(&self) -> Pace {
+        if self.in_fixed_step.get() {
+            Pace::Steps
+        } else {
+            Pace::Frames
+        }
     }
 
     /// How far the fixed steps have advanced.
@@ -285,8 +361,12 @@ impl FrameClock {
     }
 
     /// The dt after which a fixed step is at or past `deadline_ns`, if further
-    /// steps are as long as the latest. `None` if the game clock stands still.
+    /// steps are as long as the latest. `None` if the game clock stands still: while
+    /// it is paused, not even the steps that are due begin.
     pub(crate) fn dt_until_step_at(&self, deadline_ns: u64) -> Option<u64> {
+        if self.gear.is_paused() {
+            return None;
+        }
         let ahead_ns = deadline_ns.saturating_sub(self.fixed_ns.get());
         // Steps of length zero would never reach it.
         let step_ns = self.step_ns.get().max(1);
@@ -318,12 +398,10 @@ impl FrameClock {
         }
     }
 
-    /// Sets or removes the view on another clock than the game clock. Returns the
-    /// previous view.
-    pub(crate) fn set_view(&self, view: Option<View>) -> Option<View> {
-        let had_view = self.has_view.replace(view.is_some());
-        let had = self.view.replace(view.unwrap_or_default());
-        had_view.then_some(had)
+    /// Sets or removes the view on another clock than the game clock.
+    pub(crate) fn set_view(&self, view: Option<View>) {
+        self.has_view.set(view.is_some());
+        self.view.set(view.unwrap_or_default());
     }
 
     /// Whether the time reads as on another clock than the game clock.
@@ -349,11 +427,7 @@ impl FrameClock {
         } else {
             self.game_ns()
         };
-        let scale = if has_view {
-            view.scale
-        } else {
-            self.scale.get()
-        };
+        let scale = if has_view { view.scale } else { self.scale() };
         Time {
             delta: Duration::from_nanos(delta_ns),
             elapsed: Duration::from_nanos(elapsed_ns),
@@ -372,7 +446,7 @@ impl FrameClock {
             unscaled_elapsed: Duration::from_nanos(self.real_ns.get()),
             fixed_delta: Duration::from_nanos(self.step_ns.get()),
             fixed_elapsed: Duration::from_nanos(self.fixed_ns.get()),
-            scale: self.scale.get(),
+            scale: self.scale(),
             phase,
         }
     }

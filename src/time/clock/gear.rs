@@ -10,8 +10,8 @@ use super::rate::Rate;
 /// `anchor + (source - source's anchor) * rate`.
 ///
 /// The product is rounded once, not in each frame, so errors do not add up. A
-/// change of the rate moves the anchor to the readings of this frame. So these
-/// readings do not change, and later ones continue from there.
+/// change of the rate moves the anchor to the present readings. So these do not
+/// change, and later ones continue from there.
 #[derive(Debug)]
 pub(super) struct Gear {
     source_anchor_ns: Cell<u64>,
@@ -41,7 +41,7 @@ impl Gear {
         self.paused.get()
     }
 
-    /// How fast the clock runs from the next frame on: 0 while paused.
+    /// How fast the clock runs from the next frame or step on: 0 while paused.
     pub(super) fn factor(&self) -> f64 {
         if self.paused.get() {
             0.0
@@ -57,6 +57,18 @@ impl Gear {
         let passed_ns = source_ns - self.source_anchor_ns.get();
         let scaled_ns = self.rate.get().apply(passed_ns);
         self.anchor_ns.get().saturating_add(scaled_ns)
+    }
+
+    /// The reading of the clock when its source reads `source_ns`, at the present
+    /// rate, even before the anchor.
+    pub(super) fn reading_near(&self, source_ns: u64) -> u64 {
+        match self.source_anchor_ns.get().checked_sub(source_ns) {
+            Some(before_ns) => {
+                let scaled_ns = self.rate.get().apply(before_ns);
+                self.anchor_ns.get().saturating_sub(scaled_ns)
+            }
+            None => self.reading_at(source_ns),
+        }
     }
 
     /// The least reading of the source at which the clock reads `ns` or more.

@@ -21,11 +21,11 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub(crate) use frame::{FrameClock, Step, View};
+pub(crate) use frame::{FrameClock, Step};
 use gear::Gear;
 pub(crate) use index::ClockIndex;
-use state::Reading;
 pub(crate) use state::{AwaitedClock, ClockState};
+use state::{Pace, Reading};
 
 /// A clock that can be slowed down, sped up and paused.
 ///
@@ -162,12 +162,11 @@ impl Clock {
         if !scale.is_finite() || scale < 0.0 {
             bad_scale(scale);
         }
-        let Some(gear) = self.0.gear() else {
+        if self.0.gear().is_none() {
             not_on_realtime("set_scale");
-        };
+        }
         let scale = scale + 0.0; // no minus zero
-        self.0
-            .shift(gear, |gear, at_ns| gear.set_scale(scale, at_ns));
+        self.0.shift(|gear, at_ns| gear.set_scale(scale, at_ns));
     }
 
     /// The scale that was set last, relative to the parent, whether paused or not.
@@ -194,24 +193,22 @@ impl Clock {
     /// [`child`](Clock::child) of it instead.
     #[track_caller]
     pub fn pause(&self) -> bool {
-        let Some(gear) = self.0.gear() else {
+        if self.0.gear().is_none() {
             not_on_realtime("pause");
-        };
-        self.set_paused(gear, true)
+        }
+        self.set_paused(true)
     }
 
     /// Resumes the clock from the next frame on. It does not run while a parent is
     /// paused. Returns `false` if it was not paused.
     pub fn resume(&self) -> bool {
-        let gear = self.0.gear();
-        gear.is_some_and(|gear| self.set_paused(gear, false))
+        self.set_paused(false)
     }
 
-    fn set_paused(&self, gear: &Gear, paused: bool) -> bool {
-        let changed = gear.is_paused() != paused;
+    fn set_paused(&self, paused: bool) -> bool {
+        let changed = self.is_paused() != paused;
         if changed {
-            self.0
-                .shift(gear, |gear, at_ns| gear.set_paused(paused, at_ns));
+            self.0.shift(|gear, at_ns| gear.set_paused(paused, at_ns));
         }
         changed
     }

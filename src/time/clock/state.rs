@@ -15,8 +15,14 @@ use super::rate::Rate;
 
 /// The game clock, realtime, or a clock that follows one of them.
 ///
-/// Nothing is computed when a frame begins. The first reading in a frame
+/// Nothing is computed when a frame or a step begins. The first reading in it
 /// computes it. So a clock that is not read costs nothing.
+///
+/// A clock below the game clock has two times. *Frame time* moves when a frame
+/// begins, *stepped time* when a fixed step begins, by the share of the step. Each
+/// has a gear of its own. A change of scale moves the anchors of both to their
+/// present readings, so it shows in frame time from the next frame on, and in
+/// stepped time from the next step on. A clock below realtime has frame time only.
 pub(crate) struct ClockState {
     index: ClockIndex,
     frames: Rc<FrameClock>,
@@ -33,15 +39,32 @@ enum Role {
 
 struct Child {
     parent: Rc<ClockState>,
-    gear: Gear,
-    /// The frame of `reading`.
-    read_in: Cell<u64>,
-    reading: Cell<Reading>,
+    is_below_realtime: bool,
+    in_frames: Course,
+    /// Not used below realtime.
+    in_steps: Course,
     /// The next clock to read, while a chain of clocks is read from the top.
     below: Cell<Option<Rc<ClockState>>>,
 }
 
-/// The reading of a clock in a frame, outside of fixed steps.
+/// One of the two times of a clock.
+struct Course {
+    gear: Gear,
+    /// The frame or step of `reading`.
+    read_in: Cell<u64>,
+    reading: Cell<Reading>,
+}
+
+/// Which of its two times a clock reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Frame time.
+    Frames,
+    /// Stepped time. The game clock's is fixed time.
+    Steps,
+}
+
+/// The reading of a clock in a frame or in a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     pub(crate) now_ns: u64,
@@ -71,16 +94,11 @@ impl ClockState {
 
     pub(super) fn child(parent: &Rc<ClockState>) -> Self {
         let frames = parent.frames.clone();
-        let source = parent.reading();
         let child = Child {
             parent: parent.clone(),
-            gear: Gear::new(source.now_ns),
-            read_in: Cell::new(frames.frame()),
-            reading: Cell::new(Reading {
-                now_ns: 0,
-                delta_ns: 0,
-                scale: source.scale,
-            }),
+            is_below_realtime: parent.is_below_realtime(),
+            in_frames: Course::new(parent, Pace::Frames),
+            in_steps: Course::new(parent, Pace::Steps),
             below: Cell::new(None),
         };
         ClockState {
@@ -116,35 +134,67 @@ impl ClockState {
         self.waits.get() > 0
     }
 
-    /// The reading of the clock in this frame.
+    /// What the clock reads in frame time.
     #[inline]
-    pub(crate) fn reading(self: &Rc<Self>) -> Reading {
+    pub(crate) fn frame_ns(self: &Rc<Self>) -> u64 {
+        self.reading(Pace::Frames).now_ns
+    }
+
+    /// What the clock reads in stepped time: as of the end of the latest fixed
+    /// step. Below realtime, that of the frame.
+    #[inline]
+    pub(crate) fn stepped_ns(self: &Rc<Self>) -> u64 {
+        self.reading(Pace::Steps).now_ns
+    }
+
+    /// The stepped time at which something begins now. Between two steps, that is
+    /// the reading of the latest step and the rest of the frame at the present
+    /// scale.
+    pub(crate) fn stepped_begin_ns(self: &Rc<Self>) -> u64 {
+        if self.frames.pace() == Pace::Steps || self.is_below_realtime() {
+            return self.stepped_ns();
+        }
+        let (mut gears, mut clock) = (Vec::new(), self);
+        while let Role::Child(child) = &clock.role {
+            gears.push(&child.in_steps.gear);
+            clock = &child.parent;
+        }
+        // Steps that the host begins itself may be ahead of the frame.
+        let top_ns = self.frames.frame_game_ns();
+        let near = |source_ns, gear: &&Gear| gear.reading_near(source_ns);
+        gears.iter().rev().fold(top_ns, near)
+    }
+
+    #[inline]
+    fn reading(self: &Rc<Self>, pace: Pace) -> Reading {
         match &self.role {
-            Role::Game => self.frames.game_reading(),
+            Role::Game => self.frames.game_reading(pace),
             Role::Realtime => self.frames.real_reading(),
             Role::Child(child) => {
-                if child.read_in.get() != self.frames.frame() {
-                    self.read();
+                let pace = child.pace(pace);
+                let course = child.course(pace);
+                if course.read_in.get() != self.frames.turn(pace) {
+                    self.read(pace);
                 }
-                child.reading.get()
+                course.reading.get()
             }
         }
     }
 
-    /// Reads the clock, and those above it that have not been read in this frame.
-    /// Without recursion, since a chain may be of any length.
+    /// Reads the clock, and those above it that have not been read in this frame or
+    /// step. Without recursion, since a chain may be of any length.
     #[cold]
-    fn read(self: &Rc<Self>) {
-        let frame = self.frames.frame();
+    fn read(self: &Rc<Self>, pace: Pace) {
+        let turn = self.frames.turn(pace);
         let mut clock = self.clone();
-        while let Some(parent) = clock.parent_before(frame).cloned() {
+        while let Some(parent) = clock.parent_before(turn, pace).cloned() {
             if let Role::Child(child) = &parent.role {
                 child.below.set(Some(clock));
             }
             clock = parent;
         }
         while let Role::Child(child) = &clock.role {
-            child.follow(frame);
+            child.follow(turn, pace);
             match child.below.take() {
                 Some(below) => clock = below,
                 None => return,
@@ -152,49 +202,42 @@ impl ClockState {
         }
     }
 
-    /// The parent, if it has to be read in `frame` first.
-    fn parent_before(&self, frame: u64) -> Option<&Rc<ClockState>> {
+    /// The parent, if it has to be read first.
+    fn parent_before(&self, turn: u64, pace: Pace) -> Option<&Rc<ClockState>> {
         let Role::Child(Child { parent, .. }) = &self.role else {
             return None;
         };
         let Role::Child(child) = &parent.role else {
             return None;
         };
-        (child.read_in.get() != frame).then_some(parent)
+        (child.course(pace).read_in.get() != turn).then_some(parent)
     }
 
-    /// The present reading. Inside a fixed step, the game clock reads the time of
-    /// the step.
+    /// The present reading: in stepped time inside a fixed step.
     pub(super) fn now_ns(self: &Rc<Self>) -> u64 {
-        match self.role {
-            Role::Game => self.frames.game_ns(),
-            Role::Realtime | Role::Child(_) => self.reading().now_ns,
+        self.reading(self.frames.pace()).now_ns
+    }
+
+    /// How far the clock advanced in this frame. Inside a fixed step, in the step.
+    pub(super) fn delta_ns(self: &Rc<Self>) -> u64 {
+        match (&self.role, self.frames.fixed_step_ns()) {
+            (Role::Game, Some(step_ns)) => step_ns,
+            (_, Some(step_ns)) if self.is_below_realtime() => {
+                // How long the step lasts in realtime. If the game clock stands still,
+                // the host may begin a step even so: it then lasts its own length.
+                let scale = self.frames.frame_scale();
+                let rate = if scale > 0.0 { 1.0 / scale } else { 1.0 };
+                let top_ns = Rate::new(rate.min(f64::MAX)).apply(step_ns);
+                Rate::new(self.reading(Pace::Frames).scale).apply(top_ns)
+            }
+            _ => self.reading(self.frames.pace()).delta_ns,
         }
     }
 
-    /// How far the clock advanced in this frame. Inside a fixed step, its share of
-    /// the step.
-    pub(super) fn delta_ns(self: &Rc<Self>) -> u64 {
-        let reading = self.reading();
-        let Some(step_ns) = self.frames.fixed_step_ns() else {
-            return reading.delta_ns;
-        };
-        let top_ns = if self.is_below_realtime() {
-            // How long the step lasts in realtime. If the game clock stands still,
-            // the host may begin a step even so: it then lasts its own length.
-            let scale = self.frames.scale();
-            let rate = if scale > 0.0 { 1.0 / scale } else { 1.0 };
-            Rate::new(rate.min(f64::MAX)).apply(step_ns)
-        } else {
-            step_ns
-        };
-        Rate::new(reading.scale).apply(top_ns)
-    }
-
-    /// How fast the clock runs in this frame, relative to the dt that its top clock
-    /// counts.
+    /// How fast the clock runs in this frame or step, relative to the dt that its
+    /// top clock counts.
     pub(super) fn effective_scale(self: &Rc<Self>) -> f64 {
-        let scale = self.reading().scale;
+        let scale = self.reading(self.frames.pace()).scale;
         if self.is_below_realtime() {
             scale
         } else {
@@ -204,11 +247,11 @@ impl ClockState {
 
     /// Whether the clock is realtime or follows realtime, and not the game clock.
     fn is_below_realtime(&self) -> bool {
-        let mut clock = self;
-        while let Role::Child(child) = &clock.role {
-            clock = &child.parent;
+        match &self.role {
+            Role::Game => false,
+            Role::Realtime => true,
+            Role::Child(child) => child.is_below_realtime,
         }
-        matches!(clock.role, Role::Realtime)
     }
 
     /// The view of the time on this clock.
@@ -220,18 +263,38 @@ impl ClockState {
         }
     }
 
-    /// The dt after which the clock reads `deadline_ns`. `None` if it stands still.
+    /// The dt after which the clock reads `deadline_ns` in frame time. `None` if it
+    /// stands still.
     pub(crate) fn dt_until(&self, deadline_ns: u64) -> Option<u64> {
-        let mut clock = self;
-        let mut due_ns = deadline_ns;
+        let due_ns = self.top_at(deadline_ns, Pace::Frames)?;
+        if self.is_below_realtime() {
+            Some(self.frames.dt_until_real_at(due_ns))
+        } else {
+            self.frames.dt_until_game_at(due_ns)
+        }
+    }
+
+    /// The dt after which a fixed step finds the clock at or past `deadline_ns`.
+    /// `None` if it stands still.
+    pub(crate) fn dt_until_step_at(&self, deadline_ns: u64) -> Option<u64> {
+        if self.is_below_realtime() {
+            let dt = self.dt_until(deadline_ns)?;
+            Some(dt.max(self.frames.dt_until_step_at(0)?))
+        } else {
+            let due_ns = self.top_at(deadline_ns, Pace::Steps)?;
+            self.frames.dt_until_step_at(due_ns)
+        }
+    }
+
+    /// What the clock at the top reads when this one reads `ns`. `None` if a clock
+    /// between them stands still.
+    fn top_at(&self, ns: u64, pace: Pace) -> Option<u64> {
+        let (mut clock, mut ns) = (self, ns);
         while let Role::Child(child) = &clock.role {
-            due_ns = child.gear.source_at(due_ns)?;
+            ns = child.course(pace).gear.source_at(ns)?;
             clock = &child.parent;
         }
-        match clock.role {
-            Role::Realtime => Some(self.frames.dt_until_real_at(due_ns)),
-            _ => self.frames.dt_until_game_at(due_ns),
-        }
+        Some(ns)
     }
 
     /// The gear from the clock's parent. `None` for realtime, which cannot be
@@ -240,46 +303,84 @@ impl ClockState {
         match &self.role {
             Role::Game => Some(self.frames.gear()),
             Role::Realtime => None,
-            Role::Child(child) => Some(&child.gear),
+            Role::Child(child) => Some(&child.in_frames.gear),
         }
     }
 
-    /// Changes the clock's gear, which must be `gear`. If the clock then runs
-    /// faster, notes that.
-    pub(super) fn shift(self: &Rc<Self>, gear: &Gear, change: impl FnOnce(&Gear, u64)) {
-        let before = gear.factor();
-        change(gear, self.settle());
-        if gear.factor() > before {
-            self.frames.tell_quicker();
-        }
-    }
-
-    /// Computes the reading of this frame while the gear is unchanged. Returns the
-    /// reading of the gear's source.
-    fn settle(self: &Rc<Self>) -> u64 {
-        self.reading();
+    /// Changes the gears of the clock. If the clock then runs faster, notes that.
+    pub(super) fn shift(self: &Rc<Self>, change: impl Fn(&Gear, u64)) {
+        let factor = || self.gear().map_or(1.0, Gear::factor);
+        let before = factor();
         match &self.role {
-            Role::Game => self.frames.source_ns(),
-            Role::Realtime => self.frames.real_ns(),
-            Role::Child(child) => child.parent.reading().now_ns,
+            Role::Game => change(self.frames.gear(), self.frames.source_ns()),
+            Role::Realtime => {}
+            Role::Child(child) => {
+                for pace in [Pace::Frames, Pace::Steps] {
+                    // Computes the present reading while the gear is unchanged.
+                    self.reading(pace);
+                    let source_ns = child.parent.reading(pace).now_ns;
+                    change(&child.course(pace).gear, source_ns);
+                }
+            }
+        }
+        if factor() > before {
+            self.frames.tell_quicker();
         }
     }
 }
 
 impl Child {
+    fn course(&self, pace: Pace) -> &Course {
+        match pace {
+            Pace::Frames => &self.in_frames,
+            Pace::Steps => &self.in_steps,
+        }
+    }
+
+    /// The pace at which the clock is read if `pace` is asked for.
+    #[inline]
+    fn pace(&self, pace: Pace) -> Pace {
+        if self.is_below_realtime {
+            Pace::Frames
+        } else {
+            pace
+        }
+    }
+
     /// Computes the reading from that of the parent, which has been read.
-    fn follow(&self, frame: u64) {
-        let source = self.parent.reading();
-        let now_ns = self.gear.reading_at(source.now_ns);
-        // The rate last changed in an earlier frame, so it holds for all of this
-        // frame.
-        let before_ns = self.gear.reading_at(source.now_ns - source.delta_ns);
-        self.read_in.set(frame);
-        self.reading.set(Reading {
+    fn follow(&self, turn: u64, pace: Pace) {
+        let source = self.parent.reading(pace);
+        let Course {
+            gear,
+            read_in,
+            reading,
+        } = self.course(pace);
+        let now_ns = gear.reading_at(source.now_ns);
+        // The rate last changed in an earlier frame or step, so it holds for all of
+        // this one.
+        let before_ns = gear.reading_at(source.now_ns - source.delta_ns);
+        read_in.set(turn);
+        reading.set(Reading {
             now_ns,
             delta_ns: now_ns - before_ns,
-            scale: multiply(source.scale, self.gear.factor()),
+            scale: multiply(source.scale, gear.factor()),
         });
+    }
+}
+
+impl Course {
+    /// A time that begins at zero, when the parent reads what it reads now.
+    fn new(parent: &Rc<ClockState>, pace: Pace) -> Self {
+        let source = parent.reading(pace);
+        Course {
+            gear: Gear::new(source.now_ns),
+            read_in: Cell::new(parent.frames.turn(pace)),
+            reading: Cell::new(Reading {
+                now_ns: 0,
+                delta_ns: 0,
+                scale: source.scale,
+            }),
+        }
     }
 }
 

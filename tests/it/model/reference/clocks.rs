@@ -15,7 +15,10 @@ const MOST: u64 = 500_000_000;
 pub(super) struct Clocks {
     pub(super) frame: u64,
     pub(super) fixed: u64,
-    steps_of_frame: u64,
+    /// How many more steps this frame may have.
+    steps_left: u64,
+    /// A pause of the game clock holds back steps that are due.
+    holds_steps: bool,
     /// A fixed step is under way.
     in_step: bool,
     unlimited: bool,
@@ -29,6 +32,8 @@ struct Clock {
     quarters: u64,
     paused: bool,
     now: u64,
+    /// What it reads in fixed steps, if it is below the game clock.
+    stepped: u64,
     /// How far it went in this frame.
     delta: u64,
 }
@@ -38,7 +43,8 @@ impl Clocks {
         Clocks {
             frame: 0,
             fixed: 0,
-            steps_of_frame: 0,
+            steps_left: 0,
+            holds_steps: false,
             in_step: false,
             unlimited: settings.unlimited,
             clocks: vec![Clock::new(None), Clock::new(None)],
@@ -53,7 +59,7 @@ impl Clocks {
         };
         let cut = if self.unlimited { dt } else { dt.min(MOST) };
         self.frame += 1;
-        self.steps_of_frame = 0;
+        self.steps_left = MOST.div_ceil(STEP) + self.held_steps();
         self.in_step = false;
         for at in 0..self.clocks.len() {
             let base = match (at, self.clocks[at].above) {
@@ -62,32 +68,67 @@ impl Clocks {
                 (_, Some(above)) => self.clocks[above].delta,
             };
             let clock = &mut self.clocks[at];
-            clock.delta = if clock.paused {
-                0
-            } else {
-                let quarters = base * clock.quarters;
-                assert!(quarters % 4 == 0, "no program needs to round");
-                quarters / 4
-            };
+            clock.delta = clock.share_of(base);
             clock.now += clock.delta;
+        }
+    }
+
+    /// The steps of the last frame that a pause has held back.
+    fn held_steps(&mut self) -> u64 {
+        let due = (self.clocks[GAME].now - self.fixed) / STEP;
+        if std::mem::take(&mut self.holds_steps) {
+            due.min(self.steps_left)
+        } else {
+            0
         }
     }
 
     pub(super) fn begin_fixed_step(&mut self) -> bool {
         let game = self.clocks[GAME].now;
-        self.in_step = self.fixed + STEP <= game;
-        if !self.in_step {
+        self.in_step = false;
+        self.holds_steps = false;
+        if self.fixed + STEP > game {
             return false;
         }
-        if !self.unlimited && self.steps_of_frame >= MOST.div_ceil(STEP) {
+        if self.unlimited {
+            self.steps_left = u64::MAX;
+        }
+        if self.steps_left == 0 {
             // The steps that the frame has no room for are dropped.
-            self.fixed += (game - self.fixed) / STEP * STEP;
-            self.in_step = false;
+            self.move_fixed((game - self.fixed) / STEP * STEP);
             return false;
         }
-        self.steps_of_frame += 1;
-        self.fixed += STEP;
+        if self.clocks[GAME].paused {
+            self.holds_steps = true;
+            return false;
+        }
+        self.in_step = true;
+        self.steps_left -= 1;
+        self.move_fixed(STEP);
         true
+    }
+
+    /// Each clock below the game clock moves by its share, by the scales of now.
+    fn move_fixed(&mut self, by: u64) {
+        self.fixed += by;
+        for at in 0..self.clocks.len() {
+            let share = self.share(at, by);
+            self.clocks[at].stepped += share;
+        }
+    }
+
+    /// The share of a clock in a length of fixed time.
+    fn share(&self, clock: usize, of: u64) -> u64 {
+        let clock = &self.clocks[clock];
+        match clock.above {
+            Some(above) => clock.share_of(self.share(above, of)),
+            None => of,
+        }
+    }
+
+    fn is_below_game(&self, clock: usize) -> bool {
+        let above = self.clocks[clock].above;
+        above.is_some_and(|above| above == GAME || self.is_below_game(above))
     }
 
     /// A run of a named phase other than the fixed one ends the step. One of the
@@ -98,22 +139,42 @@ impl Clocks {
         }
     }
 
-    /// What a clock reads in the code of scripts and hosts, and to timers of the
-    /// run.
+    /// What a clock reads in the code of scripts and hosts.
     pub(super) fn read(&self, clock: usize, run: Option<Phase>) -> u64 {
-        if clock == GAME && (self.in_step || run == Some(Phase::FixedUpdate)) {
-            self.fixed
+        if self.in_step || run == Some(Phase::FixedUpdate) {
+            self.of_timers(clock, Phase::FixedUpdate)
         } else {
             self.clocks[clock].now
         }
     }
 
-    /// What a pause of a timer in `phase` is measured by.
-    pub(super) fn of_timers(&self, clock: usize, phase: Phase) -> u64 {
-        if clock == GAME && phase == Phase::FixedUpdate {
-            self.fixed
+    /// What a clock reads to a timer in `phase`, in a run of `run`.
+    pub(super) fn read_for(&self, clock: usize, phase: Phase, run: Option<Phase>) -> u64 {
+        if clock == GAME {
+            self.read(clock, run)
         } else {
-            self.clocks[clock].now
+            self.of_timers(clock, phase)
+        }
+    }
+
+    /// From where a timer in `phase` counts that begins now: on fixed steps, but
+    /// between two of them, from the last one and the rest of the frame.
+    pub(super) fn begin_for(&self, clock: usize, phase: Phase, run: Option<Phase>) -> u64 {
+        let now = self.read_for(clock, phase, run);
+        if phase == Phase::FixedUpdate && self.is_below_game(clock) && !self.in_step {
+            now + self.share(clock, self.clocks[GAME].now - self.fixed)
+        } else {
+            now
+        }
+    }
+
+    /// What a pause of a timer in `phase` is measured by: stepped time in the fixed
+    /// phase, else frame time.
+    pub(super) fn of_timers(&self, clock: usize, phase: Phase) -> u64 {
+        match phase {
+            Phase::FixedUpdate if clock == GAME => self.fixed,
+            Phase::FixedUpdate if self.is_below_game(clock) => self.clocks[clock].stepped,
+            _ => self.clocks[clock].now,
         }
     }
 
@@ -138,7 +199,17 @@ impl Clock {
             quarters: 4,
             paused: false,
             now: 0,
+            stepped: 0,
             delta: 0,
         }
+    }
+
+    fn share_of(&self, length: u64) -> u64 {
+        if self.paused {
+            return 0;
+        }
+        let quarters = length * self.quarters;
+        assert!(quarters % 4 == 0, "no program needs to round");
+        quarters / 4
     }
 }

@@ -24,7 +24,8 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
 
 /// Whether a wait that has been ready is so by a run of `phase` that begins now.
 pub(super) fn stays_ready(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
-    let is_past = |timer: &Timer| clocks.read(timer.clock, Some(phase)) >= wait.was_due;
+    let now = |timer: &Timer| clocks.read_for(timer.clock, phase, Some(phase));
+    let is_past = |timer: &Timer| now(timer) >= wait.was_due;
     match &wait.kind {
         Kind::Timer(timer) if wait.phase == phase => TIMERS_STAY_READY || is_past(timer),
         Kind::Timer(_) => wait.stays_ready,
@@ -39,7 +40,7 @@ fn is_later(wait: &Wait, clocks: &Clocks) -> bool {
 }
 
 fn is_reached(timer: &Timer, phase: Phase, clocks: &Clocks) -> bool {
-    let now = clocks.read(timer.clock, Some(phase));
+    let now = clocks.read_for(timer.clock, phase, Some(phase));
     if timer.paused_at.is_some() && !TIMERS_FALL_DUE_IN_PAUSES {
         return false;
     }

@@ -113,10 +113,10 @@ fn share(timer: Timer, now: u64, length: Length) -> f32 {
 /// wait for no time.
 pub(super) async fn interval(core: Rc<Core>, phase: Phase, period: u64, count: usize) -> Got {
     let mut all = Vec::new();
-    let first = core.timer(None, Length::Nanos(period));
+    let first = core.timer(None, Length::Nanos(period), phase);
     let mut due = first.deadline.expect("it is finite");
     for _ in 0..count {
-        let now = core.timer(None, Length::Nanos(0));
+        let now = core.timer(None, Length::Nanos(0), phase);
         let begun = now.deadline.expect("it is finite").max(due);
         let timer = Timer {
             deadline: Some(begun),

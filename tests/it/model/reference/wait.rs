@@ -80,7 +80,7 @@ impl Waiting {
             Phase::FixedUpdate => Some(Phase::FixedUpdate),
             _ => state.phase(),
         };
-        let now = state.clocks.read(timer.clock, phase);
+        let now = state.clocks.read_for(timer.clock, self.phase, phase);
         Some((timer, now))
     }
 }
@@ -105,8 +105,8 @@ impl Core {
             Plan::Condition => Kind::Again(None),
             Plan::InPhase => Kind::InPhase,
             Plan::Tick(timer) => Kind::Timer(timer),
-            Plan::Seconds(clock, length) => Kind::Timer(self.timer(clock, length)),
-            Plan::Animate(length) => Kind::Again(Some(self.timer(None, length))),
+            Plan::Seconds(clock, length) => Kind::Timer(self.timer(clock, length, phase)),
+            Plan::Animate(length) => Kind::Again(Some(self.timer(None, length, phase))),
             Plan::Join(of) => {
                 if self.outcome(of).0.is_some() {
                     return None;
@@ -150,12 +150,12 @@ impl Core {
         coroutine.is_some_and(|one| state.coroutines[one].waker.will_wake(cx.waker()))
     }
 
-    /// One that begins now, on a clock or on that of the coroutine.
-    pub(super) fn timer(&self, clock: Option<usize>, length: Length) -> Timer {
+    /// One in `phase` that begins now, on a clock or on that of the coroutine.
+    pub(super) fn timer(&self, clock: Option<usize>, length: Length, phase: Phase) -> Timer {
         let state = self.state.borrow();
         let coroutine = self.polling().expect("only coroutines wait");
         let clock = clock.unwrap_or(state.coroutines[coroutine].clock);
-        let now = state.clocks.read(clock, state.phase());
+        let now = state.clocks.begin_for(clock, phase, state.phase());
         let deadline = match length {
             Length::Nanos(length) => now.checked_add(length),
             Length::Negative => Some(now),
