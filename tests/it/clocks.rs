@@ -43,6 +43,8 @@ mod table;
 
 mod fixed_steps;
 
+mod pauses_in_steps;
+
 mod numbers;
 
 mod deadlines;

@@ -199,6 +199,47 @@ fn what_is_left_shrinks_from_frame_to_frame() {
 }
 
 #[test]
+fn the_deadline_of_a_timer_is_the_reading_at_which_it_is_due_also_when_that_is_over() {
+    let mut executor = in_quarters();
+    let id = executor.start(wait_seconds(1)).id();
+    let fixed = wait_seconds(1).in_phase(Phase::FixedUpdate);
+    let fixed = executor.start(fixed).id();
+    executor.run_frame(0.75);
+    executor.begin_frame(0.75);
+    assert_eq!(says(&executor.snapshot(), id), "0ns, until 1s");
+    for _ in 0..3 {
+        // The host does not run the phase.
+        executor.begin_fixed_step();
+    }
+    assert_eq!(
+        says(&executor.snapshot(), fixed),
+        "0ns, until 1s of fixed time, in FixedUpdate"
+    );
+    // Also in a pause: one that was over before stays, one with time left moves.
+    let later = executor.start(wait_seconds(1)).id();
+    executor.pause(id);
+    executor.pause(later);
+    executor.begin_frame(0.5);
+    assert_eq!(says(&executor.snapshot(), id), "0ns, until 1s");
+    assert_eq!(says(&executor.snapshot(), later), "1s, until 3s");
+}
+
+#[test]
+fn a_timer_on_fixed_steps_counts_the_steps_of_its_clock() {
+    let mut executor = in_quarters();
+    let slow = executor.clock().child();
+    slow.set_scale(0.5);
+    let wait = slow.wait_seconds(1).in_phase(Phase::FixedUpdate);
+    let id = executor.start(wait).id();
+    executor.begin_frame(1);
+    executor.begin_fixed_step();
+    assert_eq!(
+        says(&executor.snapshot(), id),
+        "875ms, until 1s of clock 1, in FixedUpdate"
+    );
+}
+
+#[test]
 fn timers_can_be_read_as_numbers() {
     let mut executor = unclamped();
     let id = executor.start(wait_seconds_realtime(1.5)).id();

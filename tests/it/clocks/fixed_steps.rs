@@ -37,36 +37,36 @@ fn slow_motion_makes_fewer_of_them() {
 
 // docs/contract.md#stepped-changes
 #[test]
-fn a_change_in_a_step_leaves_the_others_of_its_frame_alone() {
-    let executor = steps_of(0.25);
-    let game = executor.clock();
-    let mut timeline = Timeline::with_executor(executor, 0.75);
-    timeline.row("steps", |mark| async move {
-        loop {
+fn a_scale_of_the_game_clock_set_in_a_step_leaves_the_others_of_its_frame_alone() {
+    for (scale, after) in [(0.5, ["F", "FF", "F"]), (0.0, ["-", "-", "-"])] {
+        let executor = steps_of(0.25);
+        let game = executor.clock();
+        let mut timeline = Timeline::with_executor(executor, 0.75);
+        timeline.row("steps", |mark| async move {
+            loop {
+                fixed_update().await;
+                mark.hit();
+            }
+        });
+        timeline.row("scale", |mark| async move {
             fixed_update().await;
             mark.hit();
-        }
-    });
-    timeline.row("pause", |mark| async move {
-        fixed_update().await;
-        mark.hit();
-        game.pause();
-        wait_frames(3).await;
-        mark.hit();
-        game.resume();
-    });
-    timeline.check(
-        "
-        frame 0 1   2 3 4 5
-        steps - FFF - - - FFF
-        pause - F   - - *
-        ",
-    );
+            game.set_scale(scale);
+        });
+        timeline.check(&format!(
+            "
+            frame 0 1   2   3   4
+            steps - FFF {:3} {:3} {:3}
+            scale - F
+            ",
+            after[0], after[1], after[2]
+        ));
+    }
 }
 
 // docs/contract.md#stepped-child-clocks
 #[test]
-fn in_one_the_game_clock_reads_fixed_time_and_a_child_that_of_the_frame() {
+fn in_one_the_game_clock_reads_fixed_time_and_a_child_its_share_of_the_steps() {
     let mut executor = steps_of(0.25);
     let game = executor.clock();
     let child = game.child();
@@ -74,12 +74,12 @@ fn in_one_the_game_clock_reads_fixed_time_and_a_child_that_of_the_frame() {
     executor.begin_frame(0.625);
     assert!(executor.begin_fixed_step());
     assert_eq!((game.now(), game.delta()), (millis(250), millis(250)));
-    // Its delta is its share of the step.
-    let share = Duration::from_micros(312_500);
-    assert_eq!((child.now(), child.delta()), (share, millis(125)));
+    assert_eq!((child.now(), child.delta()), (millis(125), millis(125)));
     assert!(executor.begin_fixed_step());
+    assert_eq!((child.now(), child.delta()), (millis(250), millis(125)));
     assert!(!executor.begin_fixed_step());
     assert_eq!((game.now(), game.delta()), (millis(625), millis(625)));
+    let share = Duration::from_micros(312_500);
     assert_eq!((child.now(), child.delta()), (share, share));
 }
 
@@ -99,7 +99,7 @@ fn the_delta_of_a_child_in_a_step_does_not_depend_on_the_game_clocks_scale() {
 
 // docs/contract.md#stepped-waits
 #[test]
-fn a_timer_of_a_child_in_the_fixed_phase_compares_with_the_frames_time() {
+fn a_timer_of_a_child_in_the_fixed_phase_counts_the_steps() {
     let executor = steps_of(0.25);
     let child = executor.clock().child();
     let mut timeline = Timeline::with_executor(executor, 0.625);
@@ -118,7 +118,7 @@ fn a_timer_of_a_child_in_the_fixed_phase_compares_with_the_frames_time() {
     timeline.check(
         "
         frame 0 1 2 3
-        child - F F F
+        child - - F F
         game  - - F F
         ",
     );

@@ -179,3 +179,53 @@ fn a_host_waker_whose_drop_panics_does_not_hold_up_the_end_of_the_executor() {
     assert_eq!(dropped.get(), 1);
     assert!(!remote.spawn(|| async {}));
 }
+
+#[test]
+fn a_wait_whose_first_poll_ended_in_a_panic_of_the_waker_is_due_when_it_would_have_been() {
+    type Made = fn(&Clock) -> LocalBoxFuture<'static, ()>;
+    let waits: [(&str, Made); 8] = [
+        ("own clock", |_| wait_seconds(1).boxed_local()),
+        ("child", |clock| clock.wait_seconds(1).boxed_local()),
+        ("point", |clock| clock.wait_until(1.5).boxed_local()),
+        ("on steps", |clock| {
+            let wait = clock.wait_seconds(1).in_phase(Phase::FixedUpdate);
+            wait.boxed_local()
+        }),
+        ("realtime", |_| wait_seconds_realtime(1).boxed_local()),
+        ("frames", |_| wait_frames(3).boxed_local()),
+        ("steps", |_| wait_steps(3).boxed_local()),
+        ("until", |_| {
+            let start = time().frame;
+            wait_until(move || time().frame == start + 3).boxed_local()
+        }),
+    ];
+    for (name, make) in waits {
+        let over = [false, true].map(|panics| {
+            let mut executor = unclamped();
+            let clock = executor.clock().child();
+            clock.set_scale(0.5);
+            let owner = executor.owner_on(&clock);
+            executor.run_frame(0.5);
+            let over = Rc::new(Cell::new(0));
+            let (tell, made) = (over.clone(), clock.clone());
+            owner.start(async move {
+                let mut wait = make(&made);
+                if panics {
+                    ARMED.set(Some(Act::Clone));
+                    let waker = waker_that_panics();
+                    let poll = || wait.as_mut().poll(&mut Context::from_waker(&waker));
+                    let poll = std::panic::AssertUnwindSafe(poll);
+                    assert!(std::panic::catch_unwind(poll).is_err());
+                }
+                wait.await;
+                tell.set(time().frame);
+            });
+            for _ in 0..12 {
+                executor.run_frame(0.5);
+            }
+            over.get()
+        });
+        assert!(over[0] > 2, "{name}: {over:?}");
+        assert_eq!(over[0], over[1], "{name}");
+    }
+}

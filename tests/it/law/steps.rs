@@ -124,7 +124,7 @@ fn what_is_named_after_frames_counts_frames() {
 }
 
 #[test]
-fn other_clocks_stand_still_between_the_steps_of_a_frame() {
+fn a_child_of_the_game_clock_moves_with_the_steps_and_realtime_with_the_frames() {
     let executor = in_quarters();
     let child = executor.clock().child();
     let of_child = move |seconds: f64| child.wait_seconds(seconds).in_phase(FIXED);
@@ -140,7 +140,7 @@ fn other_clocks_stand_still_between_the_steps_of_a_frame() {
         "
         frame       0 1   2   3   4
         child(0)    - FFF FFF FFF FFF
-        child(0.25) - F   F   F   F
+        child(0.25) - FFF FFF FFF FFF
         real(0)     - FFF FFF FFF FFF
         real(0.25)  - F   F   F   F
         real(1)     - -   F   -   F
