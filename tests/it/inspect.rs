@@ -17,7 +17,7 @@ use framestep::{
 };
 
 use crate::support::{forever, swallow, update, yield_now};
-use crate::timeline::unclamped;
+use crate::timeline::{in_quarters, unclamped};
 
 fn half_second_steps() -> Executor {
     Executor::builder().max_delta(10).fixed_delta(0.5).build()
@@ -220,8 +220,8 @@ fn the_deadline_of_a_timer_is_the_reading_at_which_it_is_due_also_when_that_is_o
     executor.pause(id);
     executor.pause(later);
     executor.begin_frame(0.5);
-    assert_eq!(says(&executor.snapshot(), id), "0ns, until 1s");
-    assert_eq!(says(&executor.snapshot(), later), "1s, until 3s");
+    assert_eq!(says(&executor.snapshot(), id), "paused: 0ns, until 1s");
+    assert_eq!(says(&executor.snapshot(), later), "paused: 1s, until 3s");
 }
 
 #[test]

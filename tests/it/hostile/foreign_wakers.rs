@@ -193,7 +193,7 @@ fn a_wait_whose_first_poll_ended_in_a_panic_of_the_waker_is_due_when_it_would_ha
         }),
         ("realtime", |_| wait_seconds_realtime(1).boxed_local()),
         ("frames", |_| wait_frames(3).boxed_local()),
-        ("steps", |_| wait_steps(3).boxed_local()),
+        ("steps", |_| wait_steps(60).boxed_local()),
         ("until", |_| {
             let start = time().frame;
             wait_until(move || time().frame == start + 3).boxed_local()
