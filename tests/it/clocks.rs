@@ -45,6 +45,8 @@ mod fixed_steps;
 
 mod pauses_in_steps;
 
+mod stepped;
+
 mod numbers;
 
 mod deadlines;

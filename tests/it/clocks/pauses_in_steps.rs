@@ -10,6 +10,7 @@ async fn mark_steps(mark: crate::timeline::Mark) {
     }
 }
 
+// docs/contract.md#time-fixed-steps
 #[test]
 fn a_pause_in_a_step_holds_back_the_rest_of_its_frame_until_a_later_one() {
     let executor = in_quarters();
@@ -123,6 +124,7 @@ fn steps_that_were_held_back_do_not_count_for_the_limit_of_a_frame() {
     assert_eq!(executor.time().fixed_elapsed, millis(4_000));
 }
 
+// docs/contract.md#time-driven-steps
 #[test]
 fn a_host_that_begins_the_steps_itself_may_do_so_while_the_clock_is_paused() {
     let executor = in_quarters();
@@ -158,6 +160,7 @@ fn a_host_that_begins_the_steps_itself_may_do_so_while_the_clock_is_paused() {
     );
 }
 
+// docs/contract.md#decided-has-ready
 #[test]
 fn while_no_step_can_begin_nothing_that_waits_for_one_is_due() {
     let mut executor = in_quarters();

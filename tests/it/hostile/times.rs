@@ -239,3 +239,85 @@ fn a_clock_that_a_scale_has_left_behind_ends_with_the_time_that_it_is_given() {
     }
     assert_eq!(executor.time().elapsed, half + Duration::from_nanos(10));
 }
+
+/// Up to the end of the range of a clock, in two frames: `between` is called in the
+/// middle of the first second and at the end.
+fn to_the_end(executor: &mut Executor, mut between: impl FnMut()) {
+    executor.on_report(|_| ());
+    update(executor, 0.5);
+    between();
+    update(executor, f64::INFINITY);
+    between();
+    update(executor, 0);
+}
+
+#[test]
+fn a_tick_at_the_end_of_a_clock_is_late_by_all_that_has_passed() {
+    let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
+    let ticks = Rc::new(Cell::new(None));
+    let late = ticks.clone();
+    executor.start(async move {
+        let mut ticks = interval(1).missed_ticks(MissedTicks::Skip);
+        late.set(Some(ticks.tick().await));
+        late.set(Some(ticks.tick().await));
+    });
+    to_the_end(&mut executor, || ());
+    let tick = ticks.take().unwrap();
+    assert_eq!(
+        tick.late,
+        Duration::from_nanos(u64::MAX) - Duration::from_secs(1)
+    );
+    assert_eq!(tick.skipped, u64::MAX / 1_000_000_000 - 1);
+    // No second tick: the clock stands still.
+    assert_eq!(executor.len(), 1);
+}
+
+#[test]
+fn what_a_pause_has_moved_past_the_end_of_a_clock_is_due_there() {
+    let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
+    let owner = executor.owner();
+    let waits: [Wait; 4] = [
+        wait_seconds(1).boxed_local(),
+        timeout(1, forever()).map(drop).boxed_local(),
+        animate(1, |_| ()).boxed_local(),
+        async { drop(interval(1).tick().await.late) }.boxed_local(),
+    ];
+    let waits = waits.map(|wait| owner.start(wait));
+    to_the_end(&mut executor, || {
+        if !owner.pause() {
+            owner.resume();
+        }
+    });
+    for (number, wait) in waits.iter().enumerate() {
+        assert!(wait.is_finished(), "{number}");
+    }
+}
+
+#[test]
+fn at_the_end_of_a_clock_only_waits_of_no_length_end() {
+    let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
+    let child = executor.clock().child();
+    to_the_end(&mut executor, || ());
+    let ends = Duration::from_nanos(u64::MAX);
+    assert_eq!((executor.clock().now(), child.now()), (ends, ends));
+    let clocks = [executor.clock(), child];
+    for clock in clocks {
+        let owner = executor.owner_on(&clock);
+        let over = [
+            owner.start(wait_seconds(0)),
+            owner.start(clock.wait_until(1)),
+            owner.start(animate(0, |_| ())),
+        ];
+        let never = [
+            owner.start(wait_seconds(Duration::from_nanos(1))),
+            owner.start(animate(1, |_| ())),
+            owner.start(async { drop(interval(1).tick().await.late) }),
+        ];
+        for _ in 0..3 {
+            update(&mut executor, 1);
+        }
+        assert!(over.iter().all(Coroutine::is_finished));
+        assert!(!never.iter().any(Coroutine::is_finished));
+        assert!(never.iter().all(Coroutine::stop));
+    }
+}

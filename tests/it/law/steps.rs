@@ -2,6 +2,8 @@
 //! docs/contract.md#law-fixed-phase
 
 pub(super) mod frame_rates;
+mod other_clocks;
+mod simulation;
 
 use framestep::Executor;
 use futures::future::pending;
