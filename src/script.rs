@@ -9,7 +9,7 @@ use crate::core::scope::{self, Scope};
 use crate::core::{Core, Home};
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::{Handle, Remote};
-use crate::owner::{Owner, OwnerIndex};
+use crate::owner::{Owner, OwnerKey};
 use crate::time::{Clock, Phase, Time};
 
 /// Calls `f` with the scope around the caller of `function`.
@@ -32,7 +32,7 @@ fn executor(function: &str) -> Rc<Core> {
 /// The same, and the home and the owner of the coroutines that the caller spawns.
 #[track_caller]
 #[inline]
-fn executor_and_heritage(function: &str) -> (Rc<Core>, Home, Option<OwnerIndex>) {
+fn executor_and_heritage(function: &str) -> (Rc<Core>, Home, Option<OwnerKey>) {
     inside(function, |scope| {
         let core = scope.core();
         (
@@ -46,7 +46,7 @@ fn executor_and_heritage(function: &str) -> (Rc<Core>, Home, Option<OwnerIndex>)
 /// The same without the home, which the caller names.
 #[track_caller]
 #[inline]
-fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerIndex>) {
+fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerKey>) {
     let (core, _, owner) = executor_and_heritage(function);
     (core, owner)
 }

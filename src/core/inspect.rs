@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::coroutine::{CoroutineId, TaskKey};
 use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait};
-use crate::owner::OwnerIndex;
+use crate::owner::OwnerKey;
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 use super::Core;
@@ -375,8 +375,8 @@ fn clock_of_index(index: ClockIndex) -> TimerClock {
 struct OwnerLabels(Vec<Option<Arc<str>>>);
 
 impl OwnerLabels {
-    fn label(&mut self, core: &Core, owner: OwnerIndex) -> Arc<str> {
-        let index = owner.get();
+    fn label(&mut self, core: &Core, owner: OwnerKey) -> Arc<str> {
+        let index = owner.index();
         if self.0.len() <= index {
             self.0.resize(index + 1, None);
         }

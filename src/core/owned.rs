@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::coroutine::TaskKey;
-use crate::owner::OwnerIndex;
+use crate::owner::OwnerKey;
 
 use super::Core;
 use super::scope::Scope;
@@ -13,7 +13,7 @@ impl Core {
     /// Makes a new task a member of its owner.
     #[cold]
     #[inline(never)]
-    pub(super) fn adopt(&self, task: Task<'_>, owner: OwnerIndex) {
+    pub(super) fn adopt(&self, task: Task<'_>, owner: OwnerKey) {
         let mut owners = self.owners.borrow_mut();
         task.set_member(owners.add_member(owner, task.task_key()));
         if owners.is_held(owner) {
@@ -26,7 +26,7 @@ impl Core {
 
     /// The owner of a task. It may have been removed.
     #[inline]
-    pub(crate) fn owner_of(&self, task: Task<'_>) -> Option<OwnerIndex> {
+    pub(crate) fn owner_of(&self, task: Task<'_>) -> Option<OwnerKey> {
         let member = task.member()?;
         Some(self.owners.borrow().owner_of(member))
     }
@@ -34,7 +34,7 @@ impl Core {
     /// The owner of coroutines that are spawned in `scope`: that of the coroutine
     /// being polled, or of the callback.
     #[inline]
-    pub(crate) fn owner_in(&self, scope: &Scope<'_>) -> Option<OwnerIndex> {
+    pub(crate) fn owner_in(&self, scope: &Scope<'_>) -> Option<OwnerKey> {
         match scope.current() {
             Some(task) => self.owner_of(task),
             None => scope.owner(),
@@ -42,14 +42,14 @@ impl Core {
     }
 
     /// Stops all coroutines that an owner and the owners below it have now.
-    pub(crate) fn stop_owned(&self, owner: OwnerIndex) {
+    pub(crate) fn stop_owned(&self, owner: OwnerKey) {
         let mut tasks = self.owned.take();
         self.owners.borrow().tasks(owner, &mut tasks);
         self.stop_all(tasks);
     }
 
     /// Removes an owner, and stops all its coroutines.
-    pub(crate) fn remove_owner(&self, owner: OwnerIndex) {
+    pub(crate) fn remove_owner(&self, owner: OwnerKey) {
         let mut tasks = self.owned.take();
         self.owners.borrow_mut().remove(owner, &mut tasks);
         self.stop_all(tasks);

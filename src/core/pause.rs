@@ -12,7 +12,7 @@ use std::mem::{replace, take};
 use std::rc::Rc;
 
 use crate::coroutine::TaskKey;
-use crate::owner::OwnerIndex;
+use crate::owner::OwnerKey;
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 use super::Core;
@@ -44,7 +44,7 @@ impl Core {
     /// Pauses or resumes an owner, with all coroutines of it and of the owners
     /// below it, in the order in which they were spawned. Returns `false` if that
     /// changes nothing.
-    pub(crate) fn set_owner_paused(&self, owner: OwnerIndex, paused: bool) -> bool {
+    pub(crate) fn set_owner_paused(&self, owner: OwnerKey, paused: bool) -> bool {
         let mut tasks = self.owned.take();
         let changed = {
             let mut owners = self.owners.borrow_mut();

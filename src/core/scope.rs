@@ -15,7 +15,7 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
 use crate::coroutine::TaskKey;
-use crate::owner::OwnerIndex;
+use crate::owner::OwnerKey;
 use crate::time::PhaseIndex;
 
 use super::Core;
@@ -49,7 +49,7 @@ pub(crate) struct Scope<'c> {
     /// scope, or of the task. It is only compared.
     lent: Cell<*const Waker>,
     /// The owner of the behaviour whose callback runs, if this is such a call.
-    owner: Option<OwnerIndex>,
+    owner: Option<OwnerKey>,
     outer: *const Scope<'static>,
     /// How many scopes of this executor there are from here outwards.
     depth: u32,
@@ -103,7 +103,7 @@ impl<'c> Scope<'c> {
     }
 
     /// The owner of the behaviour whose callback runs, if this is such a call.
-    pub(crate) fn owner(&self) -> Option<OwnerIndex> {
+    pub(crate) fn owner(&self) -> Option<OwnerKey> {
         self.owner
     }
 
@@ -225,7 +225,7 @@ pub(crate) fn enter_task<'c, R>(
 }
 
 /// Installs a scope in which what is spawned belongs to `owner`.
-pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerIndex, f: impl FnOnce() -> R) -> R {
+pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerKey, f: impl FnOnce() -> R) -> R {
     enter_as(core, None, Some(owner), |_| f())
 }
 
@@ -233,7 +233,7 @@ pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerIndex, f: impl FnOnce() ->
 fn enter_as<'c, R>(
     core: &'c Core,
     current: Option<Task<'c>>,
-    owner: Option<OwnerIndex>,
+    owner: Option<OwnerKey>,
     f: impl FnOnce(&Scope<'c>) -> R,
 ) -> R {
     /// Takes the scope out of the thread-local again, also when unwinding.

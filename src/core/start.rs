@@ -16,7 +16,7 @@ use std::mem::{self, ManuallyDrop};
 use std::panic::Location;
 
 use crate::coroutine::TaskKey;
-use crate::owner::OwnerIndex;
+use crate::owner::OwnerKey;
 use crate::time::{Phase, PhaseIndex};
 
 use super::Core;
@@ -111,7 +111,7 @@ impl Core {
         &self,
         future: F,
         home: Home,
-        owner: Option<OwnerIndex>,
+        owner: Option<OwnerKey>,
         place: &'static Location<'static>,
     ) -> TaskHandle<F::Output> {
         let future = ManuallyDrop::new(future);
@@ -136,7 +136,7 @@ impl Core {
         &self,
         future: F,
         home: Home,
-        owner: Option<OwnerIndex>,
+        owner: Option<OwnerKey>,
         place: &'static Location<'static>,
     ) -> TaskHandle<F::Output> {
         // No user code is called before the future is stored, so a panic cannot
@@ -244,7 +244,7 @@ impl Core {
         &self,
         future: F,
         home: Home,
-        owner: Option<OwnerIndex>,
+        owner: Option<OwnerKey>,
         place: &'static Location<'static>,
     ) -> TaskHandle<F::Output> {
         struct Restore<'a>(&'a Starts, Option<&'static Location<'static>>);
@@ -264,7 +264,7 @@ impl Core {
     /// Whether a spawn is accepted. Outside of a run, takes over the messages that
     /// arrived before it.
     #[inline]
-    pub(crate) fn accepts_spawn(&self, owner: Option<OwnerIndex>) -> bool {
+    pub(crate) fn accepts_spawn(&self, owner: Option<OwnerKey>) -> bool {
         if self.runs.phase().is_none() {
             self.take_messages();
         }
@@ -274,7 +274,7 @@ impl Core {
     /// Whether a new coroutine is accepted: the executor is not closed, and neither
     /// is `owner`.
     #[inline]
-    pub(crate) fn accepts(&self, owner: Option<OwnerIndex>) -> bool {
+    pub(crate) fn accepts(&self, owner: Option<OwnerKey>) -> bool {
         !self.is_closed() && owner.is_none_or(|owner| self.owners.borrow().is_open(owner))
     }
 

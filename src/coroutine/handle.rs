@@ -14,7 +14,7 @@ use futures::future::FusedFuture;
 
 use crate::core::task::{Flags, Task, TaskHandle};
 use crate::core::{self, Bound, Core, Home, Place, Registration, scope};
-use crate::owner::OwnerIndex;
+use crate::owner::OwnerKey;
 use crate::time::{Phase, PhaseIndex};
 
 use super::error::{JoinError, Outcome};
@@ -113,7 +113,7 @@ enum State<T> {
 
 impl<T> Coroutine<T> {
     #[track_caller]
-    pub(crate) fn spawn<F>(core: Rc<Core>, future: F, home: Home, owner: Option<OwnerIndex>) -> Self
+    pub(crate) fn spawn<F>(core: Rc<Core>, future: F, home: Home, owner: Option<OwnerKey>) -> Self
     where
         F: Future<Output = T> + 'static,
     {
@@ -130,7 +130,7 @@ impl<T> Coroutine<T> {
         core: Option<Rc<Core>>,
         future: F,
         home: Home,
-        owner: Option<OwnerIndex>,
+        owner: Option<OwnerKey>,
     ) -> Self
     where
         F: Future<Output = T> + 'static,
@@ -142,7 +142,7 @@ impl<T> Coroutine<T> {
     }
 
     #[track_caller]
-    pub(crate) fn start<F>(core: Rc<Core>, future: F, home: Home, owner: Option<OwnerIndex>) -> Self
+    pub(crate) fn start<F>(core: Rc<Core>, future: F, home: Home, owner: Option<OwnerKey>) -> Self
     where
         F: Future<Output = T> + 'static,
     {
@@ -160,7 +160,7 @@ impl<T> Coroutine<T> {
         core: Rc<Core>,
         future: F,
         home: Home,
-        owner: Option<OwnerIndex>,
+        owner: Option<OwnerKey>,
     ) -> Self
     where
         F: Future<Output = T> + 'static,
@@ -179,7 +179,7 @@ impl<T> Coroutine<T> {
         core: Option<Rc<Core>>,
         future: F,
         home: Home,
-        owner: Option<OwnerIndex>,
+        owner: Option<OwnerKey>,
     ) -> Self
     where
         F: Future<Output = T> + 'static,

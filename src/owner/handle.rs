@@ -11,7 +11,7 @@ use crate::core::{Core, Home, scope};
 use crate::coroutine::Coroutine;
 use crate::time::Phase;
 
-use super::{Owner, OwnerIndex};
+use super::{Owner, OwnerKey};
 
 /// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
 /// the owner's coroutines, and keeps neither them nor the owner alive.
@@ -50,19 +50,15 @@ use super::{Owner, OwnerIndex};
 #[derive(Clone)]
 pub struct OwnerHandle {
     executor: u32,
-    index: OwnerIndex,
-    serial: u64,
+    key: OwnerKey,
     home: PhantomData<Rc<Core>>,
 }
 
 impl OwnerHandle {
     pub(super) fn new(owner: &Owner) -> Self {
-        let serial = owner.with_core(|core| core.owners.borrow().serial(owner.index));
         OwnerHandle {
             executor: owner.executor,
-            index: owner.index,
-            // Owners count from 1.
-            serial: serial.unwrap_or(0),
+            key: owner.key,
             home: PhantomData,
         }
     }
@@ -70,7 +66,7 @@ impl OwnerHandle {
     /// Calls `f` with the executor if the owner is alive.
     fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
         let found = scope::with_executor(self.executor, |core| {
-            let alive = !core.is_closed() && core.owners.borrow().is_alive(self.index, self.serial);
+            let alive = !core.is_closed() && core.owners.borrow().is_alive(self.key);
             alive.then(|| f(core))
         });
         found.flatten()
@@ -84,7 +80,7 @@ impl OwnerHandle {
     {
         let core = self.with_core(Core::rc);
         let home = Home::in_call(core.as_deref());
-        Coroutine::spawn_or_refuse(core, future, home, Some(self.index))
+        Coroutine::spawn_or_refuse(core, future, home, Some(self.key))
     }
 
     /// Like [`Owner::spawn_in`].
@@ -94,7 +90,7 @@ impl OwnerHandle {
         F: Future + 'static,
     {
         let core = self.with_core(Core::rc);
-        Coroutine::spawn_or_refuse(core, future, Home::named(phase), Some(self.index))
+        Coroutine::spawn_or_refuse(core, future, Home::named(phase), Some(self.key))
     }
 
     /// Like [`Owner::start`].
@@ -106,7 +102,7 @@ impl OwnerHandle {
     {
         let core = self.with_core(Core::rc);
         let home = Home::in_call(core.as_deref());
-        Coroutine::start_or_refuse(core, future, home, Some(self.index))
+        Coroutine::start_or_refuse(core, future, home, Some(self.key))
     }
 
     /// Like [`Owner::start_in`].
@@ -116,13 +112,13 @@ impl OwnerHandle {
         F: Future + 'static,
     {
         let core = self.with_core(Core::rc);
-        Coroutine::start_or_refuse(core, future, Home::named(phase), Some(self.index))
+        Coroutine::start_or_refuse(core, future, Home::named(phase), Some(self.key))
     }
 
     /// Like [`Owner::stop_all`].
     #[doc(alias = "StopAllCoroutines")]
     pub fn stop_all(&self) {
-        self.with_core(|core| core.stop_owned(self.index));
+        self.with_core(|core| core.stop_owned(self.key));
     }
 
     /// Like [`Owner::pause`].
@@ -136,7 +132,7 @@ impl OwnerHandle {
     }
 
     fn set_paused(&self, paused: bool) -> bool {
-        let set = self.with_core(|core| core.set_owner_paused(self.index, paused));
+        let set = self.with_core(|core| core.set_owner_paused(self.key, paused));
         set.unwrap_or(false)
     }
 

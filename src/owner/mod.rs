@@ -24,7 +24,7 @@ use crate::time::{Clock, Phase};
 pub use handle::OwnerHandle;
 pub use send::SendOwner;
 
-pub(crate) use table::{OwnerIndex, Owners};
+pub(crate) use table::{OwnerKey, Owners};
 
 /// Owns coroutines: dropping the owner stops them.
 ///
@@ -119,7 +119,7 @@ pub struct Owner {
     /// The number by which the executor is found. An owner holds no pointer, so
     /// that it keeps no memory alive, on whichever thread it is dropped.
     executor: u32,
-    index: OwnerIndex,
+    key: OwnerKey,
     /// The executor is found only on its own thread.
     home: PhantomData<Rc<Core>>,
 }
@@ -127,7 +127,7 @@ pub struct Owner {
 impl Owner {
     /// Makes an owner whose coroutines count on the clock of `parent`, or on the
     /// game clock.
-    pub(crate) fn new(core: &Core, parent: Option<OwnerIndex>) -> Self {
+    pub(crate) fn new(core: &Core, parent: Option<OwnerKey>) -> Self {
         let clock = {
             let owners = core.owners.borrow();
             parent.and_then(|parent| owners.clock(parent).cloned())
@@ -137,16 +137,16 @@ impl Owner {
 
     /// Makes an owner whose coroutines count on `clock`.
     #[track_caller]
-    pub(crate) fn on(core: &Core, parent: Option<OwnerIndex>, clock: &Clock) -> Self {
+    pub(crate) fn on(core: &Core, parent: Option<OwnerKey>, clock: &Clock) -> Self {
         let clock = clock.state_for(&core.clock);
         Self::with_clock(core, parent, clock)
     }
 
-    fn with_clock(core: &Core, parent: Option<OwnerIndex>, clock: Option<Rc<ClockState>>) -> Self {
-        let index = core.owners.borrow_mut().insert(parent, clock);
+    fn with_clock(core: &Core, parent: Option<OwnerKey>, clock: Option<Rc<ClockState>>) -> Self {
+        let key = core.owners.borrow_mut().insert(parent, clock);
         Owner {
             executor: core.id,
-            index,
+            key,
             home: PhantomData,
         }
     }
@@ -155,7 +155,7 @@ impl Owner {
     fn of_nobody() -> Self {
         Owner {
             executor: 0,
-            index: OwnerIndex::NONE,
+            key: OwnerKey::NONE,
             home: PhantomData,
         }
     }
@@ -169,8 +169,8 @@ impl Owner {
         self.with_core(Core::rc)
     }
 
-    pub(crate) fn index(&self) -> OwnerIndex {
-        self.index
+    pub(crate) fn key(&self) -> OwnerKey {
+        self.key
     }
 
     /// Adds a coroutine of this owner, like [`Executor::spawn`]. In a coroutine of the
@@ -188,7 +188,7 @@ impl Owner {
     {
         let core = self.core();
         let home = Home::in_call(core.as_deref());
-        Coroutine::spawn_or_refuse(core, future, home, Some(self.index))
+        Coroutine::spawn_or_refuse(core, future, home, Some(self.key))
     }
 
     /// Adds a coroutine of this owner, like [`Executor::spawn_in`]. The owner may
@@ -200,7 +200,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn_or_refuse(self.core(), future, Home::named(phase), Some(self.index))
+        Coroutine::spawn_or_refuse(self.core(), future, Home::named(phase), Some(self.key))
     }
 
     /// Adds a coroutine of this owner and polls it at once, up to its first wait,
@@ -217,7 +217,7 @@ impl Owner {
     {
         let core = self.core();
         let home = Home::in_call(core.as_deref());
-        Coroutine::start_or_refuse(core, future, home, Some(self.index))
+        Coroutine::start_or_refuse(core, future, home, Some(self.key))
     }
 
     /// Adds a coroutine of this owner whose home is `phase`, and polls it at once,
@@ -230,7 +230,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::start_or_refuse(self.core(), future, Home::named(phase), Some(self.index))
+        Coroutine::start_or_refuse(self.core(), future, Home::named(phase), Some(self.key))
     }
 
     /// Stops all coroutines of this owner and of the owners below it. The
@@ -254,7 +254,7 @@ impl Owner {
     /// ```
     #[doc(alias = "StopAllCoroutines")]
     pub fn stop_all(&self) {
-        self.with_core(|core| core.stop_owned(self.index));
+        self.with_core(|core| core.stop_owned(self.key));
     }
 
     /// Pauses the coroutines of this owner and of the owners below it: they do not
@@ -307,13 +307,13 @@ impl Owner {
     }
 
     fn set_paused(&self, paused: bool) -> bool {
-        let set = self.with_core(|core| core.set_owner_paused(self.index, paused));
+        let set = self.with_core(|core| core.set_owner_paused(self.key, paused));
         set.unwrap_or(false)
     }
 
     /// Whether this owner or an owner above it is paused.
     pub fn is_paused(&self) -> bool {
-        let held = self.with_core(|core| core.owners.borrow().is_held(self.index));
+        let held = self.with_core(|core| core.owners.borrow().is_held(self.key));
         held.unwrap_or(false)
     }
 
@@ -340,9 +340,9 @@ impl Owner {
     #[doc(alias = "SetActive")]
     pub fn set_active(&self, active: bool) {
         self.with_core(|core| {
-            core.owners.borrow_mut().set_active(self.index, active);
+            core.owners.borrow_mut().set_active(self.key, active);
             if !active {
-                core.stop_owned(self.index);
+                core.stop_owned(self.key);
             }
         });
     }
@@ -350,7 +350,7 @@ impl Owner {
     /// Whether coroutines can be added: neither this owner nor an owner above it is
     /// inactive or dropped, and the executor is alive.
     pub fn is_active(&self) -> bool {
-        let active = self.with_core(|core| core.accepts(Some(self.index)));
+        let active = self.with_core(|core| core.accepts(Some(self.key)));
         active.unwrap_or(false)
     }
 
@@ -371,7 +371,7 @@ impl Owner {
     pub fn named(&self, name: impl Into<Cow<'static, str>>) -> &Self {
         let name = name.into();
         self.with_core(|core| {
-            let previous = core.owners.borrow_mut().set_name(self.index, name);
+            let previous = core.owners.borrow_mut().set_name(self.key, name);
             drop(previous);
         });
         self
@@ -379,7 +379,7 @@ impl Owner {
 
     /// Whether this owner and the owners below it have no coroutine.
     pub fn is_empty(&self) -> bool {
-        let empty = self.with_core(|core| core.owners.borrow().is_empty(self.index));
+        let empty = self.with_core(|core| core.owners.borrow().is_empty(self.key));
         empty.unwrap_or(true)
     }
 
@@ -392,7 +392,7 @@ impl Owner {
     /// which nothing starts.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn child(&self) -> Owner {
-        let child = self.with_core(|core| Owner::new(core, Some(self.index)));
+        let child = self.with_core(|core| Owner::new(core, Some(self.key)));
         child.unwrap_or_else(Owner::of_nobody)
     }
 
@@ -406,7 +406,7 @@ impl Owner {
     #[track_caller]
     pub fn child_on(&self, clock: &Clock) -> Owner {
         match self.core() {
-            Some(core) => Owner::on(&core, Some(self.index), clock),
+            Some(core) => Owner::on(&core, Some(self.key), clock),
             None => Owner::of_nobody(),
         }
     }
@@ -434,7 +434,7 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.with_core(|core| core.remove_owner(self.index));
+        self.with_core(|core| core.remove_owner(self.key));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::core::call::{self, Foreign};
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
 
-use super::Owner;
+use super::{Owner, OwnerKey};
 
 /// An [`Owner`] that is `Send` and `Sync`, made by [`Owner::into_send`], so that it
 /// can be a component of an engine.
@@ -57,7 +57,15 @@ pub struct SendOwner {
     inbox: Option<Arc<Inbox>>,
 }
 
-// SAFETY: `Owner` is two numbers. Executors have unique numbers, and an owner finds
+// An owner is numbers that are `Send` and `Sync`, and a marker without size.
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() -> usize {
+        size_of::<T>()
+    }
+    assert!(size_of::<Owner>() == is_send_and_sync::<(u32, OwnerKey)>());
+};
+
+// SAFETY: `Owner` is numbers. Executors have unique numbers, and an owner finds
 // its executor only on the executor's thread. On another thread, its methods and
 // its drop do nothing.
 unsafe impl Send for SendOwner {}
@@ -84,9 +92,8 @@ impl Drop for SendOwner {
         let at_home = self.owner.with_core(|_| ()).is_some();
         if let (false, Some(inbox)) = (at_home, &self.inbox) {
             // An order that `push` returns has no executor any more.
-            let index = self.owner.index;
-            let remove =
-                Foreign::new(Box::new(move |core: &Core| core.remove_owner(index)) as Order);
+            let key = self.owner.key;
+            let remove = Foreign::new(Box::new(move |core: &Core| core.remove_owner(key)) as Order);
             // `push` wakes the host, which is user code, and this destructor may
             // run while the stack unwinds.
             call::quietly(|| drop(inbox.push(Message::Call(remove))));

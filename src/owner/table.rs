@@ -15,18 +15,41 @@ use slab::Slab;
 use crate::coroutine::TaskKey;
 use crate::time::ClockState;
 
-/// Index of an owner.
+/// Names an owner. The name of an owner that has been removed is stale: the table
+/// treats it as that of an owner without coroutines, which takes none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OwnerIndex(u32);
+pub(crate) struct OwnerKey {
+    index: OwnerIndex,
+    /// Its number among all owners that the executor has had. No other owner has it.
+    serial: u64,
+}
+
+impl OwnerKey {
+    /// The key of no owner.
+    pub(super) const NONE: OwnerKey = OwnerKey {
+        index: OwnerIndex::NONE,
+        serial: 0,
+    };
+
+    /// Its place in the table, which an owner after it may have too.
+    pub(crate) fn index(self) -> usize {
+        self.index.get()
+    }
+}
+
+/// Index of an owner. Only the table has indices: user code may remove an owner,
+/// and another one may take its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OwnerIndex(u32);
 
 impl OwnerIndex {
-    pub(super) const NONE: OwnerIndex = OwnerIndex(u32::MAX);
+    const NONE: OwnerIndex = OwnerIndex(u32::MAX);
 
     fn some(self) -> Option<OwnerIndex> {
         (self != Self::NONE).then_some(self)
     }
 
-    pub(crate) fn get(self) -> usize {
+    fn get(self) -> usize {
         self.0 as usize
     }
 }
@@ -107,11 +130,12 @@ fn index_of(index: usize) -> u32 {
 impl Owners {
     pub(crate) fn insert(
         &mut self,
-        parent: Option<OwnerIndex>,
+        parent: Option<OwnerKey>,
         clock: Option<Rc<ClockState>>,
-    ) -> OwnerIndex {
-        let above = parent.map(|parent| &self.nodes[parent.get()]);
-        let gone = above.is_some_and(|above| above.gone);
+    ) -> OwnerKey {
+        self.inserted += 1;
+        let above = parent.and_then(|parent| self.node(parent));
+        let gone = above.map_or(parent.is_some(), |above| above.gone);
         let passed_on = |state: fn(&Node) -> Inherited| Inherited {
             own: false,
             whole: above.is_some_and(|above| state(above).whole),
@@ -120,9 +144,8 @@ impl Owners {
             passed_on(|node| node.paused),
             passed_on(|node| node.inactive),
         );
-        self.inserted += 1;
         // A parent that is gone leaves the tree.
-        let parent = parent.filter(|_| !gone);
+        let parent = parent.filter(|_| !gone).map(|parent| parent.index);
         let previous = match (parent, above) {
             (Some(_), Some(above)) => above.last_child,
             _ => OwnerIndex::NONE,
@@ -151,45 +174,56 @@ impl Owners {
             }
             self.nodes[parent.get()].last_child = owner;
         }
-        owner
+        self.key(owner)
     }
 
-    /// The serial, which tells an owner from others that have had its index.
-    pub(super) fn serial(&self, owner: OwnerIndex) -> u64 {
-        self.nodes[owner.get()].serial
+    fn key(&self, index: OwnerIndex) -> OwnerKey {
+        let serial = self.nodes[index.get()].serial;
+        OwnerKey { index, serial }
+    }
+
+    fn node(&self, owner: OwnerKey) -> Option<&Node> {
+        let node = self.nodes.get(owner.index.get());
+        node.filter(|node| node.serial == owner.serial)
+    }
+
+    /// The index of an owner that has not been removed.
+    fn find(&self, owner: OwnerKey) -> Option<OwnerIndex> {
+        self.node(owner).map(|_| owner.index)
     }
 
     /// Whether neither the owner nor an owner above it has been dropped.
-    pub(super) fn is_alive(&self, owner: OwnerIndex, serial: u64) -> bool {
-        let node = self.nodes.get(owner.get());
-        node.is_some_and(|node| node.serial == serial && !node.gone)
+    pub(super) fn is_alive(&self, owner: OwnerKey) -> bool {
+        self.node(owner).is_some_and(|node| !node.gone)
     }
 
     /// Whether coroutines may be added to the owner: neither the owner nor an owner
     /// above it is inactive or gone.
-    pub(crate) fn is_open(&self, owner: OwnerIndex) -> bool {
-        let node = &self.nodes[owner.get()];
-        !node.gone && !node.inactive.whole
+    pub(crate) fn is_open(&self, owner: OwnerKey) -> bool {
+        let node = self.node(owner);
+        node.is_some_and(|node| !node.gone && !node.inactive.whole)
     }
 
     /// The clock of the owner's coroutines, unless that is the game clock.
-    pub(crate) fn clock(&self, owner: OwnerIndex) -> Option<&Rc<ClockState>> {
-        self.nodes.get(owner.get())?.clock.as_ref()
+    pub(crate) fn clock(&self, owner: OwnerKey) -> Option<&Rc<ClockState>> {
+        self.node(owner)?.clock.as_ref()
     }
 
     /// Sets the name, and returns the previous one.
     pub(crate) fn set_name(
         &mut self,
-        owner: OwnerIndex,
+        owner: OwnerKey,
         name: Cow<'static, str>,
     ) -> Option<Cow<'static, str>> {
+        let owner = self.find(owner)?;
         self.nodes[owner.get()].name.replace(name)
     }
 
     /// Its name, or else its number after the name of the closest owner above that
     /// has a name.
-    pub(crate) fn label(&self, owner: OwnerIndex) -> String {
-        let mut at = Some(owner);
+    pub(crate) fn label(&self, owner: OwnerKey) -> String {
+        let mut at = self.find(owner);
+        let owner = owner.index;
         // A name from further up would say little.
         for _ in 0..16 {
             let Some(node) = at.and_then(|at| self.nodes.get(at.get())) else {
@@ -205,16 +239,20 @@ impl Owners {
     }
 
     /// Whether the owner or an owner above it is paused.
-    pub(crate) fn is_held(&self, owner: OwnerIndex) -> bool {
-        self.nodes[owner.get()].paused.whole
+    pub(crate) fn is_held(&self, owner: OwnerKey) -> bool {
+        self.node(owner).is_some_and(|node| node.paused.whole)
     }
 
-    pub(crate) fn set_active(&mut self, owner: OwnerIndex, active: bool) {
-        self.set_inherited(owner, |node| &mut node.inactive, !active, |_, _| ());
+    pub(crate) fn set_active(&mut self, owner: OwnerKey, active: bool) {
+        if let Some(owner) = self.find(owner) {
+            self.set_inherited(owner, |node| &mut node.inactive, !active, |_, _| ());
+        }
     }
 
-    /// Adds a coroutine to the end of the owner's list.
-    pub(crate) fn add_member(&mut self, owner: OwnerIndex, task: TaskKey) -> u32 {
+    /// Adds a coroutine to the end of the list of an owner that [is
+    /// open](Owners::is_open).
+    pub(crate) fn add_member(&mut self, owner: OwnerKey, task: TaskKey) -> u32 {
+        let owner = self.find(owner).expect("the owner is open");
         let node = &mut self.nodes[owner.get()];
         let previous = node.last_member;
         self.spawned += 1;
@@ -283,19 +321,19 @@ impl Owners {
     }
 
     /// The owner of a coroutine. It may be gone.
-    pub(crate) fn owner_of(&self, member: u32) -> OwnerIndex {
-        self.members[member as usize].owner
+    pub(crate) fn owner_of(&self, member: u32) -> OwnerKey {
+        self.key(self.members[member as usize].owner)
     }
 
     /// Whether the owner and the owners below it have no coroutine.
-    pub(crate) fn is_empty(&self, owner: OwnerIndex) -> bool {
+    pub(crate) fn is_empty(&self, owner: OwnerKey) -> bool {
         let mut below = self.below(owner);
         below.all(|owner| self.nodes[owner.get()].is_empty())
     }
 
     /// Collects the coroutines of the owner and of the owners below it, children
     /// first, without those that are being dropped.
-    pub(crate) fn tasks(&self, owner: OwnerIndex, tasks: &mut Vec<TaskKey>) {
+    pub(crate) fn tasks(&self, owner: OwnerKey, tasks: &mut Vec<TaskKey>) {
         for owner in self.below(owner) {
             tasks.extend(self.members_of(owner).map(|member| member.task));
         }
@@ -309,9 +347,9 @@ impl Owners {
     }
 
     /// The owner and the owners below it, each after its children.
-    fn below(&self, owner: OwnerIndex) -> impl Iterator<Item = OwnerIndex> {
-        let first = self.first_leaf(owner);
-        std::iter::successors(Some(first), move |&at| self.next_upwards(at, owner))
+    fn below(&self, owner: OwnerKey) -> impl Iterator<Item = OwnerIndex> {
+        let first = self.find(owner).map(|owner| self.first_leaf(owner));
+        std::iter::successors(first, move |&at| self.next_upwards(at, owner.index))
     }
 
     /// The owner after `here` in a walk through the owners below `top`, parents
@@ -340,10 +378,13 @@ impl Owners {
     /// already in the state.
     pub(crate) fn set_paused(
         &mut self,
-        owner: OwnerIndex,
+        owner: OwnerKey,
         paused: bool,
         tasks: &mut Vec<TaskKey>,
     ) -> bool {
+        let Some(owner) = self.find(owner) else {
+            return false;
+        };
         let mut members = Vec::new();
         let changed = self.set_inherited(
             owner,
@@ -426,7 +467,10 @@ impl Owners {
     /// An owner that still has coroutines stays in the tree until these are dropped:
     /// a destructor of one may stop an owner above. The others leave it at once, so
     /// that the later removal of each costs O(1), however deep the tree was.
-    pub(crate) fn remove(&mut self, owner: OwnerIndex, tasks: &mut Vec<TaskKey>) {
+    pub(crate) fn remove(&mut self, owner: OwnerKey, tasks: &mut Vec<TaskKey>) {
+        let Some(owner) = self.find(owner) else {
+            return;
+        };
         self.nodes[owner.get()].dropped = true;
         let mut at = Some(self.first_leaf(owner));
         while let Some(here) = at {
@@ -459,7 +503,7 @@ impl Owners {
 
 #[cfg(test)]
 mod tests {
-    use super::{OwnerIndex, Owners, index_of};
+    use super::{OwnerKey, Owners, index_of};
     use crate::coroutine::TaskKey;
 
     fn key(index: u32) -> TaskKey {
@@ -478,7 +522,7 @@ mod tests {
     ///            +- middle (no coroutine)
     ///            +- right 20
     /// ```
-    fn family() -> (Owners, [OwnerIndex; 5]) {
+    fn family() -> (Owners, [OwnerKey; 5]) {
         let mut owners = Owners::default();
         let root = owners.insert(None, None);
         let left = owners.insert(Some(root), None);
@@ -565,7 +609,6 @@ mod tests {
         for owner in [right, middle, root, leaf, below] {
             owners.remove(owner, &mut Vec::new());
         }
-        // A dropped owner stays until its coroutines have ended.
         assert!(!owners.is_open(left));
         let members: Vec<usize> = owners.members.iter().map(|(index, _)| index).collect();
         for member in members {
@@ -590,8 +633,29 @@ mod tests {
             owners.end_member(index_of(member));
         }
         assert_eq!(below(&owners), [20, 0, 1]);
-        assert!(owners.nodes[leaf.get()].parent.some().is_none());
-        assert!(owners.nodes[left.get()].parent.some().is_none());
+        assert!(owners.nodes[leaf.index()].parent.some().is_none());
+        // It was dropped, and its coroutine has not been dropped yet.
+        assert!(owners.nodes[left.index()].parent.some().is_none());
+    }
+
+    #[test]
+    fn a_key_is_stale_once_another_owner_has_the_place() {
+        let mut owners = Owners::default();
+        let first = owners.insert(None, None);
+        owners.remove(first, &mut Vec::new());
+        let second = owners.insert(None, None);
+        assert_eq!(first.index(), second.index());
+        owners.add_member(second, key(7));
+        assert!(!owners.is_open(first) && owners.is_open(second));
+        owners.set_active(first, false);
+        assert!(!owners.set_paused(first, true, &mut Vec::new()));
+        let mut tasks = Vec::new();
+        owners.remove(first, &mut tasks);
+        owners.tasks(first, &mut tasks);
+        assert!(tasks.is_empty() && owners.is_empty(first));
+        assert!(owners.is_open(second) && !owners.is_held(second));
+        let below = owners.insert(Some(first), None);
+        assert!(!owners.is_alive(below));
     }
 
     #[test]

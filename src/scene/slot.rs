@@ -139,7 +139,7 @@ impl<B: Behaviour> Slot<B> {
     fn guard(&self, name: &'static str, f: impl FnOnce()) {
         let core = &self.core;
         let _telling = Telling(core);
-        let called = scope::enter_owned(core, self.owner.index(), || {
+        let called = scope::enter_owned(core, self.owner.key(), || {
             core.hold_starts(|| call::catch(f))
         });
         if let Err(payload) = called {

@@ -1,5 +1,8 @@
 //! Weak handles of owners.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use framestep::prelude::*;
 use framestep::{Executor, OwnerHandle};
 
@@ -125,4 +128,50 @@ fn another_executor_does_not_know_it() {
     assert_eq!((mine.len(), other.len()), (1, 0));
     drop::<Executor>(other);
     assert!(!spawned.is_finished());
+}
+
+// A spawn outside of a run may take messages over, and so call the trace hook.
+
+#[test]
+fn a_hook_may_drop_the_owner_while_a_coroutine_is_spawned_on_it() {
+    let mut executor = unclamped();
+    let owner = Rc::new(Cell::new(Some(executor.owner())));
+    let handle = {
+        let real = owner.take().unwrap();
+        let handle = real.handle();
+        owner.set(Some(real));
+        handle
+    };
+    let dropped = owner.clone();
+    executor.on_trace(move |_| drop(dropped.take()));
+    executor.remote().spawn(|| async {});
+    let spawned = handle.spawn(forever());
+    executor.run_frame(0.25);
+    assert!(!handle.is_alive() && spawned.is_finished());
+}
+
+#[test]
+fn an_owner_in_the_place_of_another_gets_none_of_its_calls() {
+    let mut executor = unclamped();
+    let first = executor.owner();
+    let handle = first.handle();
+    let owner = Rc::new(Cell::new(Some(first)));
+    let (replaced, weak) = (owner.clone(), executor.handle());
+    let mut once = true;
+    executor.on_trace(move |_| {
+        if std::mem::take(&mut once) {
+            drop(replaced.take());
+            replaced.set(weak.owner());
+        }
+    });
+    executor.remote().spawn(|| async {});
+    let spawned = handle.spawn(forever());
+    executor.run_frame(0.25);
+    let second = owner.take().unwrap();
+    assert!(spawned.is_finished() && second.is_empty());
+    check_gone(&handle);
+    assert!(second.is_empty() && second.is_active() && !second.is_paused());
+    let own = second.start(forever());
+    handle.stop_all();
+    assert!(!own.is_finished());
 }
