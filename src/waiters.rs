@@ -1,8 +1,8 @@
 //! The waiters of a signal or a watch, in order, with the name of the source if it
 //! has one.
 //!
-//! Only [`Waiting::new`] and [`Waiting::wake`] call user code, and they borrow
-//! nothing. The other functions return each value that has to be dropped. The
+//! Only [`Waiting::new`], [`Waiting::wake`] and the drop of a [`Waiting`] call user
+//! code, and they borrow nothing. The other functions return each value that has to be dropped. The
 //! caller drops it after the borrow has ended.
 
 #![forbid(unsafe_code)]
@@ -12,7 +12,7 @@ use std::task::{Context, Waker};
 
 use slab::Slab;
 
-use crate::core::call;
+use crate::core::call::{self, Foreign};
 use crate::core::named::{NamedWait, Source};
 
 /// The waiters of one source, each with the data that the source keeps for it.
@@ -45,15 +45,16 @@ struct Place {
 
 /// How to wake a waiter that waits.
 pub(crate) struct Waiting {
-    waker: Waker,
+    waker: Foreign<Waker>,
     named: Option<NamedWait>,
 }
 
 impl Waiting {
-    /// Wakes the coroutine that is being polled with `cx`. Clones its waker.
+    /// Wakes the coroutine that is being polled with `cx`. Clones its waker, which is
+    /// user code.
     pub(crate) fn new(cx: &Context<'_>, source: Option<&Source>) -> Self {
         Waiting {
-            waker: cx.waker().clone(),
+            waker: Foreign::new(call::out(|| cx.waker().clone())),
             named: source.and_then(NamedWait::begin),
         }
     }
@@ -64,7 +65,7 @@ impl Waiting {
         if let Some(named) = self.named {
             named.note_woken();
         }
-        call::quietly(|| self.waker.wake());
+        call::quietly(|| self.waker.into_inner().wake());
     }
 }
 
@@ -125,7 +126,7 @@ impl<D> Waiters<D> {
     /// Whether a waiter waits with a waker that wakes the same task as `waker`.
     pub(crate) fn waits_with(&self, waiter: usize, waker: &Waker) -> bool {
         let waiting = self.all[waiter].waiting.as_ref();
-        waiting.is_some_and(|waiting| waiting.waker.will_wake(waker))
+        waiting.is_some_and(|waiting| waiting.waker.get().will_wake(waker))
     }
 
     /// Makes a waiter wait, and returns its previous `Waiting`. It keeps its place

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures::future::FusedFuture;
 
-use crate::core::call;
+use crate::core::call::{self, Foreign};
 use crate::inspect::Timepiece;
 use crate::time::Phase;
 use crate::wait;
@@ -125,7 +125,7 @@ impl<'a> Checkpoint<'a> {
     fn set_waker(&self, cx: &Context<'_>) {
         let (ledger, job) = (&self.budget.shared.ledger, self.budget.job);
         if self.state == State::Waiting && !ledger.borrow().waits_with(job, cx.waker()) {
-            let waker = cx.waker().clone();
+            let waker = Foreign::new(call::out(|| cx.waker().clone()));
             let previous = ledger.borrow_mut().set_waker(job, waker);
             drop(previous);
         }
@@ -133,8 +133,8 @@ impl<'a> Checkpoint<'a> {
 }
 
 /// Swallows a panic of the waker, so that the jobs after it are woken, too.
-fn wake(waker: Waker) {
-    call::quietly(|| waker.wake());
+fn wake(waker: Foreign<Waker>) {
+    call::quietly(|| waker.into_inner().wake());
 }
 
 impl Future for Checkpoint<'_> {

@@ -14,6 +14,7 @@ use std::task::Waker;
 
 use slab::Slab;
 
+use crate::core::call::Foreign;
 use crate::time::Phase;
 
 pub(super) struct Ledger {
@@ -47,7 +48,7 @@ struct Job {
 
 struct Waits {
     phase: Phase,
-    waker: Option<Waker>,
+    waker: Option<Foreign<Waker>>,
     /// It was granted more in this frame, and has not resumed since.
     is_granted: bool,
 }
@@ -154,18 +155,22 @@ impl Ledger {
     pub(super) fn waits_with(&self, job: usize, waker: &Waker) -> bool {
         let waits = self.jobs[job].waits.as_ref();
         let current = waits.and_then(|waits| waits.waker.as_ref());
-        current.is_some_and(|current| current.will_wake(waker))
+        current.is_some_and(|current| current.get().will_wake(waker))
     }
 
     /// Returns the previous waker. The caller drops it outside the borrow.
-    pub(super) fn set_waker(&mut self, job: usize, waker: Waker) -> Option<Waker> {
+    pub(super) fn set_waker(
+        &mut self,
+        job: usize,
+        waker: Foreign<Waker>,
+    ) -> Option<Foreign<Waker>> {
         let waits = self.jobs[job].waits.as_mut()?;
         waits.waker.replace(waker)
     }
 
     /// Makes the job stop waiting. Returns its waker, which the caller drops
     /// outside the borrow.
-    pub(super) fn stop_waiting(&mut self, job: usize) -> Option<Waker> {
+    pub(super) fn stop_waiting(&mut self, job: usize) -> Option<Foreign<Waker>> {
         let waits = self.jobs[job].waits.take()?;
         if let Some(index) = self.waiting.iter().position(|&waiting| waiting == job) {
             self.waiting.remove(index);
@@ -180,7 +185,7 @@ impl Ledger {
     }
 
     /// Begins the job's turn in `frame`: it stops waiting and receives its share.
-    pub(super) fn begin_turn(&mut self, frame: u64, job: usize) -> Option<Waker> {
+    pub(super) fn begin_turn(&mut self, frame: u64, job: usize) -> Option<Foreign<Waker>> {
         self.begin_frame(frame);
         let promised = self.jobs[job].waits.is_some() && self.jobs[job].turn != self.frame;
         let waker = self.stop_waiting(job);
@@ -201,7 +206,7 @@ impl Ledger {
 
     /// Chooses a job to be woken when all turns in `phase` are over. A turn has
     /// begun, and without this job nothing would notice its unspent share.
-    pub(super) fn choose_watcher(&mut self, phase: Phase) -> Option<Waker> {
+    pub(super) fn choose_watcher(&mut self, phase: Phase) -> Option<Foreign<Waker>> {
         if self.watcher.is_some() {
             return None;
         }
@@ -267,7 +272,7 @@ impl Ledger {
 
     /// Takes the waker of the first job that was granted more and has not been
     /// woken.
-    pub(super) fn next_granted(&mut self) -> Option<Waker> {
+    pub(super) fn next_granted(&mut self) -> Option<Foreign<Waker>> {
         self.waiting.iter().find_map(|&job| {
             let waits = self.jobs[job].waits.as_mut()?;
             if waits.is_granted {

@@ -40,6 +40,16 @@ pub(crate) fn quietly(f: impl FnOnce()) {
     }
 }
 
+/// Calls user code that a destructor may cause. A panic is passed on to the caller,
+/// unless the stack is unwinding already: then a second one would end the program.
+pub(crate) fn in_drop(f: impl FnOnce()) {
+    if std::thread::panicking() {
+        quietly(f);
+    } else {
+        out(f);
+    }
+}
+
 /// Drops the payload of a panic, which may panic itself.
 pub(crate) fn dispose(payload: Payload) {
     // A payload whose destructor panics raises a second payload, which may do the
@@ -57,9 +67,9 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<String> {
         .or_else(|| payload.downcast_ref::<String>().cloned())
 }
 
-/// A value of the user's whose destructor the source does not show: a foreign
-/// waker, a payload, a message from another thread. Its destructor always runs
-/// through [`out`], and cannot unwind.
+/// A value of the user's that this crate drops in a call of somebody else's: a
+/// foreign waker, a payload, a message from another thread. Its destructor always
+/// runs through [`out`], and cannot unwind.
 #[derive(Debug)]
 pub(crate) struct Foreign<T>(ManuallyDrop<Option<T>>);
 
@@ -88,6 +98,40 @@ impl<T> Drop for Foreign<T> {
     fn drop(&mut self) {
         if let Some(value) = self.0.take() {
             quietly(|| drop(value));
+        }
+    }
+}
+
+/// A value of the user's that this crate stores and gives back, such as that of an
+/// event. Its destructor is part of the call that removes the value, and so is a
+/// panic of it. But while the stack unwinds, the destructor cannot unwind, too.
+pub(crate) struct Value<T>(Option<T>);
+
+impl<T> Value<T> {
+    #[inline]
+    pub(crate) fn new(value: T) -> Self {
+        Value(Some(value))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> &T {
+        self.0
+            .as_ref()
+            .expect("the value is taken only with the wrapper")
+    }
+
+    /// Takes the value out, to give it to the user.
+    #[inline]
+    pub(crate) fn into_inner(mut self) -> T {
+        self.0.take().expect("the value is taken only once")
+    }
+}
+
+impl<T> Drop for Value<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(value) = self.0.take() {
+            in_drop(|| drop(value));
         }
     }
 }

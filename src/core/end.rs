@@ -318,8 +318,8 @@ impl Core {
         }
         self.lent.close();
         self.report_pending_panic();
-        // The hooks may own handles that keep this core alive.
+        // The hooks and the stopwatch may own handles that keep this core alive.
         self.reports.close();
-        self.watch.trace.hook.close();
+        self.watch.close();
     }
 }

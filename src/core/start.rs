@@ -388,9 +388,9 @@ impl Core {
     }
 }
 
-/// Drops a future that no executor accepts. If its destructor spawns another
-/// future, and so on without end, the one at depth [`MAX_DEPTH`] leaks instead.
-pub(crate) fn refuse<F>(future: F) {
+/// Drops a future or a closure that no executor accepts. If its destructor spawns
+/// another one, and so on without end, the one at depth [`MAX_DEPTH`] leaks instead.
+pub(crate) fn refuse<F>(refused: F) {
     thread_local! {
         static DEPTH: Cell<u32> = const { Cell::new(0) };
     }
@@ -401,10 +401,10 @@ pub(crate) fn refuse<F>(future: F) {
         }
     }
     if DEPTH.get() == MAX_DEPTH {
-        mem::forget(future);
+        mem::forget(refused);
         return;
     }
     DEPTH.set(DEPTH.get() + 1);
     let _leave = Leave;
-    call::out(|| drop(future));
+    call::in_drop(|| drop(refused));
 }

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::core::call::{self, Payload};
+use crate::core::call::{self, Foreign, Payload};
 use crate::coroutine::CoroutineId;
 
 /// How a coroutine ended.
@@ -65,7 +65,7 @@ struct Panicked {
     message: Option<String>,
     /// `Some` until the first call of `into_panic` takes it. Behind a mutex so that
     /// the error is `Sync`, which `?` into most error types requires.
-    payload: Mutex<Option<Payload>>,
+    payload: Mutex<Option<Foreign<Payload>>>,
 }
 
 impl JoinError {
@@ -80,7 +80,7 @@ impl JoinError {
     pub(crate) fn panicked(id: CoroutineId, name: Cow<'static, str>, payload: Payload) -> Self {
         let panic = Panicked {
             message: call::message(&*payload),
-            payload: Mutex::new(Some(payload)),
+            payload: Mutex::new(Some(Foreign::new(payload))),
         };
         JoinError(Arc::new(Failure {
             id,
@@ -140,7 +140,7 @@ impl JoinError {
         };
         let mut payload = panic.payload.lock().unwrap_or_else(PoisonError::into_inner);
         match (payload.take(), &panic.message) {
-            (Some(payload), _) => payload,
+            (Some(payload), _) => payload.into_inner(),
             (None, Some(message)) => Box::new(message.clone()),
             (None, None) => Box::new(self.to_string()),
         }

@@ -7,7 +7,7 @@ use std::panic::Location;
 use crate::core::call::Foreign;
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
-use crate::core::{Core, Home};
+use crate::core::{Core, Home, refuse};
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
 
@@ -106,6 +106,8 @@ impl Remote {
             if core.accepts(None) {
                 let task = core.spawn(script, home, None, place);
                 core.drop_coroutine(task);
+            } else {
+                refuse(Foreign::new(script));
             }
         })
     }
@@ -184,19 +186,23 @@ impl Remote {
             if core.accepts(None) {
                 let task = core.start(async move { f() }, Home::HOST, None, place);
                 core.drop_coroutine(task);
+            } else {
+                refuse(Foreign::new(f));
             }
         })
     }
 
     /// Sends `order`. Returns `false` if the executor has been dropped; `order` is
-    /// then dropped here.
+    /// then dropped here. The executor may also end while it takes the messages: so
+    /// `order` has to ask it.
     fn push(
         &self,
         message: fn(Foreign<Order>) -> Message,
         order: impl FnOnce(&Core) + Send + 'static,
     ) -> bool {
         let order: Order = Box::new(order);
-        self.inbox.push(message(Foreign::new(order))).is_ok()
+        let pushed = self.inbox.push(message(Foreign::new(order)));
+        pushed.map_err(refuse).is_ok()
     }
 }
 

@@ -32,6 +32,11 @@ impl Stopwatch {
         }
     }
 
+    /// Drops the host's stopwatch.
+    pub(crate) fn close(&self) {
+        self.timepiece.close();
+    }
+
     /// Begins to time a poll. Calls user code.
     pub(crate) fn begin(&self) -> Lap<'_> {
         Lap {

@@ -48,6 +48,15 @@ impl Watch {
         }
     }
 
+    /// Drops what the host has given, when the executor ends.
+    pub(crate) fn close(&self) {
+        self.trace.hook.close();
+        self.timepiece.close();
+        if let Some(stopwatch) = &self.stopwatch {
+            stopwatch.close();
+        }
+    }
+
     /// Whether new coroutines are watched.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {

@@ -6,7 +6,7 @@ use std::any::{Any, TypeId, type_name};
 use std::panic::Location;
 
 use crate::core::call::{self, Foreign};
-use crate::core::{Core, scope};
+use crate::core::{Core, refuse, scope};
 use crate::inspect::Report;
 
 use super::Lend;
@@ -138,6 +138,7 @@ pub fn with_soon_as<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static) -> bool {
 pub(super) fn call_soon<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origin: Origin) -> bool {
     let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
     let Some(core) = core else {
+        call::quietly(|| refuse(f));
         return false;
     };
     core.lent.find::<K, _>(|note| {
@@ -150,7 +151,10 @@ pub(super) fn call_soon<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origi
                 note.keep(Soon::new::<K>(f, origin));
                 work_off::<K>(&core, note);
             }
-            None if core.is_closed() => return false,
+            None if core.is_closed() => {
+                call::quietly(|| refuse(f));
+                return false;
+            }
             None => core.lent.keep(Soon::new::<K>(f, origin)),
         }
         true

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
+use crate::core::call::Value;
 use crate::core::named::Source;
 
 use journal::Journal;
@@ -111,7 +112,7 @@ pub struct Signal<T> {
 struct Shared<T> {
     /// Borrowed only for bookkeeping. Values are cloned and dropped, and wakers are
     /// cloned, called and dropped, outside the borrow.
-    journal: RefCell<Journal<T>>,
+    journal: RefCell<Journal<Value<T>>>,
 }
 
 /// The default limit of stored events.
@@ -191,7 +192,7 @@ impl<T> Signal<T> {
     /// assert!(guard.is_finished()); // later in the same run
     /// ```
     pub fn emit(&self, value: T) {
-        let emitted = self.shared.journal.borrow_mut().push(value);
+        let emitted = self.shared.journal.borrow_mut().push(Value::new(value));
         self.shared.wake(emitted.began_before);
         // Dropped last: the destructor is user code, and may panic.
         drop(emitted.discarded);
@@ -301,10 +302,15 @@ impl<T> Clone for Signal<T> {
 
 impl<T> Drop for Signal<T> {
     fn drop(&mut self) {
-        let last = self.shared.journal.borrow_mut().remove_emitter();
-        if last {
-            // The subscriptions end: wake their waiters.
-            self.shared.wake(u64::MAX);
+        let (is_last, began) = {
+            let mut journal = self.shared.journal.borrow_mut();
+            (journal.remove_emitter(), journal.readers.began())
+        };
+        if is_last {
+            // The subscriptions end: wake their waiters. A wait that begins in such a
+            // wake is not woken: a waker that polls would otherwise be called without
+            // end.
+            self.shared.wake(began);
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The subscriber of a signal.
 
 use std::fmt;
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::stream::{FusedStream, Next, Stream, StreamExt};
 
+use crate::core::call::{self, Foreign, Value};
 use crate::waiters::Waiting;
 
 use super::Shared;
@@ -104,7 +106,7 @@ impl<T> Subscription<T> {
         !journal.borrow().has_news(self.reader)
     }
 
-    fn read(&self, cx: &Context<'_>) -> Read<T> {
+    fn read(&self, cx: &Context<'_>) -> Read<Value<T>> {
         loop {
             let read = self.shared.journal.borrow_mut().read(self.reader);
             if !matches!(read, Read::Nothing) || self.wait(cx) {
@@ -142,13 +144,13 @@ impl<T: Clone> Subscription<T> {
         while self.shared.journal.borrow().is_before(self.reader, end) {
             let read = self.shared.journal.borrow_mut().read(self.reader);
             let accepted = match read {
-                Read::Last(value) => accept(&value).then_some(value),
+                Read::Last(value) => call::out(|| accept(value.get())).then_some(value),
                 Read::Shared(value, number) => self.read_shared(value, number, &mut *accept),
                 Read::Nothing | Read::Ended => None,
             };
             if let Some(value) = accepted {
                 self.stop_waiting();
-                return Poll::Ready(value);
+                return Poll::Ready(value.into_inner());
             }
         }
         self.wait(cx);
@@ -156,7 +158,7 @@ impl<T: Clone> Subscription<T> {
         let has_more = journal.is_before(self.reader, journal.end());
         drop(journal);
         if has_more {
-            cx.waker().wake_by_ref();
+            call::out(|| cx.waker().wake_by_ref());
         }
         Poll::Pending
     }
@@ -164,15 +166,19 @@ impl<T: Clone> Subscription<T> {
     /// Clones a value that other readers read, too, if `accept` accepts it.
     fn read_shared(
         &self,
-        value: Stored<T>,
+        value: Stored<Value<T>>,
         number: u64,
         accept: impl FnOnce(&T) -> bool,
-    ) -> Option<T> {
+    ) -> Option<Value<T>> {
         let reading = Reading {
             shared: &self.shared,
             number,
         };
-        let item = (*value).as_ref().filter(|value| accept(value)).cloned();
+        let clone = || {
+            let value = (*value).as_ref()?.get();
+            accept(value).then(|| Value::new(value.clone()))
+        };
+        let item = call::out(clone);
         // Dropped first, so that the last reader finds the value unshared.
         drop(value);
         drop(reading);
@@ -202,7 +208,7 @@ impl<T: Clone> Stream for Subscription<T> {
             }
         };
         self.stop_waiting();
-        Poll::Ready(item)
+        Poll::Ready(item.map(Value::into_inner))
     }
 }
 
@@ -222,14 +228,20 @@ impl<T> Drop for Reading<'_, T> {
 
 impl<T> Shared<T> {
     /// Drops the events that all readers have read, one by one: the destructor of
-    /// each may emit.
+    /// each may emit. One that panics does not keep the others.
     fn drop_read(&self) {
+        let mut panicked = None;
         loop {
             let value = self.journal.borrow_mut().pop_read();
-            if value.is_none() {
-                return;
+            let Some(value) = value else {
+                break;
+            };
+            if let Err(payload) = call::catch(|| drop(value)) {
+                panicked.get_or_insert(Foreign::new(payload));
             }
-            drop(value);
+        }
+        if let Some(payload) = panicked.filter(|_| !std::thread::panicking()) {
+            resume_unwind(payload.into_inner());
         }
     }
 }

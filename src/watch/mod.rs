@@ -12,6 +12,7 @@ use std::fmt;
 use std::mem;
 use std::rc::Rc;
 
+use crate::core::call::{self, Value};
 use crate::core::named::Source;
 use crate::waiters::Waiters;
 
@@ -107,7 +108,7 @@ struct Shared<T> {
 
 struct State<T> {
     /// Closures share it while they read it.
-    value: Rc<T>,
+    value: Rc<Value<T>>,
     /// How often it has changed.
     version: u64,
     /// The number of `Watch` handles.
@@ -121,7 +122,7 @@ impl<T> Watch<T> {
         Watch {
             shared: Rc::new(Shared {
                 state: RefCell::new(State {
-                    value: Rc::new(value),
+                    value: Rc::new(Value::new(value)),
                     version: 0,
                     handles: 1,
                     waiters: Waiters::new(),
@@ -217,7 +218,7 @@ impl<T> Watch<T> {
         T: Clone,
     {
         let mut value = self.get();
-        let result = change(&mut value);
+        let result = call::out(|| change(&mut value));
         self.set(value);
         result
     }
@@ -318,7 +319,7 @@ impl<T> Watch<T> {
 impl<T> Shared<T> {
     fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         let value = self.state.borrow().value.clone();
-        read(&value)
+        call::out(|| read(value.get()))
     }
 
     /// Wakes the waiters that began to wait before `limit`, in order.
@@ -336,8 +337,8 @@ impl<T> Shared<T> {
 /// A value that has been replaced. The caller drops it.
 struct Replaced<T> {
     /// The value, or `None` if a closure is reading it: then it is in `shared`.
-    own: Option<T>,
-    shared: Option<Rc<T>>,
+    own: Option<Value<T>>,
+    shared: Option<Rc<Value<T>>>,
     /// The waiters that began to wait before this are woken.
     began_before: u64,
 }
@@ -345,6 +346,7 @@ struct Replaced<T> {
 impl<T> State<T> {
     fn replace(&mut self, value: T) -> Replaced<T> {
         self.version += 1;
+        let value = Value::new(value);
         let (own, shared) = match Rc::get_mut(&mut self.value) {
             Some(present) => (Some(mem::replace(present, value)), None),
             None => (None, Some(mem::replace(&mut self.value, Rc::new(value)))),

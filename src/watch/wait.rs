@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::call;
 use crate::wait::polled_again;
 
 use super::waiter::Waiter;
@@ -79,7 +80,7 @@ impl<T, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
         if waiter.has_news() {
             // The condition has set the value. It is checked in the next run:
             // checked again at once, it could block the frame.
-            cx.waker().wake_by_ref();
+            call::out(|| cx.waker().wake_by_ref());
         }
         Poll::Pending
     }

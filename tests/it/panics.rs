@@ -2,6 +2,7 @@
 
 mod everywhere;
 mod run_loop;
+mod unwinding;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};

@@ -5,7 +5,9 @@ mod owned;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::task::{Context, Waker};
 
+use futures::future::LocalBoxFuture;
 use futures::stream::FusedStream;
 use futures::{FutureExt, select_biased};
 
@@ -13,7 +15,9 @@ use framestep::prelude::*;
 use framestep::{Executor, Subscription};
 
 use crate::steady_state::allocations_of;
-use crate::support::{counted, panic_of, panic_text, result_of, yield_now};
+use crate::support::{
+    WakerCall, counted, panic_of, panic_text, result_of, waker_that_tells, yield_now,
+};
 use crate::timeline::{Log, Timeline, unclamped};
 
 /// Reads `signal` and says what it gets.
@@ -538,4 +542,42 @@ fn two_that_answer_each_other_take_turns_within_a_run() {
     });
     executor.run_frame(0.25);
     assert_eq!(count.get(), 100);
+}
+
+/// A waker that polls `wait` as soon as it is called, 1,000 times at most.
+fn waker_that_polls(wait: LocalBoxFuture<'static, ()>) -> (Rc<Cell<u32>>, Waker) {
+    thread_local! {
+        static WAIT: RefCell<Option<LocalBoxFuture<'static, ()>>> = const { RefCell::new(None) };
+        static CALLS: RefCell<Rc<Cell<u32>>> = RefCell::default();
+    }
+    fn hear(call: WakerCall) {
+        if call != WakerCall::Wake {
+            return;
+        }
+        let calls = CALLS.with_borrow(Rc::clone);
+        if calls.get() == 1_000 {
+            return;
+        }
+        calls.set(calls.get() + 1);
+        if let Some(mut wait) = WAIT.take() {
+            let waker = waker_that_tells(hear);
+            let polled = wait.as_mut().poll(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+            WAIT.set(Some(wait));
+        }
+    }
+    WAIT.set(Some(wait));
+    (CALLS.with_borrow(Rc::clone), waker_that_tells(hear))
+}
+
+#[test]
+fn a_waker_that_polls_at_once_is_called_once_for_an_event_and_once_for_the_end() {
+    let signal = Signal::new();
+    let (calls, waker) = waker_that_polls(signal.wait_for(|()| false).boxed_local());
+    waker.wake();
+    assert_eq!(calls.replace(0), 1);
+    signal.emit(());
+    assert_eq!(calls.replace(0), 1);
+    drop(signal);
+    assert_eq!(calls.get(), 1);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use framestep::prelude::*;
 use framestep::{Budget, Executor, Report};
 
-use crate::support::panic_of;
+use crate::support::{forever, panic_of};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -170,4 +170,54 @@ fn a_builder_with_one_can_be_cloned_and_printed() {
         assert_eq!(heard.borrow()[0].1, MS(3));
     }
     assert!(panic_of(|| Executor::builder().slow_poll(-1)).contains("slow_poll"));
+}
+
+#[test]
+fn it_is_dropped_with_the_executor_though_it_owns_a_handle() {
+    let (kept, slot) = (Rc::new(()), Rc::new(RefCell::new(None)));
+    let owns = (kept.clone(), slot.clone());
+    let builder = Executor::builder().slow_poll(0.008);
+    let read = move || {
+        let _ = &owns;
+        Duration::ZERO
+    };
+    let executor = builder.stopwatch(read).build();
+    slot.replace(Some(executor.start(forever())));
+    drop(slot);
+    drop(executor);
+    assert_eq!(Rc::strong_count(&kept), 1);
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        std::panic::resume_unwind(Box::new("on purpose"));
+    }
+}
+
+#[test]
+fn it_may_end_its_executor_while_it_is_read() {
+    let slot = Rc::new(RefCell::new(None::<Executor>));
+    let (ends, bomb, reads) = (slot.clone(), Bomb, Rc::new(Cell::new(0)));
+    let count = reads.clone();
+    let builder = Executor::builder().stopwatch(move || {
+        let _ = &bomb;
+        count.set(count.get() + 1);
+        drop(ends.take());
+        Duration::ZERO
+    });
+    let executor = builder.build();
+    let handle = executor.handle();
+    slot.replace(Some(executor));
+    let budget = Budget::new(1);
+    let job = handle.start(async move {
+        loop {
+            budget.checkpoint().await;
+        }
+    });
+    assert!(job.is_finished());
+    assert!(handle.time().is_none());
+    assert_eq!(reads.get(), 1, "it is not read after the end");
 }

@@ -237,8 +237,11 @@ impl Core {
     /// Removes the registration under `key`. Returns its task if that is alive.
     pub(in crate::core) fn take_wait(&self, key: WaitKey) -> Option<Task<'_>> {
         let task = if key.is_entry() {
-            let removed = self.entries.borrow_mut().remove(key);
-            self.tasks.get(removed?.task)?
+            let removed = self.entries.borrow_mut().remove(key)?;
+            let task = removed.task;
+            // Dropping the waker is user code, so the task is looked up after that.
+            drop(removed);
+            self.tasks.get(task)?
         } else {
             let task = self.tasks.waiting(key)?;
             task.deregister();

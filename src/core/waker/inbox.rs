@@ -36,7 +36,7 @@ pub(crate) struct Inbox {
     /// Whether the host has been notified since it last looked or a run began.
     announced: AtomicBool,
     /// Shared, so that the waker can be called without the lock: that is user code.
-    host: Mutex<Option<Arc<Waker>>>,
+    host: Mutex<Option<Arc<Foreign<Waker>>>>,
 }
 
 #[derive(Default)]
@@ -73,7 +73,8 @@ impl Inbox {
         if !self.announced.swap(true, Ordering::AcqRel) {
             let host = lock(&self.host).clone();
             if let Some(host) = host {
-                call::out(|| host.wake_by_ref());
+                // A waker may be called in a destructor.
+                call::in_drop(|| host.get().wake_by_ref());
             }
         }
     }
@@ -113,16 +114,16 @@ impl Inbox {
 
     /// Sets the waker of the host, which is called for events from outside.
     pub(crate) fn set_host(&self, waker: Waker) {
-        let previous = lock(&self.host).replace(Arc::new(waker));
+        let previous = lock(&self.host).replace(Arc::new(Foreign::new(waker)));
         // This host has not been notified of anything yet.
         self.acknowledge();
-        drop(previous.map(Foreign::new));
+        drop(previous);
     }
 
     /// Refuses messages from now on. Returns those that have not been taken.
     pub(crate) fn close(&self) -> Vec<Message> {
         let host = lock(&self.host).take();
-        drop(host.map(Foreign::new));
+        drop(host);
         let mut messages = lock(&self.messages);
         messages.closed = true;
         self.waiting.store(false, Ordering::Relaxed);

@@ -5,6 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Poll, Waker};
 
 use framestep::prelude::*;
@@ -263,4 +265,55 @@ fn a_report_that_stops_its_coroutine_is_the_end_of_that() {
     assert_eq!(frames.get(), 5);
     drop((pair, executor));
     check_all_dropped();
+}
+
+/// Panics when it is dropped.
+struct Bomb(Arc<AtomicU32>);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        std::panic::resume_unwind(Box::new("on purpose"));
+    }
+}
+
+#[test]
+fn what_came_from_afar_is_dropped_in_silence_if_a_hook_ends_the_executor_before_its_turn() {
+    for call in [false, true] {
+        let executor = Rc::new(RefCell::new(Some(unclamped())));
+        let (remote, handle) = {
+            let executor = executor.borrow();
+            let executor = executor.as_ref().unwrap();
+            (executor.remote(), executor.handle())
+        };
+        let ends = executor.clone();
+        let on_trace = move |_: &framestep::TraceEvent| drop(ends.take());
+        executor.borrow().as_ref().unwrap().on_trace(on_trace);
+        let drops = Arc::new(AtomicU32::new(0));
+        assert!(remote.spawn(|| async {}));
+        for _ in 0..2 {
+            let bomb = Bomb(drops.clone());
+            assert!(if call {
+                remote.call(move || drop(bomb))
+            } else {
+                remote.spawn(move || async move { drop(bomb) })
+            });
+        }
+        // This takes over what arrived before it.
+        assert!(handle.spawn(async {}).is_finished());
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+        assert!(executor.borrow().is_none());
+    }
+}
+
+#[test]
+fn a_hook_is_replaced_though_its_destructor_panics() {
+    let executor = unclamped();
+    let drops = Arc::new(AtomicU32::new(0));
+    let bomb = Bomb(drops.clone());
+    executor.on_report(move |_| {
+        let _ = &bomb;
+    });
+    executor.on_report(|_| ());
+    assert_eq!(drops.load(Ordering::Relaxed), 1);
 }
