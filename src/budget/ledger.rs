@@ -8,6 +8,9 @@
 //! all turns are      the unspent shares of jobs that do not wait go back to the
 //! over               pool, and the pool is divided among the jobs that wait again
 //! ```
+//!
+//! No function goes through all jobs: lists hold those that it concerns. Leaving a
+//! list is a change of the job. Its entry goes stale, and is skipped later.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -23,6 +26,8 @@ pub(super) struct Ledger {
     smallest: u64,
     /// The frame that the fields below describe; `None` before the first.
     frame: Option<u64>,
+    /// How many frames have been divided: the number of this one.
+    round: u64,
     /// The share that each job that waited for the frame receives in its turn.
     share: u64,
     /// The amount that is not promised to any job.
@@ -31,17 +36,26 @@ pub(super) struct Ledger {
     /// it, as far as it can.
     overdrawn: u64,
     jobs: Slab<Job>,
-    /// The jobs that wait, in the order in which they began to.
-    waiting: VecDeque<usize>,
+    /// How many jobs wait.
+    waiting: usize,
+    /// How often a job has begun to wait.
+    began: u64,
+    /// The phases in which jobs have waited.
+    phases: Vec<InPhase>,
+    /// The jobs that may have something left in this frame.
+    holders: Vec<usize>,
+    /// The jobs that were granted more in this frame, in order. Their wakers have
+    /// yet to be called.
+    granted: VecDeque<usize>,
     /// The job that has been woken to divide the pool when all turns are over.
     watcher: Option<usize>,
 }
 
 #[derive(Default)]
 struct Job {
-    /// The frame of its latest turn.
-    turn: Option<u64>,
-    /// The amount that it may still spend in that frame.
+    /// The round of its latest turn.
+    turn: u64,
+    /// The amount that it may still spend in that round.
     left: u64,
     waits: Option<Waits>,
 }
@@ -49,8 +63,29 @@ struct Job {
 struct Waits {
     phase: Phase,
     waker: Option<Foreign<Waker>>,
-    /// It was granted more in this frame, and has not resumed since.
-    is_granted: bool,
+    /// The value of [`Ledger::began`] when the wait began.
+    began: u64,
+    /// The round in which it was granted more. It has not resumed since.
+    granted: Option<u64>,
+}
+
+/// The jobs that wait in one phase.
+struct InPhase {
+    phase: Phase,
+    waiting: usize,
+    /// How many of them have not had their turn in this round.
+    to_come: usize,
+    /// Those that have had their turn and wait for more, in the order in which they
+    /// began to. Stale places are included.
+    spent: VecDeque<Place>,
+    /// How many places of `spent` are not stale.
+    spent_jobs: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    job: usize,
+    began: u64,
 }
 
 impl Ledger {
@@ -59,11 +94,16 @@ impl Ledger {
             total,
             smallest,
             frame: None,
+            round: 0,
             share: 0,
             pool: 0,
             overdrawn: 0,
             jobs: Slab::new(),
-            waiting: VecDeque::new(),
+            waiting: 0,
+            began: 0,
+            phases: Vec::new(),
+            holders: Vec::new(),
+            granted: VecDeque::new(),
             watcher: None,
         }
     }
@@ -77,20 +117,22 @@ impl Ledger {
     }
 
     pub(super) fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.waiting
     }
 
     pub(super) fn add_job(&mut self) -> usize {
         self.jobs.insert(Job::default())
     }
 
-    /// Removes a job. It does not wait, because a checkpoint that waits borrows the
-    /// job's budget.
-    pub(super) fn remove_job(&mut self, job: usize) {
+    /// Removes a job. It waits only if its checkpoint was forgotten. Returns its
+    /// waker, which the caller drops outside the borrow.
+    pub(super) fn remove_job(&mut self, job: usize) -> Option<Foreign<Waker>> {
+        let waker = self.stop_waiting(job);
         let job = self.jobs.remove(job);
-        if job.turn == self.frame {
+        if job.turn == self.round {
             self.pool += job.left;
         }
+        waker
     }
 
     /// Divides the total anew if `frame` is a new frame.
@@ -99,33 +141,51 @@ impl Ledger {
             return;
         }
         self.frame = Some(frame);
+        self.round += 1;
         self.watcher = None;
-        let waiting = self.waiting.len() as u64;
+        let waiting = self.waiting as u64;
         self.share = self.total.checked_div(waiting).unwrap_or(0);
         self.pool = self.total - self.share * waiting;
         self.overdrawn = 0;
-        for &job in &self.waiting {
-            if let Some(waits) = &mut self.jobs[job].waits {
-                waits.is_granted = false;
-            }
+        self.holders.clear();
+        self.granted.clear();
+        for in_phase in &mut self.phases {
+            in_phase.to_come = in_phase.waiting;
+            in_phase.spent.clear();
+            in_phase.spent_jobs = 0;
         }
     }
 
     /// Subtracts the cost of a step. Returns whether the job may make another step.
-    pub(super) fn charge(&mut self, frame: u64, job: usize, cost: u64) -> bool {
+    pub(super) fn charge(&mut self, frame: u64, index: usize, cost: u64) -> bool {
         self.begin_frame(frame);
-        let job = &mut self.jobs[job];
-        if job.turn != self.frame {
-            // It has no promised share, because it has not waited for the frame.
-            job.turn = self.frame;
-            job.left = std::mem::take(&mut self.pool);
+        if self.jobs[index].turn != self.round {
+            self.begin_turn_by_charge(index);
         }
+        let job = &mut self.jobs[index];
         let paid = cost.min(job.left);
         job.left -= paid;
         let goes_on = job.left > 0;
         self.overdrawn = self.overdrawn.saturating_add(cost - paid);
         self.cover();
         goes_on
+    }
+
+    /// Begins the turn of a job that makes a step before it resumes from a wait for
+    /// the frame.
+    fn begin_turn_by_charge(&mut self, index: usize) {
+        let job = &mut self.jobs[index];
+        job.turn = self.round;
+        self.holders.push(index);
+        if let Some(waits) = &job.waits {
+            // It waits elsewhere in its coroutine, and has a promised share.
+            let (phase, began) = (waits.phase, waits.began);
+            job.left = self.share;
+            self.in_phase(phase).to_come -= 1;
+            self.add_spent(phase, Place { job: index, began });
+        } else {
+            job.left = std::mem::take(&mut self.pool);
+        }
     }
 
     /// Pays for the overdrawn amount from the pool.
@@ -135,20 +195,54 @@ impl Ledger {
         self.overdrawn -= paid;
     }
 
-    /// Makes the job wait. Returns `false` if it already waits, elsewhere in its
-    /// coroutine.
-    pub(super) fn wait(&mut self, job: usize, phase: Phase) -> bool {
-        let waits = &mut self.jobs[job].waits;
+    /// Makes a job wait that has had its turn. Returns `false` if it already waits,
+    /// elsewhere in its coroutine.
+    pub(super) fn wait(&mut self, index: usize, phase: Phase) -> bool {
+        let began = self.began;
+        let waits = &mut self.jobs[index].waits;
         if waits.is_some() {
             return false;
         }
         *waits = Some(Waits {
             phase,
             waker: None,
-            is_granted: false,
+            began,
+            granted: None,
         });
-        self.waiting.push_back(job);
+        self.began += 1;
+        self.waiting += 1;
+        self.in_phase(phase).waiting += 1;
+        self.add_spent(phase, Place { job: index, began });
         true
+    }
+
+    /// The jobs that wait in `phase`.
+    fn in_phase(&mut self, phase: Phase) -> &mut InPhase {
+        let found = self.phases.iter().position(|known| known.phase == phase);
+        let index = found.unwrap_or_else(|| {
+            self.phases.push(InPhase {
+                phase,
+                waiting: 0,
+                to_come: 0,
+                spent: VecDeque::new(),
+                spent_jobs: 0,
+            });
+            self.phases.len() - 1
+        });
+        &mut self.phases[index]
+    }
+
+    /// Adds a job that has had its turn and waits for more in `phase`. Removes stale
+    /// places, if most places are stale.
+    fn add_spent(&mut self, phase: Phase, place: Place) {
+        let in_phase = self.in_phase(phase);
+        in_phase.spent_jobs += 1;
+        in_phase.spent.push_back(place);
+        if in_phase.spent.len() > 8 + 2 * in_phase.spent_jobs {
+            let mut spent = std::mem::take(&mut in_phase.spent);
+            spent.retain(|&place| self.is_spent(place));
+            self.in_phase(phase).spent = spent;
+        }
     }
 
     /// Whether the job's waker wakes the same task as `waker`.
@@ -158,42 +252,61 @@ impl Ledger {
         current.is_some_and(|current| current.get().will_wake(waker))
     }
 
-    /// Returns the previous waker. The caller drops it outside the borrow.
+    /// Returns the previous waker, or `waker` if the job does not wait. The caller
+    /// drops it outside the borrow.
     pub(super) fn set_waker(
         &mut self,
-        job: usize,
+        index: usize,
         waker: Foreign<Waker>,
     ) -> Option<Foreign<Waker>> {
-        let waits = self.jobs[job].waits.as_mut()?;
+        let Some(waits) = self.jobs[index].waits.as_mut() else {
+            return Some(waker);
+        };
+        if waits.granted == Some(self.round) {
+            // While its waker was cloned.
+            self.granted.push_back(index);
+        }
         waits.waker.replace(waker)
     }
 
     /// Makes the job stop waiting. Returns its waker, which the caller drops
     /// outside the borrow.
-    pub(super) fn stop_waiting(&mut self, job: usize) -> Option<Foreign<Waker>> {
-        let waits = self.jobs[job].waits.take()?;
-        if let Some(index) = self.waiting.iter().position(|&waiting| waiting == job) {
-            self.waiting.remove(index);
+    pub(super) fn stop_waiting(&mut self, index: usize) -> Option<Foreign<Waker>> {
+        let round = self.round;
+        let job = &mut self.jobs[index];
+        let waits = job.waits.take()?;
+        let has_turned = job.turn == round;
+        if has_turned && job.left > 0 {
+            self.holders.push(index);
         }
-        if self.watcher == Some(job) {
+        if self.watcher == Some(index) {
             self.watcher = None;
         }
-        if self.jobs[job].turn != self.frame {
-            self.pool += self.share;
+        self.waiting -= 1;
+        let share = self.share;
+        let in_phase = self.in_phase(waits.phase);
+        in_phase.waiting -= 1;
+        if !has_turned {
+            in_phase.to_come -= 1;
+            self.pool += share;
+        } else if waits.granted != Some(round) {
+            in_phase.spent_jobs -= 1;
         }
         waits.waker
     }
 
     /// Begins the job's turn in `frame`: it stops waiting and receives its share.
-    pub(super) fn begin_turn(&mut self, frame: u64, job: usize) -> Option<Foreign<Waker>> {
+    pub(super) fn begin_turn(&mut self, frame: u64, index: usize) -> Option<Foreign<Waker>> {
         self.begin_frame(frame);
-        let promised = self.jobs[job].waits.is_some() && self.jobs[job].turn != self.frame;
-        let waker = self.stop_waiting(job);
+        let job = &self.jobs[index];
+        let promised = job.waits.is_some() && job.turn != self.round;
+        let waker = self.stop_waiting(index);
         if promised {
             self.pool -= self.share;
-            let job = &mut self.jobs[job];
-            job.turn = self.frame;
+            let job = &mut self.jobs[index];
+            job.turn = self.round;
             job.left = self.share;
+            self.holders.push(index);
         }
         waker
     }
@@ -201,22 +314,31 @@ impl Ledger {
     /// Whether the job was granted more in `frame`.
     pub(super) fn is_granted(&self, frame: u64, job: usize) -> bool {
         let waits = self.jobs[job].waits.as_ref();
-        self.frame == Some(frame) && waits.is_some_and(|waits| waits.is_granted)
+        self.frame == Some(frame) && waits.is_some_and(|w| w.granted == Some(self.round))
     }
 
     /// Chooses a job to be woken when all turns in `phase` are over. A turn has
     /// begun, and without this job nothing would notice its unspent share.
     pub(super) fn choose_watcher(&mut self, phase: Phase) -> Option<Foreign<Waker>> {
-        if self.watcher.is_some() {
+        if self.watcher.is_some() || self.in_phase(phase).spent_jobs == 0 {
             return None;
         }
-        let job = self
-            .waiting
-            .iter()
-            .copied()
-            .find(|&job| self.is_spent(job, phase))?;
+        while self.first_is_stale(phase) {
+            self.in_phase(phase).spent.pop_front();
+        }
+        let known = self.phases.iter().find(|known| known.phase == phase)?;
+        let can_watch = |place: &&Place| {
+            let waits = self.jobs.get(place.job).and_then(|job| job.waits.as_ref());
+            self.is_spent(**place) && waits.is_some_and(|waits| waits.waker.is_some())
+        };
+        let job = known.spent.iter().find(can_watch)?.job;
         self.watcher = Some(job);
         self.jobs[job].waits.as_mut()?.waker.take()
+    }
+
+    fn first_is_stale(&mut self, phase: Phase) -> bool {
+        let first = self.in_phase(phase).spent.front().copied();
+        first.is_some_and(|place| !self.is_spent(place))
     }
 
     /// Whether the job was chosen as the watcher. It no longer is afterwards.
@@ -225,61 +347,65 @@ impl Ledger {
     }
 
     /// Whether a turn of another job is yet to come in this run of `phase`.
-    pub(super) fn has_turns_to_come(&self, phase: Phase) -> bool {
-        self.waiting.iter().any(|&job| {
-            let job = &self.jobs[job];
-            let waits = job.waits.as_ref();
-            job.turn != self.frame && waits.is_some_and(|waits| waits.phase == phase)
-        })
+    pub(super) fn has_turns_to_come(&mut self, phase: Phase) -> bool {
+        self.in_phase(phase).to_come > 0
     }
 
     /// Divides the pool among the jobs that have spent their shares in `phase`.
     pub(super) fn settle(&mut self, frame: u64, phase: Phase) {
         self.begin_frame(frame);
-        for (_, job) in &mut self.jobs {
-            if job.waits.is_none() && job.turn == self.frame {
+        while let Some(index) = self.holders.pop() {
+            let job = self.jobs.get_mut(index);
+            if let Some(job) = job.filter(|job| job.waits.is_none() && job.turn == self.round) {
                 self.pool += std::mem::take(&mut job.left);
             }
         }
         self.cover();
-        let spent = self
-            .waiting
-            .iter()
-            .filter(|&&job| self.is_spent(job, phase));
-        let count = spent.count() as u64;
+        let count = self.in_phase(phase).spent_jobs as u64;
         let each = self.pool.checked_div(count).unwrap_or(0).max(self.smallest);
-        for index in 0..self.waiting.len() {
-            let job = self.waiting[index];
-            if self.pool < each || !self.is_spent(job, phase) {
-                continue;
-            }
-            self.pool -= each;
-            let job = &mut self.jobs[job];
-            job.left = each;
-            if let Some(waits) = &mut job.waits {
-                waits.is_granted = true;
+        while self.pool >= each {
+            let Some(place) = self.in_phase(phase).spent.pop_front() else {
+                return;
+            };
+            if self.is_spent(place) {
+                self.in_phase(phase).spent_jobs -= 1;
+                self.pool -= each;
+                self.grant(place.job, each);
             }
         }
     }
 
-    /// Whether the job has had its turn in this frame and waits for more in
-    /// `phase`.
-    fn is_spent(&self, job: usize, phase: Phase) -> bool {
-        let job = &self.jobs[job];
+    /// Gives `amount` to a job that waits for more in this round.
+    fn grant(&mut self, index: usize, amount: u64) {
+        let job = &mut self.jobs[index];
+        job.left = amount;
+        if let Some(waits) = &mut job.waits {
+            waits.granted = Some(self.round);
+        }
+        self.granted.push_back(index);
+    }
+
+    /// Whether the job of a place has had its turn in this round and waits for more:
+    /// whether the place is not stale.
+    fn is_spent(&self, place: Place) -> bool {
+        let Some(job) = self.jobs.get(place.job) else {
+            return false;
+        };
         let waits = job.waits.as_ref();
-        job.turn == self.frame && waits.is_some_and(|w| w.phase == phase && !w.is_granted)
+        let waits_there = |waits: &Waits| waits.began == place.began;
+        job.turn == self.round && waits.is_some_and(|w| waits_there(w) && w.granted.is_none())
     }
 
     /// Takes the waker of the first job that was granted more and has not been
     /// woken.
     pub(super) fn next_granted(&mut self) -> Option<Foreign<Waker>> {
-        self.waiting.iter().find_map(|&job| {
-            let waits = self.jobs[job].waits.as_mut()?;
-            if waits.is_granted {
-                waits.waker.take()
-            } else {
-                None
+        while let Some(index) = self.granted.pop_front() {
+            let waits = self.jobs.get_mut(index).and_then(|job| job.waits.as_mut());
+            let granted = waits.filter(|waits| waits.granted == Some(self.round));
+            if let Some(waker) = granted.and_then(|waits| waits.waker.take()) {
+                return Some(waker);
             }
-        })
+        }
+        None
     }
 }

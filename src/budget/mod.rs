@@ -215,7 +215,8 @@ impl Clone for Budget {
 
 impl Drop for Budget {
     fn drop(&mut self) {
-        self.shared.ledger.borrow_mut().remove_job(self.job);
+        let waker = self.shared.ledger.borrow_mut().remove_job(self.job);
+        drop(waker);
     }
 }
 

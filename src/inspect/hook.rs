@@ -24,7 +24,7 @@ impl<E> Hook<E> {
         }
         self.is_set.set(true);
         let previous = self.closure.replace(Some(closure));
-        call::quietly(|| drop(previous));
+        call::in_drop(|| drop(previous));
     }
 
     /// Whether a closure has been set, and the executor has not ended.

@@ -46,8 +46,15 @@ pub(super) struct LentRef<'n>(&'n Lent);
 pub(crate) struct Lending {
     /// The innermost note, which leads to the outer ones.
     innermost: Cell<Option<NonNull<Lent>>>,
-    /// Closures for state that is not lent, in order.
-    waiting: Guarded<VecDeque<Soon>>,
+    /// Closures for state that is not lent.
+    waiting: Guarded<Vec<Waiting>>,
+}
+
+/// The closures for one `K` that is not lent, in order.
+struct Waiting {
+    /// The type id of that `K`.
+    of: TypeId,
+    closures: VecDeque<Soon>,
 }
 
 impl Lending {
@@ -75,18 +82,38 @@ impl Lending {
 
     /// Keeps a closure for the next call of [`lend`] with its type.
     pub(super) fn keep(&self, soon: Soon) {
-        self.waiting.borrow_mut().push_back(soon);
+        let of = soon.key();
+        self.with_waiting(of, |closures| closures.push_back(soon));
+    }
+
+    /// Keeps closures for the next call of [`lend`] with their type, `of`. They come
+    /// before those that wait for it already.
+    fn keep_first(&self, of: TypeId, mut first: VecDeque<Soon>) {
+        self.with_waiting(of, |closures| {
+            first.append(closures);
+            *closures = first;
+        });
+    }
+
+    /// Calls `f` with the closures that wait for the type `of`.
+    fn with_waiting(&self, of: TypeId, f: impl FnOnce(&mut VecDeque<Soon>)) {
+        let mut waiting = self.waiting.borrow_mut();
+        let known = waiting.iter().position(|known| known.of == of);
+        let index = known.unwrap_or_else(|| {
+            let closures = VecDeque::new();
+            waiting.push(Waiting { of, closures });
+            waiting.len() - 1
+        });
+        f(&mut waiting[index].closures);
     }
 
     /// Takes the closures that wait for a `K`.
     fn take_waiting<K: Lend>(&self) -> VecDeque<Soon> {
-        if self.waiting.borrow().is_empty() {
-            return VecDeque::new();
-        }
-        let is_of_k = |soon: &Soon| soon.is_for(TypeId::of::<K>());
-        let (taken, left) = self.waiting.take().into_iter().partition(is_of_k);
-        self.waiting.replace(left);
-        taken
+        let mut waiting = self.waiting.borrow_mut();
+        let of_k = waiting
+            .iter_mut()
+            .find(|known| known.of == TypeId::of::<K>());
+        of_k.map_or_else(VecDeque::new, |known| mem::take(&mut known.closures))
     }
 
     /// Drops the closures that wait: the executor is gone.
@@ -121,12 +148,10 @@ impl Drop for TakeBack<'_> {
     fn drop(&mut self) {
         let lending = &self.core.lent;
         lending.innermost.set(self.lent.outer);
-        let mut left = self.lent.soon.take();
+        let left = self.lent.soon.take();
         if !left.is_empty() && !self.core.is_closed() {
             // They exceeded the limit of this lend, and come first in the next one.
-            let mut waiting = lending.waiting.borrow_mut();
-            left.append(&mut waiting);
-            mem::swap(&mut *waiting, &mut left);
+            lending.keep_first(self.lent.of, left);
         }
     }
 }

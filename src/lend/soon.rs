@@ -47,8 +47,9 @@ impl Soon {
         }
     }
 
-    pub(super) fn is_for(&self, key: TypeId) -> bool {
-        self.of == key
+    /// The type id of the `K` whose state the closure borrows.
+    pub(super) fn key(&self) -> TypeId {
+        self.of
     }
 }
 

@@ -9,7 +9,7 @@ use futures::{FutureExt, select_biased};
 use framestep::prelude::*;
 
 use crate::steady_state::allocations_of;
-use crate::support::{counted, panic_of, panic_text, result_of, swallow};
+use crate::support::{counted, panic_of, panic_text, poll_once, result_of, swallow};
 use crate::timeline::{Timeline, unclamped};
 
 /// A row of so many steps, each a mark and then a checkpoint of `cost`.
@@ -422,4 +422,31 @@ fn checkpoints_do_not_allocate() {
     };
     frames(200);
     assert_eq!(allocations_of(|| frames(200)), 0);
+}
+
+#[test]
+fn a_checkpoint_that_is_forgotten_holds_up_no_other_job() {
+    let mut executor = unclamped();
+    let budget = Budget::of_units(2);
+    let others = [0, 1].map(|_| {
+        let budget = budget.clone();
+        executor.start(async move {
+            for _ in 0..4 {
+                budget.checkpoint().await;
+            }
+            time().frame
+        })
+    });
+    let forgets = executor.start(async move {
+        let mut wait = budget.checkpoint_cost(100);
+        assert!(poll_once(&mut wait).await.is_pending());
+        std::mem::forget(wait);
+    });
+    assert!(forgets.is_finished());
+    for _ in 0..5 {
+        executor.run_frame(0.25);
+    }
+    for other in others {
+        assert!(result_of(&executor, other).unwrap() <= 4);
+    }
 }

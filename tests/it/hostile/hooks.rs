@@ -305,15 +305,3 @@ fn what_came_from_afar_is_dropped_in_silence_if_a_hook_ends_the_executor_before_
         assert!(executor.borrow().is_none());
     }
 }
-
-#[test]
-fn a_hook_is_replaced_though_its_destructor_panics() {
-    let executor = unclamped();
-    let drops = Arc::new(AtomicU32::new(0));
-    let bomb = Bomb(drops.clone());
-    executor.on_report(move |_| {
-        let _ = &bomb;
-    });
-    executor.on_report(|_| ());
-    assert_eq!(drops.load(Ordering::Relaxed), 1);
-}

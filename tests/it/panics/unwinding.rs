@@ -300,3 +300,16 @@ fn the_call_of_a_hosts_waker() {
         executor.run_frame(0.25);
     }
 }
+
+#[test]
+fn the_drop_of_a_hook_that_another_one_replaces() {
+    let executor = Rc::new(unclamped());
+    let bomb = Bomb;
+    executor.on_report(move |_| {
+        let _ = &bomb;
+    });
+    let sets = executor.clone();
+    check("of a hook", &executor, || {
+        OnDrop(move || sets.on_report(|_| ()))
+    });
+}
