@@ -54,6 +54,7 @@ const SAME_WAITS: &[&str] = &[
     // They make a coroutine, as `start` does.
     "spawn",
     "spawn_in",
+    "start_in",
     // They give a handle back, or what waits for its end.
     "named",
     "stop_on_drop",

@@ -113,16 +113,35 @@ fn each_ends_in_the_same_run_behind_every_combinator() {
     }
 }
 
+// docs/contract.md#rule-4-home
+#[test]
+fn each_that_names_no_phase_ends_at_home_wherever_that_is() {
+    for row in table() {
+        // Before this one, the host has sent nothing in frame 2.
+        for home in [
+            Phase::Update,
+            Phase::Custom(7),
+            Phase::LateUpdate,
+            Phase::EndOfFrame,
+        ] {
+            let (mut executor, stage) = Stage::new();
+            let (over, make, on) = (Over::default(), row.make, stage.clone());
+            let note = over.clone();
+            executor.start_in(home, async move {
+                make(&on).await;
+                note.now();
+            });
+            run(&mut executor, &stage);
+            assert_eq!(over.get(), Some(row.due_at(home)), "{} in {home}", row.call);
+        }
+    }
+}
+
 #[test]
 fn two_behind_one_combinator_end_each_in_its_run() {
     let count = table().len();
     let pairs = (0..count).flat_map(|one| (0..count).map(move |other| (one, other)));
     for (one, other) in pairs {
-        let resumes_where_it_was =
-            |at: usize| matches!(table()[at].kind, Kind::Foreign | Kind::Join);
-        if resumes_where_it_was(one) || resumes_where_it_was(other) {
-            continue;
-        }
         let (mut executor, stage) = Stage::new();
         let ends = [one, other].map(|at| {
             let row = table().swap_remove(at);

@@ -107,16 +107,20 @@ fn begun_in_one_executor_and_polled_in_another_each_of_the_crates_own_says_so() 
     }
 }
 
+// docs/contract.md#decided-after-the-end
 #[test]
-fn polled_again_after_its_end_each_does_no_harm() {
+fn polled_again_after_its_end_each_panics_and_does_no_harm() {
     for row in table() {
         let (mut executor, stage) = Stage::new();
         let frames = Rc::new(Cell::new(0));
         executor.start(count_frames(frames.clone()));
-        let (_, over) = start(&executor, &stage, &row, |wait| async move {
+        let (_, over) = start(&executor, &stage, &row, move |wait| async move {
             let mut wait = wait;
             (&mut wait).await;
-            let _ = catch_unwind(AssertUnwindSafe(|| (&mut wait).now_or_never()));
+            let polled = catch_unwind(AssertUnwindSafe(|| (&mut wait).now_or_never()));
+            // A stream has another item, and how a coroutine has ended can be read again.
+            let others = ["Interval", "Frames", "Subscription", "Changes", "Finished"];
+            assert_eq!(polled.is_ok(), others.contains(&row.of), "{}", row.call);
         });
         run(&mut executor, &stage);
         assert_eq!(over.get(), Some(row.due), "{}", row.call);

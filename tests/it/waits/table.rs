@@ -209,6 +209,15 @@ impl Row {
         }
     }
 
+    /// The run that ends it in a script whose home is `home`, and which is awake in no
+    /// other phase.
+    pub(super) fn due_at(&self, home: Phase) -> When {
+        match self.kind {
+            Kind::AtHome | Kind::Foreign => When(self.due.0, home),
+            Kind::InPhase | Kind::Join => self.due,
+        }
+    }
+
     /// It is of the table of docs/contract.md#frame: it resumes its script by
     /// itself.
     pub(super) fn is_of_the_table(&self) -> bool {

@@ -57,3 +57,13 @@ fn check(mood: Mood) {
 fn every_script_ends() {
     check(Mood::Plain);
 }
+
+#[test]
+fn every_script_ends_that_shares_its_waits_with_others() {
+    check(Mood::Shared);
+}
+
+#[test]
+fn every_script_ends_where_anything_may_panic() {
+    check(Mood::Panics);
+}
