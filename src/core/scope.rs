@@ -8,7 +8,7 @@
 //! other in a circle.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::rc::{Rc, Weak};
@@ -31,8 +31,10 @@ thread_local! {
 }
 
 std::thread_local! {
-    /// The executors of this thread, by number.
-    static EXECUTORS: RefCell<HashMap<u32, Weak<Core>>> = RefCell::default();
+    /// The executors of this thread, by number. Without a destructor: an executor
+    /// works in the destructors of other thread-locals too.
+    static EXECUTORS: ManuallyDrop<RefCell<BTreeMap<u32, Weak<Core>>>> =
+        const { ManuallyDrop::new(RefCell::new(BTreeMap::new())) };
 }
 
 /// One call from an executor into user code.
@@ -355,8 +357,7 @@ pub(crate) fn with_executor<R>(id: u32, f: impl FnOnce(&Core) -> R) -> Option<R>
 
 #[cold]
 fn find(id: u32) -> Option<Rc<Core>> {
-    let found = EXECUTORS.try_with(|executors| executors.borrow().get(&id).and_then(Weak::upgrade));
-    found.ok().flatten()
+    EXECUTORS.with(|executors| executors.borrow().get(&id).and_then(Weak::upgrade))
 }
 
 /// Makes an executor known to [`with_executor`], until [`forget`].
@@ -366,13 +367,12 @@ pub(crate) fn know(core: &Rc<Core>) {
 
 /// Removes an executor that is being dropped.
 pub(crate) fn forget(id: u32) {
-    // When the thread is ending, the map may be gone already.
-    let _ = EXECUTORS.try_with(|executors| {
+    EXECUTORS.with(|executors| {
         let mut executors = executors.borrow_mut();
         executors.remove(&id);
         if executors.is_empty() {
             // Frees the memory of the map with the last executor.
-            *executors = HashMap::new();
+            *executors = BTreeMap::new();
         }
     });
 }

@@ -281,3 +281,93 @@ fn coroutines_may_hold_the_executor_that_holds_those_that_hold_the_first() {
     thread.join().unwrap();
     assert_eq!(dropped.load(Ordering::Relaxed), 2);
 }
+
+/// Runs `f` in the destructor of a thread-local of a new thread. The thread-local
+/// exists before any of the crate's, so they would be destroyed before it.
+fn in_a_destructor_of_a_thread(f: impl FnOnce() + Send + 'static) {
+    type Work = Box<dyn FnOnce()>;
+    struct AtEnd(Option<Work>);
+    impl Drop for AtEnd {
+        fn drop(&mut self) {
+            self.0.take().unwrap()();
+        }
+    }
+    thread_local! {
+        static AT_END: RefCell<Option<AtEnd>> = const { RefCell::new(None) };
+    }
+    let done = Arc::new(AtomicUsize::new(0));
+    let count = done.clone();
+    let thread = std::thread::spawn(move || {
+        AT_END.set(Some(AtEnd(Some(Box::new(|| ())))));
+        drop(unclamped());
+        let work = move || {
+            f();
+            count.fetch_add(1, Ordering::Relaxed);
+        };
+        let earlier = AT_END.replace(Some(AtEnd(Some(Box::new(work)))));
+        drop(earlier);
+    });
+    thread.join().unwrap();
+    assert_eq!(done.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn an_executor_works_in_the_destructor_of_any_thread_local() {
+    in_a_destructor_of_a_thread(|| {
+        let mut executor = unclamped();
+        let owner = executor.owner();
+        let waker = Rc::new(RefCell::new(None::<Waker>));
+        let given = waker.clone();
+        let woken = owner.start(poll_fn(move |cx| {
+            match given.replace(Some(cx.waker().clone())) {
+                None => Poll::Pending,
+                Some(_) => Poll::Ready(()),
+            }
+        }));
+        let spawned = owner.spawn(next_frame());
+        let parent = executor.start(async { start(wait_seconds(0.25)).await });
+        let kept = waker.take().unwrap();
+        waker.replace(Some(kept.clone()));
+        kept.wake();
+        for _ in 0..3 {
+            executor.run_frame(0.25);
+        }
+        assert!(woken.is_finished() && spawned.is_finished() && parent.is_finished());
+        let remote = executor.remote();
+        let sent = owner.into_send();
+        assert!(sent.get().is_some());
+        drop(executor);
+        assert!(sent.get().is_none() && !remote.spawn(forever));
+    });
+}
+
+#[test]
+fn an_executor_that_was_made_before_works_there_too() {
+    thread_local! {
+        static FIRST: RefCell<Option<StepsAtEnd>> = const { RefCell::new(None) };
+    }
+    struct StepsAtEnd(Executor, framestep::Owner, Arc<AtomicUsize>);
+    impl Drop for StepsAtEnd {
+        fn drop(&mut self) {
+            let StepsAtEnd(executor, owner, finished) = self;
+            let finished = finished.clone();
+            owner.spawn(async move {
+                next_frame().await;
+                finished.fetch_add(1, Ordering::Relaxed);
+            });
+            for _ in 0..2 {
+                executor.run_frame(0.25);
+            }
+        }
+    }
+    let finished = Arc::new(AtomicUsize::new(0));
+    let count = finished.clone();
+    let thread = std::thread::spawn(move || {
+        FIRST.set(None);
+        let executor = unclamped();
+        let owner = executor.owner();
+        FIRST.set(Some(StepsAtEnd(executor, owner, count)));
+    });
+    thread.join().unwrap();
+    assert_eq!(finished.load(Ordering::Relaxed), 1);
+}
