@@ -1,10 +1,15 @@
-//! From a stop to the end of a coroutine, and the end of the executor.
+//! From a stop to the end of a coroutine.
 //!
 //! A stop runs user code in the middle of other user code: a destructor may
 //! stop another coroutine. Such stops nest to a depth of [`MAX_DEPTH`]. Deeper
 //! ones go onto a list. The outermost stop works off the list before it
 //! returns, and so does the end of the executor. A task on the list is not
 //! polled any more.
+//!
+//! A destructor may spawn another coroutine and stop it, and so on without end.
+//! So there is a limit on the ends inside one outermost stop: as many as there
+//! are tasks, and the polls that a run may take for spawns. The next run of any
+//! phase works off what is left, with a limit of its own.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +34,12 @@ pub(super) const MAX_DEPTH: u32 = 100;
 #[derive(Debug, Default)]
 pub(super) struct Ends {
     depth: Cell<u32>,
+    /// How many more ends the outermost one may cause.
+    left: Cell<u64>,
+    /// For the outermost end.
     put_off: Guarded<VecDeque<PutOff>>,
+    /// Beyond the limit: for the next run.
+    for_next_run: Guarded<VecDeque<PutOff>>,
 }
 
 #[derive(Debug)]
@@ -38,14 +48,26 @@ enum PutOff {
     Stop(TaskKey),
     /// A task whose output has yet to be dropped, together with its last handle.
     Output(Reference),
+    /// A payload that no join has returned.
+    Payload(Foreign<Payload>),
 }
 
 /// Counts one more end on the stack until it is dropped, also by a panic.
-struct Deeper<'a>(&'a Core);
+pub(super) struct Deeper<'a>(&'a Core);
 
 impl<'a> Deeper<'a> {
-    fn new(core: &'a Core) -> Self {
-        core.ends.depth.set(core.ends.depth.get() + 1);
+    pub(super) fn new(core: &'a Core) -> Self {
+        let ends = &core.ends;
+        let depth = ends.depth.get();
+        ends.left.set(if core.is_closed() {
+            // Nothing is spawned any more.
+            u64::MAX
+        } else if depth == 0 {
+            core.most_ends()
+        } else {
+            ends.left.get().saturating_sub(1)
+        });
+        ends.depth.set(depth + 1);
         Deeper(core)
     }
 }
@@ -70,15 +92,24 @@ impl Core {
         if let Some(stopped) = self.tasks.stop(task) {
             return stopped;
         }
-        if self.ends.depth.get() >= MAX_DEPTH {
+        if self.may_end_here() {
+            self.end(task, None);
+        } else {
             self.tasks.condemn(task);
             self.leave_list(task);
-            let mut put_off = self.ends.put_off.borrow_mut();
-            put_off.push_back(PutOff::Stop(key));
-        } else {
-            self.end(task, None);
+            self.put_off(PutOff::Stop(key));
         }
         true
+    }
+
+    /// Whether an end may begin inside those that are under way.
+    fn may_end_here(&self) -> bool {
+        let (depth, left) = (self.ends.depth.get(), self.ends.left.get());
+        depth == 0 || (depth < MAX_DEPTH && left > 0)
+    }
+
+    fn put_off(&self, end: PutOff) {
+        self.ends.put_off.borrow_mut().push_back(end);
     }
 
     /// Takes a task out of its owner's list before its future is dropped.
@@ -125,10 +156,14 @@ impl Core {
         self.tell_host();
     }
 
-    /// Works off the ends that were put off.
+    /// Works off the ends that were put off, up to the limit.
     #[cold]
     fn work_off_ends(&self) {
-        while let Some(next) = { self.ends.put_off.borrow_mut().pop_front() } {
+        while self.ends.left.get() > 0 {
+            let next = self.ends.put_off.borrow_mut().pop_front();
+            let Some(next) = next else {
+                return;
+            };
             match next {
                 PutOff::Stop(key) => {
                     if let Some(task) = self.tasks.get(key) {
@@ -139,7 +174,43 @@ impl Core {
                     let dropped = self.drop_unread_output(reference);
                     dropped.map_or_else(call::dispose, |()| ());
                 }
+                PutOff::Payload(payload) => {
+                    let _deeper = Deeper::new(self);
+                    drop(payload);
+                }
             }
+        }
+        let mut left = self.ends.put_off.take();
+        if !left.is_empty() {
+            self.ends.for_next_run.borrow_mut().append(&mut left);
+            self.call_at_next_run(Core::end_the_rest);
+            self.report_runaway();
+            self.tell_host();
+        }
+    }
+
+    /// Works off all ends that were put off: the executor ends.
+    pub(super) fn work_off_all_ends(&self) {
+        let mut rest = self.ends.for_next_run.take();
+        self.ends.put_off.borrow_mut().append(&mut rest);
+        self.work_off_ends();
+    }
+
+    /// Works off what an earlier end has left to the next run.
+    fn end_the_rest(&self) {
+        let _deeper = Deeper::new(self);
+        let mut rest = self.ends.for_next_run.take();
+        self.ends.put_off.borrow_mut().append(&mut rest);
+    }
+
+    /// Drops the payload of a panic that no join has returned. It may own the handle
+    /// of the next such coroutine.
+    pub(super) fn drop_payload(&self, payload: Foreign<Payload>) {
+        if self.may_end_here() {
+            let _deeper = Deeper::new(self);
+            drop(payload);
+        } else {
+            self.put_off(PutOff::Payload(payload));
         }
     }
 
@@ -248,9 +319,8 @@ impl Core {
     #[inline(never)]
     fn drop_coroutine_with_output<T>(&self, handle: TaskHandle<T>) {
         let reference = self.tasks.disown(handle);
-        if self.ends.depth.get() >= MAX_DEPTH {
-            let mut put_off = self.ends.put_off.borrow_mut();
-            put_off.push_back(PutOff::Output(reference));
+        if !self.may_end_here() {
+            self.put_off(PutOff::Output(reference));
             return;
         }
         match self.drop_unread_output(reference) {
@@ -296,30 +366,5 @@ impl Core {
             Some(panicked) => JoinError::panicked(id, name, panicked.into_payload()),
             None => JoinError::stopped(id, name),
         }
-    }
-
-    /// Ends all coroutines of an executor that is being dropped.
-    pub(crate) fn close(&self) {
-        self.closed.set(true);
-        // Pending messages are dropped on this thread, outside of the lock.
-        drop(self.inbox.close());
-        self.refuse_calls();
-        {
-            let _deeper = Deeper::new(self);
-            // Nothing is inserted any more, so the loop ends.
-            let mut indices = 0..self.tasks.len();
-            while let Some(task) = indices.next().map(|index| self.tasks.at(index)) {
-                if self.tasks.stop(task).is_none() {
-                    self.end(task, None);
-                }
-            }
-            // All of them, even if this call is nested in other ends.
-            self.work_off_ends();
-        }
-        self.lent.close();
-        self.report_pending_panic();
-        // The hooks and the stopwatch may own handles that keep this core alive.
-        self.reports.close();
-        self.watch.close();
     }
 }

@@ -13,7 +13,8 @@
 /// Queues, wheels and rings of joins hold keys. When the wait has been served
 /// or dropped, its task or entry takes another stamp, and lists skip the stale
 /// key. A stamp is used again after 2^31 waits of one task. No list holds a key
-/// for that long.
+/// for that long. A wait may: one that has been served, and is dropped after so
+/// many others, cancels the one that has its key by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaitKey(u64);
 

@@ -5,6 +5,7 @@
 //! parts. No part is borrowed while user code runs (see [`call`]). Code that
 //! calls user code keeps keys across the call, not borrows.
 
+mod close;
 mod end;
 mod entry;
 mod inspect;

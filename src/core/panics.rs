@@ -80,6 +80,7 @@ impl Core {
             }
         }
         self.report(&report);
+        self.drop_payload(payload);
     }
 
     /// Ends a run by raising the panic that is to be passed on to the host, if any.

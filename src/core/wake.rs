@@ -239,6 +239,13 @@ impl Core {
         self.outside.begin_run();
     }
 
+    /// Calls `f` when the next run begins.
+    pub(super) fn call_at_next_run(&self, f: fn(&Core)) {
+        let call = Foreign::new(Box::new(f) as Order);
+        self.arrivals.calls.borrow_mut().push(call);
+        self.note_due();
+    }
+
     /// Drops the calls that have not been made when the executor ends.
     pub(super) fn refuse_calls(&self) {
         drop(self.arrivals.calls.take());

@@ -82,8 +82,8 @@ pub enum Report {
         /// How many times it was polled.
         polls: u32,
     },
-    /// Coroutines kept starting, spawning or ending others without end in one run of
-    /// a phase, or closures of [`with_soon`](crate::with_soon) kept adding more. The
+    /// Coroutines kept starting, spawning, stopping or joining others without end in
+    /// one run of a phase or in one stop, or closures of [`with_soon`](crate::with_soon) kept adding more. The
     /// rest continue in the next run, or with the next borrow. Starts that nest more
     /// than 100 deep are reported, too: they begin once an outer one waits.
     Runaway {
@@ -200,7 +200,7 @@ impl fmt::Display for Report {
             ),
             Report::Runaway { frame, phase } => write!(
                 f,
-                "frame {frame}, {phase}: coroutines kept starting, spawning or joining one \
+                "frame {frame}, {phase}: coroutines kept starting, spawning, stopping or joining one \
                  another; the rest continue later"
             ),
             Report::SlowPoll {

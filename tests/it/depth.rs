@@ -334,3 +334,70 @@ fn endless_starts_by_the_host_continue_in_the_next_frame() {
     executor.run_frame(0.25);
     assert!(begun.get() > before, "it goes on");
 }
+
+#[test]
+fn a_hundred_thousand_payloads_that_own_the_next_handle_fit_on_a_small_stack() {
+    thread_local! {
+        static CHAIN: RefCell<Vec<Coroutine<()>>> = const { RefCell::new(Vec::new()) };
+    }
+    struct Payload;
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            let next = CHAIN.with_borrow_mut(Vec::pop);
+            drop(next);
+        }
+    }
+    in_small_thread(|| {
+        let executor = unclamped();
+        let reports = Rc::new(Cell::new(0));
+        let heard = reports.clone();
+        executor.on_report(move |report| {
+            assert!(matches!(report, Report::CoroutinePanicked { .. }));
+            heard.set(heard.get() + 1);
+        });
+        for _ in 0..100_000 {
+            let panicked = executor.start(async { std::panic::resume_unwind(Box::new(Payload)) });
+            CHAIN.with_borrow_mut(|chain| chain.push(panicked));
+        }
+        let first = CHAIN.with_borrow_mut(Vec::pop);
+        drop(first);
+        assert_eq!(CHAIN.with_borrow(Vec::len), 0);
+        assert_eq!(reports.get(), 100_000);
+    });
+}
+
+/// Makes executors of which each is owned by a script of the next.
+fn nested_executors(count: usize, log: &Log) -> Executor {
+    let first = unclamped();
+    (0..count).fold(first, |inner, number| {
+        let outer = unclamped();
+        let dropped = log.on_drop(number);
+        outer.start(async move {
+            let _owned = (inner, dropped);
+            forever().await;
+        });
+        outer
+    })
+}
+
+// docs/contract.md#rule-10-executors
+#[test]
+fn executors_in_one_anothers_scripts_end_before_the_outermost_has_ended() {
+    let log = Log::new();
+    let outermost = nested_executors(100, &log);
+    let last = outermost.handle();
+    drop(outermost);
+    let mut ended: Vec<usize> = log.take().iter().map(|n| n.parse().unwrap()).collect();
+    ended.sort_unstable();
+    assert!(ended.into_iter().eq(0..100));
+    assert!(last.spawn(forever()).is_finished());
+}
+
+#[test]
+fn twenty_thousand_executors_in_one_anothers_scripts_fit_on_a_small_stack() {
+    in_small_thread(|| {
+        let log = Log::new();
+        drop(nested_executors(20_000, &log));
+        assert_eq!(log.take().len(), 20_000);
+    });
+}

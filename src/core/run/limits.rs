@@ -54,6 +54,13 @@ impl Core {
         self.runs.limits.for_coroutines(self.tasks.alive())
     }
 
+    /// How many ends of coroutines one end may cause: as many as it can find, and
+    /// some that destructors have spawned meanwhile.
+    pub(in crate::core) fn most_ends(&self) -> u64 {
+        let tasks = self.tasks.len();
+        self.runs.limits.for_coroutines(tasks as usize)
+    }
+
     /// Takes one poll from those that the run has left. Returns `false` if none is
     /// left.
     #[inline]
@@ -94,8 +101,8 @@ impl Core {
         self.report_runaway();
     }
 
-    /// Reports, once in a run, that coroutines keep starting, spawning or joining
-    /// others, or that closures of `with_soon` keep adding more.
+    /// Reports, once in a run, that coroutines keep starting, spawning, stopping or
+    /// joining others, or that closures of `with_soon` keep adding more.
     #[cold]
     pub(crate) fn report_runaway(&self) {
         if !self.runs.limits.reported.replace(true) {

@@ -2,10 +2,11 @@
 //! stop works off: docs/contract.md#rule-10-depth
 
 use std::cell::{Cell, RefCell};
+use std::future::Future;
 use std::rc::Rc;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle};
+use framestep::{CoroutineId, Executor, Handle, Report};
 
 use super::{forever, in_small_thread, unclamped};
 use crate::support::result_of;
@@ -320,4 +321,91 @@ impl Long {
         let (_, first) = next.expect("it is not empty");
         Long { first, drops }
     }
+}
+
+/// Spawns another like itself when it is dropped, and stops it.
+struct Respawns(Rc<Counts>);
+
+struct Counts {
+    drops: Cell<u64>,
+    until: Cell<u64>,
+}
+
+impl Counts {
+    fn until(until: u64) -> Rc<Self> {
+        let (drops, until) = (Cell::new(0), Cell::new(until));
+        Rc::new(Counts { drops, until })
+    }
+}
+
+impl Drop for Respawns {
+    fn drop(&mut self) {
+        let counts = &self.0;
+        counts.drops.set(counts.drops.get() + 1);
+        if counts.drops.get() < counts.until.get() {
+            let next = spawn(respawning(counts));
+            assert!(next.stop() && !next.stop());
+        }
+    }
+}
+
+fn respawning(counts: &Rc<Counts>) -> impl Future<Output = ()> + use<> {
+    let respawns = Respawns(counts.clone());
+    async move {
+        let _respawns = respawns;
+        unreachable!("it is stopped before its first poll");
+    }
+}
+
+// docs/contract.md#rule-10-bounds
+#[test]
+fn stops_without_end_are_put_off_to_the_next_run_and_reported() {
+    const MOST: u64 = 100 * 10;
+    let mut executor = Executor::builder().max_polls_per_run(10).build();
+    let reports = Rc::new(Cell::new(0));
+    let heard = reports.clone();
+    executor.on_report(move |report| {
+        assert!(matches!(report, Report::Runaway { .. }));
+        heard.set(heard.get() + 1);
+    });
+    let counts = Counts::until(u64::MAX);
+    assert!(executor.spawn(respawning(&counts)).stop());
+    let first = counts.drops.get();
+    assert!(first > MOST / 2 && first < 2 * MOST, "{first}");
+    assert_eq!(reports.get(), 1);
+    // None of them is alive, and something is due.
+    assert!(executor.is_empty() && executor.has_ready());
+    // The next run continues, of whichever phase, and ends as well.
+    executor.begin_frame(0.1);
+    executor.run_phase(Phase::LateUpdate);
+    let second = counts.drops.get();
+    assert!(second > first && second < 4 * MOST, "{second}");
+    assert!(executor.is_empty());
+    // The end of the executor drops the last one.
+    counts.until.set(0);
+    drop(executor);
+    assert_eq!(counts.drops.get(), second + 1);
+    assert_eq!(Rc::strong_count(&counts), 1);
+}
+
+// docs/contract.md#rule-10-bounds
+#[test]
+fn stops_that_come_to_an_end_beyond_the_limit_are_done_within_the_next_runs() {
+    let mut executor = Executor::builder().max_polls_per_run(10).build();
+    executor.on_report(|_| ());
+    let counts = Counts::until(3_000);
+    executor.spawn(respawning(&counts)).stop();
+    assert!(counts.drops.get() < 3_000);
+    executor.run_frame(0.1);
+    assert_eq!(counts.drops.get(), 3_000);
+    assert!(!executor.has_ready());
+}
+
+#[test]
+fn a_stop_finds_any_number_of_coroutines() {
+    let executor = Executor::builder().max_polls_per_run(10).build();
+    executor.on_report(|report| panic!("{report}"));
+    let chain = Long::of(50_000, &[&executor]);
+    assert!(executor.stop(chain.first));
+    assert_eq!(chain.drops.get(), 50_000);
 }
