@@ -268,14 +268,19 @@ impl Executor {
     /// step. Returns whether a step has begun.
     ///
     /// Call it in a loop that runs [`Phase::FixedUpdate`]. From a call that returns
-    /// `true`, the game clock reads the time of the step, also in custom phases
-    /// that the host runs as a part of the step. It does so until a call returns
-    /// `false`, or until another named phase is run.
+    /// `true`, the game clock and the clocks below it read
+    /// [the time of the step](Clock#in-fixed-steps), also in custom phases that the
+    /// host runs as a part of the step. They do so until a call returns `false`, or
+    /// until another named phase is run.
+    ///
+    /// While the game clock is paused, no step begins. Steps that are due by then
+    /// follow once it is resumed: in the same frame if the host calls this again,
+    /// else in the next one.
     ///
     /// [`max_delta`](Builder::max_delta) limits the number of steps in a frame,
     /// whatever the scale of the game clock, and however many steps are left from
-    /// earlier frames. Fixed time skips the steps beyond the limit, which is
-    /// [reported](Self::on_report).
+    /// earlier frames. Only steps that a pause has held back come on top. Fixed time
+    /// skips the steps beyond the limit, which is [reported](Self::on_report).
     #[track_caller]
     pub fn begin_fixed_step(&mut self) -> bool {
         self.core.assert_idle("begin_fixed_step");
@@ -287,7 +292,7 @@ impl Executor {
     ///
     /// Run [`Phase::FixedUpdate`] after it. Fixed time advances by `step`, also
     /// past the game clock, as in engines that run their physics before they know
-    /// the dt of the frame. The length may differ from step to step;
+    /// the dt of the frame, and also while the game clock is paused. The length may differ from step to step;
     /// [`Time::fixed_delta`] is the length of the latest step.
     ///
     /// The game clock reads the time of the step until

@@ -151,7 +151,8 @@ impl Executor {
     ///   sleeps until then makes the executor with a
     ///   [`max_delta`](Builder::max_delta) of infinity.
     /// - A timer in [`Phase::FixedUpdate`] is due in a fixed step. Steps are
-    ///   assumed to follow the game clock, each as long as the latest.
+    ///   assumed to follow the game clock, each as long as the latest. So such a
+    ///   timer does not count while the game clock is paused.
     /// - While a coroutine is alive that has ever been paused, the cost is linear
     ///   in the number of timers.
     pub fn next_deadline(&self) -> Option<Duration> {
@@ -160,6 +161,9 @@ impl Executor {
 
     /// Whether frames are needed although no timer is due: a coroutine is ready,
     /// waits for a phase or a condition, or counts frames or steps.
+    ///
+    /// Waits for a fixed step do not count while no step can begin: while the game
+    /// clock is paused, or at a scale of 0.
     pub fn has_ready(&self) -> bool {
         self.core.has_ready()
     }

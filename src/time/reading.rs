@@ -12,7 +12,7 @@ use crate::time::Phase;
 /// [`Executor::time`](crate::Executor::time), and the item of the stream
 /// [`frames`](crate::frames()). The readings do not change between two calls of
 /// [`Executor::begin_frame`](crate::Executor::begin_frame). The exception is a
-/// fixed step: inside it, `elapsed` and `delta` are those of the step.
+/// fixed step: inside it, `elapsed`, `delta` and `scale` are those of the step.
 ///
 /// In a coroutine whose owner is bound to [another clock](crate::Executor::owner_on),
 /// the `delta`, `elapsed` and `scale` of [`time`](crate::time()) are of that clock.
@@ -54,7 +54,8 @@ pub struct Time {
     pub fixed_delta: Duration,
     /// The end of the latest fixed step.
     pub fixed_elapsed: Duration,
-    /// How fast the game clock runs in this frame: 0 while it is paused. See
+    /// How fast the game clock runs in this frame: 0 while it is paused. Inside a
+    /// fixed step, its scale when the step began. See
     /// [`Clock::set_scale`](crate::Clock::set_scale).
     pub scale: f64,
     /// The phase of the run under way, if one is.

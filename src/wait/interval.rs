@@ -165,7 +165,8 @@ enum State {
 
 impl Interval {
     /// Ticks in the runs of `phase`. In [`Phase::FixedUpdate`], the interval counts
-    /// the time of the fixed steps, and may tick in several steps of a frame.
+    /// in [the time of the steps](crate::Clock#in-fixed-steps), and may tick in
+    /// several steps of a frame.
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.phase = PhaseIndex::new(phase);
         if let State::Waiting(due, _) = self.state {

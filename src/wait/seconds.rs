@@ -18,9 +18,10 @@ use super::{polled_again, polled_outside};
 /// the clock to which its owner is [bound](crate::Executor::owner_on).
 ///
 /// **The time runs from the first poll**, not from the call. The deadline is the
-/// clock's time at the first poll plus `seconds`, exact to the nanosecond. Inside a
-/// fixed step, the game clock reads the time of the step. A zero or negative length
-/// waits one frame. An infinite length never ends, and can be stopped.
+/// clock's time at the first poll plus `seconds`, exact to the nanosecond. A wait on
+/// fixed steps counts in the [time of the steps](Clock#in-fixed-steps). A zero or
+/// negative length waits one frame. An infinite length never ends, and can be
+/// stopped.
 ///
 /// So a wait that is made now and awaited later waits its full length from the
 /// await. To let the time run from now, start the wait as a coroutine and join that
@@ -488,8 +489,9 @@ macro_rules! timer_future {
             /// Resumes in `phase`. In [`Phase::FixedUpdate`], a step takes the
             /// place of a frame: the wait resumes in the first step that begins
             /// after the first poll and is at or past the deadline, also if that
-            /// step is in the same frame. A deadline on the game clock is compared
-            /// with the time of the steps.
+            /// step is in the same frame. The wait then counts in
+            /// [the time of the steps](Clock#in-fixed-steps). If it begins between
+            /// two steps, it counts from the latest step and the rest of the frame.
             ///
             /// # Panics
             ///

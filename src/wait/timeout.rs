@@ -118,8 +118,8 @@ pub struct Timeout<F> {
 
 impl<F> Timeout<F> {
     /// Checks the deadline in the runs of `phase`. In [`Phase::FixedUpdate`], a
-    /// step takes the place of a frame, and a deadline on the game clock is
-    /// compared with the time of the steps.
+    /// step takes the place of a frame, and the timeout counts in
+    /// [the time of the steps](crate::Clock#in-fixed-steps).
     ///
     /// # Panics
     ///

@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! dt -+- realtime - child
-//!     `- max_delta - game clock -+- fixed steps
-//!                                +- child - grandchild
-//!                                `- child
+//!     `- max_delta - game clock -+- child - grandchild
+//!                                +- child
+//!                                `- fixed steps, which move these clocks again,
+//!                                   in stepped time
 //! ```
 //!
 //! Nothing here reads the wall clock. The host passes the length of each frame.
@@ -41,6 +42,25 @@ use state::{Pace, Reading};
 /// readings do not change. Pending waits follow their clock: a wait of two
 /// seconds, of which one passes at half speed, ends after three.
 ///
+/// # In fixed steps
+///
+/// Inside a fixed step, the game clock and the clocks below it read *stepped time*;
+/// outside, all clocks read *frame time*. The stepped time of the game clock is fixed
+/// time. A clock below it moves in each step by the length of the step, times the
+/// scales from that clock up to below the game clock. These are the scales at the
+/// beginning of the step. So a change of scale or a pause shows in the next step,
+/// even if that is in the same frame.
+///
+/// A wait counts on one of the two times: on stepped time if it is for
+/// [`Phase::FixedUpdate`](crate::Phase::FixedUpdate), else on frame time. So what a
+/// script on fixed steps does is the same at every frame rate, even if it changes
+/// scales and pauses clocks. The two times agree while nothing changes. Each change
+/// may move them apart by up to a frame.
+///
+/// Realtime and the clocks below it have frame time only.
+///
+/// # Handles
+///
 /// A `Clock` is a handle that is cheap to clone; all clones are the same clock.
 /// A clock lives as long as a handle or a wait holds it. Clocks without recent
 /// waits cost nothing, in any number. After its executor is dropped, a clock
@@ -52,6 +72,10 @@ use state::{Pace, Reading};
 /// whole since the last change of scale, and rounded once, to the nearest
 /// nanosecond. So the frames between do not add up to an error, however short
 /// they are.
+///
+/// A clock counts up to `u64::MAX` nanoseconds, 584 years, and stands still there. A
+/// wait that begins with a deadline beyond that never ends. What a pause has moved
+/// beyond that is due at the end.
 ///
 /// # Examples
 ///
@@ -130,6 +154,10 @@ impl Clock {
     /// 10 makes ten times as many, up to the limit that `max_delta` sets for a
     /// frame.
     ///
+    /// The new scale shows from the next frame on, and in
+    /// [fixed steps](Clock#in-fixed-steps) from the next step on. The number of
+    /// steps in the present frame does not change.
+    ///
     /// # Panics
     ///
     /// If the scale is negative, infinite or NaN, or if the clock is
@@ -174,18 +202,24 @@ impl Clock {
         self.0.gear().map_or(1.0, Gear::scale)
     }
 
-    /// How fast the clock runs in this frame: its own scale times those of its
-    /// parents, up to the game clock or realtime. 0 if one of them is paused.
+    /// How fast the clock runs in this frame, or in the fixed step under way: its
+    /// own scale times those of its parents, up to the game clock or realtime. 0 if
+    /// one of them is paused.
     ///
-    /// Like all readings, it does not change within a frame. A change of scale
-    /// shows in the next frame.
+    /// Like all readings, it does not change within a frame or a step.
     pub fn effective_scale(&self) -> f64 {
         self.0.effective_scale()
     }
 
-    /// Pauses the clock from the next frame on, and with it the clocks that follow
-    /// it. Its scale is kept. Returns `false` if it was paused already. Pauses do
-    /// not nest: one [`resume`](Clock::resume) ends the pause.
+    /// Pauses the clock from the next frame on, and in [fixed
+    /// steps](Clock#in-fixed-steps) from the next step on. The clocks that follow it
+    /// stand still with it. Its scale is kept. Returns `false` if it was paused
+    /// already. Pauses do not nest: one [`resume`](Clock::resume) ends the pause.
+    ///
+    /// While the game clock is paused, no fixed step begins, unless the host
+    /// [begins it itself](crate::Executor::begin_fixed_step_of). The steps that the
+    /// present frame still has follow once the clock is resumed. (After a change to
+    /// scale 0, they still run in this frame.)
     ///
     /// # Panics
     ///
@@ -199,8 +233,9 @@ impl Clock {
         self.set_paused(true)
     }
 
-    /// Resumes the clock from the next frame on. It does not run while a parent is
-    /// paused. Returns `false` if it was not paused.
+    /// Resumes the clock from the next frame on, and in [fixed
+    /// steps](Clock#in-fixed-steps) from the next step on. It does not run while a
+    /// parent is paused. Returns `false` if it was not paused.
     pub fn resume(&self) -> bool {
         self.set_paused(false)
     }
@@ -218,14 +253,38 @@ impl Clock {
         self.0.gear().is_some_and(Gear::is_paused)
     }
 
-    /// The reading of the clock. Inside a fixed step, the game clock reads the time
-    /// of the step, and other clocks read that of the frame.
+    /// The reading of the clock: of this frame, or, inside a fixed step, of
+    /// [the step](Clock#in-fixed-steps). Realtime and the clocks below it read that
+    /// of the frame even then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::builder().fixed_delta(0.25).max_delta(1).build();
+    /// let enemies = executor.clock().child();
+    /// let stops = enemies.clone();
+    /// let seen = executor.start(async move {
+    ///     let mut seen = Vec::new();
+    ///     for step in 1..=4 {
+    ///         fixed_update().await;
+    ///         seen.push(stops.now().as_millis());
+    ///         if step == 2 {
+    ///             stops.pause(); // shows in the next step
+    ///         }
+    ///     }
+    ///     seen
+    /// });
+    /// assert_eq!(executor.run_until(seen, 1).unwrap(), [250, 500, 500, 500]);
+    /// assert_eq!(enemies.now().as_millis(), 1_000); // shows in the next frame
+    /// ```
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.0.now_ns())
     }
 
     /// How far the clock advanced in this frame. Inside a fixed step, how far it
-    /// advanced in the step.
+    /// advanced in the step. On realtime and below it, that is the length of the
+    /// step divided by the game clock's scale.
     #[doc(alias = "deltaTime")]
     pub fn delta(&self) -> Duration {
         Duration::from_nanos(self.0.delta_ns())

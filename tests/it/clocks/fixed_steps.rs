@@ -35,7 +35,7 @@ fn slow_motion_makes_fewer_of_them() {
     );
 }
 
-// docs/contract.md#stepped-changes
+// docs/contract.md#decided-held-steps
 #[test]
 fn a_scale_of_the_game_clock_set_in_a_step_leaves_the_others_of_its_frame_alone() {
     for (scale, after) in [(0.5, ["F", "FF", "F"]), (0.0, ["-", "-", "-"])] {

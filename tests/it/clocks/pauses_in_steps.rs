@@ -97,6 +97,7 @@ fn a_pause_before_the_steps_of_a_frame_holds_all_of_them_back() {
     );
 }
 
+// docs/contract.md#decided-held-steps
 #[test]
 fn steps_that_were_held_back_do_not_count_for_the_limit_of_a_frame() {
     let builder = Executor::builder().fixed_delta(0.25).max_delta(1);

@@ -272,6 +272,7 @@ fn a_tick_at_the_end_of_a_clock_is_late_by_all_that_has_passed() {
     assert_eq!(executor.len(), 1);
 }
 
+// docs/contract.md#decided-end-of-a-clock
 #[test]
 fn what_a_pause_has_moved_past_the_end_of_a_clock_is_due_there() {
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
@@ -293,6 +294,7 @@ fn what_a_pause_has_moved_past_the_end_of_a_clock_is_due_there() {
     }
 }
 
+// docs/contract.md#decided-end-of-a-clock
 #[test]
 fn at_the_end_of_a_clock_only_waits_of_no_length_end() {
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();

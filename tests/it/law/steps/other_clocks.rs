@@ -271,6 +271,7 @@ fn a_pause_of_a_coroutine_and_one_of_its_clock_add_up() {
     );
 }
 
+// docs/contract.md#decided-scale-in-a-step
 #[test]
 fn time_and_clocks_read_the_step_inside_and_the_frame_outside() {
     let mut executor = in_quarters();
@@ -322,6 +323,7 @@ fn time_and_clocks_read_the_step_inside_and_the_frame_outside() {
     ]);
 }
 
+// docs/contract.md#decided-new-clock
 #[test]
 fn a_clock_made_in_a_step_begins_with_the_next_one() {
     let mut executor = in_quarters();
@@ -375,6 +377,7 @@ fn clocks_below_realtime_read_the_frame_in_steps_too() {
     );
 }
 
+// docs/contract.md#decided-steps-ahead
 #[test]
 fn steps_that_the_host_begins_ahead_of_the_frame_move_a_child_as_they_move_fixed_time() {
     let executor = in_quarters();
@@ -477,6 +480,7 @@ fn a_long_chain_that_nobody_has_read_is_exact() {
     assert_eq!(last.now(), Duration::from_millis(300));
 }
 
+// docs/contract.md#decided-dropped-steps
 #[test]
 fn steps_that_are_dropped_count_on_every_clock() {
     let builder = Executor::builder().fixed_delta(0.25).max_delta(1);
