@@ -72,6 +72,7 @@ impl Core {
             self.work_off_all_ends();
         }
         self.lent.close();
+        self.close_unread();
         self.report_pending_panic();
         // The hooks and the stopwatch may own handles that keep this core alive.
         self.reports.close();

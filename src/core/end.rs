@@ -266,6 +266,10 @@ impl Core {
     /// Releases an ended task that has no handle for its result.
     #[inline]
     fn let_go(&self, task: Task<'_>) {
+        if self.hears_unread(task) {
+            self.put_unread(self.tasks.refer(task));
+            return;
+        }
         if self.tasks.has_output_to_drop(task) {
             self.drop_unwanted_output(task);
         } else if task.is_in(State::Panicked) {
@@ -275,7 +279,7 @@ impl Core {
     }
 
     #[inline(never)]
-    fn drop_unwanted_output(&self, task: Task<'_>) {
+    pub(super) fn drop_unwanted_output(&self, task: Task<'_>) {
         self.drop_output(task).map_or_else(call::dispose, |()| ());
     }
 
@@ -319,6 +323,10 @@ impl Core {
     #[inline(never)]
     fn drop_coroutine_with_output<T>(&self, handle: TaskHandle<T>) {
         let reference = self.tasks.disown(handle);
+        if self.hears_unread(self.tasks.of(&reference)) {
+            self.put_unread(reference);
+            return;
+        }
         if !self.may_end_here() {
             self.put_off(PutOff::Output(reference));
             return;

@@ -20,6 +20,7 @@ mod ready;
 mod registration;
 mod run;
 mod start;
+mod unread;
 mod wake;
 mod watch;
 
@@ -78,6 +79,7 @@ pub(crate) struct Core {
     starts: start::Starts,
     ends: end::Ends,
     panics: panics::Panics,
+    unread: unread::Unread,
     pub(crate) owners: Guarded<Owners>,
     /// A buffer for the coroutines of one owner, kept to reuse its memory.
     owned: Guarded<Vec<TaskKey>>,
@@ -119,6 +121,7 @@ impl Core {
             starts: start::Starts::default(),
             ends: end::Ends::default(),
             panics: panics::Panics::new(propagate_panics),
+            unread: unread::Unread::default(),
             owners: Guarded::default(),
             owned: Guarded::default(),
             pauses: Cell::new(0),
@@ -222,6 +225,7 @@ impl Core {
                 dropped: Duration::from_nanos(dropped_ns),
             });
         }
+        self.tell_unread();
     }
 
     /// Begins a frame of a host that passes the length of the game clock's step
@@ -233,6 +237,7 @@ impl Core {
         self.begin_queues();
         self.report_if_invalid(dt);
         self.report_if_invalid(game_dt);
+        self.tell_unread();
     }
 
     fn begin_queues(&self) {

@@ -291,6 +291,7 @@ impl Core {
                 let holds = &self.core.starts.holds;
                 holds.set(holds.get() - 1);
                 self.core.start_put_off_since(self.put_off);
+                self.core.tell_unread();
             }
         }
 

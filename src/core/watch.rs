@@ -70,7 +70,14 @@ impl Core {
     /// coroutine being polled: what the hook spawns has no owner.
     #[cold]
     pub(crate) fn report(&self, report: &Report) {
-        scope::enter(self, |_| self.reports.send(report));
+        self.as_host(|| self.reports.send(report));
+    }
+
+    /// Calls a hook of the host in the middle of anything else: outside of any
+    /// coroutine, without an owner, on the game clock.
+    pub(super) fn as_host<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _shown = self.show_game_clock();
+        scope::enter(self, |_| call::out(f))
     }
 
     /// Keeps the block of a watched task until the result is dropped. The trace
@@ -185,9 +192,7 @@ impl Core {
         while let Some(event) = self.watch.trace.next() {
             // Not as part of the coroutine being polled: what the hook spawns has
             // no owner.
-            scope::enter(self, |_| {
-                call::out(|| self.watch.trace.hook.call(&event));
-            });
+            self.as_host(|| self.watch.trace.hook.call(&event));
         }
     }
 }

@@ -151,6 +151,14 @@ impl Handle {
         Some(self.core()?.snapshot())
     }
 
+    /// Like [`Executor::on_unread`]. If the executor has been dropped, `hook` is
+    /// dropped.
+    pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T) + 'static) {
+        if let Some(core) = self.core() {
+            core.on_unread(hook);
+        }
+    }
+
     /// Like [`Executor::time`]. Returns `None` if the executor has been dropped.
     pub fn time(&self) -> Option<Time> {
         Some(self.core()?.game_time())

@@ -71,6 +71,72 @@ impl Executor {
         self.core.reports.hook.set(Box::new(hook));
     }
 
+    /// Calls `hook` with every output of type `T` that no join will return any more.
+    ///
+    /// An output is unread if the coroutine returns after its handle was dropped, or
+    /// if the handle is dropped after the coroutine has returned. The losers of
+    /// [`race`](crate::race) and [`select!`](crate::select) are such coroutines,
+    /// too. Without a hook for its type, an unread output is dropped.
+    ///
+    /// So a game hears of each error that its scripts return, wherever they are
+    /// started: if all scripts return `Result<(), GameError>`, that is the type `T`.
+    /// The hook then receives each unread `Ok(())`, too.
+    ///
+    /// - Each type has one hook. A second call for the same type replaces the hook.
+    /// - The hook is called when the output becomes unread, like a call by the host:
+    ///   outside of any coroutine, without an owner. It may borrow lent state, spawn,
+    ///   start and stop.
+    /// - While a closure borrows lent state, or a callback of a behaviour runs, the
+    ///   outputs are kept. The hook is called when the outermost closure or callback
+    ///   has returned.
+    /// - Outputs that become unread while a hook is being called follow when that hook
+    ///   has returned.
+    /// - A panic of the hook is swallowed.
+    ///
+    /// A panic is not an output: it is [reported](crate::Report::CoroutinePanicked).
+    /// An error that a handler of [`on_error`](crate::Coroutine::on_error) receives is
+    /// read. So is an output that a join has returned to a future that is dropped
+    /// before it looks at the output, such as a [`join_all`](crate::join_all()).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// struct Screen {
+    ///     messages: Vec<String>,
+    /// }
+    ///
+    /// type Script = Result<(), String>;
+    ///
+    /// async fn load(level: &'static str) -> Script {
+    ///     wait_seconds(0.5).await;
+    ///     Err(format!("no such level: {level}"))
+    /// }
+    ///
+    /// let mut screen = Screen { messages: Vec::new() };
+    /// let mut executor = Executor::new();
+    /// executor.on_unread::<Script>(|result| {
+    ///     if let Err(message) = result {
+    ///         with_soon(|screen: &mut Screen| screen.messages.push(message));
+    ///     }
+    /// });
+    ///
+    /// executor.spawn(load("cellar"));
+    /// for _ in 0..3 {
+    ///     executor.lend(&mut screen, |executor| executor.run_frame(0.25));
+    /// }
+    /// assert_eq!(screen.messages, ["no such level: cellar"]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `UniTaskScheduler.UnobservedTaskException`.
+    #[doc(alias = "UnobservedTaskException")]
+    pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T) + 'static) {
+        self.core.on_unread(hook);
+    }
+
     /// Returns what every coroutine waits for now, as owned data: to print it, to
     /// search it, or to compare it with a later one.
     ///

@@ -100,9 +100,8 @@ impl Remote {
         F: Future + 'static,
     {
         self.push(Message::Spawn, move |core| {
-            let script = async move {
-                make().await;
-            };
+            // An output that is not `()` goes to the hook for unread ones.
+            let script = async move { make().await };
             if core.accepts(None) {
                 let task = core.spawn(script, home, None, place);
                 core.drop_coroutine(task);

@@ -29,6 +29,7 @@ pub use trace::{TraceEvent, Traced};
 pub use wait::{TimerClock, Wait};
 
 pub(crate) use coroutine::Origin;
+pub(crate) use hook::Hook;
 pub(crate) use report::Reports;
 pub(crate) use stopwatch::{Lap, Stopwatch};
 pub(crate) use timepiece::Timepiece;

@@ -35,6 +35,7 @@ mod lend;
 mod local_set;
 mod model;
 mod on_error;
+mod on_unread;
 mod on_wake;
 mod one_run;
 mod order;

@@ -18,6 +18,7 @@ mod pool;
 mod stage;
 
 use std::alloc::Layout;
+use std::any::TypeId;
 use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
 use std::future::Future;
@@ -117,7 +118,8 @@ pub(crate) struct Reference {
     key: TaskKey,
 }
 
-/// A [`Reference`] to a task whose future has the output `T`.
+/// A [`Reference`] to a task whose future has the output `T`. Only code that
+/// knows this makes one: `insert`, and `take_unread`, which compares the types.
 #[derive(Debug)]
 pub(crate) struct TaskHandle<T> {
     reference: Reference,
@@ -418,6 +420,27 @@ impl Tasks {
         // The handle was made with the task, and keeps the block from being used
         // for another, so `T` is the output's type.
         Some(unsafe { output.add(task.vtable().output_at).cast::<T>().read() })
+    }
+
+    /// The type of the output of a task, if the output is there.
+    pub(crate) fn output_type(&self, task: Task<'_>) -> Option<TypeId> {
+        task.is_in(State::Finished)
+            .then(|| (task.vtable.output_type)())
+    }
+
+    /// Takes the output of a task that has no handle, if it is there and of type
+    /// `T`.
+    pub(crate) fn take_unread<T: 'static>(&self, task: Task<'_>) -> Option<T> {
+        if self.output_type(task) != Some(TypeId::of::<T>()) {
+            return None;
+        }
+        let handle = TaskHandle {
+            reference: self.refer(task),
+            output: PhantomData,
+        };
+        let output = self.take_output(&handle);
+        self.drop_reference(handle.reference);
+        output
     }
 
     /// Drops the output of a task, if it is there.

@@ -5,7 +5,7 @@
 //! otherwise. Only [`Tasks`](super::Tasks) calls these functions.
 
 use std::alloc::Layout;
-use std::any::type_name;
+use std::any::{TypeId, type_name};
 use std::future::Future;
 use std::mem::{ManuallyDrop, needs_drop, offset_of};
 use std::pin::Pin;
@@ -47,12 +47,14 @@ pub(super) struct VTable {
     pub(super) output_at: usize,
     /// The name of the future's type.
     pub(super) type_name: fn() -> &'static str,
+    /// The type of the output.
+    pub(super) output_type: fn() -> TypeId,
     pub(super) output_needs_drop: bool,
     pub(super) class: Class,
 }
 
 impl VTable {
-    pub(super) const fn of<F: Future>() -> &'static VTable {
+    pub(super) const fn of<F: Future + 'static>() -> &'static VTable {
         &const {
             VTable {
                 poll: poll::<F>,
@@ -60,6 +62,7 @@ impl VTable {
                 drop_output: drop_output::<F>,
                 output_at: offset_of!(Block<F>, stage),
                 type_name: type_name::<F>,
+                output_type: TypeId::of::<F::Output>,
                 output_needs_drop: needs_drop::<F::Output>(),
                 class: Class::of(Layout::new::<Block<F>>()),
             }
