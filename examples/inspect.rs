@@ -35,8 +35,7 @@ fn start_quarrel(executor: &Executor) {
 fn start_enemies(executor: &Executor) -> Owner {
     let slow = executor.clock().child();
     slow.set_scale(0.5);
-    let enemies = executor.owner_on(&slow);
-    enemies.named("enemies");
+    let enemies = executor.owner_on(&slow).named("enemies");
     enemies.start(wait_seconds(2)).named("goblin");
     enemies.start(wait_seconds(3)).named("archer").pause();
     enemies

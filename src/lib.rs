@@ -169,7 +169,8 @@
 //! two runs. A join of a script that panicked returns a `JoinError`, too. A panic
 //! ends one script and nothing else. If no coroutine joins it, the executor
 //! [reports](Report) the panic. [`on_error`](Coroutine::on_error) handles an error
-//! that a script returns. [`defer`] borrows the lent state when a script ends, however
+//! that a script returns, [`on_unread`](Executor::on_unread) the errors of all scripts.
+//! [`defer`] borrows the lent state when a script ends, however
 //! that comes.
 //!
 //! ```
@@ -400,8 +401,8 @@ pub use lend::{
 pub use owner::{Owner, OwnerHandle, SendOwner};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{
-    clock, current, delta_seconds, handle, owner, owner_on, realtime, remote, spawn, spawn_in,
-    start, start_in, stop, time,
+    clock, current, current_name, delta_seconds, handle, owner, owner_on, realtime, remote, spawn,
+    spawn_in, start, start_in, stop, time,
 };
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use time::{Clock, Phase, Seconds, Time};

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -454,6 +455,32 @@ pub fn current() -> CoroutineId {
     match current {
         Some(id) => id,
         None => panic!("`current` was called outside of a coroutine"),
+    }
+}
+
+/// Returns the name of the calling coroutine: the one that it was given, or else
+/// the name of its future's type.
+///
+/// # Panics
+///
+/// If called outside a coroutine.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let boss = executor.spawn(async { current_name() }).named("boss");
+/// assert_eq!(executor.run_until(boss, 0.1).unwrap(), "boss");
+/// ```
+#[track_caller]
+pub fn current_name() -> Cow<'static, str> {
+    let name = inside("current_name", |scope| {
+        scope.current().map(|task| scope.core().name_of(task))
+    });
+    match name {
+        Some(name) => name,
+        None => panic!("`current_name` was called outside of a coroutine"),
     }
 }
 

@@ -11,6 +11,7 @@ use std::mem::{ManuallyDrop, take};
 use std::rc::Rc;
 
 use super::Core;
+use super::call::Payload;
 use super::end::Deeper;
 
 /// Each of them may have a hundred nested ends of coroutines.
@@ -33,7 +34,8 @@ impl Drop for Closing {
     fn drop(&mut self) {
         if DEPTH.get() == 1 {
             while let Some(core) = PUT_OFF.with(|put_off| put_off.borrow_mut().pop()) {
-                core.end_all();
+                // This is a destructor: it raises no panic.
+                core.end_all(false);
             }
             // Frees its memory.
             PUT_OFF.with(|put_off| drop(take(&mut *put_off.borrow_mut())));
@@ -43,19 +45,20 @@ impl Drop for Closing {
 }
 
 impl Core {
-    /// Ends all coroutines of an executor that is being dropped.
-    pub(crate) fn close(&self) {
+    /// Ends all coroutines of an executor that is being dropped. Returns a panic that
+    /// the drop has to raise.
+    pub(crate) fn close(&self) -> Option<Payload> {
         self.closed.set(true);
         if DEPTH.get() == MAX_DEPTH {
             PUT_OFF.with(|put_off| put_off.borrow_mut().push(self.rc()));
-            return;
+            return None;
         }
         DEPTH.set(DEPTH.get() + 1);
         let _closing = Closing;
-        self.end_all();
+        self.end_all(true)
     }
 
-    fn end_all(&self) {
+    fn end_all(&self, may_raise: bool) -> Option<Payload> {
         // Pending messages are dropped on this thread, outside of the lock.
         drop(self.inbox.close());
         self.refuse_calls();
@@ -73,9 +76,10 @@ impl Core {
         }
         self.lent.close();
         self.close_unread();
-        self.report_pending_panic();
+        let panic = self.close_panics(may_raise);
         // The hooks and the stopwatch may own handles that keep this core alive.
         self.reports.close();
         self.watch.close();
+        panic
     }
 }

@@ -144,12 +144,11 @@ impl Core {
                 }
             };
             self.tasks.end(task, payload.is_some());
-            if let Some(payload) = payload {
-                let panicked = self.panicked(payload);
-                self.tasks
-                    .cold_or_new(task, |cold| cold.panic = Some(panicked));
-            }
+            let heard = payload.and_then(|payload| self.keep_panic(task, payload));
             self.settle(task);
+            if let Some((report, payload)) = heard {
+                self.pass_on(report, payload);
+            }
         }
         self.tell_trace();
         self.start_put_off_since(starts);
@@ -218,6 +217,7 @@ impl Core {
     #[inline]
     pub(super) fn finish(&self, task: Task<'_>) {
         if task.has(Flags::SPECIAL) || task.has_cold() || task.member().is_some() {
+            self.tell_readers(task);
             self.settle(task);
             return;
         }
@@ -249,14 +249,14 @@ impl Core {
         if task.has(Flags::WATCHED) {
             self.note_ended(task);
         }
-        let waker = self.tasks.cold(task, |cold| {
+        let left = self.tasks.cold(task, |cold| {
             if cold.pause.take().is_some() {
                 self.pauses.set(self.pauses.get() - 1);
             }
-            cold.waker.take()
+            (cold.waker.take(), mem::take(&mut cold.readers))
         });
         task.clear(Flags::OWN_WAKER);
-        drop(waker);
+        drop(left);
         if !task.has(Flags::HANDLE) {
             self.let_go(task);
         }

@@ -18,6 +18,7 @@ mod phases;
 mod queue;
 mod ready;
 mod registration;
+mod returned;
 mod run;
 mod start;
 mod unread;
@@ -54,8 +55,9 @@ use waker::sync::Arc;
 
 pub(crate) use outside::Telling;
 pub(crate) use own_time::OwnTime;
-pub(crate) use panics::Panicked;
+pub(crate) use panics::{Panicked, PassOn};
 pub(crate) use registration::{Bound, Place, Registration};
+pub(crate) use returned::Reader;
 pub(crate) use start::{Home, refuse};
 pub(crate) use timer::Unit;
 
@@ -100,7 +102,7 @@ impl Core {
     pub(crate) fn new(
         clock: FrameClock,
         max_polls_per_run: u32,
-        propagate_panics: bool,
+        pass_on: PassOn,
         watch: Watch,
     ) -> Rc<Core> {
         let tasks = Tasks::new();
@@ -120,7 +122,7 @@ impl Core {
             runs: run::Runs::new(max_polls_per_run),
             starts: start::Starts::default(),
             ends: end::Ends::default(),
-            panics: panics::Panics::new(propagate_panics),
+            panics: panics::Panics::new(pass_on),
             unread: unread::Unread::default(),
             owners: Guarded::default(),
             owned: Guarded::default(),
@@ -225,7 +227,6 @@ impl Core {
                 dropped: Duration::from_nanos(dropped_ns),
             });
         }
-        self.tell_unread();
     }
 
     /// Begins a frame of a host that passes the length of the game clock's step
@@ -237,7 +238,6 @@ impl Core {
         self.begin_queues();
         self.report_if_invalid(dt);
         self.report_if_invalid(game_dt);
-        self.tell_unread();
     }
 
     fn begin_queues(&self) {

@@ -1,6 +1,8 @@
-//! Panics that no join returns: reported, or passed on to the host.
+//! Panics of coroutines that the host hears of: reported, or passed on to it.
 
 #![forbid(unsafe_code)]
+
+use std::cell::Cell;
 
 use crate::inspect::Report;
 use crate::time::Phase;
@@ -17,6 +19,8 @@ pub(crate) struct Panicked {
     frame: u64,
     /// `None`: outside of a run.
     phase: Option<Phase>,
+    /// Whether the host hears of the panic, even if no join returns it.
+    is_heard: bool,
 }
 
 impl Panicked {
@@ -25,30 +29,74 @@ impl Panicked {
     }
 }
 
-/// How panics that no join returns are handled.
-#[derive(Debug)]
-pub(super) struct Panics {
-    /// Whether they are passed on to the host instead of reported.
-    propagate: bool,
-    /// The first one since the last that was passed on.
-    pending: Guarded<Option<(Report, Foreign<Payload>)>>,
+/// Which panics of coroutines are passed on to the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PassOn {
+    /// None: those that no join returns are reported.
+    #[default]
+    Nothing,
+    /// Those that no join returns.
+    Unread,
+    /// All of them.
+    All,
 }
 
+/// How panics of coroutines are handled.
+#[derive(Debug, Default)]
+pub(super) struct Panics {
+    pass_on: Cell<PassOn>,
+    /// The first one since the last that was passed on.
+    pending: Guarded<Option<Pending>>,
+}
+
+type Pending = (Report, Foreign<Payload>);
+
 impl Panics {
-    pub(super) fn new(propagate: bool) -> Self {
+    pub(super) fn new(pass_on: PassOn) -> Self {
         Panics {
-            propagate,
+            pass_on: Cell::new(pass_on),
             pending: Guarded::default(),
         }
+    }
+
+    fn passes_on(&self, panics: PassOn) -> bool {
+        self.pass_on.get() == panics
     }
 }
 
 impl Core {
-    pub(super) fn panicked(&self, payload: Payload) -> Panicked {
-        Panicked {
+    /// Stores the panic of a task that has ended. Returns what has to be [passed
+    /// on](Core::pass_on) to the host, even if a join returns the panic: a join then
+    /// returns the message alone, because the host receives the payload.
+    pub(super) fn keep_panic(&self, task: Task<'_>, payload: Payload) -> Option<Pending> {
+        let mut panicked = Panicked {
             payload: Foreign::new(payload),
             frame: self.clock.frame(),
             phase: self.running_phase(),
+            is_heard: false,
+        };
+        let mut pending = None;
+        if self.panics.passes_on(PassOn::All) {
+            let report = self.report_of(task, &panicked);
+            let message = call::message(&**panicked.payload.get());
+            let message = message.unwrap_or_else(|| "a panic without a text".to_owned());
+            let message: Payload = Box::new(message);
+            let payload = std::mem::replace(&mut panicked.payload, Foreign::new(message));
+            panicked.is_heard = true;
+            pending = Some((report, payload));
+        }
+        self.tasks
+            .cold_or_new(task, |cold| cold.panic = Some(panicked));
+        pending
+    }
+
+    fn report_of(&self, task: Task<'_>, panicked: &Panicked) -> Report {
+        Report::CoroutinePanicked {
+            id: self.id_of(task),
+            name: self.name_of(task),
+            frame: panicked.frame,
+            phase: panicked.phase,
+            message: call::message(&**panicked.payload.get()),
         }
     }
 
@@ -57,14 +105,8 @@ impl Core {
     #[cold]
     pub(super) fn report_unread(&self, task: Task<'_>) {
         let panicked = self.tasks.cold(task, |cold| cold.panic.take()).flatten();
-        if let Some(panicked) = panicked {
-            let report = Report::CoroutinePanicked {
-                id: self.id_of(task),
-                name: self.name_of(task),
-                frame: panicked.frame,
-                phase: panicked.phase,
-                message: call::message(&**panicked.payload.get()),
-            };
+        if let Some(panicked) = panicked.filter(|panicked| !panicked.is_heard) {
+            let report = self.report_of(task, &panicked);
             self.pass_on(report, panicked.payload);
         }
     }
@@ -72,7 +114,12 @@ impl Core {
     /// Reports a panic, or keeps the first one if it is to be passed on to the
     /// host. Calls user code: nothing may be borrowed.
     pub(crate) fn pass_on(&self, report: Report, payload: Foreign<Payload>) {
-        if self.panics.propagate && !self.is_closed() {
+        let keep = match self.panics.pass_on.get() {
+            PassOn::Nothing => false,
+            PassOn::Unread => !self.is_closed(),
+            PassOn::All => true,
+        };
+        if keep {
             let mut pending = self.panics.pending.borrow_mut();
             if pending.is_none() {
                 *pending = Some((report, payload));
@@ -86,7 +133,7 @@ impl Core {
     /// Ends a run by raising the panic that is to be passed on to the host, if any.
     #[inline]
     pub(super) fn let_panic_through(&self) {
-        if self.panics.propagate && !std::thread::panicking() {
+        if !self.panics.passes_on(PassOn::Nothing) && !std::thread::panicking() {
             let pending = self.panics.pending.take();
             if let Some((_, payload)) = pending {
                 std::panic::resume_unwind(payload.into_inner());
@@ -94,11 +141,25 @@ impl Core {
         }
     }
 
-    /// Reports the panic that the host has not received before the executor ended.
-    pub(super) fn report_pending_panic(&self) {
-        let pending = self.panics.pending.take();
-        if let Some((report, _payload)) = pending {
-            self.report(&report);
+    /// Raises a panic that happened outside of a run, if all panics are passed on to
+    /// the host.
+    pub(crate) fn let_each_panic_through(&self) {
+        if self.panics.passes_on(PassOn::All) {
+            self.let_panic_through();
         }
+    }
+
+    /// Ends the passing on of panics, when the executor ends. Reports the panic that
+    /// the host has not received, or returns it if the end has to raise it. Calls
+    /// user code.
+    pub(super) fn close_panics(&self, may_raise: bool) -> Option<Payload> {
+        let raise = may_raise && self.panics.passes_on(PassOn::All) && !std::thread::panicking();
+        self.panics.pass_on.set(PassOn::Nothing);
+        let (report, payload) = self.panics.pending.take()?;
+        if raise {
+            return Some(payload.into_inner());
+        }
+        self.report(&report);
+        None
     }
 }

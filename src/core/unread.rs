@@ -2,7 +2,8 @@
 //!
 //! A hook is user code, and may make more outputs unread. So a task with such
 //! an output goes onto a list, which one call at a time works off. The output
-//! stays in the task's block until then.
+//! stays in the task's block until then. Readers that come after the task has
+//! returned use the same list.
 
 #![forbid(unsafe_code)]
 
@@ -17,15 +18,15 @@ use super::Core;
 use super::call;
 use super::cell::Guarded;
 use super::outside::Telling;
-use super::task::{Reference, Task};
+use super::task::{Flags, Reference, Task};
 
 /// The hooks for unread outputs, and the tasks whose outputs they have yet to
 /// receive.
 #[derive(Default)]
 pub(super) struct Unread {
     hooks: Guarded<HashMap<TypeId, Rc<dyn Receive>>>,
-    /// Whether there is a hook.
-    has_hooks: Cell<bool>,
+    /// Whether there is a hook, or something on the list.
+    is_on: Cell<bool>,
     waiting: Guarded<VecDeque<Reference>>,
     /// Whether a call is working off the list.
     is_telling: Cell<bool>,
@@ -67,7 +68,7 @@ impl Core {
             }
         }));
         if !self.is_closed() {
-            self.unread.has_hooks.set(true);
+            self.unread.is_on.set(true);
             let mut hooks = self.unread.hooks.borrow_mut();
             let earlier = hooks.insert(TypeId::of::<T>(), Rc::new(receive));
             drop(hooks);
@@ -77,16 +78,34 @@ impl Core {
         }
     }
 
-    /// Whether the output of an ended task goes to a hook if nothing can read it.
+    /// Whether the output of an ended task goes to a hook or a reader if no handle
+    /// can take it.
     #[inline]
     pub(super) fn hears_unread(&self, task: Task<'_>) -> bool {
-        self.unread.has_hooks.get() && self.hook_for(task).is_some()
+        self.unread.is_on.get() && self.has_listener(task)
     }
 
     #[cold]
+    fn has_listener(&self, task: Task<'_>) -> bool {
+        let has_readers = self.tasks.cold(task, |cold| !cold.readers.is_empty());
+        has_readers.unwrap_or(false) || self.hook_for(task).is_some()
+    }
+
+    /// The hook for the output of a task, if the output is there and unread.
     fn hook_for(&self, task: Task<'_>) -> Option<Rc<dyn Receive>> {
         let output = self.tasks.output_type(task)?;
+        let is_read = self.tasks.cold(task, |cold| cold.is_read);
+        if is_read.unwrap_or(false) {
+            return None;
+        }
         self.unread.hooks.borrow().get(&output).cloned()
+    }
+
+    /// Calls the readers of a task that has returned before, now or as soon as hooks
+    /// may be called. Calls user code.
+    pub(super) fn read_soon(&self, reference: Reference) {
+        self.unread.is_on.set(true);
+        self.put_unread(reference);
     }
 
     /// Sends the output of a task to its hook, now or as soon as hooks may be
@@ -101,7 +120,7 @@ impl Core {
     /// a closure that borrows lent state is being called. Calls user code.
     #[inline]
     pub(super) fn tell_unread(&self) {
-        if self.unread.has_hooks.get() && !self.unread.is_telling.get() && !self.holds_starts() {
+        if self.unread.is_on.get() && !self.unread.is_telling.get() && !self.holds_starts() {
             self.work_off_unread();
         }
     }
@@ -124,13 +143,20 @@ impl Core {
                 return;
             };
             let task = self.tasks.of(&reference);
-            match self.hook_for(task) {
-                Some(hook) => self.as_host(|| hook.receive(self, task)),
-                None => self.drop_unwanted_output(task),
+            self.tell_readers(task);
+            // Joins that began while a reader had the output.
+            self.complete(task);
+            if !task.has(Flags::HANDLE) {
+                match self.hook_for(task) {
+                    Some(hook) => self.as_host(|| hook.receive(self, task)),
+                    None => self.drop_unwanted_output(task),
+                }
             }
             self.drop_reference(reference);
+            self.wake_joiners();
         }
         if !self.unread.waiting.borrow().is_empty() {
+            self.call_at_next_run(Core::tell_unread);
             self.report_runaway();
         }
     }
@@ -139,12 +165,15 @@ impl Core {
     /// them.
     pub(super) fn close_unread(&self) {
         self.tell_unread();
-        self.unread.has_hooks.set(false);
+        self.unread.is_on.set(false);
         for hook in self.unread.hooks.take().into_values() {
             hook.close();
         }
         while let Some(reference) = { self.unread.waiting.borrow_mut().pop_front() } {
-            self.drop_unwanted_output(self.tasks.of(&reference));
+            let task = self.tasks.of(&reference);
+            if !task.has(Flags::HANDLE) {
+                self.drop_unwanted_output(task);
+            }
             self.drop_reference(reference);
         }
     }

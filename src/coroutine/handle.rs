@@ -491,6 +491,30 @@ impl<T> FusedFuture for Coroutine<T> {
     }
 }
 
+/// A coroutine that has ended and was never started: its join returns `Err`,
+/// stopped. So a struct with a field of this type can derive `Default`.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// #[derive(Default)]
+/// struct Enemy {
+///     order: Coroutine<()>,
+/// }
+///
+/// let executor = Executor::new();
+/// let mut enemy = Enemy::default();
+/// assert!(enemy.order.is_finished());
+/// enemy.order = executor.start(async { wait_seconds(1).await });
+/// assert!(!enemy.order.is_finished());
+/// ```
+impl<T> Default for Coroutine<T> {
+    fn default() -> Self {
+        Self::new(State::Refused)
+    }
+}
+
 impl<T> Unpin for Coroutine<T> {}
 
 impl<T> Drop for Coroutine<T> {

@@ -1,26 +1,29 @@
-//! A handler for the error of a detached coroutine.
+//! A handler for the error that a coroutine returns.
 
 #![forbid(unsafe_code)]
 
-use crate::core::Home;
-
-use super::error::Outcome;
 use super::handle::Coroutine;
 
 impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
-    /// Detaches the coroutine, and calls `handler` if the coroutine returns an
-    /// error.
+    /// Calls `handler` if the coroutine returns an error, and returns the handle.
     ///
-    /// The handler is called when a join would resume: right after the coroutine
-    /// has ended, in the same frame and phase; or at once if the coroutine has
-    /// already returned the error. The handler may do what a coroutine does between
-    /// two waits: borrow lent state, spawn, stop. The coroutines that it spawns
-    /// have the owner of this coroutine.
+    /// The handle may be dropped, kept to stop the coroutine, or joined. A join
+    /// returns the error, too.
+    ///
+    /// The handler is called as the coroutine returns, as the last thing that it
+    /// does: in the same frame and phase, before the coroutines that join it. If the
+    /// coroutine has already returned the error, the handler is called at once; inside
+    /// a closure that borrows lent state, it is called after the closure.
+    ///
+    /// The handler may do what a coroutine does between two waits: borrow lent
+    /// state, spawn, stop. The coroutines that it spawns have the owner of this
+    /// coroutine. If there are several handlers, they are called in order.
     ///
     /// If the coroutine returns `Ok`, is stopped or panics, the handler is dropped.
-    /// A panic of the coroutine is [reported](crate::Report::CoroutinePanicked),
-    /// and so is a panic of the handler. The handler waits in a small coroutine of
-    /// its own, which also ends with the owner.
+    /// A panic of the coroutine is [reported](crate::Report::CoroutinePanicked) as
+    /// usual. So is a panic of the handler, which leaves the result as it is.
+    ///
+    /// An error that a handler has received is not [unread](crate::Executor::on_unread).
     ///
     /// # Examples
     ///
@@ -36,8 +39,8 @@ impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
     ///     Err(format!("no such level: {name}"))
     /// }
     ///
-    /// fn show(message: String) {
-    ///     with(|screen: &mut Screen| screen.message = message);
+    /// fn show(message: &String) {
+    ///     with(|screen: &mut Screen| screen.message = message.clone());
     /// }
     ///
     /// let mut screen = Screen { message: String::new() };
@@ -49,28 +52,41 @@ impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
     /// assert_eq!(screen.message, "no such level: cellar");
     /// ```
     ///
+    /// A script that ends with the field that holds it:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// # async fn download() -> Result<(), String> { wait_seconds(60).await; Ok(()) }
+    /// # let executor = Executor::new();
+    /// struct Menu {
+    ///     download: Coroutine<Result<(), String>>,
+    /// }
+    ///
+    /// let menu = Menu {
+    ///     download: executor.start(download()).on_error(|error| println!("{error}")).stop_on_drop(),
+    /// };
+    /// drop(menu);
+    /// assert!(executor.is_empty());
+    /// ```
+    ///
     /// # Source
     ///
     /// `UniTask.Forget(exceptionHandler)`. In Rust, a script returns its error.
     #[doc(alias = "Forget")]
-    #[track_caller]
-    pub fn on_error(self, handler: impl FnOnce(E) + 'static) {
-        let Some((core, task)) = self.stored() else {
-            return;
-        };
-        let core = core.clone();
-        let name = format!("{} (on_error)", core.name_of(task));
-        let (owner, home) = (core.owner_of(task), Home::Inherited(task.home()));
-        // The coroutine may outlive its owner until the end of a poll.
-        let owner = owner.filter(|&owner| core.accepts(Some(owner)));
-        let watch = async move {
-            // A panic stays in the handle: dropping the handle reports it.
-            if self.finished().await == Outcome::Finished {
-                if let Ok(Err(error)) = self.await {
+    #[expect(
+        clippy::return_self_not_must_use,
+        reason = "a handle that is dropped detaches: `start(load()).on_error(show);` is whole"
+    )]
+    pub fn on_error(self, handler: impl FnOnce(&E) + 'static) -> Self {
+        if let Some((core, task)) = self.stored() {
+            core.on_return(task, move |result: &Result<T, E>| match result {
+                Ok(_) => false,
+                Err(error) => {
                     handler(error);
+                    true
                 }
-            }
-        };
-        Coroutine::start(core, watch, home, owner).named(name);
+            });
+        }
+        self
     }
 }

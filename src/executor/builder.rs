@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::core::Core;
+use crate::core::{Core, PassOn};
 use crate::executor::Executor;
 use crate::inspect::{Timepiece, Watch};
 use crate::time::FrameClock;
@@ -32,6 +32,7 @@ pub struct Builder {
     max_delta_ns: u64,
     max_polls_per_run: u32,
     propagate_panics: bool,
+    strict: bool,
     inspect: bool,
     slow_poll: Option<Duration>,
     timepiece: Timepiece,
@@ -46,6 +47,7 @@ impl Default for Builder {
             max_delta_ns: 333_333_340,
             max_polls_per_run: 1000,
             propagate_panics: false,
+            strict: false,
             inspect: false,
             slow_poll: None,
             timepiece: Timepiece::default(),
@@ -126,7 +128,7 @@ impl Builder {
     /// If several coroutines panic before the run ends, the host receives the first
     /// panic, and the others are reported. A panic that is left when the executor
     /// is dropped is reported, too. A panic that a join returns is only an `Err` of
-    /// that join.
+    /// that join. To pass on such panics as well, use [`strict`](Self::strict).
     ///
     /// # Examples
     ///
@@ -142,6 +144,52 @@ impl Builder {
     /// ```
     pub fn propagate_panics(mut self, propagate: bool) -> Self {
         self.propagate_panics = propagate;
+        self
+    }
+
+    /// Passes every panic of a coroutine on to the host, even one that a join
+    /// returns. Off by default.
+    ///
+    /// For tests. A script that ignores the `Err` of a join, or uses
+    /// [`join_all`](crate::join_all()), [`select!`](crate::select) or
+    /// [`race`](crate::race), may swallow a panic. The test then passes although an
+    /// assertion in a script has failed. With `strict`, the test fails.
+    ///
+    /// It includes [`propagate_panics`](Self::propagate_panics), and differs from it
+    /// in three points:
+    ///
+    /// - The host receives the panic even if a handle exists or a join returns it.
+    ///   The join returns an `Err` as usual; the payload of that
+    ///   [`JoinError`](crate::JoinError) is the message of the panic, as a `String`.
+    /// - A panic that is left when the executor is dropped is raised by the drop,
+    ///   unless the thread is unwinding already. So a test that runs no frame after
+    ///   the panic fails, too.
+    /// - [`run_until`](Executor::run_until) raises such a panic before it returns.
+    ///
+    /// As with `propagate_panics`, the host receives the first panic, and others are
+    /// reported. If a child's panic makes its parent panic, the first one is that of
+    /// the child. A script that is expected to panic needs an executor that is not
+    /// strict.
+    ///
+    /// # Examples
+    ///
+    /// ```should_panic
+    /// use framestep::prelude::*;
+    ///
+    /// async fn guard() {
+    ///     assert_eq!(1 + 1, 3);
+    /// }
+    ///
+    /// async fn level() {
+    ///     let guards = [spawn(guard()), spawn(guard())];
+    ///     join_all(guards).await; // ignores two errors
+    /// }
+    ///
+    /// let mut executor = Executor::builder().strict(true).build();
+    /// executor.run_until(level(), 0.25);
+    /// ```
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
         self
     }
 
@@ -258,7 +306,12 @@ impl Builder {
     pub fn build(self) -> Executor {
         let clock = FrameClock::new(self.fixed_delta_ns, self.max_delta_ns);
         let watch = Watch::new(self.inspect, self.slow_poll, self.timepiece);
-        let core = Core::new(clock, self.max_polls_per_run, self.propagate_panics, watch);
+        let pass_on = match (self.strict, self.propagate_panics) {
+            (true, _) => PassOn::All,
+            (false, true) => PassOn::Unread,
+            (false, false) => PassOn::Nothing,
+        };
+        let core = Core::new(clock, self.max_polls_per_run, pass_on, watch);
         Executor::with_core(core)
     }
 }

@@ -420,6 +420,7 @@ impl Executor {
         while !coroutine.is_finished() {
             self.run_frame(dt);
         }
+        self.core.let_each_panic_through();
         output_of(coroutine)
     }
 
@@ -622,7 +623,9 @@ impl Default for Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        self.core.close();
+        if let Some(payload) = self.core.close() {
+            std::panic::resume_unwind(payload);
+        }
     }
 }
 

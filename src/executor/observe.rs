@@ -66,7 +66,8 @@ impl Executor {
     /// Calls `hook` with every [`Report`]: an invalid dt, dropped time, a panic, a
     /// coroutine that is woken again and again.
     ///
-    /// Without a hook, the first report of each kind is printed to standard error.
+    /// Without a hook, the first report of each kind for each script is printed to
+    /// standard error: see [`Report`].
     pub fn on_report(&self, hook: impl FnMut(&Report) + 'static) {
         self.core.reports.hook.set(Box::new(hook));
     }

@@ -3,9 +3,10 @@
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, Write as _};
+use std::mem::{self, Discriminant};
 use std::panic::Location;
 use std::time::Duration;
 
@@ -18,8 +19,9 @@ use super::hook::Hook;
 ///
 /// Reports go to the hook set with
 /// [`Executor::on_report`](crate::Executor::on_report). Without one, and once the
-/// executor is dropped, the first report of each kind is printed to standard
-/// error.
+/// executor is dropped, reports are printed to standard error: the first of each
+/// kind for each script, by its name and place. An executor prints at most 20
+/// reports. The last line says so.
 ///
 /// # Examples
 ///
@@ -108,9 +110,11 @@ pub enum Report {
         took: Duration,
     },
     /// A coroutine or its destructor panicked, and no join returned the panic: the
-    /// handle was dropped, before or afterwards. With
-    /// [`propagate_panics`](crate::Builder::propagate_panics), the panic is passed
-    /// on to the host instead.
+    /// handle was dropped, before or afterwards. Or a handler of
+    /// [`on_error`](crate::Coroutine::on_error) panicked. With
+    /// [`propagate_panics`](crate::Builder::propagate_panics) and
+    /// [`strict`](crate::Builder::strict), the first such panic is passed on to the
+    /// host instead.
     CoroutinePanicked {
         /// The coroutine.
         id: CoroutineId,
@@ -153,18 +157,28 @@ pub enum Report {
 }
 
 impl Report {
-    /// One bit for each kind, to note which kinds have been printed.
-    fn kind(&self) -> u16 {
-        match self {
-            Report::InvalidDelta { .. } => 1,
-            Report::TimeDropped { .. } => 1 << 1,
-            Report::Greedy { .. } => 1 << 2,
-            Report::Runaway { .. } => 1 << 3,
-            Report::BehaviourPanicked { .. } => 1 << 4,
-            Report::SlowPoll { .. } => 1 << 5,
-            Report::StepsDropped { .. } => 1 << 6,
-            Report::CoroutinePanicked { .. } => 1 << 7,
-            Report::WithSoonPanicked { .. } => 1 << 8,
+    /// What the report is about. Of reports with the same subject, the first one is
+    /// printed.
+    fn subject(&self) -> Subject {
+        let (name, place) = match self {
+            Report::InvalidDelta { .. }
+            | Report::TimeDropped { .. }
+            | Report::StepsDropped { .. }
+            | Report::Runaway { .. } => (String::new(), None),
+            Report::Greedy { name, .. }
+            | Report::SlowPoll { name, .. }
+            | Report::CoroutinePanicked { name, .. } => (name.to_string(), None),
+            Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),
+            Report::BehaviourPanicked {
+                behaviour,
+                callback,
+                ..
+            } => (format!("{behaviour}::{callback}"), None),
+        };
+        Subject {
+            kind: mem::discriminant(self),
+            name,
+            place,
         }
     }
 }
@@ -226,8 +240,7 @@ impl fmt::Display for Report {
                 write_moment(f, *frame, *phase)?;
                 write!(
                     f,
-                    ": coroutine {id} ({name}) panicked: {}; its handle was dropped, so no join \
-                     returns the panic",
+                    ": coroutine {id} ({name}) panicked: {}",
                     text_or_none(message.as_deref())
                 )
             }
@@ -272,12 +285,57 @@ fn text_or_none(message: Option<&str>) -> &str {
     message.unwrap_or("(no text)")
 }
 
+/// What a report is about: its kind, and the script.
+#[derive(Debug, PartialEq)]
+struct Subject {
+    kind: Discriminant<Report>,
+    name: String,
+    place: Option<&'static Location<'static>>,
+}
+
+/// How many reports an executor prints.
+const MAX_PRINTED: usize = 20;
+
 /// Where an executor's reports go.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
     pub(crate) hook: Hook<Report>,
-    /// The kinds that have been printed.
-    printed: Cell<u16>,
+    printed: RefCell<Printed>,
+}
+
+/// What has been printed.
+#[derive(Debug)]
+enum Printed {
+    /// The subjects of fewer than `MAX_PRINTED` reports.
+    Subjects(Vec<Subject>),
+    /// Nothing is printed any more.
+    Over,
+}
+
+impl Default for Printed {
+    fn default() -> Self {
+        Printed::Subjects(Vec::new())
+    }
+}
+
+impl Printed {
+    /// Notes that a report is about to be printed. Returns how many have been, with
+    /// this one. `None` if it is not to be printed.
+    fn note(&mut self, report: &Report) -> Option<usize> {
+        let Printed::Subjects(subjects) = self else {
+            return None;
+        };
+        let subject = report.subject();
+        if subjects.contains(&subject) {
+            return None;
+        }
+        subjects.push(subject);
+        let count = subjects.len();
+        if count == MAX_PRINTED {
+            *self = Printed::Over;
+        }
+        Some(count)
+    }
 }
 
 impl Reports {
@@ -285,7 +343,7 @@ impl Reports {
     /// reports are not printed either.
     pub(crate) fn close(&self) {
         if self.hook.is_set() {
-            self.printed.set(!0);
+            self.printed.replace(Printed::Over);
         }
         self.hook.close();
     }
@@ -295,13 +353,22 @@ impl Reports {
     #[cold]
     pub(crate) fn send(&self, report: &Report) {
         let heard = self.hook.call(report) || self.hook.is_set();
-        if !heard && self.printed.get() & report.kind() == 0 {
-            self.printed.set(self.printed.get() | report.kind());
-            // A failure to print is ignored.
-            drop(writeln!(
-                io::stderr(),
-                "framestep: {report} (printed once; `Executor::on_report` receives all reports)"
-            ));
+        if !heard {
+            self.print(report);
         }
+    }
+
+    fn print(&self, report: &Report) {
+        let printed = self.printed.borrow_mut().note(report);
+        let note = match printed {
+            None => return,
+            Some(MAX_PRINTED) => format!("the last of {MAX_PRINTED} that are printed"),
+            Some(_) => "printed once".to_owned(),
+        };
+        // A failure to print is ignored.
+        drop(writeln!(
+            io::stderr(),
+            "framestep: {report} ({note}; `Executor::on_report` receives all reports)"
+        ));
     }
 }

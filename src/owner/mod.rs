@@ -362,13 +362,13 @@ impl Owner {
     /// ```
     /// # use framestep::prelude::*;
     /// let executor = Executor::new();
-    /// let level = executor.owner();
-    /// level.named("level 3");
+    /// let level = executor.owner().named("level 3");
     /// let door = level.start(wait_seconds(1));
     /// let snapshot = executor.snapshot();
     /// assert_eq!(snapshot.get(door.id()).unwrap().owner(), Some("level 3"));
     /// ```
-    pub fn named(&self, name: impl Into<Cow<'static, str>>) -> &Self {
+    #[must_use = "dropping an owner stops what it owns"]
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let name = name.into();
         self.with_core(|core| {
             let previous = core.owners.borrow_mut().set_name(self.key, name);

@@ -72,8 +72,7 @@ pub(super) trait AnySlot {
 
 impl<B: Behaviour> Slot<B> {
     pub(super) fn new(behaviour: B, core: &Rc<Core>, scene: SceneHandle) -> Rc<Self> {
-        let owner = Owner::new(core, None);
-        owner.named(type_name::<B>());
+        let owner = Owner::new(core, None).named(type_name::<B>());
         Rc::new_cyclic(|this| Slot {
             behaviour: RefCell::new(Some(behaviour)),
             stage: Cell::new(Stage::New),

@@ -145,3 +145,23 @@ fn taking_a_result_frees_the_block_with_the_handle() {
     assert_eq!(id.to_string(), "0v1");
     assert_eq!(next.id().to_string(), "0v2", "the same block again");
 }
+
+#[test]
+fn the_default_handle_is_that_of_a_coroutine_that_has_ended() {
+    #[derive(Default)]
+    struct Enemy {
+        order: Coroutine<u32>,
+    }
+    let mut executor = unclamped();
+    let mut enemy = Enemy::default();
+    assert!(enemy.order.is_finished() && !enemy.order.is_paused());
+    assert!(!enemy.order.stop() && !enemy.order.pause() && !enemy.order.resume());
+    assert!(!executor.is_alive(enemy.order.id()));
+    let ended = enemy.order.finished();
+    let outcome = executor.run_until(ended, 0.25);
+    assert_eq!(outcome, framestep::Outcome::Stopped);
+    let order = std::mem::replace(&mut enemy.order, executor.start(async { 5 }));
+    assert!(executor.run_until(order, 0.25).unwrap_err().is_stopped());
+    assert_eq!(executor.run_until(enemy.order, 0.25).unwrap(), 5);
+    assert!(Coroutine::<u32>::default().take().unwrap().is_err());
+}

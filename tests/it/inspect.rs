@@ -446,11 +446,9 @@ fn one_that_joins_itself_behind_a_combinator_is_a_cycle_of_one() {
 #[test]
 fn owners_and_their_clocks_are_named() {
     let executor = unclamped();
-    let level = executor.owner();
-    level.named("level");
+    let level = executor.owner().named("level");
     let (slow, bats) = (executor.clock().child(), level.child());
-    let on_slow = bats.child_on(&slow);
-    on_slow.named("slow bats");
+    let on_slow = bats.child_on(&slow).named("slow bats");
     let of = |owner: &Owner| owner.start(next_frame()).id();
     let (free, own, below, named) = (
         executor.start(next_frame()).id(),
@@ -577,8 +575,7 @@ fn with_inspect_the_parent_is_known() {
 #[test]
 fn a_snapshot_prints_as_a_tree_of_joins() {
     let mut executor = unclamped();
-    let enemies = executor.owner();
-    enemies.named("enemies");
+    let enemies = executor.owner().named("enemies");
     let line = executor.start(wait_seconds(2)).named("line");
     let dialogue = executor.start(line).named("dialogue");
     let done = dialogue.finished();

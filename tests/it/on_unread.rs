@@ -1,4 +1,5 @@
 //! The hook for outputs that no join returns.
+//! docs/contract.md#decided-unread
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Debug;

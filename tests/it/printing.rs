@@ -1,5 +1,7 @@
 //! What is printed of handles, waits, reports and errors.
 
+mod to_stderr;
+
 use std::fmt::Debug;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;

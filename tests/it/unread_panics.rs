@@ -32,6 +32,7 @@ async fn panics() {
 }
 
 /// Panics when it is dropped.
+#[derive(Debug)]
 struct Bomb;
 
 impl Drop for Bomb {
@@ -70,8 +71,7 @@ mod reported {
         assert_eq!((*of, &**name, &**message), (id, "door", "on purpose"));
         assert_eq!(
             reports[0].to_string(),
-            "frame 1, EndOfFrame: coroutine 0v1 (door) panicked: on purpose; its handle was \
-             dropped, so no join returns the panic"
+            "frame 1, EndOfFrame: coroutine 0v1 (door) panicked: on purpose"
         );
     }
 
@@ -312,6 +312,173 @@ mod let_through {
         assert!(reports.borrow().is_empty());
         drop(executor);
         assert!(texts(&reports)[0].contains("on purpose"));
+    }
+}
+
+// docs/contract.md#decided-strict
+mod strict {
+    use super::*;
+
+    fn strict() -> Executor {
+        Executor::builder().strict(true).build()
+    }
+
+    /// Runs a frame, which must let a panic through.
+    #[track_caller]
+    fn panic_in_frame(executor: &mut Executor) -> String {
+        panic_of(|| executor.run_frame(0.25))
+    }
+
+    #[test]
+    fn lets_a_panic_through_that_a_join_has_returned() {
+        let mut executor = strict();
+        let log = Log::new();
+        let (child, say) = (executor.start(panics()), log.clone());
+        executor.start(async move {
+            let error = child.await.unwrap_err();
+            assert!(error.is_panic());
+            say.say(&error);
+            let payload = error.into_panic().downcast::<String>();
+            assert_eq!(*payload.unwrap(), "on purpose");
+            end_of_frame().await;
+            say.say("goes on");
+        });
+        assert_eq!(panic_in_frame(&mut executor), "on purpose");
+        log.check(&[&format!(
+            "F1: coroutine 0v1 ({}) panicked: on purpose",
+            type_name_of(&panics())
+        )]);
+        executor.run_phase(Phase::EndOfFrame);
+        log.check(&["F1.EndOfFrame: goes on"]);
+        executor.run_frame(0.25);
+    }
+
+    fn type_name_of<F>(_: &F) -> String {
+        let name = std::any::type_name::<F>();
+        name.trim_end_matches("::{{closure}}").to_owned()
+    }
+
+    #[test]
+    fn lets_a_panic_through_that_a_combinator_has_returned() {
+        async fn all() {
+            join_all([spawn(panics()), spawn(forever())]).await;
+        }
+        async fn both() {
+            drop(join!(spawn(panics()), spawn(async {})));
+        }
+        async fn first() {
+            drop(race([spawn(panics()), spawn(forever())]).await);
+        }
+        async fn selected() {
+            select! {
+                _ = spawn(panics()) => {}
+                () = wait_seconds(9) => {}
+            }
+        }
+        for at in 0..4 {
+            let mut executor = strict();
+            match at {
+                0 => executor.spawn(all()),
+                1 => executor.spawn(both()),
+                2 => executor.spawn(first()),
+                _ => executor.spawn(selected()),
+            };
+            executor.run_frame(0.25);
+            assert_eq!(panic_in_frame(&mut executor), "on purpose", "{at}");
+        }
+    }
+
+    #[test]
+    fn lets_a_panic_through_while_a_handle_could_return_it() {
+        let mut executor = strict();
+        let kept = executor.start(panics());
+        assert_eq!(panic_in_frame(&mut executor), "on purpose");
+        assert!(kept.take().unwrap().unwrap_err().is_panic());
+        drop(kept);
+        executor.run_frame(0.25);
+    }
+
+    #[test]
+    fn passes_on_the_payload_and_the_join_returns_the_text() {
+        let mut executor = strict();
+        let kept = executor.spawn(async { panic_any(5_u8) });
+        let caught = catch_unwind(AssertUnwindSafe(|| executor.run_frame(0.25)));
+        assert_eq!(*caught.unwrap_err().downcast::<u8>().unwrap(), 5);
+        let payload = kept.take().unwrap().unwrap_err().into_panic();
+        assert_eq!(
+            *payload.downcast::<String>().unwrap(),
+            "a panic without a text"
+        );
+    }
+
+    #[test]
+    fn passes_on_the_panic_of_the_child_before_that_of_its_parent() {
+        let mut executor = strict();
+        let reports = reports_of(&executor);
+        let child = executor.start(panics());
+        executor
+            .start(async move { child.await.unwrap() })
+            .named("parent");
+        assert_eq!(panic_in_frame(&mut executor), "on purpose");
+        let texts = texts(&reports);
+        assert!(texts[0].contains("(parent) panicked: "), "{texts:?}");
+        assert_eq!(texts.len(), 1);
+    }
+
+    #[test]
+    fn raises_what_is_left_when_the_executor_is_dropped() {
+        let executor = strict();
+        drop(executor.start(async { panic!("in the start") }));
+        assert_eq!(panic_of(move || drop(executor)), "in the start");
+
+        let (executor, bomb) = (strict(), Bomb);
+        let kept = executor.start(async move { (forever().await, bomb) });
+        assert_eq!(panic_of(move || drop(executor)), "on drop");
+        assert!(kept.take().unwrap().unwrap_err().is_panic());
+    }
+
+    #[test]
+    fn reports_what_is_left_if_the_thread_unwinds_already() {
+        let executor = strict();
+        let reports = reports_of(&executor);
+        executor.start(async { panic!("in the start") });
+        let text = panic_of(move || {
+            let _executor = executor;
+            panic!("the host's own");
+        });
+        assert_eq!(text, "the host's own");
+        assert!(texts(&reports)[0].contains("in the start"));
+    }
+
+    #[test]
+    fn run_until_raises_a_panic_once() {
+        let mut executor = strict();
+        executor.start(async { panic!("beside it") });
+        let text = panic_of(|| executor.run_until(async { 5 }, 0.25));
+        assert_eq!(text, "beside it");
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            executor.run_until(async { panic_any(5_u8) }, 0.25);
+        }));
+        assert_eq!(*caught.unwrap_err().downcast::<u8>().unwrap(), 5);
+        assert_eq!(executor.run_until(async { 5 }, 0.25), 5);
+        drop(executor);
+    }
+
+    #[test]
+    fn lets_panics_of_behaviours_and_of_with_soon_through() {
+        let mut executor = strict();
+        executor.enter(|| with_soon(|_: &mut u8| panic!("soon")));
+        let text = panic_of(|| executor.lend(&mut 5_u8, |executor| executor.run_frame(0.25)));
+        assert_eq!(text, "soon");
+    }
+
+    #[test]
+    fn changes_nothing_if_nothing_panics() {
+        let mut executor = strict();
+        let stopped = executor.start(forever());
+        stopped.stop();
+        assert!(result_of(&executor, stopped).unwrap_err().is_stopped());
+        executor.run_frame(0.25);
     }
 }
 

@@ -61,8 +61,7 @@ impl Game {
         let world = World::new(&executor);
         // `spawn`, not `start`: nothing is lent yet.
         floor::light(&world.owners.floor);
-        let always = executor.owner_on(&executor.realtime());
-        always.named("always");
+        let always = executor.owner_on(&executor.realtime()).named("always");
         always.spawn(scene::direct()).named("director");
         always.spawn(menu::run()).named("menu");
         let pilot = always.child();

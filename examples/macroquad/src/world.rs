@@ -94,8 +94,7 @@ impl World {
             game: clock,
         };
         let foes = &clocks.foes;
-        let game = executor.owner();
-        game.named("game");
+        let game = executor.owner().named("game");
         let owners = Owners {
             scene: game.child(),
             floor: game.child(),

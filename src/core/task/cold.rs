@@ -5,15 +5,16 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::core::Panicked;
+use crate::core::call::Foreign;
 use crate::core::waker::OwnWaker;
+use crate::core::{Panicked, Reader};
 use crate::inspect::Watched;
 
 use super::pause::Pause;
 
 /// Exists for a task that has given away a waker, has a name, has waits in
-/// entries, is watched, has been paused, or has panicked.
-#[derive(Debug, Default)]
+/// entries, is watched, has been paused, has readers, or has panicked.
+#[derive(Default)]
 pub(crate) struct Cold {
     pub(crate) name: Option<Cow<'static, str>>,
     /// The task's own waker, once one has been cloned.
@@ -30,6 +31,10 @@ pub(crate) struct Cold {
     pub(crate) watched: Option<Box<Watched>>,
     /// The payload of its panic.
     pub(crate) panic: Option<Panicked>,
+    /// What reads the output when the task returns.
+    pub(crate) readers: Vec<Foreign<Reader>>,
+    /// Whether one of them has read it.
+    pub(crate) is_read: bool,
 }
 
 impl Cold {

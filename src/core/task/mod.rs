@@ -428,6 +428,30 @@ impl Tasks {
             .then(|| (task.vtable.output_type)())
     }
 
+    /// Calls `f` with the output of a task, if it is there and of type `T`. For that
+    /// time, the task counts as not having ended: it is still returning. Returns
+    /// `false` if there is no such output, and the payload if `f` panics.
+    pub(crate) fn lend_output<T: 'static>(
+        &self,
+        task: Task<'_>,
+        f: impl FnOnce(&T) -> bool,
+    ) -> Result<bool, Payload> {
+        if self.output_type(task) != Some(TypeId::of::<T>()) {
+            return Ok(false);
+        }
+        task.set_state(State::Returning);
+        self.alive.set(self.alive.get() + 1);
+        let output = task.block.cast::<u8>();
+        // SAFETY: the state said that the output is there, and now refuses all other
+        // accesses to it and to the block. It is at `output_at`, initialised and
+        // aligned. `T` is its type: the ids are equal.
+        let output = unsafe { output.add(task.vtable.output_at).cast::<T>().as_ref() };
+        let read = call::catch(|| f(output));
+        self.alive.set(self.alive.get() - 1);
+        task.set_state(State::Finished);
+        read
+    }
+
     /// Takes the output of a task that has no handle, if it is there and of type
     /// `T`.
     pub(crate) fn take_unread<T: 'static>(&self, task: Task<'_>) -> Option<T> {

@@ -43,7 +43,9 @@ async fn join_lobby() -> Result<(), &'static str> {
 #[test]
 fn the_pauses_double_until_somebody_answers() {
     let mut game = Game::new(World { server_up: false });
-    game.executor.spawn(join_lobby()).on_error(show);
+    game.executor
+        .spawn(join_lobby())
+        .on_error(|error| show(error));
     // The server comes up before frame 7.
     game.play("......U........", |world, key| {
         world.server_up |= key == 'U';
@@ -54,7 +56,9 @@ fn the_pauses_double_until_somebody_answers() {
 #[test]
 fn after_the_last_attempt_the_player_reads_the_error() {
     let mut game = Game::new(World { server_up: false });
-    game.executor.spawn(join_lobby()).on_error(show);
+    game.executor
+        .spawn(join_lobby())
+        .on_error(|error| show(error));
     game.run(20);
     game.check(&[
         "F1: knocks",
