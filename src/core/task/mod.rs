@@ -425,7 +425,7 @@ impl Tasks {
     /// The type of the output of a task, if the output is there.
     pub(crate) fn output_type(&self, task: Task<'_>) -> Option<TypeId> {
         task.is_in(State::Finished)
-            .then(|| (task.vtable.output_type)())
+            .then(|| (task.vtable().output_type)())
     }
 
     /// Calls `f` with the output of a task, if it is there and of type `T`. For that
@@ -445,7 +445,7 @@ impl Tasks {
         // SAFETY: the state said that the output is there, and now refuses all other
         // accesses to it and to the block. It is at `output_at`, initialised and
         // aligned. `T` is its type: the ids are equal.
-        let output = unsafe { output.add(task.vtable.output_at).cast::<T>().as_ref() };
+        let output = unsafe { output.add(task.vtable().output_at).cast::<T>().as_ref() };
         let read = call::catch(|| f(output));
         self.alive.set(self.alive.get() - 1);
         task.set_state(State::Finished);
