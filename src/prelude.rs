@@ -37,7 +37,7 @@ pub use crate::{
     Budget, Changes, Clock, Coroutine, CoroutineId, Executor, JoinError, MissedTicks, Owner, Phase,
     Seconds, Signal, Subscription, Watch, animate, clock, current, current_name, defer,
     delta_seconds, end_of_frame, fixed_update, frames, handle, in_phase, interval, join, join_all,
-    next_frame, owner, owner_on, race, realtime, remote, select, spawn, spawn_in, start, start_in, stop,
-    time, timeout, try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps,
+    next_frame, owner, owner_on, race, realtime, remote, select, spawn, spawn_in, start, start_in,
+    stop, time, timeout, try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps,
     wait_until, wait_while, with, with_ref, with_soon,
 };

@@ -137,7 +137,7 @@ impl Core {
         self.unread.is_telling.set(true);
         let _told = Told(&self.unread.is_telling);
         // A hook may start coroutines that fail at once, without end.
-        for _ in 0..self.most_starts() {
+        for _ in 0..self.most_closures() {
             let next = self.unread.waiting.borrow_mut().pop_front();
             let Some(reference) = next else {
                 return;

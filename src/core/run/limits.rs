@@ -49,7 +49,8 @@ impl Limits {
 }
 
 impl Core {
-    /// How many closures of `with_soon` may follow one another.
+    /// How many closures of `with_soon`, or calls of hooks for unread outputs, may
+    /// follow one another.
     pub(crate) fn most_closures(&self) -> u64 {
         self.runs.limits.for_coroutines(self.tasks.alive())
     }
