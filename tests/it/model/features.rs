@@ -49,9 +49,11 @@ features! {
     conditions: 40,
     timeouts: 20,
     intervals: 12,
-    animations: 12,
+    animations: 0,
     /// Waits that move from one coroutine to another.
     moves: 8,
+    /// Waits that several coroutines share.
+    shares: 8,
     /// Phases left out, and run twice.
     skips: 40,
     /// Destructors that do something.
@@ -67,4 +69,11 @@ features! {
     odd: 15,
     /// Stops that nest deep.
     deep: 1,
+}
+
+impl Features {
+    /// Something counts the time of a clock.
+    pub(super) fn timed(self) -> bool {
+        self.timers || self.timeouts || self.intervals || self.animations
+    }
 }

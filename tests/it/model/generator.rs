@@ -6,7 +6,7 @@ use crate::support;
 
 use super::features::Features;
 use super::program::{
-    Act, ClockAct, Drive, How, Length, Mode, On, Op, OwnerAct, Program, Script, Settings, Step,
+    Act, At, ClockAct, Drive, How, Length, Mode, On, Op, OwnerAct, Program, Script, Settings, Step,
     Wait,
 };
 
@@ -69,14 +69,28 @@ impl Random {
         ])
     }
 
-    /// The phase of a wait that counts time or asks.
-    fn timed_phase(&mut self) -> Phase {
+    /// The phase that a wait names, if any.
+    fn at(&mut self) -> At {
+        (!self.chance(40)).then(|| self.phase())
+    }
+
+    /// The same of a wait that counts time or asks.
+    fn timed_at(&mut self) -> At {
+        if self.on.fixed && self.chance(30) {
+            return Some(Phase::FixedUpdate);
+        }
+        let fixed = self.on.fixed;
+        self.at()
+            .filter(|&phase| fixed || phase != Phase::FixedUpdate)
+    }
+
+    /// The home of a coroutine.
+    fn home(&mut self) -> Phase {
+        if self.on.shares {
+            return Phase::Update;
+        }
         match self.phase() {
             Phase::FixedUpdate if !self.on.fixed => Phase::Update,
-            phase if self.on.fixed && self.chance(30) => {
-                let _ = phase;
-                Phase::FixedUpdate
-            }
             phase => phase,
         }
     }
@@ -115,29 +129,29 @@ impl Random {
         self.weigh(
             depth,
             &[
-                (4, |r, _| Wait::NextFrame(r.phase())),
+                (4, |r, _| Wait::NextFrame(r.at())),
                 (2, |r, _| {
                     let most = if r.on.counts { 4 } else { 2 };
-                    Wait::Frames(r.below(most) as u64, r.phase())
+                    Wait::Frames(r.below(most) as u64, r.at())
                 }),
                 (if_on(on.fixed || on.counts, 2), |r, _| {
                     let most = if r.on.counts { 5 } else { 2 };
                     Wait::Steps(r.below(most) as u64)
                 }),
                 (if_on(on.timers, 4), |r, _| {
-                    Wait::Seconds(r.length(), r.timed_phase())
+                    Wait::Seconds(r.length(), r.timed_at())
                 }),
                 (if_on(on.timers, 1), |r, _| {
-                    Wait::Realtime(r.length(), r.timed_phase())
+                    Wait::Realtime(r.length(), r.timed_at())
                 }),
                 (if_on(on.clocks && on.timers, 3), |r, _| {
-                    Wait::OnClock(r.below(4), r.length(), r.timed_phase())
+                    Wait::OnClock(r.below(4), r.length(), r.timed_at())
                 }),
                 (if_on(on.conditions, 2), |r, _| {
-                    Wait::Until(r.below(3), r.chance(70), r.timed_phase())
+                    Wait::Until(r.below(3), r.chance(70), r.timed_at())
                 }),
                 (if_on(on.conditions, 2), |r, _| {
-                    Wait::While(r.below(3), r.chance(30), r.timed_phase())
+                    Wait::While(r.below(3), r.chance(30), r.timed_at())
                 }),
                 (2, |r, _| Wait::InPhase(r.phase())),
                 (1, |_, _| Wait::FixedUpdate),
@@ -147,22 +161,39 @@ impl Random {
                 (if_on(on.bells, 5), |r, _| Wait::Bell(r.below(3))),
                 (if_on(on.yields, 3), |_, _| Wait::Yield),
                 (if_on(on.animations, 2), |r, _| {
-                    Wait::Animate(r.period(), r.timed_phase())
+                    Wait::Animate(r.period(), r.timed_at())
                 }),
                 (if_on(on.intervals, 2), |r, _| {
-                    Wait::Interval(r.period(), 1 + r.below(4), r.timed_phase())
+                    Wait::Interval(r.period(), 1 + r.below(4), r.timed_at())
                 }),
                 (if_on(on.timeouts, 3 * inner), |r, _| {
                     let wait = Box::new(r.wait(2));
-                    Wait::Timeout(r.period(), r.timed_phase(), wait)
+                    Wait::Timeout(r.period(), r.timed_at(), wait)
                 }),
                 (if_on(on.moves, 4), |_, _| Wait::Loose),
+                (if_on(on.shares, 8 * inner), |r, _| {
+                    Wait::Shared(r.below(4), Box::new(r.shared()))
+                }),
                 (
                     if_on(depth == 0, 4) + if_on(on.groups, 6 * inner),
                     |r, depth| r.group(depth),
                 ),
             ],
         )
+    }
+
+    /// A wait in Update: all that share it continue in the run in which it is due,
+    /// whoever polled it last.
+    fn shared(&mut self) -> Wait {
+        let at = self.pick(&[None, Some(Phase::Update)]);
+        match self.below(if self.on.timers { 6 } else { 4 }) {
+            0 => Wait::NextFrame(at),
+            1 => Wait::Frames(self.below(4) as u64, at),
+            2 => Wait::InPhase(Phase::Update),
+            3 => Wait::Until(self.below(3), self.chance(70), at),
+            4 => Wait::Seconds(self.length(), at),
+            _ => Wait::Realtime(self.length(), at),
+        }
     }
 
     fn group(&mut self, depth: usize) -> Wait {
@@ -193,13 +224,14 @@ impl Random {
     }
 
     fn begin(&mut self) -> Act {
-        let phase = self.phase();
+        let home = self.home();
         let how = self.pick(&[
             How::Start,
             How::Start,
             How::Spawn,
             How::Spawn,
-            How::SpawnIn(phase),
+            How::SpawnIn(home),
+            How::StartIn(home),
         ]);
         let on = if self.on.owners && self.chance(40) {
             On::Owner(self.below(6))
@@ -287,6 +319,7 @@ impl Random {
         match self.below(20) {
             // What depends on the order within a run is not for waits that move.
             0..=8 if self.on.moves => Op::Leave(self.wait(1)),
+            0..=8 if self.on.shares => Op::Await(self.wait(0)),
             0..=8 => Op::Act(self.act(0)),
             9 if self.chance(20) => Op::Return,
             _ => Op::Await(self.wait(0)),
@@ -361,7 +394,7 @@ impl Random {
         }
         Drive::Fixed {
             steps: self.pick(&[1, 2, 5, 20]),
-            custom: self.chance(15).then_some(Phase::Custom(7)),
+            custom: (!self.on.timed() && self.chance(15)).then_some(Phase::Custom(7)),
             runs: if self.on.skips {
                 self.pick(&[0, 1, 1, 1, 1, 2])
             } else {
@@ -376,10 +409,7 @@ impl Random {
         program.settings.most += count;
         program.scripts.push(Script {
             turns: 1,
-            body: vec![Op::Await(Wait::Seconds(
-                Length::Nanos(10 * EIGHTH),
-                Phase::Update,
-            ))],
+            body: vec![Op::Await(Wait::Seconds(Length::Nanos(10 * EIGHTH), None))],
             on_drop: vec![Act::StopNext],
         });
         let last = program.scripts.len() - 1;
@@ -395,18 +425,24 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
     let mut on = Features::choose(without, |percent| random.below(100) < percent as u64);
     // A wait of one executor is not for coroutines of another.
     on.moves &= !on.twins;
-    on.destructors &= !on.moves;
+    on.shares &= !on.twins && !on.moves;
+    let any_order = on.moves || on.shares;
+    on.destructors &= !any_order;
     // Those who wait for such things are polled once more, or not, for a wait that
     // they have left: that depends on the order within the run.
     for depends in [&mut on.joins, &mut on.bells, &mut on.yields, &mut on.crowds] {
-        *depends &= !on.moves;
+        *depends &= !any_order;
     }
     // How long a wait stands still that a paused coroutine has left to another has
     // no one answer, and these two count on the time of the one that polls them.
-    on.timers &= !(on.moves && on.pauses);
-    on.timeouts &= !(on.moves && on.pauses);
-    on.intervals &= !on.moves;
-    on.animations &= !on.moves;
+    on.timers &= !(any_order && on.pauses);
+    on.timeouts &= !(any_order && on.pauses);
+    on.intervals &= !any_order;
+    on.animations &= !any_order;
+    // The one that is polled more often in a run has shared waits sooner.
+    on.limits &= !on.shares;
+    on.drives &= !on.shares;
+    on.panics &= !on.shares;
     // Destructors that start something deep inside of others have no one answer.
     on.destructors &= !on.deep;
     let mut random = Random { random, on };
@@ -423,9 +459,11 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
         executors: if on.twins { 2 } else { 1 },
         unlimited: random.chance(50),
         polls: on.limits.then(|| 1 + u32::from(random.chance(50))),
-        any_order: on.moves,
+        any_order,
         itself: on.panics,
         apart: on.pauses,
+        // On the game clock, the waits of a custom phase read the step.
+        ends_steps: on.timed() || random.chance(50),
         ..Settings::default()
     };
     let mut program = Program {

@@ -153,7 +153,7 @@ fn side_by_side(expected: &[Event], actual: &[Event]) -> String {
         event.map_or_else(String::new, ToString::to_string)
     };
     let mut text = format!("  {:60} | framestep\n", "reference");
-    for at in same.saturating_sub(16)..(same + 6).min(expected.len().max(actual.len())) {
+    for at in same.saturating_sub(24)..(same + 10).min(expected.len().max(actual.len())) {
         let (left, right) = (line(expected, at), line(actual, at));
         let mark = if left == right { ' ' } else { '!' };
         let _ = writeln!(text, "{mark} {left:60} | {right}");

@@ -29,6 +29,8 @@ pub(super) struct Settings {
     pub(super) itself: bool,
     /// No two timers are of one length.
     pub(super) apart: bool,
+    /// The host ends a step before it runs anything but the fixed phase.
+    pub(super) ends_steps: bool,
 }
 
 impl Default for Settings {
@@ -41,6 +43,7 @@ impl Default for Settings {
             any_order: false,
             itself: false,
             apart: false,
+            ends_steps: true,
         }
     }
 }
@@ -140,20 +143,24 @@ pub(super) enum How {
     Start,
     Spawn,
     SpawnIn(Phase),
+    StartIn(Phase),
 }
+
+/// The phase that a wait names, if it names one.
+pub(super) type At = Option<Phase>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Wait {
-    NextFrame(Phase),
-    Frames(u64, Phase),
+    NextFrame(At),
+    Frames(u64, At),
     Steps(u64),
-    Seconds(Length, Phase),
-    Realtime(Length, Phase),
-    OnClock(usize, Length, Phase),
+    Seconds(Length, At),
+    Realtime(Length, At),
+    OnClock(usize, Length, At),
     /// Until a flag has a value.
-    Until(usize, bool, Phase),
+    Until(usize, bool, At),
     /// While it has.
-    While(usize, bool, Phase),
+    While(usize, bool, At),
     InPhase(Phase),
     FixedUpdate,
     EndOfFrame,
@@ -161,12 +168,15 @@ pub(super) enum Wait {
     Finished(usize),
     Bell(usize),
     Yield,
-    Animate(Length, Phase),
+    Animate(Length, At),
     /// So many ticks.
-    Interval(Length, usize, Phase),
-    Timeout(Length, Phase, Box<Wait>),
+    Interval(Length, usize, At),
+    Timeout(Length, At, Box<Wait>),
     /// What another coroutine has left.
     Loose,
+    /// The wait of that number, which those share that await it. The first of them
+    /// makes it.
+    Shared(usize, Box<Wait>),
     Group(Mode, Vec<Wait>),
 }
 

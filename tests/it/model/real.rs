@@ -8,7 +8,7 @@ use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Handle, Outcome, WithError};
 use futures::FutureExt;
 
-use super::program::{How, Length, Mode, Settings, Wait};
+use super::program::{At, How, Length, Mode, Settings, Wait};
 use super::system::{Calls, Refused, Script, System, Waiting};
 use super::trace::{Got, Lent};
 
@@ -55,6 +55,16 @@ macro_rules! with_length {
     };
 }
 
+/// Names the phase, if there is one.
+macro_rules! in_phase_of {
+    ($wait:expr, $at:expr) => {
+        match $at {
+            None => $wait,
+            Some(phase) => $wait.in_phase(phase),
+        }
+    };
+}
+
 /// The first two with `join!`, and then the others.
 async fn joined(waits: Vec<Waiting>) -> Got {
     let mut waits = waits.into_iter();
@@ -86,8 +96,8 @@ async fn selected(waits: Vec<Waiting>) -> Got {
     Got::One(at, Box::new(got))
 }
 
-async fn ticks(length: Length, count: usize, phase: Phase) -> Got {
-    let mut interval = with_length!(length, interval).in_phase(phase);
+async fn ticks(length: Length, count: usize, at: At) -> Got {
+    let mut interval = in_phase_of!(with_length!(length, interval), at);
     let mut all = Vec::new();
     while all.len() < count {
         let tick = interval.tick().await;
@@ -136,6 +146,10 @@ impl System for Real {
         self.drive(nested, Executor::begin_fixed_step)
     }
 
+    fn end_fixed_step(&self, nested: bool) -> Result<(), Refused> {
+        self.drive(nested, Executor::end_fixed_step)
+    }
+
     fn run(&self, nested: bool, phase: Phase, lent: bool) -> Result<(), Refused> {
         self.drive(nested, |executor| {
             if lent {
@@ -174,13 +188,16 @@ impl System for Real {
         match (owner, how) {
             (Some(owner), How::Start) => owner.start(script),
             (Some(owner), How::Spawn) => owner.spawn(script),
-            (Some(owner), How::SpawnIn(phase)) => owner.spawn_in(phase, script),
+            (Some(owner), How::SpawnIn(home)) => owner.spawn_in(home, script),
+            (Some(owner), How::StartIn(home)) => owner.start_in(home, script),
             (None, How::Start) if inside => start(script),
             (None, How::Spawn) if inside => spawn(script),
-            (None, How::SpawnIn(phase)) if inside => spawn_in(phase, script),
+            (None, How::SpawnIn(home)) if inside => spawn_in(home, script),
+            (None, How::StartIn(home)) if inside => start_in(home, script),
             (None, How::Start) => self.handle.start(script),
             (None, How::Spawn) => self.handle.spawn(script),
-            (None, How::SpawnIn(phase)) => self.handle.spawn_in(phase, script),
+            (None, How::SpawnIn(home)) => self.handle.spawn_in(home, script),
+            (None, How::StartIn(home)) => self.handle.start_in(home, script),
         }
     }
 
@@ -253,42 +270,40 @@ impl System for Real {
     fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> Waiting {
         let Calls { ask, apply } = calls;
         match *wait {
-            Wait::NextFrame(phase) => next_frame()
-                .in_phase(phase)
+            Wait::NextFrame(at) => in_phase_of!(next_frame(), at)
                 .map(|()| Got::Done)
                 .boxed_local(),
-            Wait::Frames(frames, phase) => wait_frames(frames)
-                .in_phase(phase)
+            Wait::Frames(frames, at) => in_phase_of!(wait_frames(frames), at)
                 .map(|()| Got::Done)
                 .boxed_local(),
             Wait::Steps(steps) => wait_steps(steps).map(|()| Got::Done).boxed_local(),
-            Wait::Seconds(length, phase) => {
+            Wait::Seconds(length, at) => {
                 let wait = with_length!(length, wait_seconds);
-                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
+                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
             }
-            Wait::Realtime(length, phase) => {
+            Wait::Realtime(length, at) => {
                 let wait = with_length!(length, wait_seconds_realtime);
-                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
+                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
             }
-            Wait::OnClock(_, length, phase) => {
+            Wait::OnClock(_, length, at) => {
                 let clock = clock.expect("it names a clock");
                 let wait = with_length!(length, |length| clock.wait_seconds(length));
-                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
+                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
             }
-            Wait::Until(_, value, phase) => {
+            Wait::Until(_, value, at) => {
                 let wait = wait_until(move || ask() == value);
-                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
+                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
             }
-            Wait::While(_, value, phase) => {
+            Wait::While(_, value, at) => {
                 let wait = wait_while(move || ask() == value);
-                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
+                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
             }
-            Wait::Animate(length, phase) => {
+            Wait::Animate(length, at) => {
                 let apply = move |share| apply(share);
                 let wait = with_length!(length, |length| animate(length, apply));
-                wait.in_phase(phase).map(|()| Got::Done).boxed_local()
+                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
             }
-            Wait::Interval(length, count, phase) => ticks(length, count, phase).boxed_local(),
+            Wait::Interval(length, count, at) => ticks(length, count, at).boxed_local(),
             Wait::InPhase(phase) => in_phase(phase).map(|()| Got::Done).boxed_local(),
             Wait::FixedUpdate => fixed_update().map(|()| Got::Done).boxed_local(),
             Wait::EndOfFrame => end_of_frame().map(|()| Got::Done).boxed_local(),
@@ -297,6 +312,7 @@ impl System for Real {
             | Wait::Bell(_)
             | Wait::Yield
             | Wait::Loose
+            | Wait::Shared(..)
             | Wait::Timeout(..)
             | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
         }
@@ -314,9 +330,9 @@ impl System for Real {
         }
     }
 
-    fn timeout(&self, length: Length, phase: Phase, waiting: Waiting) -> Waiting {
+    fn timeout(&self, length: Length, at: At, waiting: Waiting) -> Waiting {
         let wait = with_length!(length, |length| timeout(length, waiting));
-        wait.in_phase(phase)
+        in_phase_of!(wait, at)
             .map(|result| result.unwrap_or(Got::Elapsed))
             .boxed_local()
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use framestep::Phase;
 use futures::future::LocalBoxFuture;
 
-use super::program::{How, Length, Mode, Settings, Wait};
+use super::program::{At, How, Length, Mode, Settings, Wait};
 use super::trace::{Got, Lent};
 
 pub(super) type Script = LocalBoxFuture<'static, usize>;
@@ -36,6 +36,7 @@ pub(super) trait System: Sized + 'static {
     /// `nested`: from inside of a coroutine or of a destructor.
     fn begin_frame(&self, nested: bool, dt: Length) -> Result<(), Refused>;
     fn begin_fixed_step(&self, nested: bool) -> Result<bool, Refused>;
+    fn end_fixed_step(&self, nested: bool) -> Result<(), Refused>;
     fn run(&self, nested: bool, phase: Phase, lent: bool) -> Result<(), Refused>;
     fn enter(&self, f: &mut dyn FnMut());
     fn len(&self) -> usize;
@@ -70,7 +71,7 @@ pub(super) trait System: Sized + 'static {
     /// Several waits as one, with what the crate has for that.
     fn group(mode: Mode, waits: Vec<Waiting>) -> Waiting;
     /// A wait with a limit of time.
-    fn timeout(&self, length: Length, phase: Phase, waiting: Waiting) -> Waiting;
+    fn timeout(&self, length: Length, at: At, waiting: Waiting) -> Waiting;
 
     fn owner(
         &self,

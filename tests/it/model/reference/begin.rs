@@ -3,7 +3,11 @@
 use framestep::{Outcome, Phase};
 
 use super::Core;
-use super::state::{Cause, Coroutine};
+use super::choices::{
+    SPAWN_IN_IS_FOR_THE_NEXT_RUN, SPAWNED_IN_A_PAUSE_RESUMES_AT_HOME,
+    SPAWNED_OUTSIDE_BEGINS_AT_HOME, WHAT_OWNERS_BEGIN_INHERITS_HOME,
+};
+use super::state::{Cause, Coroutine, State};
 use super::wake;
 use crate::model::program::How;
 use crate::model::system::Script;
@@ -22,6 +26,7 @@ impl Core {
         let (coroutine, accepted) = {
             let mut state = self.state.borrow_mut();
             let caller = state.scopes.last().copied().filter(|_| inherit);
+            let is_free = owner.is_none();
             let (owner, clock) = match (owner, caller) {
                 (Some(owner), _) => (owner, state.owners[owner].clock),
                 (None, Some(caller)) => {
@@ -31,12 +36,15 @@ impl Core {
                 (None, None) => (0, 0),
             };
             let accepted = state.is_active(owner);
-            let phase = match how {
-                How::SpawnIn(phase) => phase,
-                How::Start | How::Spawn => match caller {
-                    Some(caller) => state.coroutines[caller].phase,
-                    None => Phase::Update,
-                },
+            let inherits = if is_free || !WHAT_OWNERS_BEGIN_INHERITS_HOME {
+                caller.filter(|_| is_free)
+            } else {
+                state.scopes.last().copied()
+            };
+            let home = match (how, inherits) {
+                (How::SpawnIn(home) | How::StartIn(home), _) => home,
+                (_, Some(caller)) => state.coroutines[caller].home,
+                (_, None) => Phase::Update,
             };
             let coroutine = state.coroutines.len();
             let waker = wake::waker(self.number(), coroutine, &self.inbox);
@@ -44,13 +52,14 @@ impl Core {
                 future: None,
                 owner,
                 clock,
-                phase,
+                home,
                 outcome: (!accepted).then_some(Outcome::Stopped),
                 returned: None,
                 stopping: false,
                 going: false,
                 paused: false,
                 remembered: None,
+                heard: false,
                 unmade: false,
                 waker,
             });
@@ -63,12 +72,13 @@ impl Core {
         let mut state = self.state.borrow_mut();
         state.take_over();
         state.coroutines[coroutine].future = Some(script);
-        let phase = state.coroutines[coroutine].phase;
         match how {
-            How::SpawnIn(_) => state.make_ready(coroutine, phase, Cause::Other, true),
-            How::Spawn => state.make_ready(coroutine, phase, Cause::Other, false),
-            How::Start if state.borrowed => state.held.push(coroutine),
-            How::Start => {
+            How::SpawnIn(home) => {
+                state.make_ready(coroutine, home, Cause::Other, SPAWN_IN_IS_FOR_THE_NEXT_RUN);
+            }
+            How::Spawn => state.spawned(coroutine),
+            How::Start | How::StartIn(_) if state.borrowed => state.held.push(coroutine),
+            How::Start | How::StartIn(_) => {
                 drop(state);
                 self.start_now(coroutine);
             }
@@ -82,8 +92,7 @@ impl Core {
             return;
         }
         if state.is_paused(coroutine) {
-            let phase = state.coroutines[coroutine].phase;
-            state.make_ready(coroutine, phase, Cause::Other, false);
+            state.spawned(coroutine);
             return;
         }
         drop(state);
@@ -125,5 +134,24 @@ impl Drop for LetGo<'_> {
         for coroutine in held {
             self.0.start_now(coroutine);
         }
+    }
+}
+
+impl State {
+    /// It begins later in this run, or in the next one.
+    fn spawned(&mut self, coroutine: usize) {
+        let home = self.coroutines[coroutine].home;
+        let outside = if SPAWNED_OUTSIDE_BEGINS_AT_HOME {
+            home
+        } else {
+            Phase::Update
+        };
+        let phase = self.phase().unwrap_or(outside);
+        let phase = if self.is_paused(coroutine) && SPAWNED_IN_A_PAUSE_RESUMES_AT_HOME {
+            home
+        } else {
+            phase
+        };
+        self.make_ready(coroutine, phase, Cause::Other, false);
     }
 }

@@ -22,22 +22,35 @@ pub(super) const CONDITIONS_FALL_DUE_IN_PAUSES: bool = true;
 /// where there is no wait. If not so, it is what came first of all.
 pub(super) const WAITS_ARE_REMEMBERED_BEFORE_WAKES: bool = false;
 
-/// A coroutine that is ready since a resume, in the phase of a wait, and is woken
-/// before that is run, is ready in the phase of wakes as well.
-pub(super) const WAKES_COUNT_BESIDE_RESUMES: bool = true;
-
 /// A coroutine that is paused when a run begins in which a wait of it is due, or when
 /// what it joins ends, and resumed before its place has come, is polled in that
 /// place. If not, it is polled where it is resumed, as for any wake that comes in a
 /// pause.
 pub(super) const WAITS_KEEP_THEIR_PLACE: bool = true;
 
-/// A timer that was due in a run stays ready when a later run of the phase reads an
-/// earlier time: a custom phase reads that of the step inside of fixed steps. If not,
-/// the latest run says whether it is ready.
-pub(super) const TIMERS_STAY_READY: bool = false;
-
 /// A coroutine that is polled for a join, and does not look at another one that was
 /// over by then, is polled for that as well. If not, one poll is for all joins that
 /// are over.
 pub(super) const EACH_JOIN_COUNTS: bool = true;
+
+/// What a coroutine begins on an owner is at home where that coroutine is, as what
+/// it begins with the free functions. If not, in Update, as what it begins with a
+/// handle.
+pub(super) const WHAT_OWNERS_BEGIN_INHERITS_HOME: bool = true;
+
+/// What is spawned outside of a run begins in the next run of its home phase. If
+/// not, of Update.
+pub(super) const SPAWNED_OUTSIDE_BEGINS_AT_HOME: bool = true;
+
+/// What is spawned on a paused owner begins in a run of its home phase. If not, of
+/// the phase in which it was spawned.
+pub(super) const SPAWNED_IN_A_PAUSE_RESUMES_AT_HOME: bool = true;
+
+/// `spawn_in` of the phase of the run under way is for the next run of it. If not,
+/// for this one.
+pub(super) const SPAWN_IN_IS_FOR_THE_NEXT_RUN: bool = true;
+
+/// A wait of another phase that begins in a fixed step, on the game clock, counts
+/// from fixed time, which that clock reads there. If not, from the time of the
+/// frame, as a wait on any other clock.
+pub(super) const WAITS_BEGUN_IN_A_STEP_COUNT_FROM_FIXED_TIME: bool = true;

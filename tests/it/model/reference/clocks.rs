@@ -2,6 +2,7 @@
 
 use framestep::Phase;
 
+use super::choices::WAITS_BEGUN_IN_A_STEP_COUNT_FROM_FIXED_TIME;
 use crate::model::program::{Length, Settings};
 
 pub(super) const GAME: usize = 0;
@@ -108,6 +109,10 @@ impl Clocks {
         true
     }
 
+    pub(super) fn end_fixed_step(&mut self) {
+        self.in_step = false;
+    }
+
     /// Each clock below the game clock moves by its share, by the scales of now.
     fn move_fixed(&mut self, by: u64) {
         self.fixed += by;
@@ -142,35 +147,30 @@ impl Clocks {
     /// What a clock reads in the code of scripts and hosts.
     pub(super) fn read(&self, clock: usize, run: Option<Phase>) -> u64 {
         if self.in_step || run == Some(Phase::FixedUpdate) {
-            self.of_timers(clock, Phase::FixedUpdate)
+            self.of_waits(clock, Phase::FixedUpdate)
         } else {
             self.clocks[clock].now
         }
     }
 
-    /// What a clock reads to a timer in `phase`, in a run of `run`.
-    pub(super) fn read_for(&self, clock: usize, phase: Phase, run: Option<Phase>) -> u64 {
-        if clock == GAME {
-            self.read(clock, run)
-        } else {
-            self.of_timers(clock, phase)
-        }
-    }
-
-    /// From where a timer in `phase` counts that begins now: on fixed steps, but
+    /// From where a wait in `phase` counts that begins now: on fixed steps, but
     /// between two of them, from the last one and the rest of the frame.
     pub(super) fn begin_for(&self, clock: usize, phase: Phase, run: Option<Phase>) -> u64 {
-        let now = self.read_for(clock, phase, run);
-        if phase == Phase::FixedUpdate && self.is_below_game(clock) && !self.in_step {
-            now + self.share(clock, self.clocks[GAME].now - self.fixed)
-        } else {
-            now
+        let in_step = self.in_step || run == Some(Phase::FixedUpdate);
+        let counted = self.of_waits(clock, phase);
+        match (phase, clock) {
+            (_, REAL) => counted,
+            (Phase::FixedUpdate, _) if !in_step && (clock == GAME || self.is_below_game(clock)) => {
+                counted + self.share(clock, self.clocks[GAME].now - self.fixed)
+            }
+            (_, GAME) if WAITS_BEGUN_IN_A_STEP_COUNT_FROM_FIXED_TIME => self.read(clock, run),
+            _ => counted,
         }
     }
 
-    /// What a pause of a timer in `phase` is measured by: stepped time in the fixed
-    /// phase, else frame time.
-    pub(super) fn of_timers(&self, clock: usize, phase: Phase) -> u64 {
+    /// What a wait in `phase` counts on, and what a pause of it is measured by:
+    /// stepped time in the fixed phase, else frame time.
+    pub(super) fn of_waits(&self, clock: usize, phase: Phase) -> u64 {
         match phase {
             Phase::FixedUpdate if clock == GAME => self.fixed,
             Phase::FixedUpdate if self.is_below_game(clock) => self.clocks[clock].stepped,

@@ -103,7 +103,7 @@ impl Core {
             self.hear(name);
             let mut state = self.state.borrow_mut();
             if let Some(joiner) = state.joiner(name) {
-                let phase = state.coroutines[joiner].phase;
+                let phase = state.coroutines[joiner].home;
                 state.make_ready(joiner, phase, Cause::Other, false);
             }
         }

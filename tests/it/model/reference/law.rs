@@ -2,7 +2,7 @@
 
 use framestep::Phase;
 
-use super::choices::{TIMERS_FALL_DUE_IN_PAUSES, TIMERS_STAY_READY};
+use super::choices::TIMERS_FALL_DUE_IN_PAUSES;
 use super::clocks::Clocks;
 use super::state::{Kind, Timer, Wait};
 
@@ -22,17 +22,6 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
     }
 }
 
-/// Whether a wait that has been ready is so by a run of `phase` that begins now.
-pub(super) fn stays_ready(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
-    let now = |timer: &Timer| clocks.read_for(timer.clock, phase, Some(phase));
-    let is_past = |timer: &Timer| now(timer) >= wait.was_due;
-    match &wait.kind {
-        Kind::Timer(timer) if wait.phase == phase => TIMERS_STAY_READY || is_past(timer),
-        Kind::Timer(_) => wait.stays_ready,
-        _ => true,
-    }
-}
-
 /// "Frame > N", and on fixed steps the same of steps. Every run of the fixed
 /// phase is one, so one that begins is later.
 fn is_later(wait: &Wait, clocks: &Clocks) -> bool {
@@ -40,7 +29,7 @@ fn is_later(wait: &Wait, clocks: &Clocks) -> bool {
 }
 
 fn is_reached(timer: &Timer, phase: Phase, clocks: &Clocks) -> bool {
-    let now = clocks.read_for(timer.clock, phase, Some(phase));
+    let now = clocks.of_waits(timer.clock, phase);
     if timer.paused_at.is_some() && !TIMERS_FALL_DUE_IN_PAUSES {
         return false;
     }

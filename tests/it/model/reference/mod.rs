@@ -19,7 +19,7 @@ use std::rc::{Rc, Weak};
 use framestep::{Outcome, Phase};
 use futures::FutureExt;
 
-use super::program::{How, Length, Mode, Settings, Wait};
+use super::program::{At, How, Length, Mode, Settings, Wait};
 use super::system::{self, Calls, Refused, Script, System};
 use super::trace::{Got, Lent};
 use super::world::groups;
@@ -70,7 +70,7 @@ impl Handle {
     /// How the coroutine has ended, once it has.
     fn ended(self, of: impl Fn(Outcome, Option<usize>) -> Got + 'static) -> system::Waiting {
         let core = self.core.upgrade().expect("it is open");
-        let wait = Waiting::new(&core, Phase::Update, Plan::Join(self.coroutine));
+        let wait = Waiting::new(&core, None, Plan::Join(self.coroutine));
         let (core, coroutine) = (self.core, self.coroutine);
         wait.map(move |()| {
             let core = core.upgrade().expect("it is open");
@@ -82,8 +82,8 @@ impl Handle {
 }
 
 impl Reference {
-    fn waiting(&self, phase: Phase, plan: Plan) -> system::Waiting {
-        let wait = Waiting::new(&self.0, phase, plan);
+    fn waiting(&self, at: At, plan: Plan) -> system::Waiting {
+        let wait = Waiting::new(&self.0, at, plan);
         wait.map(|()| Got::Done).boxed_local()
     }
 }
@@ -130,6 +130,12 @@ impl System for Reference {
     fn begin_fixed_step(&self, _nested: bool) -> Result<bool, Refused> {
         self.0.may_be_driven()?;
         Ok(self.0.state.borrow_mut().clocks.begin_fixed_step())
+    }
+
+    fn end_fixed_step(&self, _nested: bool) -> Result<(), Refused> {
+        self.0.may_be_driven()?;
+        self.0.state.borrow_mut().clocks.end_fixed_step();
+        Ok(())
     }
 
     fn run(&self, _nested: bool, phase: Phase, lent: bool) -> Result<(), Refused> {
@@ -220,36 +226,31 @@ impl System for Reference {
     fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> system::Waiting {
         let Calls { ask, apply } = calls;
         match *wait {
-            Wait::NextFrame(phase) => self.waiting(phase, Plan::NextFrame),
-            Wait::Frames(frames, phase) => self.waiting(phase, Plan::Frames(frames)),
-            Wait::Steps(steps) => self.waiting(Phase::FixedUpdate, Plan::Steps(steps)),
-            Wait::Seconds(length, phase) => self.waiting(phase, Plan::Seconds(None, length)),
-            Wait::Realtime(length, phase) => self.waiting(phase, Plan::Seconds(Some(REAL), length)),
-            Wait::OnClock(_, length, phase) => {
+            Wait::NextFrame(at) => self.waiting(at, Plan::NextFrame),
+            Wait::Frames(frames, at) => self.waiting(at, Plan::Frames(frames)),
+            Wait::Steps(steps) => self.waiting(Some(Phase::FixedUpdate), Plan::Steps(steps)),
+            Wait::Seconds(length, at) => self.waiting(at, Plan::Seconds(None, length)),
+            Wait::Realtime(length, at) => self.waiting(at, Plan::Seconds(Some(REAL), length)),
+            Wait::OnClock(_, length, at) => {
                 let clock = clock.expect("it names a clock").clock;
-                self.waiting(phase, Plan::Seconds(Some(clock), length))
+                self.waiting(at, Plan::Seconds(Some(clock), length))
             }
-            Wait::Until(_, value, phase) => {
-                tools::condition(&self.0, phase, move || ask() == value)
+            Wait::Until(_, value, at) => tools::condition(&self.0, at, move || ask() == value),
+            Wait::While(_, value, at) => tools::condition(&self.0, at, move || ask() != value),
+            Wait::Animate(length, at) => tools::animate(&self.0, at, length, move |t| apply(t)),
+            Wait::Interval(Length::Nanos(period), count, at) => {
+                tools::interval(self.0.clone(), at, period, count).boxed_local()
             }
-            Wait::While(_, value, phase) => {
-                tools::condition(&self.0, phase, move || ask() != value)
-            }
-            Wait::Animate(length, phase) => {
-                tools::animate(&self.0, phase, length, move |t| apply(t))
-            }
-            Wait::Interval(Length::Nanos(period), count, phase) => {
-                tools::interval(self.0.clone(), phase, period, count).boxed_local()
-            }
-            Wait::InPhase(phase) => self.waiting(phase, Plan::InPhase),
-            Wait::FixedUpdate => self.waiting(Phase::FixedUpdate, Plan::InPhase),
-            Wait::EndOfFrame => self.waiting(Phase::EndOfFrame, Plan::InPhase),
+            Wait::InPhase(phase) => self.waiting(Some(phase), Plan::InPhase),
+            Wait::FixedUpdate => self.waiting(Some(Phase::FixedUpdate), Plan::InPhase),
+            Wait::EndOfFrame => self.waiting(Some(Phase::EndOfFrame), Plan::InPhase),
             Wait::Join(_)
             | Wait::Finished(_)
             | Wait::Bell(_)
             | Wait::Yield
             | Wait::Interval(..)
             | Wait::Loose
+            | Wait::Shared(..)
             | Wait::Timeout(..)
             | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
         }
@@ -265,8 +266,8 @@ impl System for Reference {
         }
     }
 
-    fn timeout(&self, length: Length, phase: Phase, waiting: system::Waiting) -> system::Waiting {
-        tools::timeout(&self.0, length, phase, waiting)
+    fn timeout(&self, length: Length, at: At, waiting: system::Waiting) -> system::Waiting {
+        tools::timeout(&self.0, length, at, waiting)
     }
 
     fn owner(&self, inside: bool, below: Option<&Owner>, clock: Option<&Clock>) -> Owner {

@@ -69,7 +69,7 @@ impl State {
         let wait = &mut self.waits[at];
         let phase = wait.phase;
         if let Some(timer) = wait.timer_mut() {
-            let now = self.clocks.of_timers(timer.clock, phase);
+            let now = self.clocks.of_waits(timer.clock, phase);
             timer.paused_at = Some(now);
         }
     }
@@ -79,7 +79,7 @@ impl State {
         let wait = &mut self.waits[at];
         let phase = wait.phase;
         if let Some(timer) = wait.timer_mut() {
-            let now = self.clocks.of_timers(timer.clock, phase);
+            let now = self.clocks.of_waits(timer.clock, phase);
             if let Some(before) = timer.paused_at.take() {
                 let deadline = timer.deadline;
                 timer.deadline = deadline.and_then(|it| it.checked_add(now - before));

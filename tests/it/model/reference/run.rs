@@ -68,6 +68,10 @@ impl Core {
             let before = run.woken.iter().filter(|&&one| one == coroutine);
             let too_often = place.cause == Cause::Wake && before.count() >= limit;
             if !state.stands(&place) {
+                if state.coroutines[coroutine].heard {
+                    let home = state.coroutines[coroutine].home;
+                    state.remember(coroutine, home, Cause::Wake);
+                }
                 continue;
             }
             if state.is_paused(coroutine) {
@@ -160,10 +164,8 @@ impl State {
         // Then those who wait. What is ready already stays so: a condition that
         // nobody has asked since makes nobody due again.
         let mut due = Vec::new();
-        for (at, wait) in self.waits.iter_mut().enumerate() {
-            if wait.ready {
-                wait.stays_ready = law::stays_ready(wait, phase, &self.clocks);
-            } else if law::is_due(wait, phase, &self.clocks) {
+        for (at, wait) in self.waits.iter().enumerate() {
+            if !wait.ready && law::is_due(wait, phase, &self.clocks) {
                 due.push(at);
             }
         }
@@ -172,8 +174,6 @@ impl State {
         for at in due {
             let wait = &mut self.waits[at];
             wait.ready = true;
-            wait.stays_ready = true;
-            wait.was_due = wait.timer().and_then(|timer| timer.deadline).unwrap_or(0);
             wakers.extend(wait.waker.clone().map(|waker| (wait.coroutine, waker)));
             let cause = Cause::Wait(wait.name);
             let asks = matches!(wait.kind, Kind::Again(_));
@@ -203,7 +203,7 @@ impl State {
             let Some(joiner) = self.joiner(name) else {
                 continue;
             };
-            let phase = self.coroutines[joiner].phase;
+            let phase = self.coroutines[joiner].home;
             if self.is_paused(joiner) && !WAITS_KEEP_THEIR_PLACE {
                 self.remember(joiner, phase, Cause::Join(name));
             } else if joiners.iter().all(|&(other, _)| other != joiner) {
@@ -211,7 +211,7 @@ impl State {
             }
         }
         for (coroutine, name) in joiners.into_iter().rev() {
-            let phase = self.coroutines[coroutine].phase;
+            let phase = self.coroutines[coroutine].home;
             let run = self.run.as_mut().expect("it is under way");
             run.queue.push_front(Place {
                 coroutine,

@@ -66,8 +66,8 @@ pub(super) struct Coroutine {
     pub(super) future: Option<Script>,
     pub(super) owner: usize,
     pub(super) clock: usize,
-    /// That of the run in which it was last polled.
-    pub(super) phase: Phase,
+    /// Where it resumes, unless a wait names another phase.
+    pub(super) home: Phase,
     pub(super) outcome: Option<Outcome>,
     pub(super) returned: Option<usize>,
     /// It ends at its next wait.
@@ -77,6 +77,8 @@ pub(super) struct Coroutine {
     pub(super) paused: bool,
     /// It was made due while it was paused.
     pub(super) remembered: Option<(Phase, Cause)>,
+    /// While it was paused, the waker of a wait of it was called that is due.
+    pub(super) heard: bool,
     /// Sent from elsewhere, and not made yet.
     pub(super) unmade: bool,
     pub(super) waker: Waker,
@@ -138,11 +140,6 @@ pub(super) struct Wait {
     /// A run in which it is due has begun, or what it joins has ended. A
     /// condition may be asked, once.
     pub(super) ready: bool,
-    /// Of a timer that is ready: its deadline when it fell due, which pauses do not
-    /// move any more.
-    pub(super) was_due: u64,
-    /// The latest run of its phase says that it is ready, too.
-    pub(super) stays_ready: bool,
 }
 
 pub(super) enum Kind {

@@ -4,13 +4,12 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-use framestep::Phase;
 use futures::FutureExt;
 
 use super::Core;
 use super::state::Timer;
 use super::wait::{Plan, Waiting};
-use crate::model::program::Length;
+use crate::model::program::{At, Length};
 use crate::model::system;
 use crate::model::trace::Got;
 use crate::model::world::groups;
@@ -19,10 +18,10 @@ use crate::model::world::groups;
 pub(super) fn timeout(
     core: &Rc<Core>,
     length: Length,
-    phase: Phase,
+    at: At,
     mut future: system::Waiting,
 ) -> system::Waiting {
-    let mut limit = Waiting::new(core, phase, Plan::Seconds(None, length));
+    let mut limit = Waiting::new(core, at, Plan::Seconds(None, length));
     poll_fn(move |cx| {
         if let Poll::Ready(got) = future.as_mut().poll(cx) {
             return Poll::Ready(got);
@@ -48,20 +47,20 @@ pub(super) async fn two_by_two(waits: Vec<system::Waiting>) -> Got {
 /// A condition is checked when it is due.
 pub(super) fn condition(
     core: &Rc<Core>,
-    phase: Phase,
+    at: At,
     holds: impl Fn() -> bool + 'static,
 ) -> system::Waiting {
-    let mut wait = Waiting::new(core, phase, Plan::Condition);
+    let mut wait = Waiting::new(core, at, Plan::Condition);
     poll_fn(move |cx| wait.poll(cx, |_| holds()).map(|()| Got::Done)).boxed_local()
 }
 
 pub(super) fn animate(
     core: &Rc<Core>,
-    phase: Phase,
+    at: At,
     length: Length,
     apply: impl Fn(f32) + 'static,
 ) -> system::Waiting {
-    let mut wait = Waiting::new(core, phase, Plan::Animate(length));
+    let mut wait = Waiting::new(core, at, Plan::Animate(length));
     let core = Rc::downgrade(core);
     let mut begun = false;
     let mut last = 0.0;
@@ -111,18 +110,19 @@ fn share(timer: Timer, now: u64, length: Length) -> f32 {
 /// Ticks that come late do not move the others. Each is a wait of its own, for the
 /// time that is left: one that is late already has reached its deadline, like a
 /// wait for no time.
-pub(super) async fn interval(core: Rc<Core>, phase: Phase, period: u64, count: usize) -> Got {
+pub(super) async fn interval(core: Rc<Core>, at: At, period: u64, count: usize) -> Got {
     let mut all = Vec::new();
-    let first = core.timer(None, Length::Nanos(period), phase);
+    let phase = core.phase_of(at);
+    let first = core.timer(None, phase, Length::Nanos(period));
     let mut due = first.deadline.expect("it is finite");
     for _ in 0..count {
-        let now = core.timer(None, Length::Nanos(0), phase);
+        let now = core.timer(None, phase, Length::Nanos(0));
         let begun = now.deadline.expect("it is finite").max(due);
         let timer = Timer {
             deadline: Some(begun),
             ..now
         };
-        let mut wait = Waiting::new(&core, phase, Plan::Tick(timer));
+        let mut wait = Waiting::new(&core, Some(phase), Plan::Tick(timer));
         let tick = poll_fn(|cx| {
             let found = wait.timer(&core);
             wait.poll(cx, |_| true).map(|()| found)

@@ -9,7 +9,7 @@ use framestep::{Outcome, Phase};
 use super::Core;
 use super::state::{Kind, Timer, Wait};
 use super::wake;
-use crate::model::program::Length;
+use crate::model::program::{At, Length};
 
 /// What a wait is before it is polled.
 pub(super) enum Plan {
@@ -29,17 +29,17 @@ pub(super) enum Plan {
 /// A wait that may be polled, moved and dropped like any.
 pub(super) struct Waiting {
     core: Weak<Core>,
-    phase: Phase,
+    at: At,
     plan: Plan,
     /// Its name, from the first poll on.
     name: Option<u64>,
 }
 
 impl Waiting {
-    pub(super) fn new(core: &Rc<Core>, phase: Phase, plan: Plan) -> Self {
+    pub(super) fn new(core: &Rc<Core>, at: At, plan: Plan) -> Self {
         Waiting {
             core: Rc::downgrade(core),
-            phase,
+            at,
             plan,
             name: None,
         }
@@ -52,7 +52,7 @@ impl Waiting {
             return Poll::Pending;
         };
         let Some(name) = self.name else {
-            self.name = core.register(self.phase, &self.plan, cx);
+            self.name = core.register(self.at, &self.plan, cx);
             return if self.name.is_some() {
                 Poll::Pending
             } else {
@@ -75,12 +75,8 @@ impl Waiting {
     pub(super) fn timer(&self, core: &Core) -> Option<(Timer, u64)> {
         let mut state = core.state.borrow_mut();
         let wait = state.wait(self.name?)?;
-        let timer = *wait.timer()?;
-        let phase = match self.phase {
-            Phase::FixedUpdate => Some(Phase::FixedUpdate),
-            _ => state.phase(),
-        };
-        let now = state.clocks.read_for(timer.clock, self.phase, phase);
+        let (timer, phase) = (*wait.timer()?, wait.phase);
+        let now = state.clocks.of_waits(timer.clock, phase);
         Some((timer, now))
     }
 }
@@ -96,8 +92,9 @@ impl Drop for Waiting {
 
 impl Core {
     /// Begins a wait. None: it is over already.
-    fn register(&self, phase: Phase, plan: &Plan, cx: &Context<'_>) -> Option<u64> {
+    fn register(&self, at: At, plan: &Plan, cx: &Context<'_>) -> Option<u64> {
         let coroutine = self.polling();
+        let phase = self.phase_of(at);
         let kind = match *plan {
             Plan::NextFrame => Kind::NextFrame,
             Plan::Frames(frames) => Kind::Frames(frames.max(1)),
@@ -105,8 +102,8 @@ impl Core {
             Plan::Condition => Kind::Again(None),
             Plan::InPhase => Kind::InPhase,
             Plan::Tick(timer) => Kind::Timer(timer),
-            Plan::Seconds(clock, length) => Kind::Timer(self.timer(clock, length, phase)),
-            Plan::Animate(length) => Kind::Again(Some(self.timer(None, length, phase))),
+            Plan::Seconds(clock, length) => Kind::Timer(self.timer(clock, phase, length)),
+            Plan::Animate(length) => Kind::Again(Some(self.timer(None, phase, length))),
             Plan::Join(of) => {
                 if self.outcome(of).0.is_some() {
                     return None;
@@ -128,8 +125,6 @@ impl Core {
             order: name,
             frame: state.clocks.frame,
             ready: false,
-            was_due: 0,
-            stays_ready: true,
         };
         state.waits.push(wait);
         if coroutine.is_some_and(|one| state.is_paused(one)) {
@@ -150,8 +145,15 @@ impl Core {
         coroutine.is_some_and(|one| state.coroutines[one].waker.will_wake(cx.waker()))
     }
 
-    /// One in `phase` that begins now, on a clock or on that of the coroutine.
-    pub(super) fn timer(&self, clock: Option<usize>, length: Length, phase: Phase) -> Timer {
+    /// The phase that a wait names which begins now, else home.
+    pub(super) fn phase_of(&self, at: At) -> Phase {
+        let state = self.state.borrow();
+        let home = |one: usize| state.coroutines[one].home;
+        at.unwrap_or_else(|| self.polling().map_or(Phase::Update, home))
+    }
+
+    /// One that begins now, on a clock or on that of the coroutine.
+    pub(super) fn timer(&self, clock: Option<usize>, phase: Phase, length: Length) -> Timer {
         let state = self.state.borrow();
         let coroutine = self.polling().expect("only coroutines wait");
         let clock = clock.unwrap_or(state.coroutines[coroutine].clock);
@@ -181,12 +183,6 @@ impl Core {
         if !wait.ready {
             let itself = matches!(wait.kind, Kind::Join(of) if coroutine == Some(of));
             assert!(!(itself && own), "a coroutine awaits itself");
-            return false;
-        }
-        if !wait.stays_ready {
-            // It continues, behind the others.
-            wait.ready = false;
-            wait.order = order;
             return false;
         }
         if let Kind::Again(animation) = &wait.kind {

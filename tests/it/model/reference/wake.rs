@@ -9,7 +9,7 @@ use std::thread::ThreadId;
 use framestep::Phase;
 
 use super::Core;
-use super::choices::{EACH_EXECUTOR_HAS_AN_INNERMOST, WAKES_COUNT_BESIDE_RESUMES};
+use super::choices::EACH_EXECUTOR_HAS_AN_INNERMOST;
 use super::state::{Arrival, Cause, State};
 
 /// Wakes from other threads, in the order in which they came.
@@ -120,17 +120,22 @@ impl State {
         };
         for coroutine in messages {
             if self.is_alive(coroutine) {
-                let phase = self.coroutines[coroutine].phase;
+                let phase = self.coroutines[coroutine].home;
                 self.make_ready(coroutine, phase, Cause::Wake, true);
             }
         }
     }
 
     fn wake(&mut self, coroutine: usize, innermost: bool) {
-        if !self.is_alive(coroutine) || self.firing == Some(coroutine) {
+        if !self.is_alive(coroutine) {
             return;
         }
-        let phase = self.coroutines[coroutine].phase;
+        if self.firing == Some(coroutine) && self.is_paused(coroutine) {
+            // The wait itself is remembered, if it still stands when its place comes.
+            self.coroutines[coroutine].heard = true;
+            return;
+        }
+        let phase = self.coroutines[coroutine].home;
         let cause = if innermost { Cause::Other } else { Cause::Wake };
         self.make_ready(coroutine, phase, cause, innermost);
     }
@@ -143,19 +148,8 @@ impl State {
             self.remember(coroutine, phase, cause);
             return;
         }
-        let mut phase = phase;
-        if !WAKES_COUNT_BESIDE_RESUMES {
-            // It is ready already: all that can be is that its run comes sooner.
-            let mut arrivals = self.arrivals.iter();
-            let ready = arrivals.find(|arrival| arrival.coroutine == coroutine);
-            phase = ready.map_or(phase, |ready| ready.phase);
-        }
         match &mut self.run {
-            Some(run) if run.phase == phase && !next => {
-                self.arrivals
-                    .retain(|arrival| (arrival.coroutine, arrival.phase) != (coroutine, phase));
-                run.queue(coroutine, phase, cause);
-            }
+            Some(run) if run.phase == phase && !next => run.queue(coroutine, phase, cause),
             _ => self.arrive(coroutine, phase),
         }
     }
@@ -178,6 +172,7 @@ impl State {
     /// A poll answers all that made it due before.
     pub(super) fn forget_readiness(&mut self, coroutine: usize) {
         self.coroutines[coroutine].remembered = None;
+        self.coroutines[coroutine].heard = false;
         self.arrivals
             .retain(|arrival| arrival.coroutine != coroutine);
         if let Some(run) = &mut self.run {

@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use framestep::Phase;
+use futures::future::Shared;
 
 use super::program::{Drive, Program, Step};
 use super::system::{Refused, System, Waiting};
@@ -53,6 +54,7 @@ struct Seat<S: System> {
     system: S,
     owners: RefCell<Vec<Option<Rc<S::Owner>>>>,
     clocks: RefCell<Vec<S::Clock>>,
+    shared: RefCell<Vec<(usize, Shared<Waiting>)>>,
 }
 
 /// A wait that a coroutine has left. One coroutine finds it, from the next step of
@@ -117,6 +119,7 @@ impl<S: System> Seat<S> {
         Seat {
             clocks: RefCell::new(vec![system.game_clock()]),
             owners: RefCell::default(),
+            shared: RefCell::default(),
             system,
         }
     }
@@ -181,12 +184,25 @@ impl<S: System> World<S> {
                         system.run(nested, Phase::FixedUpdate, false)?;
                     }
                 }
+                self.end_step(nested, seat)?;
             }
-            Drive::Run(phase, lent) => system.run(nested, phase, lent)?,
+            Drive::Run(phase, lent) => {
+                system.run(nested, phase, lent)?;
+                if phase == Phase::FixedUpdate {
+                    self.end_step(nested, seat)?;
+                }
+            }
         }
         // When what was sent from elsewhere becomes a coroutine is left open.
         let alive = (!self.sends).then(|| system.len());
         self.log(seat, Who::Host(seat), What::Alive(alive));
+        Ok(())
+    }
+
+    fn end_step(&self, nested: bool, seat: usize) -> Result<(), Refused> {
+        if self.program.settings.ends_steps {
+            self.seats[seat].system.end_fixed_step(nested)?;
+        }
         Ok(())
     }
 
@@ -223,6 +239,7 @@ impl<S: System> World<S> {
         drop(self.coroutines.take());
         for seat in &self.seats {
             drop(seat.owners.take());
+            drop(seat.shared.take());
         }
         self.bells.iter().for_each(Bell::forget);
     }

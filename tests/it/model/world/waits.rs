@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use futures::FutureExt;
+use futures::future::Shared;
 
 use super::script::Me;
 use super::{Loose, World};
@@ -37,10 +38,11 @@ impl<S: System> World<S> {
                 return wait.map(|()| Got::Done).boxed_local();
             }
             Wait::Loose => return self.find(me).unwrap_or_else(nothing),
-            Wait::Timeout(length, phase, wait) => {
+            Wait::Shared(number, wait) => return self.share(me, *number, wait),
+            Wait::Timeout(length, at, wait) => {
                 let wait = self.wait(me, wait);
                 let length = self.apart(*length, false);
-                return self.seats[me.seat].system.timeout(length, *phase, wait);
+                return self.seats[me.seat].system.timeout(length, *at, wait);
             }
             Wait::Group(mode, waits) => {
                 let waits = waits.iter().map(|wait| self.wait(me, wait)).collect();
@@ -66,6 +68,18 @@ impl<S: System> World<S> {
         }
         let system = &self.seats[me.seat].system;
         system.wait(&wait, clock.as_ref(), calls)
+    }
+
+    /// The shared wait of a number, made of `wait` if it is not there.
+    fn share(self: &Rc<Self>, me: &Me<S>, number: usize, wait: &Wait) -> Waiting {
+        let shared = &self.seats[me.seat].shared;
+        let find = |one: &&(usize, Shared<Waiting>)| one.0 == number;
+        if let Some((_, wait)) = shared.borrow().iter().find(find) {
+            return wait.clone().boxed_local();
+        }
+        let wait = self.wait(me, wait).shared();
+        shared.borrow_mut().push((number, wait.clone()));
+        wait.boxed_local()
     }
 
     /// Leaves a wait to one of the next coroutines.
