@@ -242,6 +242,7 @@ impl Core {
             task.deregister();
         }
         task.clear(Flags::READY);
+        self.leave_shared_waits(task);
         self.complete(task);
         if let Some(member) = task.take_member() {
             self.owners.borrow_mut().remove_member(member);

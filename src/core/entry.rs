@@ -17,6 +17,7 @@ use crate::coroutine::TaskKey;
 
 use super::call::Foreign;
 use super::key::WaitKey;
+use super::shared::SharedWaits;
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -34,6 +35,8 @@ struct Entry {
     frame_bound: bool,
     /// Whether the wait checks a condition.
     asks: bool,
+    /// Whether several coroutines have polled the wait.
+    is_shared: bool,
     /// Of a join: the index of the joined task, and the neighbours in that task's
     /// ring. In a vacant entry, `next` is the next vacant one.
     joins: u32,
@@ -58,6 +61,8 @@ pub(crate) struct Entries {
     /// By index, for timers: how long the coroutine had been paused when the timer
     /// was registered.
     bases_ns: Vec<u64>,
+    /// The waits that several coroutines have polled.
+    pub(super) shared: SharedWaits,
 }
 
 impl Default for Entries {
@@ -67,6 +72,7 @@ impl Default for Entries {
             vacant: NONE,
             foreign: 0,
             bases_ns: Vec::new(),
+            shared: SharedWaits::default(),
         }
     }
 }
@@ -104,6 +110,7 @@ impl Entries {
             stamp: 1,
             frame_bound,
             asks: false,
+            is_shared: false,
             joins: NONE,
             previous: NONE,
             next: NONE,
@@ -159,6 +166,27 @@ impl Entries {
         self.get(key).is_some_and(|entry| entry.asks)
     }
 
+    /// Notes that several coroutines have polled the wait. Returns the one that it
+    /// resumes.
+    pub(super) fn set_shared(&mut self, key: WaitKey) -> Option<TaskKey> {
+        let entry = self.get_mut(key)?;
+        entry.is_shared = true;
+        Some(entry.task)
+    }
+
+    /// Whether `task` polls a wait with a foreign waker that others have polled too.
+    pub(super) fn is_shared_with(&self, key: WaitKey, task: TaskKey) -> bool {
+        let others = |entry: &Entry| entry.is_shared || entry.task != task;
+        task != TaskKey::NOBODY && self.get(key).is_some_and(others)
+    }
+
+    /// Replaces the task to resume.
+    pub(super) fn set_task(&mut self, key: WaitKey, task: TaskKey) {
+        if let Some(entry) = self.get_mut(key) {
+            entry.task = task;
+        }
+    }
+
     /// Replaces the task to resume and the waker to call. Returns the earlier
     /// waker, or the new one as an error if the wait is not registered.
     pub(crate) fn renew(
@@ -167,11 +195,28 @@ impl Entries {
         task: TaskKey,
         waker: Option<Foreign<Waker>>,
     ) -> Result<Option<Foreign<Waker>>, Option<Foreign<Waker>>> {
+        if let Some(entry) = self.get_mut(key) {
+            let moves = entry.is_shared && entry.task != task;
+            entry.task = task;
+            if moves {
+                // To another coroutine's own waker: it is that one's alone.
+                entry.is_shared = false;
+                self.shared.remove(key);
+            }
+        }
+        self.renew_waker(key, waker)
+    }
+
+    /// The same for the waker alone.
+    pub(super) fn renew_waker(
+        &mut self,
+        key: WaitKey,
+        waker: Option<Foreign<Waker>>,
+    ) -> Result<Option<Foreign<Waker>>, Option<Foreign<Waker>>> {
         let more = usize::from(waker.is_some());
         let Some(entry) = self.get_mut(key) else {
             return Err(waker);
         };
-        entry.task = task;
         let previous = std::mem::replace(&mut entry.waker, waker);
         self.foreign = self.foreign + more - usize::from(previous.is_some());
         Ok(previous)
@@ -204,10 +249,14 @@ impl Entries {
         };
         entry.stamp = entry.stamp.wrapping_add(1);
         entry.asks = false;
+        let was_shared = std::mem::take(&mut entry.is_shared);
         debug_assert!(entry.joins == NONE, "a removed join has left its ring");
         entry.next = vacant;
         self.vacant = key.index();
         self.foreign -= usize::from(removed.waker.is_some());
+        if was_shared {
+            self.shared.remove(key);
+        }
         if let Some(base_ns) = self.bases_ns.get_mut(key.index() as usize) {
             *base_ns = 0;
         }
@@ -304,6 +353,9 @@ impl Entries {
     pub(crate) fn replace_base_ns(&mut self, key: WaitKey, base_ns: u64) -> Option<u64> {
         self.get(key)?;
         let index = key.index() as usize;
+        if base_ns == 0 && self.bases_ns.len() <= index {
+            return Some(0);
+        }
         if self.bases_ns.len() <= index {
             self.bases_ns.resize(index + 1, 0);
         }

@@ -20,6 +20,7 @@ mod ready;
 mod registration;
 mod returned;
 mod run;
+mod shared;
 mod start;
 mod unread;
 mod wake;
@@ -56,6 +57,7 @@ use waker::sync::Arc;
 pub(crate) use outside::Telling;
 pub(crate) use own_time::OwnTime;
 pub(crate) use panics::{Panicked, PassOn};
+pub(crate) use pause::grown_ns;
 pub(crate) use registration::{Bound, Place, Registration};
 pub(crate) use returned::Reader;
 pub(crate) use start::{Home, refuse};
@@ -177,7 +179,7 @@ impl Core {
             None
         } else if key.is_entry() {
             let task = self.entries.borrow().task(key)?;
-            self.tasks.get(task)
+            self.tasks.get(task).filter(|task| task.is_alive())
         } else {
             self.tasks.waiting(key)
         }

@@ -82,6 +82,7 @@ impl Core {
             task.clear(Flags::PAUSED);
             self.unpause(task, readings);
         }
+        self.pass_shared_waits(task);
     }
 
     /// Resumes a task: its timers count again, and it is ready if a wake was
@@ -89,55 +90,96 @@ impl Core {
     fn unpause(&self, task: Task<'_>, readings: &Readings) {
         let owed = self.read_pause(task, |pause| {
             pause.end(readings);
-            (take(&mut pause.parked), take(&mut pause.wakes))
+            (take(&mut pause.parked), pause.wake.take())
         });
-        let Some((parked, wakes)) = owed else {
+        let Some((parked, wake)) = owed else {
             return;
         };
         // The timers count again, so one may be due earlier than the host knows.
         self.note_due();
         for timer in parked {
-            if !self.is_live(timer.key) {
-                continue;
-            }
-            let grown_ns = self.take_growth(task, timer.phase, timer.clock, timer.key);
-            let due = Due {
-                deadline_ns: timer.deadline_ns.saturating_add(grown_ns),
-                key: timer.key.bits(),
-            };
-            let state = self.phases.get(timer.phase);
-            let mut timers = state.timers.borrow_mut();
-            timers.give_back(timer.order, timer.clock, due);
+            self.unpark(task, &timer);
         }
-        for phase in wakes {
+        if let Some(phase) = wake {
             self.make_ready(task, phase);
         }
     }
 
-    /// Remembers that a paused coroutine would have been polled in a run of
-    /// `phase`. The first such wake counts, so one of a task that was ready before
-    /// the pause adds nothing.
-    #[cold]
-    pub(super) fn remember_wake(&self, task: Task<'_>, phase: PhaseIndex) {
-        if !task.has(Flags::READY) {
-            self.with_pause(task, |pause| {
-                if pause.wakes.is_empty() {
-                    pause.wakes.push(phase);
-                }
-            });
+    /// Inserts a parked timer again, for a task that is not paused.
+    fn unpark(&self, task: Task<'_>, timer: &ParkedTimer) {
+        if !self.is_live(timer.key) {
+            return;
+        }
+        let grown_ns = self.take_growth(task, timer.phase, timer.clock, timer.key);
+        let due = Due {
+            deadline_ns: timer.deadline_ns.saturating_add(grown_ns),
+            key: timer.key.bits(),
+        };
+        let state = self.phases.get(timer.phase);
+        let mut timers = state.timers.borrow_mut();
+        timers.give_back(timer.order, timer.clock, due);
+    }
+
+    /// Moves a parked timer to the task that holds its wait from now on.
+    pub(super) fn move_parked(&self, key: WaitKey, from: Task<'_>, to: Task<'_>) {
+        let taken = self.read_pause(from, |pause| {
+            let at = pause.parked.iter().position(|timer| timer.key == key)?;
+            Some(pause.parked.remove(at))
+        });
+        if let Some(timer) = taken.flatten() {
+            if to.has(Flags::PAUSED) {
+                self.with_pause(to, |pause| pause.parked.push(timer));
+            } else {
+                self.note_due();
+                self.unpark(to, &timer);
+            }
         }
     }
 
+    /// How long the task has been paused until now, as `clock` counts in runs of
+    /// `phase`. The present pause counts from now on if the clock had no waits when it
+    /// began.
+    pub(super) fn paused_so_far_ns(
+        &self,
+        task: Task<'_>,
+        phase: PhaseIndex,
+        clock: ClockIndex,
+    ) -> u64 {
+        let state = self.phases.get(phase);
+        let measure = state.measure(clock);
+        let mut now_ns = 0;
+        let timers = state.timers.borrow();
+        timers.show(clock, &mut |clock| now_ns = self.reached_ns(state, clock));
+        drop(timers);
+        let is_paused = task.has(Flags::PAUSED);
+        let paused = self.read_pause(task, |pause| {
+            if is_paused {
+                pause.add_clock(measure, now_ns);
+            }
+            let stopped_ns = pause.stopped_at(measure).filter(|_| is_paused);
+            let present_ns = stopped_ns.map_or(0, |stopped_ns| now_ns.saturating_sub(stopped_ns));
+            pause.total_ns(measure).saturating_add(present_ns)
+        });
+        paused.unwrap_or(0)
+    }
+
+    /// Remembers that a paused coroutine would have been polled in a run of
+    /// `phase`. The first such wake counts.
+    #[cold]
+    pub(super) fn remember_wake(&self, task: Task<'_>, phase: PhaseIndex) {
+        self.with_pause(task, |pause| {
+            pause.wake.get_or_insert(phase);
+        });
+    }
+
     /// Remembers that a run of `phase` has reached a paused coroutine that was
-    /// ready before the pause. The coroutine stays ready: it may be in the list of
-    /// another phase, too.
+    /// ready before the pause. That precedes any wake in the pause. The coroutine
+    /// stays ready: it may be in the list of another phase, too.
     #[cold]
     pub(super) fn remember_ready(&self, task: Task<'_>, phase: PhaseIndex) {
         self.ready.leave(task.index());
         self.with_pause(task, |pause| {
-            if !pause.wakes.contains(&phase) {
-                pause.wakes.push(phase);
-            }
+            pause.wake = Some(phase);
         });
     }
 
@@ -223,17 +265,25 @@ impl Core {
         key: WaitKey,
     ) -> u64 {
         let measure = self.phases.get(phase).measure(clock);
-        let taken = self.read_pause(task, |pause| {
-            let total_ns = pause.total_ns(measure);
-            let base_ns = if key.is_entry() {
-                let mut entries = self.entries.borrow_mut();
-                entries.replace_base_ns(key, total_ns)
-            } else {
-                Some(replace(&mut pause.base_ns, total_ns))
-            };
-            base_ns.map_or(0, |base_ns| total_ns.saturating_sub(base_ns))
-        });
-        taken.unwrap_or(0)
+        let total_ns = self.total_for(task, measure, key);
+        let base_ns = if key.is_entry() {
+            self.entries.borrow_mut().replace_base_ns(key, total_ns)
+        } else {
+            self.read_pause(task, |pause| replace(&mut pause.base_ns, total_ns))
+        };
+        base_ns.map_or(0, |base_ns| grown_ns(base_ns, total_ns))
+    }
+
+    /// The total of the pauses by which the wait under `key` counts: those of its
+    /// task, and an offset if the wait has had another holder. It wraps.
+    fn total_for(&self, task: Task<'_>, measure: ClockIndex, key: WaitKey) -> u64 {
+        let total = self.read_pause(task, |pause| pause.total_ns(measure));
+        let offset_ns = if key.is_entry() {
+            self.entries.borrow().shared.offset_ns(key)
+        } else {
+            0
+        };
+        total.unwrap_or(0).wrapping_add(offset_ns)
     }
 
     /// Notes a timer that was registered in the poll of `scope`. Its coroutine may
@@ -293,16 +343,14 @@ impl Core {
         measure: ClockIndex,
         key: WaitKey,
     ) -> (u64, Option<u64>) {
-        let read = self.read_pause(task, |pause| {
-            let base_ns = if key.is_entry() {
-                self.entries.borrow().base_ns(key)
-            } else {
-                pause.base_ns
-            };
-            let grown_ns = pause.total_ns(measure).saturating_sub(base_ns);
-            (grown_ns, pause.stopped_at(measure))
-        });
-        let (grown_ns, stopped_ns) = read.unwrap_or((0, None));
+        let read = self.read_pause(task, |pause| (pause.base_ns, pause.stopped_at(measure)));
+        let (own_base_ns, stopped_ns) = read.unwrap_or((0, None));
+        let base_ns = if key.is_entry() {
+            self.entries.borrow().base_ns(key)
+        } else {
+            own_base_ns
+        };
+        let grown_ns = grown_ns(base_ns, self.total_for(task, measure, key));
         (grown_ns, stopped_ns.filter(|_| task.has(Flags::PAUSED)))
     }
 
@@ -314,8 +362,7 @@ impl Core {
 
     /// The phase in which a paused task is ready when it is resumed, if it is.
     pub(super) fn remembered_wake(&self, task: Task<'_>) -> Option<PhaseIndex> {
-        self.read_pause(task, |pause| pause.wakes.first().copied())
-            .flatten()
+        self.read_pause(task, |pause| pause.wake).flatten()
     }
 
     /// How long the coroutine that the wait under `key` resumes has been paused, as
@@ -327,7 +374,8 @@ impl Core {
         clock: ClockIndex,
     ) -> Option<u64> {
         let task = self.task_of(key)?;
-        Some(self.paused_in_all_ns(Some(task), phase, clock))
+        let measure = self.phases.get(phase).measure(clock);
+        Some(self.total_for(task, measure, key))
     }
 
     /// Whether the wait under `key` is registered and resumes `task`.
@@ -368,5 +416,16 @@ impl Core {
                 }
             }
         }
+    }
+}
+
+/// How much a total of pauses has grown since it was `base_ns`. Both may have
+/// wrapped.
+pub(crate) fn grown_ns(base_ns: u64, total_ns: u64) -> u64 {
+    let grown_ns = total_ns.wrapping_sub(base_ns);
+    if grown_ns <= u64::MAX / 2 {
+        grown_ns
+    } else {
+        0
     }
 }

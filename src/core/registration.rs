@@ -133,12 +133,6 @@ impl Registration {
         if self.phase == PhaseIndex::HOME {
             self.phase = scope.home();
         }
-        if self.bound == Bound::FrameOrStep {
-            self.bound = match self.phase {
-                PhaseIndex::FIXED_UPDATE => Bound::Run,
-                _ => Bound::Frame,
-            };
-        }
         let state = scope.core().phases.get(self.phase);
         self.begin_in(scope.core(), state);
         state
@@ -146,6 +140,12 @@ impl Registration {
 
     #[inline(always)]
     fn begin_in(&mut self, core: &Core, state: &PhaseState) {
+        if self.bound == Bound::FrameOrStep {
+            self.bound = match self.phase {
+                PhaseIndex::FIXED_UPDATE => Bound::Run,
+                _ => Bound::Frame,
+            };
+        }
         self.began = if self.is_frame_bound() {
             core.clock.frame()
         } else {
@@ -356,7 +356,7 @@ impl Registration {
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
             let waker = foreign_waker(cx, own);
             if core.is_live(self.key) {
-                core.renew_entry(self.key, key, waker);
+                core.renew_entry(self.key, key, waker, self.phase, Place::Joins);
             } else if !target.has_ended() {
                 self.cancel(Place::Joins);
                 // A join has no phase: its coroutine continues at once.
@@ -393,7 +393,7 @@ impl Registration {
             if own.is_some_and(|own| core.entries.borrow().is_of(key, own.task_key())) {
                 return true;
             }
-            return self.renew_entry(scope, cx);
+            return self.renew_entry(scope, cx, place);
         }
         if core.tasks.waiting(key).is_none() {
             return false;
@@ -406,13 +406,22 @@ impl Registration {
         false
     }
 
-    fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
+    fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
         let core = scope.core();
         if !core.is_live(self.key) {
             return false;
         }
         let (task, waker) = polled_by(scope, cx);
-        core.renew_entry(self.key, task, waker)
+        core.renew_entry(self.key, task, waker, self.phase, place)
+    }
+
+    /// Whether a poll with this context makes the wait one of several coroutines.
+    /// Then they share its time, too.
+    pub(crate) fn is_shared_by(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
+        let task = scope.current().filter(|_| scope.own_task(cx).is_none());
+        let entries = scope.core().entries.borrow();
+        self.key.is_entry()
+            && task.is_some_and(|task| entries.is_shared_with(self.key, task.task_key()))
     }
 }
 
@@ -488,7 +497,21 @@ impl Core {
 
     /// Replaces the task and the waker of an entry. Returns `false` if the entry is
     /// gone.
-    fn renew_entry(&self, key: WaitKey, task: TaskKey, waker: Option<Foreign<Waker>>) -> bool {
+    fn renew_entry(
+        &self,
+        key: WaitKey,
+        task: TaskKey,
+        waker: Option<Foreign<Waker>>,
+        phase: PhaseIndex,
+        place: Place,
+    ) -> bool {
+        if waker.is_some() && self.entries.borrow().is_shared_with(key, task) {
+            if let Some(task) = self.tasks.get(task) {
+                self.share(key, task, phase, place);
+            }
+            let renewed = self.entries.borrow_mut().renew_waker(key, waker);
+            return renewed.is_ok();
+        }
         let renewed = self.entries.borrow_mut().renew(key, task, waker);
         renewed.is_ok()
     }

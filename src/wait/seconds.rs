@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::{Bound, Place, Registration};
+use crate::core::{Bound, Place, Registration, grown_ns};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
@@ -400,7 +400,7 @@ impl DeadlineWait {
         let index = clock.index();
         self.registration.expect_of(core);
         let due_ns = if core.has_pauses() {
-            self.move_deadline(scope, index, due_ns)
+            self.move_deadline(scope, cx, index, due_ns)
         } else {
             due_ns
         };
@@ -420,12 +420,19 @@ impl DeadlineWait {
     /// for it. If another coroutine waits from now on, its pauses count from now
     /// on.
     #[inline(never)]
-    fn move_deadline(&mut self, scope: &Scope<'_>, index: ClockIndex, due_ns: u64) -> u64 {
+    fn move_deadline(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        index: ClockIndex,
+        due_ns: u64,
+    ) -> u64 {
         let (core, phase) = (scope.core(), self.registration.phase());
         let paused_ns = core.paused_ns_of(self.registration.key(), phase, index);
-        let grown_ns = paused_ns.map_or(0, |paused_ns| paused_ns.saturating_sub(self.paused_ns));
+        let grown_ns = paused_ns.map_or(0, |paused_ns| grown_ns(self.paused_ns, paused_ns));
         let due_ns = due_ns.saturating_add(grown_ns);
-        if !core.is_wait_of(self.registration.key(), scope.current()) {
+        let is_shared = self.registration.is_shared_by(scope, cx);
+        if !is_shared && !core.is_wait_of(self.registration.key(), scope.current()) {
             self.cancel();
             self.deadline = Deadline::At(index, due_ns);
             self.paused_ns = core.paused_ns(scope, phase, index);

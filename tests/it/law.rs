@@ -2,6 +2,7 @@
 
 mod begun;
 mod conditions;
+mod home;
 mod next_frame;
 mod phases;
 mod readiness;

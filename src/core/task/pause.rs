@@ -28,10 +28,9 @@ pub(crate) struct Pause {
     /// The total when the timer that is registered with the task itself was
     /// registered.
     pub(crate) base_ns: u64,
-    /// The phases in which the task is ready when it is resumed: that of the one
-    /// wake that is remembered, or those of the runs that reached it in the pause,
-    /// if it was ready before.
-    pub(crate) wakes: Vec<PhaseIndex>,
+    /// The one wake that is remembered: the phase in which the task is ready when
+    /// it is resumed.
+    pub(crate) wake: Option<PhaseIndex>,
     /// The timers that became due in the pause, in that order.
     pub(crate) parked: Vec<ParkedTimer>,
 }

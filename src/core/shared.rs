@@ -1,0 +1,256 @@
+//! Waits that several coroutines have polled: clones of `futures`' `Shared`, or a
+//! combinator that has moved.
+//!
+//! The entry of a wait names one coroutine, its *holder*. The wait resumes the
+//! holder, and a timer counts on the holder's time. The others are woken through
+//! their wakers. The holder is the last coroutine that polled the wait, among those
+//! that are not paused. When it is paused or ends, the next one holds the wait. If
+//! all are paused, the wait stands still until one is resumed.
+
+#![forbid(unsafe_code)]
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::coroutine::TaskKey;
+use crate::time::{ClockIndex, PhaseIndex};
+
+use super::Core;
+use super::key::WaitKey;
+use super::registration::Place;
+use super::task::{Flags, Task};
+
+/// One wait that several coroutines have polled.
+#[derive(Debug)]
+struct SharedWait {
+    key: WaitKey,
+    /// The phase and the clock of a timer.
+    timer: Option<(PhaseIndex, ClockIndex)>,
+    /// The coroutines, by the number of their latest poll.
+    polls: BTreeMap<u64, TaskKey>,
+    /// The number of the holder's latest poll.
+    holder: u64,
+    /// What is added to the pauses of the holder, so that the time of the wait
+    /// continues where it stood with the holder before. It wraps.
+    offset_ns: u64,
+}
+
+/// All such waits of an executor, by index of their entries.
+#[derive(Debug, Default)]
+pub(super) struct SharedWaits {
+    waits: HashMap<u32, SharedWait>,
+    /// The number of each coroutine's latest poll of each wait.
+    of_task: HashMap<TaskKey, HashMap<u32, u64>>,
+    polls: u64,
+}
+
+impl SharedWaits {
+    pub(super) fn is_empty(&self) -> bool {
+        self.waits.is_empty()
+    }
+
+    /// What is added to the pauses of the holder of a wait.
+    pub(super) fn offset_ns(&self, key: WaitKey) -> u64 {
+        let wait = self.waits.get(&key.index());
+        wait.map_or(0, |wait| wait.offset_ns)
+    }
+
+    /// Notes that `task` polls the wait that `holder` holds.
+    fn note_poll(
+        &mut self,
+        key: WaitKey,
+        timer: Option<(PhaseIndex, ClockIndex)>,
+        holder: TaskKey,
+        task: TaskKey,
+    ) {
+        let index = key.index();
+        let wait = self.waits.entry(index).or_insert_with(|| {
+            self.polls += 1;
+            let entries = self.of_task.entry(holder).or_default();
+            entries.insert(index, self.polls);
+            SharedWait {
+                key,
+                timer,
+                polls: BTreeMap::from([(self.polls, holder)]),
+                holder: self.polls,
+                offset_ns: 0,
+            }
+        });
+        self.polls += 1;
+        let entries = self.of_task.entry(task).or_default();
+        if let Some(earlier) = entries.insert(index, self.polls) {
+            wait.polls.remove(&earlier);
+            if wait.holder == earlier {
+                wait.holder = self.polls;
+            }
+        }
+        wait.polls.insert(self.polls, task);
+    }
+
+    /// Removes a wait that has been served or dropped.
+    #[cold]
+    pub(super) fn remove(&mut self, key: WaitKey) {
+        let Some(wait) = self.waits.remove(&key.index()) else {
+            return;
+        };
+        for task in wait.polls.values() {
+            if let Some(entries) = self.of_task.get_mut(task) {
+                entries.remove(&key.index());
+                if entries.is_empty() {
+                    self.of_task.remove(task);
+                }
+            }
+        }
+    }
+
+    /// The waits that `task` has polled, each with the number of its latest poll.
+    fn of(&self, task: TaskKey) -> Vec<(u32, u64)> {
+        let polls = self.of_task.get(&task).into_iter().flatten();
+        polls.map(|(&index, &poll)| (index, poll)).collect()
+    }
+
+    /// The number and the coroutine of the latest poll before `poll` that `accepts`.
+    fn latest_before(
+        &self,
+        index: u32,
+        poll: u64,
+        accepts: impl Fn(TaskKey) -> bool,
+    ) -> Option<(u64, TaskKey)> {
+        let earlier = self.waits.get(&index)?.polls.range(..poll).rev();
+        let mut earlier = earlier.map(|(&poll, &task)| (poll, task));
+        earlier.find(|&(_, task)| accepts(task))
+    }
+}
+
+impl Core {
+    /// Notes that `task` polls the wait of `key`, whose entry names another
+    /// coroutine.
+    #[cold]
+    pub(super) fn share(&self, key: WaitKey, task: Task<'_>, phase: PhaseIndex, place: Place) {
+        let timer = match place {
+            Place::Timer(clock) => Some((phase, clock)),
+            _ => None,
+        };
+        let Some(holder) = self.entries.borrow_mut().set_shared(key) else {
+            return;
+        };
+        let poll = {
+            let shared = &mut self.entries.borrow_mut().shared;
+            shared.note_poll(key, timer, holder, task.task_key());
+            shared.polls
+        };
+        self.hold_if_latest(key.index(), poll, task);
+    }
+
+    /// Makes a coroutine that is not paused the holder of a wait, if it is the latest
+    /// such coroutine that has polled the wait, with the number `poll`.
+    fn hold_if_latest(&self, index: u32, poll: u64, task: Task<'_>) {
+        if task.has(Flags::PAUSED) {
+            return;
+        }
+        let (latest, holder) = {
+            let entries = self.entries.borrow();
+            let wait = &entries.shared.waits[&index];
+            (wait.holder, wait.polls.get(&wait.holder).copied())
+        };
+        if poll > latest || !holder.is_some_and(|holder| self.runs_on(holder)) {
+            self.hand_over(index, poll, task);
+        }
+    }
+
+    /// Whether a coroutine is alive and not paused.
+    fn runs_on(&self, key: TaskKey) -> bool {
+        let task = self.tasks.get(key).filter(|task| task.is_alive());
+        task.is_some_and(|task| !task.has(Flags::PAUSED))
+    }
+
+    /// Gives the shared waits of a coroutine that has been paused or resumed to
+    /// their next holders.
+    #[inline]
+    pub(super) fn pass_shared_waits(&self, task: Task<'_>) {
+        if self.entries.borrow().shared.is_empty() {
+            return;
+        }
+        let waits = self.entries.borrow().shared.of(task.task_key());
+        for (index, poll) in waits {
+            if task.has(Flags::PAUSED) {
+                self.hand_on(index, poll, |key| self.runs_on(key));
+            } else {
+                self.hold_if_latest(index, poll, task);
+            }
+        }
+    }
+
+    /// Gives the shared waits of a coroutine that has ended to their next holders.
+    /// If all of those are paused, the latest one holds the wait.
+    #[inline]
+    pub(super) fn leave_shared_waits(&self, task: Task<'_>) {
+        if self.entries.borrow().shared.is_empty() {
+            return;
+        }
+        let waits = self.entries.borrow().shared.of(task.task_key());
+        for (index, poll) in waits {
+            let passed = self.hand_on(index, poll, |key| self.runs_on(key));
+            if !passed {
+                self.hand_on(index, u64::MAX, |key| key != task.task_key());
+            }
+            let shared = &mut self.entries.borrow_mut().shared;
+            if let Some(wait) = shared.waits.get_mut(&index) {
+                wait.polls.remove(&poll);
+            }
+        }
+        self.entries
+            .borrow_mut()
+            .shared
+            .of_task
+            .remove(&task.task_key());
+    }
+
+    /// Hands a wait of which `poll` is by the holder over to the latest coroutine
+    /// before that poll that `accepts`. Returns `false` if there is none such.
+    fn hand_on(&self, index: u32, poll: u64, accepts: impl Fn(TaskKey) -> bool) -> bool {
+        let next = {
+            let entries = self.entries.borrow();
+            let shared = &entries.shared;
+            if poll != u64::MAX && shared.waits[&index].holder != poll {
+                return true;
+            }
+            shared.latest_before(index, poll, accepts)
+        };
+        let task = next.and_then(|(poll, key)| Some((poll, self.tasks.get(key)?)));
+        if let Some((poll, task)) = task {
+            self.hand_over(index, poll, task);
+        }
+        task.is_some()
+    }
+
+    /// Makes the coroutine that polled the wait with the number `poll` its holder.
+    fn hand_over(&self, index: u32, poll: u64, to: Task<'_>) {
+        let (key, timer, from) = {
+            let entries = self.entries.borrow();
+            let shared = &entries.shared;
+            let wait = &shared.waits[&index];
+            let from = wait.polls.get(&wait.holder).copied();
+            (wait.key, wait.timer, from)
+        };
+        let from = from.and_then(|from| self.tasks.get(from));
+        let more_ns = match (timer, from) {
+            (Some((phase, clock)), Some(from)) if self.has_pauses() => {
+                let paused_ns = |task| self.paused_so_far_ns(task, phase, clock);
+                paused_ns(from).wrapping_sub(paused_ns(to))
+            }
+            _ => 0,
+        };
+        {
+            let shared = &mut self.entries.borrow_mut().shared;
+            if let Some(wait) = shared.waits.get_mut(&index) {
+                wait.holder = poll;
+                wait.offset_ns = wait.offset_ns.wrapping_add(more_ns);
+            }
+        }
+        self.entries.borrow_mut().set_task(key, to.task_key());
+        to.set(Flags::ENTRIES);
+        if let Some(from) = from.filter(|&from| from != to) {
+            self.move_parked(key, from, to);
+        }
+    }
+}
