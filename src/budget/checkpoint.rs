@@ -20,7 +20,9 @@ use super::Budget;
 pub struct Checkpoint<'a> {
     budget: &'a Budget,
     units: u64,
+    /// The phase in which it resumes: before it begins, only if the caller names one.
     phase: Phase,
+    is_at_home: bool,
     frame: NextFrame,
     state: State,
 }
@@ -49,15 +51,27 @@ impl<'a> Checkpoint<'a> {
             budget,
             units,
             phase: Phase::Update,
+            is_at_home: true,
             frame: next_frame(),
             state: State::New,
         }
     }
 
     /// Resumes in `phase` of the next frame, if it has to wait.
+    ///
+    /// # Panics
+    ///
+    /// If the checkpoint has begun.
+    #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.phase = phase;
+        assert!(
+            self.state == State::New,
+            "`in_phase` was called on a checkpoint that has begun: call it before the \
+             checkpoint is first polled"
+        );
         self.frame = next_frame().in_phase(phase);
+        self.phase = phase;
+        self.is_at_home = false;
         self
     }
 
@@ -141,7 +155,12 @@ impl Future for Checkpoint<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let core = wait::polled("Budget::checkpoint()", |scope| scope.core().rc());
+        let (core, home) = wait::polled("Budget::checkpoint()", |scope| {
+            (scope.core().rc(), scope.home().phase())
+        });
+        if self.state == State::New && self.is_at_home {
+            self.phase = home;
+        }
         let (time, timepiece) = (core.time(), &core.watch.timepiece);
         let now = Now {
             frame: time.frame,

@@ -1,6 +1,6 @@
 //! `animate`: 0 now, 1 at the end, and what lies between in between.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::time::Duration;
@@ -274,4 +274,17 @@ fn outside_of_an_executor_it_says_so() {
     let poll = || animate(1, |_| ()).now_or_never();
     let payload = std::panic::catch_unwind(AssertUnwindSafe(poll)).unwrap_err();
     assert!(panic_text(&*payload).contains("`animate()` was polled outside"));
+}
+
+#[test]
+fn a_second_run_of_the_phase_in_a_frame_applies_nothing() {
+    let mut executor = unclamped();
+    // Due in the second run.
+    executor.spawn(in_phase(Phase::Update));
+    let applied = Rc::new(Cell::new(0));
+    let count = applied.clone();
+    executor.spawn(animate(1, move |_| count.set(count.get() + 1)));
+    executor.run_phase(Phase::Update);
+    executor.run_phase(Phase::Update);
+    assert_eq!(applied.get(), 1);
 }

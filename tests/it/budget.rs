@@ -450,3 +450,32 @@ fn a_checkpoint_that_is_forgotten_holds_up_no_other_job() {
         assert!(result_of(&executor, other).unwrap() <= 4);
     }
 }
+
+#[test]
+#[should_panic(expected = "`in_phase` was called on a checkpoint that has begun")]
+fn a_phase_is_named_before_the_first_poll() {
+    let mut executor = unclamped();
+    executor.run_until(
+        async {
+            let budget = Budget::of_units(1);
+            let mut wait = budget.checkpoint_cost(2);
+            assert!(futures::poll!(&mut wait).is_pending());
+            drop(wait.in_phase(Phase::LateUpdate));
+        },
+        0.25,
+    );
+}
+
+#[test]
+fn a_checkpoint_without_a_phase_resumes_at_home() {
+    let mut executor = unclamped();
+    let phase = executor.start_in(Phase::LateUpdate, async {
+        let budget = Budget::of_units(1);
+        budget.checkpoint_cost(2).await;
+        time().phase
+    });
+    assert_eq!(
+        executor.run_until(phase, 0.25).unwrap(),
+        Some(Phase::LateUpdate)
+    );
+}

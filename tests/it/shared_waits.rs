@@ -152,7 +152,7 @@ fn a_timer_goes_on_with_the_others_while_its_last_script_is_paused() {
     log.check(&["F4: goes on"]);
     paused.resume();
     frames(&mut executor, 1);
-    log.check(&["F4: goes on", "F7: paused"]);
+    log.check(&["F7: paused"]);
 }
 
 #[test]
@@ -174,11 +174,10 @@ fn a_timer_stands_still_while_all_its_scripts_are_paused() {
         scripts[order[0]].resume();
         frames(&mut executor, 3);
         let names = ["first", "last"];
-        let resumed = format!("F10: {}", names[order[0]]);
-        log.check(&[resumed.as_str()]);
+        log.check(&[format!("F10: {}", names[order[0]]).as_str()]);
         scripts[order[1]].resume();
         frames(&mut executor, 1);
-        log.check(&[resumed.as_str(), &format!("F11: {}", names[order[1]])]);
+        log.check(&[format!("F11: {}", names[order[1]]).as_str()]);
     }
 }
 
@@ -264,5 +263,5 @@ fn the_time_of_a_wait_continues_where_it_stood_when_another_script_holds_it() {
     drop(timer);
     late.resume();
     frames(&mut executor, 1);
-    log.check(&["F12: early", "F13: late"]);
+    log.check(&["F13: late"]);
 }

@@ -374,3 +374,71 @@ fn events_can_be_read_as_values() {
     );
     assert_eq!(Traced::Ended(Outcome::Stopped).to_string(), "stopped");
 }
+
+#[test]
+fn a_hook_that_pauses_the_coroutine_of_a_resumed_event_prevents_the_poll() {
+    let mut executor = unclamped();
+    let handle = executor.handle();
+    executor.on_trace(move |event| {
+        if event.what == Traced::Resumed && event.frame == 1 {
+            handle.pause(event.id);
+        }
+    });
+    let polls = Rc::new(Cell::new(0));
+    let count = polls.clone();
+    let script = executor.spawn(async move {
+        count.set(1);
+        next_frame().await;
+        count.set(2);
+    });
+    executor.run_frame(0.25);
+    assert!(script.is_paused());
+    assert_eq!(polls.get(), 0);
+    executor.run_frame(0.25);
+    assert_eq!(polls.get(), 0);
+    script.resume();
+    executor.run_frame(0.25);
+    assert_eq!(polls.get(), 1);
+}
+
+#[test]
+fn a_hook_that_resumes_an_owner_while_something_starts_on_it_loses_no_start() {
+    let mut executor = unclamped();
+    let owner = Rc::new(executor.owner());
+    let resumes = owner.clone();
+    executor.on_trace(move |event| {
+        if event.what == Traced::Spawned {
+            resumes.resume();
+        }
+    });
+    owner.pause();
+    executor.remote().spawn(|| async {});
+    let script = owner.start(next_frame());
+    executor.run_frame(0.25);
+    executor.run_frame(0.25);
+    assert!(script.is_finished());
+}
+
+#[test]
+fn messages_from_other_threads_are_taken_over_when_a_run_begins_and_not_by_a_start() {
+    let mut executor = unclamped();
+    let paused = executor.owner();
+    paused.pause();
+    let remote = executor.remote();
+    let events = Rc::new(RefCell::new(Vec::new()));
+    let log = events.clone();
+    executor.on_trace(move |event| {
+        if event.what == Traced::Spawned && event.name.contains("remote") {
+            log.borrow_mut().push((event.frame, event.phase));
+        }
+    });
+    executor.start(async move {
+        end_of_frame().await;
+        remote.spawn(|| async {});
+        drop(paused.start(async {}));
+    });
+    executor.run_frame(0.25);
+    assert!(events.borrow().is_empty());
+    executor.run_frame(0.25);
+    assert_eq!(*events.borrow(), [(2, None)]);
+}

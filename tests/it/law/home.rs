@@ -85,12 +85,12 @@ fn a_wait_that_names_a_phase_resumes_there_and_the_next_one_at_home() {
     })
     .check(
         "
-        frame       0 1 2  3
+        frame       0 1 2  3 4
         EarlyUpdate - L EZ E
         FixedUpdate - L FZ F
         Update      - L *Z *
         LateUpdate  - L LZ L
-        EndOfFrame  - L Z  ZZ
+        EndOfFrame  - L Z  Z Z
         ",
     );
 }
@@ -119,11 +119,7 @@ fn at_home_on_fixed_steps_a_step_takes_the_place_of_a_frame() {
     assert_eq!(asked.get(), 3);
     log.check(&["F1.FixedUpdate: seconds", "F1.FixedUpdate: condition"]);
     executor.run_frame(0.25);
-    log.check(&[
-        "F1.FixedUpdate: seconds",
-        "F1.FixedUpdate: condition",
-        "F2.FixedUpdate: frame",
-    ]);
+    log.check(&["F2.FixedUpdate: frame"]);
 }
 
 #[test]

@@ -705,3 +705,86 @@ fn a_wake_by_another_coroutine_just_before_the_resume_is_no_second_one() {
     executor.run_frame(0.25);
     log.check(&["F2.FixedUpdate: resumed"]);
 }
+
+// Beside an earlier readiness
+
+#[test]
+fn a_wait_that_comes_due_in_a_pause_is_served_beside_a_readiness_in_a_phase_that_does_not_run() {
+    let mut executor = in_quarters();
+    let log = Log::new();
+    let (sender, receiver) = oneshot::channel::<()>();
+    let say = log.clone();
+    let script = executor.start_in(Phase::Custom(0), async move {
+        futures::join!(receiver.map(drop), async move {
+            next_frame().in_phase(Phase::Update).await;
+            say.say("frame");
+        });
+    });
+    sender.send(()).unwrap(); // ready in Custom(0)
+    script.pause();
+    executor.run_frame(0.25);
+    script.resume();
+    executor.run_frame(0.25);
+    log.check(&["F2: frame"]);
+}
+
+#[test]
+fn a_message_is_served_beside_a_readiness_in_a_phase_that_does_not_run() {
+    let mut executor = in_quarters();
+    let log = Log::new();
+    let (sender, receiver) = oneshot::channel::<()>();
+    let say = log.clone();
+    let script = executor.start(async move {
+        futures::join!(in_phase(Phase::Custom(0)), async move {
+            receiver.await.unwrap();
+            say.say("message");
+        });
+    });
+    script.pause();
+    executor.run_phase(Phase::Custom(0));
+    script.resume(); // ready in Custom(0)
+    sender.send(()).unwrap();
+    executor.run_frame(0.25);
+    log.check(&["F1: message"]);
+}
+
+#[test]
+fn a_wake_in_a_pause_is_served_in_the_run_under_way_beside_a_readiness_for_the_next() {
+    let mut executor = in_quarters();
+    let polls = Rc::new(Cell::new(0));
+    let count = polls.clone();
+    let script = executor.spawn(std::future::poll_fn(move |cx| {
+        count.set(count.get() + 1);
+        if count.get() == 1 {
+            cx.waker().wake_by_ref(); // for the next run
+            handle().pause(current());
+            cx.waker().wake_by_ref(); // remembered
+        }
+        std::task::Poll::<()>::Pending
+    }));
+    let id = script.id();
+    executor.spawn(async move { handle().resume(id) });
+    executor.run_phase(Phase::Update);
+    assert_eq!(polls.get(), 2);
+}
+
+#[test]
+fn resumed_in_the_run_in_which_its_wait_came_due_it_continues_in_that_run() {
+    async fn a_step() {
+        use futures::stream::FuturesUnordered;
+        let mut waits: FuturesUnordered<_> = [fixed_update()].into_iter().collect();
+        while waits.next().await.is_some() {}
+    }
+    let mut executor = in_quarters();
+    let paused = executor.start(a_step());
+    let id = paused.id();
+    executor.start(async move {
+        a_step().await;
+        assert!(handle().resume(id));
+    });
+    paused.pause();
+    executor.begin_frame(0.5);
+    assert!(executor.begin_fixed_step());
+    executor.run_phase(Phase::FixedUpdate);
+    assert!(paused.is_finished());
+}
