@@ -72,7 +72,7 @@ fn reports_say_when_what_and_what_comes_of_it() {
             Report::Runaway { frame, phase },
             [
                 "frame 7, Update",
-                "starting, spawning or joining",
+                "starting, spawning, stopping or joining",
                 "continue later",
             ],
         ),

@@ -1,4 +1,4 @@
-//! Bounds on starts: docs/contract.md#rule-9-start-spawn
+//! Bounds on starts: docs/contract.md#rule-9-bounds
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
