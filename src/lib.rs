@@ -103,8 +103,10 @@
 //! More is built on these waits:
 //!
 //! - time: [`timeout`], [`interval`], [`frames`] and [`animate`];
-//! - several futures at once: [`select!`], [`join!`], [`race`] and [`join_all`];
-//! - events and values that change: [`Signal`] and [`Watch`];
+//! - several futures at once: [`select!`], [`join!`], [`race`], [`join_all`] and
+//!   [`try_join_all`];
+//! - events and values that change: [`Signal`] and [`Watch`]; one answer: [`promise`];
+//! - a limited number of scripts at the same time: [`Permits`];
 //! - long jobs that are split over frames: [`Budget`].
 //!
 //! # Scripts within scripts
@@ -374,7 +376,9 @@ mod executor;
 mod inspect;
 mod lend;
 mod owner;
+mod permits;
 pub mod prelude;
+mod promise;
 #[cfg(test)]
 mod random;
 mod scene;
@@ -388,24 +392,26 @@ mod watch;
 pub use budget::{Budget, Checkpoint};
 #[doc(hidden)]
 pub use combine::expansion as __expansion;
-pub use combine::{JoinAll, Race, join_all, race};
+pub use combine::{JoinAll, Race, TryJoinAll, join_all, race, try_join_all};
 pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Outcome, join};
 pub use executor::{Builder, Executor, Handle, Remote};
 pub use inspect::{
     CoroutineInfo, Moment, Report, Snapshot, State, TimerClock, TraceEvent, Traced, Wait,
 };
 pub use lend::{
-    Defer, Lend, WithError, defer, try_with, try_with_as, try_with_ref, with, with_as, with_ref,
-    with_soon, with_soon_as,
+    Defer, DeferCall, Lend, WithError, defer, defer_call, try_with, try_with_as, try_with_ref,
+    with, with_as, with_ref, with_soon, with_soon_as,
 };
-pub use owner::{Owner, OwnerHandle, SendOwner};
+pub use owner::{Owner, OwnerGuard, OwnerHandle, SendOwner};
+pub use permits::{Acquire, Permit, Permits};
+pub use promise::{Canceled, Promise, Resolver, promise};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{
-    clock, current, current_name, delta_seconds, handle, owner, owner_on, realtime, remote, spawn,
-    spawn_in, start, start_in, stop, time,
+    Script, clock, current, current_name, delta_seconds, handle, owner, owner_on, realtime, remote,
+    spawn, spawn_in, start, start_in, stop, time,
 };
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
-pub use time::{Clock, Phase, Seconds, Time};
+pub use time::{Clock, ClockGuard, Phase, Seconds, Time};
 pub use wait::{
     Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, Tick, Timeout, WaitFrames,
     WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, animate, end_of_frame,

@@ -1,9 +1,11 @@
-//! The free functions of scripts: they find the executor that runs the caller.
+//! The free functions of scripts: they find the executor that runs the caller. And
+//! the type of a script whose function is not known.
 
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 
 use crate::core::scope::{self, Scope};
@@ -12,6 +14,51 @@ use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::{Handle, Remote};
 use crate::owner::{Owner, OwnerKey};
 use crate::time::{Clock, Phase, Time};
+
+/// A script of any function, in a box: for tables, fields and traits that hold
+/// different scripts.
+///
+/// Each `async fn` has a future of its own type. `Box::pin` makes a `Script` of it,
+/// which can be spawned, started and awaited like any future.
+///
+/// # Examples
+///
+/// A table of scripts, by name:
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// async fn wave() -> u32 {
+///     wait_seconds(0.5).await;
+///     10
+/// }
+///
+/// async fn boss(health: u32) -> u32 {
+///     wait_seconds(1).await;
+///     health
+/// }
+///
+/// const LEVELS: &[(&str, fn() -> Script<u32>)] = &[
+///     ("wave", || Box::pin(wave())),
+///     ("small boss", || Box::pin(boss(50))),
+///     ("large boss", || Box::pin(boss(100))),
+/// ];
+///
+/// fn level(name: &str) -> Script<u32> {
+///     let (_, script) = LEVELS.iter().find(|(of, _)| *of == name).expect("a known level");
+///     script()
+/// }
+///
+/// let mut executor = Executor::new();
+/// assert_eq!(executor.run_until(level("small boss"), 0.25), 50);
+/// ```
+///
+/// # Source
+///
+/// `LocalBoxFuture` of the `futures` crate; `IEnumerator`, Unity scripting reference.
+#[doc(alias = "LocalBoxFuture")]
+#[doc(alias = "IEnumerator")]
+pub type Script<T = ()> = Pin<Box<dyn Future<Output = T>>>;
 
 /// Calls `f` with the scope around the caller of `function`.
 #[track_caller]

@@ -1,5 +1,5 @@
-//! The waiters of a signal or a watch, in order, with the name of the source if it
-//! has one.
+//! The waiters of a signal, a watch or permits, in order, with the name of the source
+//! if it has one.
 //!
 //! Only [`Waiting::new`], [`Waiting::wake`] and the drop of a [`Waiting`] call user
 //! code, and they borrow nothing. The other functions return each value that has to be dropped. The
@@ -154,15 +154,22 @@ impl<D> Waiters<D> {
 
     /// Takes the first waiter out of the order, if it began to wait before `limit`.
     pub(crate) fn next(&mut self, limit: u64) -> Option<Waiting> {
+        self.next_with_data(limit).map(|(waiting, _)| waiting)
+    }
+
+    /// The same, and the waiter's data.
+    pub(crate) fn next_with_data(&mut self, limit: u64) -> Option<(Waiting, &mut D)> {
         while let Some(&place) = self.order.front() {
             if place.began >= limit {
                 return None;
             }
             self.order.pop_front();
-            if self.is_waiting(place) {
-                return self.all[place.waiter].waiting.take();
+            if !self.is_waiting(place) {
+                self.stale -= 1;
+                continue;
             }
-            self.stale -= 1;
+            let Waiter { waiting, data, .. } = &mut self.all[place.waiter];
+            return Some((waiting.take()?, data));
         }
         None
     }

@@ -8,6 +8,8 @@ mod join_all;
 mod pinned;
 mod race;
 mod select;
+mod try_join_all;
 
 pub use join_all::{JoinAll, join_all};
 pub use race::{Race, race};
+pub use try_join_all::{TryJoinAll, try_join_all};

@@ -50,7 +50,7 @@ use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIn
 use cell::Guarded;
 use key::WaitKey;
 use phases::PhaseState;
-use task::{Task, Tasks};
+use task::{Flags, Task, Tasks};
 use waker::Inbox;
 use waker::sync::Arc;
 
@@ -170,6 +170,12 @@ impl Core {
 
     pub(crate) fn is_alive(&self, key: TaskKey) -> bool {
         self.tasks.get(key).is_some_and(|task| task.is_alive())
+    }
+
+    /// Whether the coroutine is paused, itself or through an owner.
+    pub(crate) fn is_paused(&self, key: TaskKey) -> bool {
+        let task = self.tasks.get(key);
+        task.is_some_and(|task| task.is_alive() && task.has(Flags::PAUSED))
     }
 
     /// The task that the wait under `key` resumes. `None` if the wait is not

@@ -1,5 +1,5 @@
-//! Waits for signals and watches that have a name, noted for snapshots and
-//! traces.
+//! Waits for signals, watches and permits that have a name, noted for snapshots
+//! and traces.
 //!
 //! To the executor, such a wait is a wait for a call of the coroutine's waker.
 //! So a wait for a named source is noted here until it ends. A wait for a
@@ -19,7 +19,7 @@ use crate::time::Phase;
 use super::Core;
 use super::scope;
 
-/// A signal or a watch that has a name.
+/// A signal, a watch or permits that have a name.
 #[derive(Clone)]
 pub(crate) struct Source {
     kind: Kind,
@@ -30,6 +30,7 @@ pub(crate) struct Source {
 enum Kind {
     Signal,
     Watch,
+    Permits,
 }
 
 impl Source {
@@ -47,6 +48,13 @@ impl Source {
         }
     }
 
+    pub(crate) fn permits(name: Cow<'static, str>) -> Self {
+        Source {
+            kind: Kind::Permits,
+            name: name.into(),
+        }
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -57,6 +65,7 @@ impl Source {
         match self.kind {
             Kind::Signal => Wait::Signal { name, phase },
             Kind::Watch => Wait::Watch { name, phase },
+            Kind::Permits => Wait::Permit { name, phase },
         }
     }
 }

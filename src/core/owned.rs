@@ -16,7 +16,7 @@ impl Core {
     pub(super) fn adopt(&self, task: Task<'_>, owner: OwnerKey) {
         let mut owners = self.owners.borrow_mut();
         task.set_member(owners.add_member(owner, task.task_key()));
-        if owners.is_held(owner) {
+        if owners.is_paused(owner) {
             task.set(Flags::PAUSED);
         }
         if owners.clock(owner).is_some() {

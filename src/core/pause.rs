@@ -12,7 +12,7 @@ use std::mem::{replace, take};
 use std::rc::Rc;
 
 use crate::coroutine::TaskKey;
-use crate::owner::OwnerKey;
+use crate::owner::{OwnerKey, PauseChange};
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 use super::Core;
@@ -41,14 +41,14 @@ impl Core {
         true
     }
 
-    /// Pauses or resumes an owner, with all coroutines of it and of the owners
-    /// below it, in the order in which they were spawned. Returns `false` if that
-    /// changes nothing.
-    pub(crate) fn set_owner_paused(&self, owner: OwnerKey, paused: bool) -> bool {
+    /// Makes a change to the pause of an owner, with all coroutines of it and of the
+    /// owners below it, in the order in which they were spawned. Returns `false` if
+    /// that changes nothing.
+    pub(crate) fn change_owner_pause(&self, owner: OwnerKey, change: PauseChange) -> bool {
         let mut tasks = self.owned.take();
         let changed = {
             let mut owners = self.owners.borrow_mut();
-            owners.set_paused(owner, paused, &mut tasks)
+            owners.change_pause(owner, change, &mut tasks)
         };
         let alive = |key: &TaskKey| self.tasks.get(*key);
         let readings = self.readings(|add| {
@@ -69,9 +69,9 @@ impl Core {
     /// Pauses a task if its own flag or an owner above it says so, else resumes it.
     fn update_pause(&self, task: Task<'_>, readings: &Readings) {
         let owner = self.owner_of(task);
-        let held = owner.is_some_and(|owner| self.owners.borrow().is_held(owner));
+        let by_owner = owner.is_some_and(|owner| self.owners.borrow().is_paused(owner));
         let own = self.read_pause(task, |pause| pause.own);
-        let paused = held || own.unwrap_or(false);
+        let paused = by_owner || own.unwrap_or(false);
         if paused == task.has(Flags::PAUSED) {
             return;
         }

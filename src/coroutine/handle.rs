@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::task::{Flags, Task, TaskHandle};
+use crate::core::task::{Task, TaskHandle};
 use crate::core::{self, Bound, Core, Home, Place, Registration, scope};
 use crate::owner::OwnerKey;
 use crate::time::{Phase, PhaseIndex};
@@ -285,10 +285,7 @@ impl<T> Coroutine<T> {
     /// Whether the coroutine is paused, itself or through an owner.
     pub fn is_paused(&self) -> bool {
         match &self.state {
-            State::Stored(core, task) => {
-                let task = core.tasks.of(task.reference());
-                task.is_alive() && task.has(Flags::PAUSED)
-            }
+            State::Stored(core, task) => core.is_paused(task.key()),
             _ => false,
         }
     }

@@ -120,6 +120,24 @@ impl Handle {
         self.with_key(id, |core, key| core.set_paused(key, false))
     }
 
+    /// Whether the coroutine is paused, itself or through an owner, like
+    /// [`Coroutine::is_paused`]. Returns `false` if it has ended, belongs to another
+    /// executor, or the executor has been dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let executor = Executor::new();
+    /// let handle = executor.handle();
+    /// let id = executor.start(wait_seconds(1)).id();
+    /// handle.pause(id);
+    /// assert!(handle.is_paused(id));
+    /// ```
+    pub fn is_paused(&self, id: CoroutineId) -> bool {
+        self.with_key(id, Core::is_paused)
+    }
+
     /// Like [`Executor::owner`]. Returns `None` if the executor has been dropped.
     pub fn owner(&self) -> Option<Owner> {
         Some(Owner::new(&*self.core()?, None))

@@ -222,6 +222,49 @@ impl Executor {
         self.run_phase(Phase::EndOfFrame);
     }
 
+    /// Runs `frames` frames of `dt`, each like [`run_frame`](Self::run_frame): for
+    /// tests and tools.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let door = executor.start(wait_seconds(2));
+    /// executor.run_frames(8, 0.25);
+    /// assert!(door.is_finished());
+    /// ```
+    #[track_caller]
+    pub fn run_frames(&mut self, frames: u64, dt: impl Seconds) {
+        self.core.assert_idle("run_frames");
+        for _ in 0..frames {
+            self.run_frame(dt);
+        }
+    }
+
+    /// Runs one frame while `state` is lent. It is [`lend`](Self::lend) around
+    /// [`run_frame`](Self::run_frame), the line of most games.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// struct World {
+    ///     gold: u32,
+    /// }
+    ///
+    /// let mut world = World { gold: 0 };
+    /// let mut executor = Executor::new();
+    /// executor.spawn(async { with(|world: &mut World| world.gold += 10) });
+    /// executor.run_frame_with(&mut world, 0.25);
+    /// assert_eq!(world.gold, 10);
+    /// ```
+    #[track_caller]
+    pub fn run_frame_with<S: 'static>(&mut self, state: &mut S, dt: impl Seconds) {
+        self.core.assert_idle("run_frame_with");
+        self.lend(state, |executor| executor.run_frame(dt));
+    }
+
     /// Begins a frame: counts it, and advances the clocks by `dt`.
     ///
     /// The game clock advances by `dt`, cut to [`max_delta`](Builder::max_delta),
@@ -546,6 +589,14 @@ impl Executor {
     pub fn resume(&self, id: CoroutineId) -> bool {
         let key = self.core.key_of(id);
         key.is_some_and(|key| self.core.set_paused(key, false))
+    }
+
+    /// Whether the coroutine is paused, itself or through an owner, like
+    /// [`Coroutine::is_paused`]. Returns `false` if it has ended, or belongs to
+    /// another executor.
+    pub fn is_paused(&self, id: CoroutineId) -> bool {
+        let key = self.core.key_of(id);
+        key.is_some_and(|key| self.core.is_paused(key))
     }
 
     /// Makes an [`Owner`]: dropping it stops its coroutines.

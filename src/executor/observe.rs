@@ -31,8 +31,8 @@ impl Executor {
     /// Events in a run on the executor's own thread do not call it, because the
     /// host checks after the run.
     ///
-    /// It is called once, and not again until the host has called `has_ready` or
-    /// `next_deadline`, or has run a phase. It may be called although nothing new
+    /// It is called once, and not again until the host has called `has_ready`,
+    /// `next_deadline` or `idle_until`, or has run a phase. It may be called although nothing new
     /// is due: then the host checks, and sleeps again.
     ///
     /// It is called on the thread of the event, inside the call that causes it, and
@@ -203,6 +203,40 @@ impl Executor {
     /// ```
     pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) {
         self.core.trace(Box::new(hook));
+    }
+
+    /// Returns how long the host may sleep: zero if a coroutine wants the next frame,
+    /// otherwise the time until the earliest timer is due. `None` if nothing is due
+    /// before [`on_wake`](Self::on_wake) is called.
+    ///
+    /// It is [`has_ready`](Self::has_ready) and [`next_deadline`](Self::next_deadline)
+    /// in one call, with the rules of both. It counts from the last frame. A host that
+    /// has a frame rate waits at least for the length of a frame.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::new();
+    /// assert_eq!(executor.idle_until(), None);
+    /// executor.start(async {
+    ///     wait_seconds(2).await;
+    ///     next_frame().await;
+    /// });
+    /// assert_eq!(executor.idle_until(), Some(Duration::from_secs(2)));
+    /// executor.run_frames(8, 0.25);
+    /// assert_eq!(executor.idle_until(), Some(Duration::ZERO)); // it wants a frame
+    /// executor.run_frame(0.25);
+    /// assert_eq!(executor.idle_until(), None);
+    /// ```
+    pub fn idle_until(&self) -> Option<Duration> {
+        if self.has_ready() {
+            Some(Duration::ZERO)
+        } else {
+            self.next_deadline()
+        }
     }
 
     /// Returns how much time has to pass until the earliest timer is due. Zero if

@@ -141,7 +141,12 @@ impl CoroutineInfo {
 
     /// Whether it waits for a signal or a watch that has a name.
     pub(crate) fn waits_by_name(&self) -> bool {
-        let is_named = |wait: &Wait| matches!(wait, Wait::Signal { .. } | Wait::Watch { .. });
+        let is_named = |wait: &Wait| {
+            matches!(
+                wait,
+                Wait::Signal { .. } | Wait::Watch { .. } | Wait::Permit { .. }
+            )
+        };
         self.waits().any(is_named)
     }
 

@@ -75,6 +75,14 @@ pub enum Wait {
         /// The phase in which it resumes.
         phase: Phase,
     },
+    /// A permit of [`Permits`](crate::Permits) that have a
+    /// [name](crate::Permits::named).
+    Permit {
+        /// Their name.
+        name: Arc<str>,
+        /// The phase in which it resumes.
+        phase: Phase,
+    },
     /// A call of its waker: by a channel, a [`Signal`](crate::Signal) without a
     /// name, a socket. The executor does not know whether the waker still exists. A
     /// coroutine that has once given its waker away is always shown with this wait,
@@ -116,6 +124,7 @@ impl Wait {
             | Wait::Timer { phase, .. }
             | Wait::Signal { phase, .. }
             | Wait::Watch { phase, .. }
+            | Wait::Permit { phase, .. }
             | Wait::Wake { phase } => Some(phase),
             Wait::Join { .. } | Wait::Never => None,
         }
@@ -153,6 +162,7 @@ impl fmt::Display for Wait {
             Wait::Join { id } => write!(f, "the end of {id}")?,
             Wait::Signal { name, .. } => write!(f, "signal {name}")?,
             Wait::Watch { name, .. } => write!(f, "watch {name}")?,
+            Wait::Permit { name, .. } => write!(f, "a permit of {name}")?,
             Wait::Wake { .. } => f.write_str("a wake")?,
             Wait::Never => f.write_str("nothing (never resumes)")?,
         }

@@ -21,7 +21,8 @@ use super::soon::{Origin, call_soon};
 /// Bind the guard to a variable, as in `let _bars = defer(..)`. `let _ = defer(..)`
 /// drops it at once. Several guards of one block are dropped in reverse order.
 /// [`Defer::cancel`] drops the guard without the call. Outside of an executor, the
-/// drop of the guard drops `f`.
+/// drop of the guard drops `f`. A closure that needs no lent state is passed to
+/// [`defer_call`](crate::defer_call).
 ///
 /// # Panics
 ///

@@ -8,6 +8,7 @@
 
 mod borrow;
 mod defer;
+mod defer_call;
 mod error;
 mod note;
 mod own;
@@ -25,6 +26,7 @@ pub(crate) use note::Lending;
 
 pub use borrow::{try_with, try_with_as, try_with_ref, with, with_as, with_ref};
 pub use defer::{Defer, defer};
+pub use defer_call::{DeferCall, defer_call};
 pub use error::WithError;
 pub use soon::{with_soon, with_soon_as};
 

@@ -186,14 +186,18 @@ fn work_off_waiting<K: Lend>(core: &Core, note: LentRef<'_>) {
     }
 }
 
-/// Calls a closure, outside of any coroutine.
 fn call_now<K: Lend>(
     core: &Core,
     note: LentRef<'_>,
     f: impl FnOnce(&mut K::Of<'_>),
     origin: Origin,
 ) {
-    let called = scope::enter(core, |_| call::catch(|| note.borrow_mut::<K, ()>(f)));
+    call_alone(core, || note.borrow_mut::<K, ()>(f), origin);
+}
+
+/// Calls a closure, outside of any coroutine. Its panic is the host's.
+pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
+    let called = scope::enter(core, |_| call::catch(f));
     if let Err(payload) = called {
         let report = Report::WithSoonPanicked {
             state: origin.state,

@@ -11,7 +11,7 @@ use crate::core::{Core, Home, scope};
 use crate::coroutine::Coroutine;
 use crate::time::Phase;
 
-use super::{Owner, OwnerKey};
+use super::{Owner, OwnerGuard, OwnerKey, PauseChange};
 
 /// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
 /// the owner's coroutines, and keeps neither them nor the owner alive.
@@ -24,7 +24,7 @@ use super::{Owner, OwnerKey};
 /// - `spawn` and `start` drop the future and return the handle of a stopped
 ///   coroutine;
 /// - `pause` and `resume` return `false`;
-/// - `stop_all` does nothing.
+/// - `stop_all` does nothing, nor does the guard of `hold`.
 ///
 /// # Examples
 ///
@@ -132,8 +132,18 @@ impl OwnerHandle {
     }
 
     fn set_paused(&self, paused: bool) -> bool {
-        let set = self.with_core(|core| core.set_owner_paused(self.key, paused));
-        set.unwrap_or(false)
+        self.change_pause(PauseChange::Set(paused))
+    }
+
+    /// Returns `false` if the owner is gone, or the change changes nothing.
+    pub(super) fn change_pause(&self, change: PauseChange) -> bool {
+        let changed = self.with_core(|core| core.change_owner_pause(self.key, change));
+        changed.unwrap_or(false)
+    }
+
+    /// Like [`Owner::hold`].
+    pub fn hold(&self) -> OwnerGuard {
+        OwnerGuard::new(self.clone())
     }
 
     /// Whether the owner is alive: neither the owner, nor an owner above it, nor

@@ -2,6 +2,7 @@
 
 #![deny(unsafe_code)]
 
+mod guard;
 mod handle;
 #[allow(
     unsafe_code,
@@ -21,10 +22,11 @@ use crate::coroutine::Coroutine;
 use crate::time::ClockState;
 use crate::time::{Clock, Phase};
 
+pub use guard::OwnerGuard;
 pub use handle::OwnerHandle;
 pub use send::SendOwner;
 
-pub(crate) use table::{OwnerKey, Owners};
+pub(crate) use table::{OwnerKey, Owners, PauseChange};
 
 /// Owns coroutines: dropping the owner stops them.
 ///
@@ -259,7 +261,8 @@ impl Owner {
 
     /// Pauses the coroutines of this owner and of the owners below it: they do not
     /// resume, and their timers stand still. Returns `false` if the owner is
-    /// already paused; one [`resume`](Owner::resume) ends the pause.
+    /// already paused; one [`resume`](Owner::resume) ends the pause. Where several
+    /// may pause it, each takes a guard: [`hold`](Owner::hold).
     ///
     /// Everything that makes a coroutine due during the pause is remembered as one
     /// wake. The wake arrives when the owner is resumed: the coroutine is polled in
@@ -301,20 +304,51 @@ impl Owner {
 
     /// Ends a [`pause`](Owner::pause). Returns `false` if the owner itself was not
     /// paused. A coroutine stays paused if it is paused itself, or through another
-    /// owner.
+    /// owner, or while a guard [holds](Owner::hold) the owner.
     pub fn resume(&self) -> bool {
         self.set_paused(false)
     }
 
     fn set_paused(&self, paused: bool) -> bool {
-        let set = self.with_core(|core| core.set_owner_paused(self.key, paused));
+        let change = PauseChange::Set(paused);
+        let set = self.with_core(|core| core.change_owner_pause(self.key, change));
         set.unwrap_or(false)
     }
 
-    /// Whether this owner or an owner above it is paused.
+    /// Holds the owner until the guard is dropped: a [`pause`](Owner::pause) for one
+    /// of several.
+    ///
+    /// Several guards, and a `pause`, need not know of each other: the owner is
+    /// paused until the last guard is dropped and [`resume`](Owner::resume) has ended
+    /// the pause. The coroutines resume as after `resume`.
+    ///
+    /// # Examples
+    ///
+    /// An enemy that is frozen by two spells:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let enemy = executor.owner();
+    /// let attack = enemy.start(wait_seconds(0.5));
+    /// let ice = enemy.hold();
+    /// let web = enemy.hold();
+    /// drop(ice);
+    /// executor.run_frame(0.25);
+    /// assert!(enemy.is_paused());
+    /// drop(web);
+    /// executor.run_until(attack, 0.25);
+    /// assert_eq!(executor.time().frame, 3);
+    /// ```
+    pub fn hold(&self) -> OwnerGuard {
+        self.handle().hold()
+    }
+
+    /// Whether this owner or an owner above it is paused, or [held](Owner::hold) by
+    /// a guard.
     pub fn is_paused(&self) -> bool {
-        let held = self.with_core(|core| core.owners.borrow().is_held(self.key));
-        held.unwrap_or(false)
+        let paused = self.with_core(|core| core.owners.borrow().is_paused(self.key));
+        paused.unwrap_or(false)
     }
 
     /// Makes the owner inactive or active. Making it inactive stops the coroutines

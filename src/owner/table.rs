@@ -73,6 +73,11 @@ struct Node {
     /// The clock of its coroutines, unless that is the game clock.
     clock: Option<Rc<ClockState>>,
     name: Option<Cow<'static, str>>,
+    /// Whether a call of `pause` is in effect.
+    set_to_pause: bool,
+    /// How many guards hold it.
+    holds: usize,
+    /// It is paused itself if either of the two says so.
     paused: Inherited,
     inactive: Inherited,
     /// It or an owner above it was dropped: it refuses coroutines, and leaves the tree
@@ -98,6 +103,17 @@ struct Inherited {
     own: bool,
     /// The state of the owner itself, or of an owner above it.
     whole: bool,
+}
+
+/// A change to the pause of an owner.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PauseChange {
+    /// A call of `pause` or `resume`.
+    Set(bool),
+    /// A guard that holds the owner is made.
+    Hold,
+    /// Such a guard is dropped.
+    Release,
 }
 
 /// A coroutine in the list of its owner.
@@ -161,6 +177,8 @@ impl Owners {
             ending: 0,
             clock,
             name: None,
+            set_to_pause: false,
+            holds: 0,
             paused,
             inactive,
             gone,
@@ -239,7 +257,7 @@ impl Owners {
     }
 
     /// Whether the owner or an owner above it is paused.
-    pub(crate) fn is_held(&self, owner: OwnerKey) -> bool {
+    pub(crate) fn is_paused(&self, owner: OwnerKey) -> bool {
         self.node(owner).is_some_and(|node| node.paused.whole)
     }
 
@@ -373,20 +391,33 @@ impl Owners {
         leaf
     }
 
-    /// Pauses or resumes an owner. Collects the coroutines whose state changes, in
-    /// the order in which they were spawned. Returns `false` if the owner was
-    /// already in the state.
-    pub(crate) fn set_paused(
+    /// Makes a change to the pause of an owner. Collects the coroutines whose state
+    /// changes, in the order in which they were spawned. Returns `false` if the owner
+    /// was already as the change makes it.
+    pub(crate) fn change_pause(
         &mut self,
         owner: OwnerKey,
-        paused: bool,
+        change: PauseChange,
         tasks: &mut Vec<TaskKey>,
     ) -> bool {
         let Some(owner) = self.find(owner) else {
             return false;
         };
+        let node = &mut self.nodes[owner.get()];
+        let changed = match change {
+            PauseChange::Set(paused) => replace(&mut node.set_to_pause, paused) != paused,
+            PauseChange::Hold => {
+                node.holds += 1;
+                true
+            }
+            PauseChange::Release => {
+                node.holds -= 1;
+                true
+            }
+        };
+        let paused = node.set_to_pause || node.holds > 0;
         let mut members = Vec::new();
-        let changed = self.set_inherited(
+        self.set_inherited(
             owner,
             |node| &mut node.paused,
             paused,
@@ -404,23 +435,21 @@ impl Owners {
     }
 
     /// Sets a state of an owner, and calls `changed` with the owners whose state
-    /// changes, parents first. Returns `false` if the owner was already in the
-    /// state.
+    /// changes, parents first.
     fn set_inherited(
         &mut self,
         owner: OwnerIndex,
         state: fn(&mut Node) -> &mut Inherited,
         on: bool,
         mut changed: impl FnMut(&Self, OwnerIndex),
-    ) -> bool {
+    ) {
         let node = &mut self.nodes[owner.get()];
-        if state(node).own == on {
-            return false;
+        if replace(&mut state(node).own, on) == on {
+            return;
         }
-        state(node).own = on;
         let above = self.nodes.get_mut(self.nodes[owner.get()].parent.get());
         if above.is_some_and(|above| state(above).whole) {
-            return true;
+            return;
         }
         let mut at = Some(owner);
         while let Some(here) = at {
@@ -434,7 +463,6 @@ impl Owners {
             }
             at = self.next_in_order(here, owner, changes);
         }
-        true
     }
 
     /// The owner after `here` in a walk through the owners below `top`, parents
@@ -503,7 +531,7 @@ impl Owners {
 
 #[cfg(test)]
 mod tests {
-    use super::{OwnerKey, Owners, index_of};
+    use super::{OwnerKey, Owners, PauseChange, index_of};
     use crate::coroutine::TaskKey;
 
     fn key(index: u32) -> TaskKey {
@@ -552,7 +580,7 @@ mod tests {
         let (mut owners, [root, left, _, right, leaf]) = family();
         let mut changed = |owner, paused| {
             let mut tasks = Vec::new();
-            let new = owners.set_paused(owner, paused, &mut tasks);
+            let new = owners.change_pause(owner, PauseChange::Set(paused), &mut tasks);
             (new, indices(&tasks))
         };
         assert_eq!(changed(left, true), (true, vec![10, 100]));
@@ -562,19 +590,45 @@ mod tests {
         assert_eq!(changed(left, false), (true, vec![]));
         assert_eq!(changed(root, false), (true, vec![0, 10, 100, 1]));
         assert_eq!(changed(right, false), (true, vec![20]));
-        assert!(!owners.is_held(leaf) && !owners.is_held(right));
+        assert!(!owners.is_paused(leaf) && !owners.is_paused(right));
+    }
+
+    #[test]
+    fn an_owner_is_paused_until_the_last_guard_and_the_call_are_undone() {
+        use PauseChange::{Hold, Release, Set};
+
+        let (mut owners, [_, left, _, _, leaf]) = family();
+        let changes = [
+            (Hold, true, vec![10, 100]),
+            (Set(true), true, vec![]),
+            (Set(true), false, vec![]),
+            (Hold, true, vec![]),
+            (Release, true, vec![]),
+            (Set(false), true, vec![]),
+            (Set(false), false, vec![]),
+        ];
+        for (change, changes, members) in changes {
+            let mut tasks = Vec::new();
+            let changed = owners.change_pause(left, change, &mut tasks);
+            assert_eq!((changed, indices(&tasks)), (changes, members), "{change:?}");
+            assert!(owners.is_paused(leaf));
+        }
+        let mut tasks = Vec::new();
+        owners.change_pause(left, Release, &mut tasks);
+        assert_eq!(indices(&tasks), [10, 100]);
+        assert!(!owners.is_paused(leaf));
     }
 
     #[test]
     fn what_was_paused_below_stays_so() {
         let (mut owners, [root, left, _, _, leaf]) = family();
         let mut tasks = Vec::new();
-        owners.set_paused(leaf, true, &mut tasks);
-        owners.set_paused(root, true, &mut tasks);
+        owners.change_pause(leaf, PauseChange::Set(true), &mut tasks);
+        owners.change_pause(root, PauseChange::Set(true), &mut tasks);
         tasks.clear();
-        owners.set_paused(root, false, &mut tasks);
+        owners.change_pause(root, PauseChange::Set(false), &mut tasks);
         assert_eq!(indices(&tasks), [0, 20, 10, 1]);
-        assert!(owners.is_held(leaf) && !owners.is_held(left));
+        assert!(owners.is_paused(leaf) && !owners.is_paused(left));
     }
 
     #[test]
@@ -653,7 +707,7 @@ mod tests {
         owners.remove(first, &mut tasks);
         owners.tasks(first, &mut tasks);
         assert!(tasks.is_empty() && owners.is_empty(first));
-        assert!(owners.is_open(second) && !owners.is_held(second));
+        assert!(owners.is_open(second) && !owners.is_paused(second));
         let below = owners.insert(Some(first), None);
         assert!(!owners.is_alive(below));
     }

@@ -6,7 +6,7 @@ mod phase;
 mod reading;
 mod seconds;
 
-pub use clock::Clock;
+pub use clock::{Clock, ClockGuard};
 pub use phase::Phase;
 pub use reading::Time;
 pub use seconds::Seconds;

@@ -36,6 +36,7 @@ use std::fmt;
 /// Order of execution for event functions, Unity manual. Unity resumes
 /// `WaitForEndOfFrame` and `WaitForFixedUpdate` in phases of their own; early
 /// update, late update and custom phases follow `PlayerLoopTiming` of UniTask.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     /// Before the fixed steps of the frame.

@@ -28,6 +28,9 @@ pub use wait::{Changed, WaitWatch};
 /// received. A watch keeps its value: [`get`](Watch::get) reads it at any time, and
 /// [`wait_for`](Watch::wait_for) is ready at once if its condition already holds.
 ///
+/// The waits return a clone of the value. A value that cannot be cloned, or is large,
+/// goes into an [`Rc`].
+///
 /// The handle is cheap to clone, and all clones share the value. It stays on the
 /// thread on which it was made.
 ///
@@ -233,6 +236,11 @@ impl<T> Watch<T> {
     /// See [`Watch`]. If all clones of the watch are dropped before a change, the
     /// wait never ends, and can be stopped.
     ///
+    /// # Output
+    ///
+    /// A clone of the value when the coroutine resumes: the latest one, if it has
+    /// changed several times.
+    ///
     /// # Cancel safety
     ///
     /// Dropping the future cancels the wait. A new call waits for a change after
@@ -247,9 +255,12 @@ impl<T> Watch<T> {
     /// let hero = executor.start(timeout(1, door.changed()));
     /// executor.run_frame(0.25);
     /// door.set("open");
-    /// assert!(executor.run_until(hero, 0.25).unwrap().is_ok());
+    /// assert_eq!(executor.run_until(hero, 0.25).unwrap(), Ok("open"));
     /// ```
-    pub fn changed(&self) -> Changed<T> {
+    pub fn changed(&self) -> Changed<T>
+    where
+        T: Clone,
+    {
         Changed::new(Waiter::new(&self.shared))
     }
 
@@ -269,9 +280,7 @@ impl<T> Watch<T> {
     ///
     /// # Output
     ///
-    /// `()`, like the other simple waits, so that values need not be `Clone`. Right
-    /// after the wait, [`get`](Watch::get) returns the value for which the
-    /// condition held.
+    /// A clone of the value for which the condition held.
     ///
     /// # Cancel safety
     ///
@@ -293,8 +302,9 @@ impl<T> Watch<T> {
     /// }
     ///
     /// async fn hero(door: Watch<Door>) -> u64 {
-    ///     door.wait_for(|door| *door == Door::Open).await;
-    ///     door.wait_for(|door| *door == Door::Open).await; // already open: no wait
+    ///     door.wait_for(|door| *door != Door::Shut).await;
+    ///     // Already open: no wait.
+    ///     assert!(door.wait_for(|door| *door != Door::Shut).await == Door::Open);
     ///     time().frame
     /// }
     ///
@@ -305,7 +315,10 @@ impl<T> Watch<T> {
     /// door.set(Door::Open);
     /// assert_eq!(executor.run_until(hero, 0.25).unwrap(), 2);
     /// ```
-    pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P> {
+    pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P>
+    where
+        T: Clone,
+    {
         WaitWatch::new(Waiter::new(&self.shared), condition)
     }
 

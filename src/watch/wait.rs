@@ -44,10 +44,10 @@ impl<T, P> WaitWatch<T, P> {
     }
 }
 
-impl<T> Future for Changed<T> {
-    type Output = ();
+impl<T: Clone> Future for Changed<T> {
+    type Output = T;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let Some(waiter) = &self.waiter else {
             polled_again("Watch::changed()");
         };
@@ -58,23 +58,28 @@ impl<T> Future for Changed<T> {
         if !waiter.has_news() {
             return Poll::Pending;
         }
+        let value = waiter.shared.with(T::clone);
         self.waiter = None;
-        Poll::Ready(())
+        Poll::Ready(value)
     }
 }
 
-impl<T, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
-    type Output = ();
+impl<T: Clone, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
+    type Output = T;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
         let Some(waiter) = &mut this.waiter else {
             polled_again("Watch::wait_for()");
         };
         waiter.see();
-        if waiter.shared.with(&mut this.condition) {
+        let condition = &mut this.condition;
+        let value = waiter
+            .shared
+            .with(|value| condition(value).then(|| value.clone()));
+        if let Some(value) = value {
             this.waiter = None;
-            return Poll::Ready(());
+            return Poll::Ready(value);
         }
         waiter.wait(cx);
         if waiter.has_news() {
@@ -90,13 +95,13 @@ impl<T, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
 impl<T> Unpin for Changed<T> {}
 impl<T, P> Unpin for WaitWatch<T, P> {}
 
-impl<T> FusedFuture for Changed<T> {
+impl<T: Clone> FusedFuture for Changed<T> {
     fn is_terminated(&self) -> bool {
         self.waiter.is_none()
     }
 }
 
-impl<T, P: FnMut(&T) -> bool> FusedFuture for WaitWatch<T, P> {
+impl<T: Clone, P: FnMut(&T) -> bool> FusedFuture for WaitWatch<T, P> {
     fn is_terminated(&self) -> bool {
         self.waiter.is_none()
     }

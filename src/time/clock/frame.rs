@@ -10,6 +10,7 @@ use crate::time::Nanos;
 use crate::time::{Phase, Time};
 
 use super::gear::Gear;
+use super::speed::Speed;
 use super::{Pace, Reading};
 
 /// Frame count, game clock, fixed clock and realtime.
@@ -20,6 +21,7 @@ pub(crate) struct FrameClock {
     frame: Cell<u64>,
     /// The sum of the dt that count for the game clock, before scaling.
     source_ns: Cell<u64>,
+    speed: Speed,
     gear: Gear,
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
@@ -98,6 +100,7 @@ impl FrameClock {
         FrameClock {
             frame: Cell::new(0),
             source_ns: Cell::new(0),
+            speed: Speed::new(),
             gear: Gear::new(0),
             game_ns: Cell::new(0),
             real_ns: Cell::new(0),
@@ -162,7 +165,7 @@ impl FrameClock {
             .set(self.source_ns.get().saturating_add(counted_ns));
         let game_ns = self.gear.reading_at(self.source_ns.get());
         self.delta_ns.set(game_ns - self.game_ns.replace(game_ns));
-        self.scale.set(self.gear.factor());
+        self.scale.set(self.speed.factor());
     }
 
     /// Advances the fixed clock by one step, if the game clock has reached the
@@ -171,7 +174,7 @@ impl FrameClock {
         let left = self.steps_left.get();
         let next = self.fixed_ns.get().checked_add(self.fixed_delta_ns);
         let next = next.filter(|&next| next <= self.game_ns.get() && left > 0);
-        let begins = next.is_some() && !self.gear.is_paused();
+        let begins = next.is_some() && !self.speed.is_paused();
         if begins {
             self.steps_left.set(left - 1);
             self.begin_step(self.fixed_delta_ns);
@@ -191,7 +194,7 @@ impl FrameClock {
     fn begin_step(&self, step_ns: u64) {
         self.move_fixed_to(self.fixed_ns.get().saturating_add(step_ns));
         self.step_ns.set(step_ns);
-        self.step_scale.set(self.gear.factor());
+        self.step_scale.set(self.speed.factor());
         self.in_fixed_step.set(true);
     }
 
@@ -298,6 +301,11 @@ impl FrameClock {
         }
     }
 
+    /// How fast the game clock is asked to run.
+    pub(super) fn speed(&self) -> &Speed {
+        &self.speed
+    }
+
     /// The gear from the dt to the game clock.
     pub(super) fn gear(&self) -> &Gear {
         &self.gear
@@ -364,7 +372,7 @@ impl FrameClock {
     /// steps are as long as the latest. `None` if the game clock stands still: while
     /// it is paused, not even the steps that are due begin.
     pub(crate) fn dt_until_step_at(&self, deadline_ns: u64) -> Option<u64> {
-        if self.gear.is_paused() {
+        if self.speed.is_paused() {
             return None;
         }
         let ahead_ns = deadline_ns.saturating_sub(self.fixed_ns.get());
@@ -494,7 +502,7 @@ mod tests {
     fn a_frame_has_no_more_steps_than_the_longest_dt_at_scale_one() {
         for (max_delta, most) in [(20, 1), (21, 2), (60, 3), (5, 1)] {
             let clock = FrameClock::new(20, max_delta);
-            clock.gear().set_scale(1e9, 0);
+            clock.gear().shift(1e9, 0);
             for _ in 0..2 {
                 clock.begin_frame(ns(5));
                 let steps = std::iter::repeat_with(|| clock.begin_fixed_step());

@@ -17,8 +17,6 @@ pub(super) struct Gear {
     source_anchor_ns: Cell<u64>,
     anchor_ns: Cell<u64>,
     rate: Cell<Rate>,
-    scale: Cell<f64>,
-    paused: Cell<bool>,
 }
 
 impl Gear {
@@ -28,25 +26,6 @@ impl Gear {
             source_anchor_ns: Cell::new(source_ns),
             anchor_ns: Cell::new(0),
             rate: Cell::new(Rate::ONE),
-            scale: Cell::new(1.0),
-            paused: Cell::new(false),
-        }
-    }
-
-    pub(super) fn scale(&self) -> f64 {
-        self.scale.get()
-    }
-
-    pub(super) fn is_paused(&self) -> bool {
-        self.paused.get()
-    }
-
-    /// How fast the clock runs from the next frame or step on: 0 while paused.
-    pub(super) fn factor(&self) -> f64 {
-        if self.paused.get() {
-            0.0
-        } else {
-            self.scale.get()
         }
     }
 
@@ -79,19 +58,9 @@ impl Gear {
         self.source_anchor_ns.get().checked_add(passed_ns)
     }
 
-    pub(super) fn set_scale(&self, scale: f64, source_ns: u64) {
-        self.scale.set(scale);
-        self.shift(source_ns);
-    }
-
-    pub(super) fn set_paused(&self, paused: bool, source_ns: u64) {
-        self.paused.set(paused);
-        self.shift(source_ns);
-    }
-
-    /// Changes to another rate, from the present reading of the source on.
-    fn shift(&self, source_ns: u64) {
-        let rate = Rate::new(self.factor());
+    /// Changes to the rate of `factor`, from the present reading of the source on.
+    pub(super) fn shift(&self, factor: f64, source_ns: u64) {
+        let rate = Rate::new(factor);
         if rate != self.rate.get() {
             self.anchor_ns.set(self.reading_at(source_ns));
             self.source_anchor_ns.set(source_ns);

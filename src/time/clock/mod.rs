@@ -14,8 +14,10 @@
 
 mod frame;
 mod gear;
+mod guard;
 mod index;
 mod rate;
+mod speed;
 mod state;
 
 use std::fmt;
@@ -23,8 +25,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 pub(crate) use frame::{FrameClock, Step};
-use gear::Gear;
+pub use guard::ClockGuard;
 pub(crate) use index::ClockIndex;
+use speed::Speed;
 pub(crate) use state::{AwaitedClock, ClockState};
 use state::{Pace, Reading};
 
@@ -62,9 +65,21 @@ use state::{Pace, Reading};
 /// # Handles
 ///
 /// A `Clock` is a handle that is cheap to clone; all clones are the same clock.
-/// A clock lives as long as a handle or a wait holds it. Clocks without recent
-/// waits cost nothing, in any number. After its executor is dropped, a clock
+/// A clock lives as long as a handle, a guard or a wait keeps it. Clocks without
+/// recent waits cost nothing, in any number. After its executor is dropped, a clock
 /// keeps its last reading.
+///
+/// # Several scripts change one clock
+///
+/// [`set_scale`](Clock::set_scale), [`pause`](Clock::pause) and
+/// [`resume`](Clock::resume) set what the clock has once, so the last call wins:
+/// they are for the options menu. A script takes a guard: [`scaled`](Clock::scaled)
+/// or [`hold`](Clock::hold). What all guards ask for adds up, and dropping one
+/// undoes exactly its part:
+///
+/// - The clock stands still while at least one guard holds it, or while it is
+///   paused.
+/// - Otherwise its scale is the one that was set, times the factors of all guards.
 ///
 /// # Precision
 ///
@@ -190,16 +205,60 @@ impl Clock {
         if !scale.is_finite() || scale < 0.0 {
             bad_scale(scale);
         }
-        if self.0.gear().is_none() {
-            not_on_realtime("set_scale");
-        }
         let scale = scale + 0.0; // no minus zero
-        self.0.shift(|gear, at_ns| gear.set_scale(scale, at_ns));
+        self.change("set_scale", |speed| speed.set_scale(scale));
     }
 
-    /// The scale that was set last, relative to the parent, whether paused or not.
+    /// Scales the clock by `factor` until the guard is dropped: its speed is what it
+    /// would be without the guard, times `factor`.
+    ///
+    /// Several guards multiply: two of 0.5 make a quarter of the speed. They multiply
+    /// with the scale that [`set_scale`](Clock::set_scale) sets, too. When the last
+    /// guard is dropped, in any order, the clock has exactly the scale that was set.
+    /// [`scale`](Clock::scale) does not show guards;
+    /// [`effective_scale`](Clock::effective_scale) does.
+    ///
+    /// # Panics
+    ///
+    /// If the factor is negative, infinite or NaN, or if the clock is
+    /// [realtime](crate::Executor::realtime). The clock does not change then.
+    ///
+    /// # Examples
+    ///
+    /// A hit slows the game down for half a second of realtime, also if the script is
+    /// stopped before:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// async fn impact() {
+    ///     let _slow = clock().scaled(0.5);
+    ///     wait_seconds_realtime(0.5).await;
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// executor.start(impact());
+    /// executor.start(impact()); // at the same time: a quarter
+    /// executor.run_frame(0.25);
+    /// assert_eq!(executor.clock().effective_scale(), 0.25);
+    /// executor.run_frame(0.25);
+    /// executor.run_frame(0.25);
+    /// assert_eq!(executor.clock().effective_scale(), 1.0);
+    /// ```
+    #[track_caller]
+    pub fn scaled(&self, factor: impl Into<f64>) -> ClockGuard {
+        let factor = factor.into();
+        if !factor.is_finite() || factor < 0.0 {
+            bad_scale(factor);
+        }
+        let factor = factor + 0.0; // no minus zero
+        let index = self.change("scaled", |speed| speed.add_factor(factor));
+        ClockGuard::scaled(self, factor, index)
+    }
+
+    /// The scale that was set last, relative to the parent: without the factors of
+    /// guards, and whether the clock stands still or not.
     pub fn scale(&self) -> f64 {
-        self.0.gear().map_or(1.0, Gear::scale)
+        self.0.speed().map_or(1.0, Speed::scale)
     }
 
     /// How fast the clock runs in this frame, or in the fixed step under way: its
@@ -214,7 +273,8 @@ impl Clock {
     /// Pauses the clock from the next frame on, and in [fixed
     /// steps](Clock#in-fixed-steps) from the next step on. The clocks that follow it
     /// stand still with it. Its scale is kept. Returns `false` if it was paused
-    /// already. Pauses do not nest: one [`resume`](Clock::resume) ends the pause.
+    /// already. Pauses do not nest: one [`resume`](Clock::resume) ends the pause. A
+    /// script that must not end the pause of another one uses [`hold`](Clock::hold).
     ///
     /// While the game clock is paused, no fixed step begins, unless the host
     /// [begins it itself](crate::Executor::begin_fixed_step_of). The steps that the
@@ -227,30 +287,79 @@ impl Clock {
     /// [`child`](Clock::child) of it instead.
     #[track_caller]
     pub fn pause(&self) -> bool {
-        if self.0.gear().is_none() {
+        let Some(speed) = self.0.speed() else {
             not_on_realtime("pause");
-        }
-        self.set_paused(true)
+        };
+        self.set_paused(speed, true)
     }
 
     /// Resumes the clock from the next frame on, and in [fixed
     /// steps](Clock#in-fixed-steps) from the next step on. It does not run while a
-    /// parent is paused. Returns `false` if it was not paused.
+    /// parent is paused, or while a guard [holds](Clock::hold) it. Returns `false` if
+    /// it was not paused.
     pub fn resume(&self) -> bool {
-        self.set_paused(false)
+        let speed = self.0.speed();
+        speed.is_some_and(|speed| self.set_paused(speed, false))
     }
 
-    fn set_paused(&self, paused: bool) -> bool {
-        let changed = self.is_paused() != paused;
+    fn set_paused(&self, speed: &Speed, paused: bool) -> bool {
+        let changed = speed.is_set_to_pause() != paused;
         if changed {
-            self.0.shift(|gear, at_ns| gear.set_paused(paused, at_ns));
+            self.0.shift(speed, |speed| speed.set_paused(paused));
         }
         changed
     }
 
-    /// Whether the clock itself is paused, regardless of its parents.
+    /// Holds the clock until the guard is dropped: it stands still, and with it the
+    /// clocks that follow it.
+    ///
+    /// A pause for one of several: a menu and a dialogue that both hold the game
+    /// clock need not know of each other. The clock runs again when the last guard is
+    /// dropped, unless it is [paused](Clock::pause). [`resume`](Clock::resume) does
+    /// not end a hold.
+    ///
+    /// Like a [`pause`](Clock::pause), it shows in the next frame and in the next fixed
+    /// step.
+    ///
+    /// # Panics
+    ///
+    /// If the clock is [realtime](crate::Executor::realtime). Hold a
+    /// [`child`](Clock::child) of it instead.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let clock = executor.clock();
+    /// let menu = clock.hold();
+    /// let dialogue = clock.hold();
+    /// drop(menu);
+    /// executor.run_frame(0.25);
+    /// assert!(clock.now().is_zero());
+    /// drop(dialogue);
+    /// executor.run_frame(0.25);
+    /// assert_eq!(clock.now().as_millis(), 250);
+    /// ```
+    #[track_caller]
+    pub fn hold(&self) -> ClockGuard {
+        self.change("hold", Speed::hold);
+        ClockGuard::hold(self)
+    }
+
+    /// Whether the clock itself is paused, or [held](Clock::hold) by a guard,
+    /// regardless of its parents.
     pub fn is_paused(&self) -> bool {
-        self.0.gear().is_some_and(Gear::is_paused)
+        self.0.speed().is_some_and(Speed::is_paused)
+    }
+
+    /// Makes the change of `call`, which realtime refuses.
+    #[track_caller]
+    fn change<R>(&self, call: &str, change: impl FnOnce(&Speed) -> R) -> R {
+        match self.0.speed() {
+            Some(speed) => self.0.shift(speed, change),
+            None => not_on_realtime(call),
+        }
     }
 
     /// The reading of the clock: of this frame, or, inside a fixed step, of
@@ -304,7 +413,7 @@ fn bad_scale(scale: f64) -> ! {
 #[track_caller]
 fn not_on_realtime(call: &str) -> ! {
     panic!(
-        "`{call}` was called on the realtime clock, which cannot be slowed down or paused: \
+        "`{call}` was called on the realtime clock, which cannot be scaled, paused or held: \
          call it on the game clock, or on a child of realtime"
     )
 }

@@ -12,6 +12,7 @@ use crate::time::{ClockIndex, ClockRef};
 use super::frame::{FrameClock, View};
 use super::gear::Gear;
 use super::rate::Rate;
+use super::speed::{Speed, multiply};
 
 /// The game clock, realtime, or a clock that follows one of them.
 ///
@@ -40,6 +41,7 @@ enum Role {
 struct Child {
     parent: Rc<ClockState>,
     is_below_realtime: bool,
+    speed: Speed,
     in_frames: Course,
     /// Not used below realtime.
     in_steps: Course,
@@ -97,6 +99,7 @@ impl ClockState {
         let child = Child {
             parent: parent.clone(),
             is_below_realtime: parent.is_below_realtime(),
+            speed: Speed::new(),
             in_frames: Course::new(parent, Pace::Frames),
             in_steps: Course::new(parent, Pace::Steps),
             below: Cell::new(None),
@@ -297,35 +300,39 @@ impl ClockState {
         Some(ns)
     }
 
-    /// The gear from the clock's parent. `None` for realtime, which cannot be
-    /// changed.
-    pub(super) fn gear(&self) -> Option<&Gear> {
+    /// How fast the clock is asked to run relative to its parent. `None` for
+    /// realtime, of which nothing can be asked.
+    pub(super) fn speed(&self) -> Option<&Speed> {
         match &self.role {
-            Role::Game => Some(self.frames.gear()),
+            Role::Game => Some(self.frames.speed()),
             Role::Realtime => None,
-            Role::Child(child) => Some(&child.in_frames.gear),
+            Role::Child(child) => Some(&child.speed),
         }
     }
 
-    /// Changes the gears of the clock. If the clock then runs faster, notes that.
-    pub(super) fn shift(self: &Rc<Self>, change: impl Fn(&Gear, u64)) {
-        let factor = || self.gear().map_or(1.0, Gear::factor);
-        let before = factor();
+    /// Changes the clock's speed, which must be `speed`, and its gears with it. If
+    /// the clock then runs faster, notes that.
+    pub(super) fn shift<R>(self: &Rc<Self>, speed: &Speed, change: impl FnOnce(&Speed) -> R) -> R {
+        // Computes the present readings while the speed is unchanged.
+        self.reading(Pace::Frames);
+        self.reading(Pace::Steps);
+        let before = speed.factor();
+        let changed = change(speed);
+        let factor = speed.factor();
         match &self.role {
-            Role::Game => change(self.frames.gear(), self.frames.source_ns()),
+            Role::Game => self.frames.gear().shift(factor, self.frames.source_ns()),
             Role::Realtime => {}
             Role::Child(child) => {
                 for pace in [Pace::Frames, Pace::Steps] {
-                    // Computes the present reading while the gear is unchanged.
-                    self.reading(pace);
                     let source_ns = child.parent.reading(pace).now_ns;
-                    change(&child.course(pace).gear, source_ns);
+                    child.course(pace).gear.shift(factor, source_ns);
                 }
             }
         }
-        if factor() > before {
+        if factor > before {
             self.frames.tell_quicker();
         }
+        changed
     }
 }
 
@@ -363,7 +370,7 @@ impl Child {
         reading.set(Reading {
             now_ns,
             delta_ns: now_ns - before_ns,
-            scale: multiply(source.scale, gear.factor()),
+            scale: multiply(source.scale, self.speed.factor()),
         });
     }
 }
@@ -382,11 +389,6 @@ impl Course {
             }),
         }
     }
-}
-
-/// The product of two scales, which stays finite.
-fn multiply(a: f64, b: f64) -> f64 {
-    (a * b).min(f64::MAX)
 }
 
 impl Drop for ClockState {

@@ -1,0 +1,95 @@
+//! A guard that calls a closure when it is dropped.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::panic::Location;
+
+use crate::core::scope;
+
+use super::soon::{Origin, call_alone};
+
+/// Calls `f` when the returned guard is dropped: at the end of the script, however
+/// that comes, or of the block.
+///
+/// It is [`defer`](crate::defer) for a closure that needs no lent state. `f` is
+/// called at once, in the destructor of the guard, and may borrow local variables.
+///
+/// Like the closure of `defer`, `f` runs outside of coroutines, in whichever script it
+/// is called: what it starts has no owner. Outside of an executor, `f` is called, too.
+///
+/// Bind the guard to a variable, as in `let _light = defer_call(..)`.
+/// `let _ = defer_call(..)` calls `f` at once. Several guards of one block are dropped
+/// in reverse order. [`DeferCall::cancel`] drops the guard without the call.
+///
+/// # Panics
+///
+/// Inside an executor, a panic of `f` is a
+/// [`Report`](crate::Report::WithSoonPanicked), or is let [through to the
+/// host](crate::Builder::propagate_panics). Outside, it unwinds from the drop of the
+/// guard.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// async fn fuse(lit: Watch<bool>) {
+///     lit.set(true);
+///     let _out = defer_call(|| lit.set(false));
+///     wait_seconds(60).await;
+/// }
+///
+/// let executor = Executor::new();
+/// let lit = Watch::new(false);
+/// let fuse = executor.start(fuse(lit.clone()));
+/// assert!(lit.get());
+/// fuse.stop();
+/// assert!(!lit.get());
+/// ```
+///
+/// # Source
+///
+/// `defer` of Go and Swift.
+#[doc(alias = "finally")]
+#[track_caller]
+pub fn defer_call<F: FnOnce()>(f: F) -> DeferCall<F> {
+    DeferCall {
+        f: Some(f),
+        place: Location::caller(),
+    }
+}
+
+/// The guard that [`defer_call`] returns. It calls its closure when it is dropped.
+#[must_use = "the closure is called when the guard is dropped: bind it, as in `let _guard = defer_call(..)`"]
+pub struct DeferCall<F: FnOnce()> {
+    f: Option<F>,
+    place: &'static Location<'static>,
+}
+
+impl<F: FnOnce()> DeferCall<F> {
+    /// Drops the guard, and its closure without a call.
+    pub fn cancel(mut self) {
+        self.f = None;
+    }
+}
+
+impl<F: FnOnce()> Drop for DeferCall<F> {
+    fn drop(&mut self) {
+        let Some(f) = self.f.take() else {
+            return;
+        };
+        match scope::with(|scope| scope.map(|scope| scope.core().rc())) {
+            Some(core) => call_alone(&core, f, Origin::new("()", self.place)),
+            None => f(),
+        }
+    }
+}
+
+impl<F: FnOnce()> fmt::Debug for DeferCall<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeferCall")
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}

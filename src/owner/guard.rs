@@ -1,0 +1,40 @@
+//! A guard that holds an owner.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+use super::{OwnerHandle, PauseChange};
+
+/// The guard that [`Owner::hold`](super::Owner::hold) returns. Dropping it ends its
+/// hold, and no other.
+///
+/// It does not keep the owner alive. After the owner, an owner above it or the
+/// executor has been dropped, the guard has no effect.
+///
+/// [`std::mem::forget`] on a guard leaves the owner held.
+#[must_use = "dropping the guard ends the hold: bind it, as in `let _frozen = enemy.hold()`"]
+pub struct OwnerGuard {
+    owner: OwnerHandle,
+}
+
+impl OwnerGuard {
+    pub(super) fn new(owner: OwnerHandle) -> Self {
+        owner.change_pause(PauseChange::Hold);
+        OwnerGuard { owner }
+    }
+}
+
+impl Drop for OwnerGuard {
+    fn drop(&mut self) {
+        self.owner.change_pause(PauseChange::Release);
+    }
+}
+
+impl fmt::Debug for OwnerGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnerGuard")
+            .field("owner_alive", &self.owner.is_alive())
+            .finish()
+    }
+}

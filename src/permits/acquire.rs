@@ -1,0 +1,91 @@
+//! The wait for a permit.
+
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::wait::polled_again;
+
+use super::{Permit, Shared};
+
+/// The future of [`Permits::acquire`](super::Permits::acquire).
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Acquire {
+    shared: Rc<Shared>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    New,
+    /// It has this waiter.
+    Waiting(usize),
+    Done,
+}
+
+impl Acquire {
+    pub(super) fn new(shared: Rc<Shared>) -> Self {
+        Acquire {
+            shared,
+            stage: Stage::New,
+        }
+    }
+
+    /// The waiter. `None` if a permit was available: it has been taken.
+    fn waiter(&mut self) -> Option<usize> {
+        match self.stage {
+            Stage::Done => polled_again("Permits::acquire()"),
+            Stage::Waiting(waiter) => Some(waiter),
+            Stage::New if self.shared.take_free() => None,
+            Stage::New => {
+                let waiter = self.shared.add_waiter();
+                self.stage = Stage::Waiting(waiter);
+                Some(waiter)
+            }
+        }
+    }
+}
+
+impl Future for Acquire {
+    type Output = Permit;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit> {
+        if let Some(waiter) = self.waiter() {
+            if !self.shared.is_granted(waiter) {
+                self.shared.wait(waiter, cx);
+            }
+            if !self.shared.take_granted(waiter) {
+                return Poll::Pending;
+            }
+        }
+        self.stage = Stage::Done;
+        Poll::Ready(self.shared.permit())
+    }
+}
+
+impl FusedFuture for Acquire {
+    fn is_terminated(&self) -> bool {
+        self.stage == Stage::Done
+    }
+}
+
+impl Drop for Acquire {
+    fn drop(&mut self) {
+        if let Stage::Waiting(waiter) = mem::replace(&mut self.stage, Stage::Done) {
+            self.shared.remove_waiter(waiter);
+        }
+    }
+}
+
+impl fmt::Debug for Acquire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acquire")
+            .field("done", &self.is_terminated())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,106 @@
+//! How fast a clock is asked to run.
+
+#![forbid(unsafe_code)]
+
+use std::cell::{Cell, RefCell};
+
+use slab::Slab;
+
+/// What is asked of a clock: by calls, of which the last one counts, and by guards,
+/// which add up.
+#[derive(Debug)]
+pub(super) struct Speed {
+    /// What all fields below ask for together.
+    factor: Cell<f64>,
+    scale: Cell<f64>,
+    is_set_to_pause: Cell<bool>,
+    /// How many guards hold the clock.
+    holds: Cell<usize>,
+    /// The factors of the guards that scale the clock. After each change they are
+    /// multiplied anew: a product of floats divided by one of them is not exactly
+    /// the product of the others.
+    factors: RefCell<Slab<f64>>,
+}
+
+impl Speed {
+    /// The speed of the clock's source.
+    pub(super) fn new() -> Self {
+        Speed {
+            factor: Cell::new(1.0),
+            scale: Cell::new(1.0),
+            is_set_to_pause: Cell::new(false),
+            holds: Cell::new(0),
+            factors: RefCell::default(),
+        }
+    }
+
+    /// How fast the clock runs from the next frame or step on: 0 while it is paused.
+    pub(super) fn factor(&self) -> f64 {
+        self.factor.get()
+    }
+
+    /// The scale that was set.
+    pub(super) fn scale(&self) -> f64 {
+        self.scale.get()
+    }
+
+    /// Whether a call has paused the clock.
+    pub(super) fn is_set_to_pause(&self) -> bool {
+        self.is_set_to_pause.get()
+    }
+
+    /// Whether a call has paused the clock, or a guard holds it.
+    pub(super) fn is_paused(&self) -> bool {
+        self.is_set_to_pause.get() || self.holds.get() > 0
+    }
+
+    pub(super) fn set_scale(&self, scale: f64) {
+        self.scale.set(scale);
+        self.update();
+    }
+
+    pub(super) fn set_paused(&self, paused: bool) {
+        self.is_set_to_pause.set(paused);
+        self.update();
+    }
+
+    /// Notes a guard that holds the clock.
+    pub(super) fn hold(&self) {
+        self.holds.set(self.holds.get() + 1);
+        self.update();
+    }
+
+    /// Undoes one [`hold`](Self::hold).
+    pub(super) fn release(&self) {
+        self.holds.set(self.holds.get() - 1);
+        self.update();
+    }
+
+    /// Notes the factor of a guard. Returns the index to remove it by.
+    pub(super) fn add_factor(&self, factor: f64) -> usize {
+        let index = self.factors.borrow_mut().insert(factor);
+        self.update();
+        index
+    }
+
+    pub(super) fn remove_factor(&self, index: usize) {
+        self.factors.borrow_mut().remove(index);
+        self.update();
+    }
+
+    fn update(&self) {
+        let factor = if self.is_paused() {
+            0.0
+        } else {
+            let factors = self.factors.borrow();
+            let factors = factors.iter().map(|(_, &factor)| factor);
+            factors.fold(self.scale.get(), multiply)
+        };
+        self.factor.set(factor);
+    }
+}
+
+/// The product of two scales, which stays finite.
+pub(super) fn multiply(a: f64, b: f64) -> f64 {
+    (a * b).min(f64::MAX)
+}
