@@ -42,7 +42,7 @@ async fn referee(health: Watch<i32>, alarm: Signal<()>) {
     let mut death = health.wait_for(|&health| health <= 0);
     loop {
         select! {
-            () = &mut death => return say("the hero is dead"),
+            _ = &mut death => return say("the hero is dead"),
             Some(()) = alarms.next() => say("there is an alarm"),
         }
     }

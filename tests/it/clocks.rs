@@ -53,6 +53,8 @@ mod deadlines;
 
 mod lifetime;
 
+mod guards;
+
 /// What happens to a clock and its child in one frame.
 #[derive(Clone, Debug)]
 struct Frame {

@@ -26,12 +26,14 @@ type Game = Rc<RefCell<Executor>>;
 /// A call that steps an executor, and its line.
 type Step = (u32, fn(&mut Executor));
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 8] = [
     (line!(), |executor| executor.begin_frame(0.25)),
     (line!(), |executor| _ = executor.begin_fixed_step()),
     (line!(), |executor| executor.run_phase(Phase::Update)),
     (line!(), |executor| executor.run_phase(Phase::FixedUpdate)),
     (line!(), |executor| executor.run_frame(0.25)),
+    (line!(), |executor| executor.run_frames(2, 0.25)),
+    (line!(), |executor| executor.run_frame_with(&mut 0, 0.25)),
     (line!(), |executor| executor.run_until(async {}, 0.25)),
 ];
 

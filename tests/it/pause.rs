@@ -3,6 +3,7 @@
 
 mod edges;
 mod heard;
+mod holds;
 mod one_wake;
 mod order;
 mod stands_still;

@@ -34,6 +34,11 @@ fn every_public_type_that_is_no_wait_says_what_it_is() {
     let coroutine = executor.start(async { 1 });
     shows(&coroutine.id(), "CoroutineId(0v1)");
     shows(&Signal::<u32>::new(), "Signal");
+    shows(&Permits::new(1), "Permits");
+    shows(&Permits::new(1).try_acquire().unwrap(), "Permit");
+    shows(&executor.clock().hold(), "ClockGuard");
+    shows(&executor.owner().hold(), "OwnerGuard");
+    shows(&defer_call(|| ()), "DeferCall");
 }
 
 #[test]

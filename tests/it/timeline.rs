@@ -62,7 +62,7 @@ impl Mark {
             Some(Phase::FixedUpdate) => 'F',
             Some(Phase::LateUpdate) => 'L',
             Some(Phase::EndOfFrame) => 'Z',
-            Some(Phase::Custom(_)) => 'C',
+            Some(_) => 'C',
         });
     }
 }

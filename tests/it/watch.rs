@@ -113,7 +113,34 @@ fn a_condition_that_holds_already_ends_at_once() {
     assert!(executor.start(health.wait_for(|&h| h < 5)).is_finished());
     assert!(!executor.start(health.wait_for(|&h| h < 3)).is_finished());
     // Also outside of an executor.
-    assert!(health.wait_for(|&h| h < 5).now_or_never().is_some());
+    assert_eq!(health.wait_for(|&h| h < 5).now_or_never(), Some(3));
+}
+
+#[test]
+fn waits_return_the_value_that_they_have_found() {
+    let mut executor = unclamped();
+    let health = Watch::new(10);
+    let changed = executor.start(health.changed());
+    let dies = executor.start(health.wait_for(|&health| health <= 0));
+    health.set(7);
+    health.set(5);
+    assert_eq!(executor.run_until(changed, 0.25).unwrap(), 5);
+    let late = health.clone();
+    let resets = executor.start(async move {
+        late.wait_for(|&health| health <= 0).await;
+        late.set(10);
+    });
+    // The value that the condition has seen, also if it is replaced by then.
+    let sets = health.clone();
+    let seen = executor.start(health.wait_for(move |&health| {
+        sets.set(health - 1);
+        health == 5
+    }));
+    assert_eq!(seen.take().unwrap().unwrap(), 5);
+    health.set(-2);
+    executor.run_frame(0.25);
+    assert!(resets.is_finished());
+    assert_eq!((dies.take().unwrap().unwrap(), health.get()), (-2, 10));
 }
 
 #[test]
@@ -186,12 +213,6 @@ fn it_is_read_with_and_without_a_clone() {
     assert_eq!(unique.with(|unique| unique.0), 1);
     unique.clone().set(Unique(2));
     assert_eq!(unique.with(|unique| unique.0), 2);
-    assert!(
-        unique
-            .wait_for(|unique| unique.0 == 2)
-            .now_or_never()
-            .is_some()
-    );
 
     let number = Watch::<u32>::default();
     assert_eq!(number.update(|number| std::mem::replace(number, 7)), 0);
@@ -226,8 +247,8 @@ fn waits_are_owned_fused_and_may_be_dropped() {
         async move {
             for frame in 0.. {
                 futures::select_biased! {
-                    () = changed => assert_eq!(frame, 2),
-                    () = dies => return assert_eq!(frame, 6),
+                    health = changed => assert_eq!((frame, health), (2, 5)),
+                    health = dies => return assert_eq!((frame, health), (6, 0)),
                     () = next_frame() => (),
                 }
                 match time().frame {
@@ -288,7 +309,7 @@ fn behind_a_waker_that_does_nothing_it_is_ready_at_the_next_poll() {
         let mut wait = std::pin::pin!(swallow(wait));
         loop {
             futures::select_biased! {
-                () = wait.as_mut().fuse() => return frames,
+                _ = wait.as_mut().fuse() => return frames,
                 () = next_frame() => frames += 1,
             }
         }

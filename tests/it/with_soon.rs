@@ -548,3 +548,93 @@ mod deferred {
         );
     }
 }
+
+/// Guards that call a closure without state when they are dropped.
+mod deferred_calls {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn they_are_called_at_once_however_the_script_ends() {
+        let mut executor = unclamped();
+        executor.on_report(|_| {});
+        let log = Log::new();
+        let script = |name: &'static str, then: fn()| {
+            let log = log.clone();
+            async move {
+                let _end = defer_call(|| log.say(name));
+                next_frame().await;
+                then();
+            }
+        };
+        executor.start(script("returned", || ()));
+        executor.start(script("panicked", || panic!("on purpose")));
+        let stopped = executor.start(script("stopped", || ()));
+        stopped.stop();
+        log.check(&["F0: stopped"]);
+        executor.run_frame(0.25);
+        log.check(&["F1: returned", "F1: panicked"]);
+    }
+
+    #[test]
+    fn they_may_borrow_locals_and_be_cancelled_and_need_no_executor() {
+        let calls = Cell::new(0);
+        {
+            let _end = defer_call(|| calls.set(calls.get() + 1));
+            defer_call(|| calls.set(calls.get() + 10)).cancel();
+            assert_eq!(calls.get(), 0);
+        }
+        assert_eq!(calls.get(), 1);
+    }
+
+    #[test]
+    fn what_they_start_has_no_owner() {
+        let mut executor = unclamped();
+        let owner = executor.owner();
+        owner.start(async {
+            let _end = defer_call(|| drop(start(wait_frames(2))));
+            forever().await;
+        });
+        drop(owner);
+        assert_eq!(executor.len(), 1);
+        executor.run_frames(2, 0.25);
+        assert!(executor.is_empty());
+    }
+
+    #[test]
+    fn a_panic_is_reported_with_its_line_and_ends_no_script() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        let line = line!() + 2;
+        let script = executor.start(async {
+            drop(defer_call(|| panic!("on purpose")));
+            next_frame().await;
+        });
+        executor.run_until(script, 0.25).unwrap();
+        let reports = reports.borrow();
+        let [Report::WithSoonPanicked { place, message, .. }] = &reports[..] else {
+            panic!("{reports:?}");
+        };
+        assert_eq!((place.file(), place.line()), (file!(), line));
+        assert_eq!(message.as_deref(), Some("on purpose"));
+    }
+
+    #[test]
+    fn while_a_script_unwinds_a_panic_does_not_abort() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        executor.start(async {
+            let _end = defer_call(|| panic!("the second"));
+            panic!("the first");
+        });
+        executor.run_frame(0.25);
+        assert_eq!(reports.borrow().len(), 2);
+    }
+
+    #[test]
+    fn a_guard_names_its_line() {
+        let text = format!("{:?}", defer_call(|| ()));
+        assert!(text.contains("with_soon.rs"), "{text}");
+    }
+}

@@ -73,7 +73,7 @@ async fn phase(number: usize, name: &str, attack: impl Future<Output = ()>, heal
     });
     let left = Boss::HEALTH - Boss::HEALTH / 3 * i32::try_from(number).unwrap_or(3);
     select! {
-        () = health.wait_for(|health| *health <= left) => {}
+        _ = health.wait_for(|health| *health <= left) => {}
         () = attack => {}
     }
     with(|world: &mut World| {

@@ -21,7 +21,7 @@ pub(crate) async fn direct() {
         select! {
             _ = scene => {}
             () = restart => {}
-            () = fallen.wait_for(|health| *health <= 0) => {
+            _ = fallen.wait_for(|health| *health <= 0) => {
                 let epilogue = with(|world: &mut World| {
                     world.clear();
                     world.chapter.set(Chapter::Fallen);

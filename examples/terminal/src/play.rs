@@ -24,7 +24,7 @@ pub(crate) async fn direct() {
         });
         let (title, text) = select! {
             () = restart => continue,
-            () = lives.wait_for(|lives| *lives == 0) => ("THE GROUND WINS", "enter plays again"),
+            _ = lives.wait_for(|lives| *lives == 0) => ("THE GROUND WINS", "enter plays again"),
             _ = game => ("SILENCE. YOU WIN", "enter plays again"),
         };
         with(World::clear);

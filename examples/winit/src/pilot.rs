@@ -97,7 +97,7 @@ async fn fade() {
 }
 
 /// Waits for an answer of a thread. Without its wake, the time would be up first.
-async fn soon(answer: impl Future<Output = ()>) {
+async fn soon<T>(answer: impl Future<Output = T>) {
     let began = time().elapsed;
     let result = timeout(TOO_LONG, answer).await;
     result.expect("the thread answers");

@@ -20,7 +20,7 @@ pub(crate) async fn blink() {
                 () = wait_seconds(0.5) => {}
                 // Begins anew: the cursor is visible while somebody types.
                 () = typed.wait() => break,
-                () = focused.wait_for(|focused| !focused) => break,
+                _ = focused.wait_for(|focused| !focused) => break,
             }
         }
     }

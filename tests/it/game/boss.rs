@@ -6,20 +6,20 @@ use super::{Game, show};
 
 async fn boss(health: Watch<u32>) {
     select! {
-        () = health.wait_for(|&left| left == 0) => show("falls"),
+        _ = health.wait_for(|&left| left == 0) => show("falls"),
         () = fight(&health) => {}
     }
 }
 
 async fn fight(health: &Watch<u32>) {
     select! {
-        () = health.wait_for(|&left| left <= 6) => {}
+        _ = health.wait_for(|&left| left <= 6) => {}
         () = stomp() => {}
     }
     show("roars");
     wait_seconds(0.5).await;
     select! {
-        () = health.wait_for(|&left| left <= 3) => {}
+        _ = health.wait_for(|&left| left <= 3) => {}
         () = charge() => {}
     }
     show("begs");

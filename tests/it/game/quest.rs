@@ -30,7 +30,7 @@ async fn wolf_hunt() {
     let goal = kills.get() + 3;
     // A watch remembers: wolves that fall in one frame count, each of them.
     select! {
-        () = kills.wait_for(|&killed| killed >= goal) => {}
+        _ = kills.wait_for(|&killed| killed >= goal) => {}
         () = tracker(&kills) => {}
     }
     show("quest: go back to the elder");
@@ -41,8 +41,8 @@ async fn wolf_hunt() {
 
 async fn tracker(kills: &Watch<u32>) {
     loop {
-        kills.changed().await;
-        show(format_args!("wolves: {}", kills.get()));
+        let killed = kills.changed().await;
+        show(format_args!("wolves: {killed}"));
     }
 }
 

@@ -65,6 +65,10 @@ fn more() -> Vec<(&'static str, MakeMore)> {
             }
             .boxed_local()
         }),
+        ("Acquire, of a name", || {
+            let permits = Permits::new(0).named("permits");
+            forget_all(move || permits.acquire()).boxed_local()
+        }),
         ("WaitSignalFor, of a name", || {
             let signal = Signal::<u32>::new().named("signal");
             forget_all(move || signal.wait_for(|_| false)).boxed_local()

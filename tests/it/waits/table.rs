@@ -1,9 +1,11 @@
 //! The table: every wait there is, and the run that ends it.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::future::poll_fn;
 use std::mem::forget;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::future::{LocalBoxFuture, pending};
@@ -35,9 +37,12 @@ pub(crate) struct Stage {
     handle: Handle,
     /// At half the speed of the game clock.
     slow: Clock,
-    /// In frame 2, between fixed steps and `Update`, the host emits 2 and sets 2.
+    /// In frame 2, between fixed steps and `Update`, the host emits 2, sets 2 and
+    /// returns all permits.
     signal: Signal<u64>,
     watch: Watch<u64>,
+    permits: Permits,
+    taken: Rc<RefCell<Vec<Permit>>>,
 }
 
 impl Stage {
@@ -52,11 +57,15 @@ impl Stage {
     pub(crate) fn of(handle: &Handle) -> Self {
         let slow = handle.clock().expect("it is there").child();
         slow.set_scale(0.5);
+        let permits = Permits::new(100);
+        let taken = std::iter::from_fn(|| permits.try_acquire()).collect();
         Stage {
             handle: handle.clone(),
             slow,
             signal: Signal::new(),
             watch: Watch::new(0),
+            permits,
+            taken: Rc::new(RefCell::new(taken)),
         }
     }
 
@@ -70,6 +79,7 @@ impl Stage {
             if phase == Phase::Update && executor.time().frame == 2 {
                 self.signal.emit(2);
                 self.watch.set(2);
+                self.taken.take();
             }
             beside(phase);
             executor.run_phase(phase);
@@ -347,6 +357,9 @@ pub(crate) fn table() -> Vec<Row> {
         row!("JoinAll", "join_all", InPhase, F 1 LateUpdate, |stage| {
             join_all([in_phase(LateUpdate), in_phase(LateUpdate)])
         }),
+        row!("TryJoinAll", "try_join_all", Join, F 1 LateUpdate, |stage| {
+            try_join_all([stage.script(), stage.script()])
+        }),
         row!("Race", "race", InPhase, F 1 FixedUpdate, |stage| {
             race([in_phase(LateUpdate), in_phase(FixedUpdate)])
         }),
@@ -374,6 +387,7 @@ pub(crate) fn table() -> Vec<Row> {
             let _ = changes.next().now_or_never();
             Item(changes)
         }),
+        row!("Acquire", "acquire", Foreign, F 2 Update, |stage| stage.permits.acquire()),
     ]);
     rows
 }
