@@ -58,14 +58,12 @@ fn main() {
 
 /// Sleeps until the next frame is needed. `last` is the time of the last frame.
 fn sleep_until_needed(executor: &Executor, last: Instant) {
-    if executor.has_ready() {
-        // A script waits for the next frame: keep the frame rate.
-        thread::sleep(FRAME.saturating_sub(last.elapsed()));
-        return;
-    }
-    // If a wake has arrived since the check above, these return at once. They may
-    // also return without a reason, which costs an empty frame.
-    match executor.next_deadline() {
+    match executor.idle_until() {
+        // A script waits for the next frame, or a timer is nearly due: keep the frame
+        // rate.
+        Some(left) if left < FRAME => thread::sleep(FRAME.saturating_sub(last.elapsed())),
+        // If a wake has arrived since the check above, these return at once. They may
+        // also return without a reason, which costs an empty frame.
         Some(left) => thread::park_timeout(left.saturating_sub(last.elapsed())),
         None => thread::park(),
     }

@@ -101,11 +101,9 @@ fn run_lobby(players: UnboundedReceiver<&'static str>, until: Instant) -> u64 {
     executor.start(lobby(players));
     let mut last = Instant::now();
     while last < until {
-        if !executor.has_ready() {
-            let due = executor.next_deadline().map(|left| last + left);
-            let next = due.map_or(until, |due| due.min(until));
-            thread::park_timeout(next.saturating_duration_since(Instant::now()));
-        }
+        let due = executor.idle_until().map(|left| last + left);
+        let next = due.map_or(until, |due| due.min(until));
+        thread::park_timeout(next.saturating_duration_since(Instant::now()));
         let now = Instant::now();
         executor.run_frame(now - last);
         last = now;

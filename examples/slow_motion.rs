@@ -12,19 +12,18 @@ async fn walk(name: &'static str, clock: Clock) {
 
 /// Slides in while the game is paused: it counts on realtime.
 async fn menu(game: Clock) {
-    game.pause();
+    let _paused = game.hold();
     for slot in ["Resume", "Options", "Quit"] {
         wait_seconds_realtime(0.5).await;
         println!("frame {:2}: the menu shows \"{slot}\"", time().frame);
     }
     wait_seconds_realtime(0.5).await;
-    game.resume();
 }
 
 async fn level(game: Clock, enemies: Clock) {
     wait_seconds(1).await;
     println!("frame {:2}: -- bullet time --", time().frame);
-    enemies.set_scale(0.25);
+    let slow = enemies.scaled(0.25);
 
     wait_seconds(2).await;
     println!("frame {:2}: -- paused --", time().frame);
@@ -33,7 +32,7 @@ async fn level(game: Clock, enemies: Clock) {
 
     wait_seconds(1).await;
     println!("frame {:2}: -- full speed --", time().frame);
-    enemies.set_scale(1);
+    drop(slow);
     wait_seconds(1).await;
 }
 

@@ -355,8 +355,7 @@
 //!   anywhere on the executor's thread.
 //! - Another thread keeps a [`Remote`], which can spawn, stop and call.
 //! - A host that sleeps when nothing is due checks
-//!   [`has_ready`](Executor::has_ready) and
-//!   [`next_deadline`](Executor::next_deadline), and is woken through
+//!   [`idle_until`](Executor::idle_until), and is woken through
 //!   [`on_wake`](Executor::on_wake).
 //! - The executor [reports](Executor::on_report) problems that it survives, such as a dt
 //!   of NaN.

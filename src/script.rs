@@ -298,10 +298,9 @@ pub fn owner() -> Owner {
 /// ```
 /// # use framestep::prelude::*;
 /// async fn pause_menu() {
-///     clock().pause();
+///     let _paused = clock().hold();
 ///     let menu = owner_on(&realtime());
 ///     menu.start(animate(0.5, |t| println!("the menu is at {t}"))).await.unwrap();
-///     clock().resume();
 /// }
 ///
 /// let mut executor = Executor::new();
@@ -333,9 +332,8 @@ pub fn owner_on(clock: &Clock) -> Owner {
 /// ```
 /// # use framestep::prelude::*;
 /// async fn slow_motion() {
-///     clock().set_scale(0.25);
+///     let _slow = clock().scaled(0.25);
 ///     wait_seconds_realtime(1).await;
-///     clock().set_scale(1.0);
 /// }
 ///
 /// let mut executor = Executor::new();

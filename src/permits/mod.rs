@@ -256,16 +256,12 @@ impl State {
 
     /// Returns the waiter that is to be woken.
     fn put_back(&mut self) -> Option<Waiting> {
-        match self.waiters.next_with_data(u64::MAX) {
-            Some((waiting, is_granted)) => {
-                *is_granted = true;
-                Some(waiting)
-            }
-            None => {
-                self.free += 1;
-                None
-            }
-        }
+        let Some((waiting, is_granted)) = self.waiters.next_with_data(u64::MAX) else {
+            self.free += 1;
+            return None;
+        };
+        *is_granted = true;
+        Some(waiting)
     }
 }
 

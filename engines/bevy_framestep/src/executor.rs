@@ -319,8 +319,8 @@ pub fn next_frame_in(world: &World) -> Option<Duration> {
     shared.is_told.set(false);
     let feeds = shared.feeds.borrow();
     let has_news = || feeds.iter().any(|(_, feed)| feed.has_news(world));
-    if executor.has_ready() || !shared.conditions.is_empty() || has_news() {
+    if !shared.conditions.is_empty() || has_news() {
         return Some(Duration::ZERO);
     }
-    executor.next_deadline()
+    executor.idle_until()
 }

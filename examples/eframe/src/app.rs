@@ -52,9 +52,7 @@ impl Tool {
     /// What makes one due after this, such as a click in the frame that is about to be
     /// drawn, calls the waker.
     fn ask_for_a_frame(&self, context: &egui::Context) {
-        if self.executor.has_ready() {
-            context.request_repaint();
-        } else if let Some(left) = self.executor.next_deadline() {
+        if let Some(left) = self.executor.idle_until() {
             // Counted from the beginning of this frame.
             context.request_repaint_after(left.saturating_sub(self.last.elapsed()));
         }

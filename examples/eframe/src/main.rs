@@ -5,8 +5,8 @@
 //! slides in, waits and goes. The app in `app.rs` runs a frame of the executor in
 //! [`App::logic`](eframe::App::logic) and then says when it wants the next one:
 //!
-//! - at once while a script wants every frame (`has_ready`), with `request_repaint`;
-//! - at the next timer (`next_deadline`), with `request_repaint_after`;
+//! - with `request_repaint_after`, for the time that `idle_until` returns: zero while a
+//!   script wants every frame, otherwise until the next timer;
 //! - when a script is woken between two frames, by a thread or a click: the waker that
 //!   `on_wake` gets calls `request_repaint`.
 //!

@@ -53,12 +53,10 @@ fn buttons(ui: &mut Ui, world: &mut World) {
 }
 
 fn figures(ui: &mut Ui, executor: &Executor) {
-    let next = if executor.has_ready() {
-        "the next one at once".to_owned()
-    } else if let Some(left) = executor.next_deadline() {
-        format!("the next one in {:.1} s", left.as_secs_f32())
-    } else {
-        "the next one after an event".to_owned()
+    let next = match executor.idle_until() {
+        Some(left) if left.is_zero() => "the next one at once".to_owned(),
+        Some(left) => format!("the next one in {:.1} s", left.as_secs_f32()),
+        None => "the next one after an event".to_owned(),
     };
     let frames = executor.time().frame;
     let scripts = executor.len();

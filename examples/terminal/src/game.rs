@@ -34,10 +34,7 @@ impl Game {
     /// How long after the beginning of the last frame the next one is due. `None`: when
     /// something wakes a script.
     pub(crate) fn next_frame(&self) -> Option<Duration> {
-        if self.executor.has_ready() {
-            return Some(FRAME);
-        }
-        self.executor.next_deadline()
+        self.executor.idle_until().map(|left| left.max(FRAME))
     }
 
     pub(crate) fn step(&mut self, dt: Duration) {

@@ -3,7 +3,7 @@
 //! Words fall, and a word that is typed to its end is gone before it lands. Each word is a
 //! script; so are the waves, the boss, the menu and what moves on the screen. In `host.rs`,
 //! the loop runs a frame of the executor when a script is due, and parks its thread
-//! otherwise, until the next timer (`next_deadline`) or a wake (`on_wake`).
+//! otherwise, until the next timer (`idle_until`) or a wake (`on_wake`).
 //!
 //! `crossterm::event::poll(timeout)` returns for input or when the time is up. A wake of
 //! another thread does not end it, so a loop that sleeps in `poll` sleeps through the wake.

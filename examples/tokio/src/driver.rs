@@ -72,13 +72,9 @@ async fn due(
         if pin!(&mut stop).poll(cx).is_ready() {
             return Poll::Ready(false);
         }
-        // Set before `has_ready`: the waker is called for what becomes due after that.
+        // Set before `idle_until`: the waker is called for what becomes due after that.
         executor.on_wake(cx.waker().clone());
-        let left = if executor.has_ready() {
-            Duration::ZERO
-        } else if let Some(left) = executor.next_deadline() {
-            left
-        } else {
+        let Some(left) = executor.idle_until() else {
             return Poll::Pending;
         };
         timer.as_mut().reset(last + left.max(PACE));

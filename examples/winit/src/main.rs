@@ -3,8 +3,9 @@
 //! A blinking cursor, an autosave, fades and a proofreader on a thread are scripts. The
 //! host runs a frame when a script is due, and no frame otherwise:
 //!
-//! - While a script wants every frame (`has_ready`), there are 60 frames a second.
-//! - Otherwise the event loop sleeps until the next timer (`next_deadline`), with
+//! - While a script wants every frame, `idle_until` is zero, and there are 60 frames a
+//!   second.
+//! - Otherwise the event loop sleeps until the next timer, with
 //!   `ControlFlow::WaitUntil`, or without a timer until an event, with `ControlFlow::Wait`.
 //! - Another thread that wakes a script ends the sleep: `on_wake` sends an event through
 //!   the `EventLoopProxy`.

@@ -52,12 +52,9 @@ impl Pace {
 
     /// When the next frame is due. `None`: no script is due before something wakes one.
     pub(crate) fn next(&self, executor: &Executor) -> Option<Instant> {
-        if executor.has_ready() {
-            return Some(self.last + FRAME);
-        }
         // Counted from the latest frame. The clock may not go as far as the timer.
-        let left = executor.next_deadline()?;
-        self.last.checked_add(left)
+        let left = executor.idle_until()?;
+        self.last.checked_add(left.max(FRAME))
     }
 
     /// Begins a frame. Returns its dt: all the time since the latest one.
