@@ -358,7 +358,7 @@ pub(crate) fn table() -> Vec<Row> {
             join_all([in_phase(LateUpdate), in_phase(LateUpdate)])
         }),
         row!("TryJoinAll", "try_join_all", Join, F 1 LateUpdate, |stage| {
-            try_join_all([stage.script(), stage.script()])
+            try_join_all([stage.script()])
         }),
         row!("Race", "race", InPhase, F 1 FixedUpdate, |stage| {
             race([in_phase(LateUpdate), in_phase(FixedUpdate)])
