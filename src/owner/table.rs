@@ -702,7 +702,7 @@ mod tests {
         owners.add_member(second, key(7));
         assert!(!owners.is_open(first) && owners.is_open(second));
         owners.set_active(first, false);
-        assert!(!owners.set_paused(first, true, &mut Vec::new()));
+        assert!(!owners.change_pause(first, PauseChange::Set(true), &mut Vec::new()));
         let mut tasks = Vec::new();
         owners.remove(first, &mut tasks);
         owners.tasks(first, &mut tasks);
