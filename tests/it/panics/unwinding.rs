@@ -96,7 +96,10 @@ fn the_drop_of_a_foreign_waker() {
             Watch::new(1).changed().map(drop).boxed_local()
         }),
         ("a condition of a watch", || {
-            Watch::new(1).wait_for(|&value| value == 2).map(drop).boxed_local()
+            Watch::new(1)
+                .wait_for(|&value| value == 2)
+                .map(drop)
+                .boxed_local()
         }),
         ("a checkpoint", || {
             let budget = Budget::of_units(0);
