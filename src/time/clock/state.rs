@@ -32,6 +32,10 @@ pub(crate) struct ClockState {
     waits: Cell<usize>,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an executor has one clock of each of the small ones"
+)]
 enum Role {
     Game,
     Realtime,
