@@ -105,7 +105,7 @@
 //! - time: [`timeout`], [`interval`], [`frames`] and [`animate`];
 //! - several futures at once: [`select!`], [`join!`], [`race`], [`join_all`] and
 //!   [`try_join_all`];
-//! - events and values that change: [`Signal`] and [`Watch`]; one answer: [`promise`];
+//! - events and values that change: [`Signal`] and [`Watch`]; one answer: [`promise()`];
 //! - a limited number of scripts at the same time: [`Permits`];
 //! - long jobs that are split over frames: [`Budget`].
 //!
