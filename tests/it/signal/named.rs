@@ -47,7 +47,7 @@ fn a_snapshot_shows_which_signal_or_watch_each_waits_for() {
     assert_eq!(
         waits_of(&executor, "late"),
         [
-            "60s, until 60s, in LateUpdate",
+            "59.75s, until 60s, in LateUpdate",
             "signal opened, in LateUpdate"
         ]
     );
