@@ -50,6 +50,8 @@ pub(crate) enum Bound {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
+    /// The wait has not been polled yet, and names no phase.
+    AtHome,
     /// The wait has not been polled yet.
     New,
     Waiting,
@@ -82,7 +84,11 @@ impl Registration {
             executor: 0,
             phase,
             bound,
-            stage: Stage::New,
+            stage: if phase.is_home() {
+                Stage::AtHome
+            } else {
+                Stage::New
+            },
         }
     }
 
@@ -107,12 +113,19 @@ impl Registration {
              first polled"
         );
         self.phase = phase;
+        self.stage = Stage::New;
     }
 
     /// Whether the wait has not been polled yet.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
-        self.stage == Stage::New
+        matches!(self.stage, Stage::AtHome | Stage::New)
+    }
+
+    /// Whether the wait has not been polled yet, and names no phase.
+    #[inline(always)]
+    pub(crate) fn is_new_at_home(&self) -> bool {
+        self.stage == Stage::AtHome
     }
 
     /// Whether the wait has been ready.
@@ -133,6 +146,12 @@ impl Registration {
         if self.phase == PhaseIndex::HOME {
             self.phase = scope.home();
         }
+        if self.bound == Bound::FrameOrStep {
+            self.bound = match self.phase {
+                PhaseIndex::FIXED_UPDATE => Bound::Run,
+                _ => Bound::Frame,
+            };
+        }
         let state = scope.core().phases.get(self.phase);
         self.begin_in(scope.core(), state);
         state
@@ -140,12 +159,6 @@ impl Registration {
 
     #[inline(always)]
     fn begin_in(&mut self, core: &Core, state: &PhaseState) {
-        if self.bound == Bound::FrameOrStep {
-            self.bound = match self.phase {
-                PhaseIndex::FIXED_UPDATE => Bound::Run,
-                _ => Bound::Frame,
-            };
-        }
         self.began = if self.is_frame_bound() {
             core.clock.frame()
         } else {
@@ -155,27 +168,44 @@ impl Registration {
         self.stage = Stage::Waiting;
     }
 
-    /// Begins a wait for a run of its phase the short way. Returns `false` if that
-    /// is not possible: the wait must be the first in the poll of its coroutine,
-    /// and the queue must have room for its key.
+    /// Begins a wait for a run of the phase that it names the short way. Returns
+    /// `false` if that is not possible: the wait must be the first in the poll of its
+    /// coroutine, and the queue must have room for its key.
     #[inline(always)]
     pub(crate) fn begin_plainly(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
+        let core = scope.core();
+        let (Some(task), Some(state)) = (scope.own_task(cx), core.phases.named(self.phase)) else {
+            return false;
+        };
+        let Some(key) = task.free_key() else {
+            return false;
+        };
+        let plain = state.queue.borrow_mut().push_in_place(key.get());
+        if plain {
+            self.begin_in(core, state);
+            self.key = key.register(self.is_frame_bound());
+        }
+        plain
+    }
+
+    /// The same for a wait for the next frame at home.
+    #[inline(always)]
+    pub(crate) fn begin_frame_plainly(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let core = scope.core();
         let Some(task) = scope.own_task(cx) else {
             return false;
         };
-        let phase = match self.phase {
-            PhaseIndex::HOME => task.home(),
-            phase => phase,
-        };
+        let phase = task.home();
         let (Some(key), Some(state)) = (task.free_key(), core.phases.named(phase)) else {
             return false;
         };
         let plain = state.queue.borrow_mut().push_in_place(key.get());
         if plain {
             self.phase = phase;
-            self.begin_in(core, state);
-            self.key = key.register(self.is_frame_bound());
+            self.began = core.clock.frame();
+            self.executor = core.id;
+            self.stage = Stage::Waiting;
+            self.key = key.register(true);
         }
         plain
     }

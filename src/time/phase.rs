@@ -99,6 +99,10 @@ impl PhaseIndex {
         })
     }
 
+    pub(crate) const fn is_home(self) -> bool {
+        self.0 == Self::HOME.0
+    }
+
     #[inline]
     pub(crate) const fn as_usize(self) -> usize {
         self.0 as usize

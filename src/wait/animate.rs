@@ -139,6 +139,7 @@ impl<F: FnMut(f32)> Animate<F> {
             (phase, scope.core().own_time(scope, phase))
         });
         self.phase = phase;
+        self.wait = PhaseWait::later(phase);
         self.progress = Progress::Running {
             began,
             length_ns,

@@ -81,7 +81,7 @@ impl Future for NextFrame {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.wait.poll(cx, "next_frame()")
+        self.wait.poll_frame(cx, "next_frame()")
     }
 }
 

@@ -34,8 +34,9 @@ impl PhaseWait {
     /// Waits for the next step in the fixed phase, and for the next frame in other
     /// phases.
     pub(super) fn later(phase: PhaseIndex) -> Self {
-        PhaseWait {
-            registration: Registration::new(phase, Bound::FrameOrStep),
+        match phase {
+            PhaseIndex::FIXED_UPDATE => Self::next_run(phase),
+            _ => Self::later_frame(phase),
         }
     }
 
@@ -54,7 +55,14 @@ impl PhaseWait {
     #[inline(always)]
     pub(super) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         let wait = self;
-        scope::with_inlined(PollOf { wait, cx, name })
+        scope::with_inlined(PollOf::<false> { wait, cx, name })
+    }
+
+    /// Polls a wait for the next frame, which mostly names no phase.
+    #[inline(always)]
+    pub(super) fn poll_frame(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
+        let wait = self;
+        scope::with_inlined(PollOf::<true> { wait, cx, name })
     }
 
     /// Handles a poll for another reason than that this wait resumes its coroutine.
@@ -73,14 +81,14 @@ impl PhaseWait {
     }
 }
 
-/// A poll of a wait.
-struct PollOf<'a, 'c> {
+/// A poll of a wait; of a wait for the next frame if `FRAME`.
+struct PollOf<'a, 'c, const FRAME: bool> {
     wait: &'a mut PhaseWait,
     cx: &'a Context<'c>,
     name: &'static str,
 }
 
-impl Inside for PollOf<'_, '_> {
+impl<const FRAME: bool> Inside for PollOf<'_, '_, FRAME> {
     type Output = Poll<()>;
 
     #[inline(always)]
@@ -92,10 +100,14 @@ impl Inside for PollOf<'_, '_> {
         if wait.registration.take_resumed(scope) {
             return Poll::Ready(());
         }
-        if !wait.registration.is_new() {
+        let begun = if FRAME && wait.registration.is_new_at_home() {
+            wait.registration.begin_frame_plainly(scope, cx)
+        } else if wait.registration.is_new() {
+            wait.registration.begin_plainly(scope, cx)
+        } else {
             return wait.poll_again(scope, cx, name);
-        }
-        if !wait.registration.begin_plainly(scope, cx) {
+        };
+        if !begun {
             wait.registration.begin_for_run(scope, cx);
         }
         Poll::Pending
