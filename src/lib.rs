@@ -406,8 +406,8 @@ pub use permits::{Acquire, Permit, Permits};
 pub use promise::{Canceled, Promise, Resolver, promise};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{
-    Script, clock, current, current_name, delta_seconds, handle, owner, owner_on, realtime, remote,
-    spawn, spawn_in, start, start_in, stop, time,
+    Script, clock, current, current_name, delta_seconds, handle, home, owner, owner_on, realtime,
+    remote, spawn, spawn_in, start, start_in, stop, time,
 };
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use time::{Clock, ClockGuard, Phase, Seconds, Time};

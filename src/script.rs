@@ -446,6 +446,34 @@ pub fn remote() -> Remote {
     Remote::new(core.inbox.clone())
 }
 
+/// Returns the home phase of the calling coroutine: the one given to [`spawn_in`] or
+/// [`start_in`], or inherited from the coroutine that started it, else
+/// [`Phase::Update`]. Outside of coroutines it is [`Phase::Update`].
+///
+/// Waits that name no phase, and every other future, resume the coroutine at home.
+/// Futures of other crates can ask for it.
+///
+/// # Panics
+///
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let last = executor.start_in(Phase::LateUpdate, async {
+///     in_phase(Phase::EarlyUpdate).await;
+///     framestep::home()
+/// });
+/// assert_eq!(executor.run_until(last, 0.1).unwrap(), Phase::LateUpdate);
+/// ```
+#[track_caller]
+pub fn home() -> Phase {
+    inside("home", |scope| scope.home().phase())
+}
+
 /// Stops a coroutine of the executor that runs the caller, like
 /// [`Executor::stop`](crate::Executor::stop). A coroutine that stops itself
 /// continues to its next wait.

@@ -152,10 +152,15 @@ impl Core {
             self.watch_spawned(task, place);
         }
         if task.has(Flags::PAUSED) {
-            // Queued like a spawn. The trace hook may have stopped it.
+            if self.runs.phase().is_none() {
+                // Queued like a spawn, after the messages that arrived before it.
+                self.take_messages();
+            }
+            // The trace hook may have stopped it.
             if task.is_alive() {
                 self.remember_wake(task, task.home());
             }
+            self.tell_trace();
         } else if self.may_start() {
             if self.runs.phase().is_some() {
                 self.start_and_go_on(task);

@@ -151,3 +151,20 @@ fn each_start_by_the_host_has_a_limit_of_its_own() {
     }
     assert_eq!(begun.get(), 630);
 }
+
+#[test]
+fn a_tree_of_starts_without_end_holds_up_no_frame() {
+    let mut executor = Executor::builder().max_polls_per_run(1).build();
+    executor.on_report(|_| ());
+    let begun = Rc::new(Cell::new(0));
+    executor.spawn(tree(u32::MAX, begun.clone()));
+    // Each run begins what the one before has put off, and 100 more at most.
+    for (phase, most) in [
+        (Phase::Update, 102),
+        (Phase::LateUpdate, 102 + 102),
+        (Phase::EndOfFrame, 102 + 102 + 204),
+    ] {
+        executor.run_phase(phase);
+        assert!(begun.get() <= most, "{phase:?}: {}", begun.get());
+    }
+}

@@ -110,7 +110,7 @@ pub trait ScriptEntity: Copy {
     ///
     /// # Resumes
     ///
-    /// In the phase in which the script was last polled: later in the same run if a
+    /// In the home phase of the script: later in the same run if a
     /// script of that phase despawned the entity, else in the next run of it.
     ///
     /// # Examples

@@ -51,7 +51,7 @@ pub fn emissions(signal: &Signal) -> Emissions {
 ///
 /// # Resumes
 ///
-/// In the phase in which the script was last polled: later in the same run if a script of
+/// In the home phase of the script: later in the same run if a script of
 /// that phase emits the signal, else in the next run of it.
 pub fn emitted(signal: &Signal) -> impl Future<Output = Option<Vec<Variant>>> + use<> {
     let mut emissions = emissions(signal);

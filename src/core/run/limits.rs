@@ -42,6 +42,13 @@ impl Limits {
         self.reported.set(false);
     }
 
+    /// Takes the polls of starts that were put off: they do not count as alive, and
+    /// each takes a poll.
+    pub(super) fn begin_starts(&self, starts: usize) {
+        let taken = (starts as u64).saturating_mul(2);
+        self.left.set(self.left.get().saturating_sub(taken));
+    }
+
     fn for_coroutines(&self, alive: usize) -> u64 {
         let extra = FACTOR * u64::from(self.max_polls_per_run);
         (alive as u64).saturating_add(extra)

@@ -213,6 +213,7 @@ impl<'a> Run<'a> {
                 first.push(core.ready.key(task.index(), becomes, List::Away));
             }
         }
+        core.runs.limits.begin_starts(first.len());
         self.lists.ready.splice(..0, first);
     }
 

@@ -123,7 +123,7 @@ impl<E> fmt::Debug for Events<E> {
 ///
 /// # Resumes
 ///
-/// In the phase in which the script was last polled: later in the same run if a script
+/// In the home phase of the script: later in the same run if a script
 /// of that phase triggered the event, else in the next run of it.
 ///
 /// # Panics

@@ -160,7 +160,7 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
 ///
 /// # Resumes
 ///
-/// In the phase in which the script was last polled, in the next run of it.
+/// In the home phase of the script, in the next run of it.
 ///
 /// # Panics
 ///

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bevy_ecs::prelude::*;
-use framestep::{Phase, time, with_ref};
+use framestep::{Phase, with_ref};
 use futures::future::FusedFuture;
 
 use crate::executor::Shared;
@@ -159,8 +159,7 @@ pub struct WaitUntilWorld {
 ///
 /// # Resumes
 ///
-/// In the phase in which the script was last polled. The condition is asked when a run of
-/// that phase begins, from the next run on. If it holds, it is asked again when it is the
+/// In the home phase of the script. The condition is asked when a run of that phase begins, from the next run on. If it holds, it is asked again when it is the
 /// script's turn, so it still holds when the script goes on, whatever other scripts of
 /// that run have done.
 ///
@@ -212,7 +211,7 @@ impl Future for WaitUntilWorld {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let condition = &self.condition;
-        let phase = time().phase.unwrap_or(Phase::Update);
+        let phase = framestep::home();
         match condition.state.get() {
             State::Done => panic!("`wait_until_world` was polled after it had ended"),
             State::Held => {

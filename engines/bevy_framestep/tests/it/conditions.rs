@@ -64,27 +64,29 @@ fn it_still_holds_when_the_script_goes_on() {
     assert_eq!(alive(&app), 0);
 }
 
-/// In the phase in which the script was last polled: here in the second of two steps.
+/// At home: here in the second of two steps.
 #[test]
 fn in_the_fixed_phase() {
     let mut app = app();
     app.init_resource::<Gold>();
     app.add_systems(FixedUpdate, |mut gold: ResMut<Gold>| gold.0 += 1);
     app.world_mut().start_script(|| async {
-        fixed_update().await;
-        let steps = resource(|gold: &Gold| gold.0);
-        wait_until_world(move |world| world.resource::<Gold>().0 > steps).await;
-        let phase = time().phase;
-        log(format!("{phase:?} {}", resource(|gold: &Gold| gold.0)));
+        start_in(Phase::FixedUpdate, async {
+            fixed_update().await;
+            let steps = resource(|gold: &Gold| gold.0);
+            wait_until_world(move |world| world.resource::<Gold>().0 > steps).await;
+            let phase = time().phase;
+            log(format!("{phase:?} {}", resource(|gold: &Gold| gold.0)));
+        });
     });
     app.update();
     app.update();
     assert_eq!(take_log(&mut app), ["Some(FixedUpdate) 2"]);
 }
 
-/// Polled for something else in another phase, it is asked there from then on.
+/// Polled for something else in another phase, it is still asked at home.
 #[test]
-fn it_moves_with_the_script() {
+fn it_stays_at_home() {
     let mut app = app();
     app.init_resource::<Gold>();
     app.world_mut().start_script(|| async {
@@ -99,7 +101,7 @@ fn it_moves_with_the_script() {
     app.update();
     gold(&mut app).0 = 1;
     app.update();
-    assert_eq!(take_log(&mut app), ["Some(LateUpdate) of frame 2"]);
+    assert_eq!(take_log(&mut app), ["Some(Update) of frame 2"]);
 }
 
 /// Dropped or stopped, the condition is dropped at once and never asked again.
