@@ -33,7 +33,7 @@
 //! begin_frame(dt)             counts the frame and advances the clocks by dt
 //!   EarlyUpdate
 //!   FixedUpdate    0..n times, once for each fixed step that is due
-//!   Update                    most waits resume here, unless another phase is named
+//!   Update                    home: waits resume here, unless another phase is named
 //!   LateUpdate
 //!   EndOfFrame
 //! ```
@@ -81,21 +81,24 @@
 //! assert!(executor.is_empty());
 //! ```
 //!
-//! The table says when a wait that is awaited in frame N is due:
+//! Each coroutine has a *home phase*: Update, or the phase passed to
+//! [`spawn_in`](Executor::spawn_in). The children of a coroutine inherit it. The table
+//! says when a wait that is awaited in frame N is due:
 //!
 //! | wait | due in |
 //! |---|---|
-//! | [`next_frame()`] | the first Update with frame > N |
-//! | [`wait_frames(n)`](wait_frames) | the first Update with frame >= N + n; 0 counts as 1 |
+//! | [`next_frame()`] | the first run of the home phase with frame > N |
+//! | [`wait_frames(n)`](wait_frames) | the first run of the home phase with frame >= N + n; 0 counts as 1 |
 //! | [`wait_steps(n)`](wait_steps) | the `n`-th fixed step that begins after the await; 0 counts as 1 |
-//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first Update with frame > N and its clock at or past the deadline |
-//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | the first Update with frame > N in which the condition holds (no longer holds); it is checked once in each |
+//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first run of the home phase with frame > N and its clock at or past the deadline |
+//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | the first run of the home phase with frame > N in which the condition holds (no longer holds); it is checked once in each |
 //! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await |
 //! | a [`Coroutine`], [`join(coroutine)`](join()) | the run in which the coroutine ends; at once if it has ended |
 //!
-//! A wait whose row names Update resumes in another phase if the script calls
-//! [`in_phase`](WaitSeconds::in_phase) on it. A join returns the coroutine's
-//! result; the other waits return `()`, and [`time()`] reads the clocks. A length
+//! A wait whose row names the home phase resumes in another phase if the script calls
+//! [`in_phase`](WaitSeconds::in_phase) on it. In [`Phase::FixedUpdate`], a fixed step
+//! is for waits on clocks and conditions what a frame is elsewhere. A join returns the
+//! coroutine's result; the other waits return `()`, and [`time()`] reads the clocks. A length
 //! of time is a number of [`Seconds`] or a `Duration`. Except for a join, no wait
 //! in the table is ready when it is first polled, so a loop around one cannot block
 //! a frame.
@@ -322,7 +325,7 @@
 //!
 //! The same calls with the same values make the same polls, frame by frame, in every
 //! build. The order of the polls in a run is total and part of the contract; see
-//! [`Executor::run_phase`]. Times are whole nanoseconds, so they add up the same
+//! [`Executor::run_phase`]. The file `docs/contract.md` has all rules, with examples. Times are whole nanoseconds, so they add up the same
 //! everywhere; [`Seconds`] says how floats are rounded.
 //!
 //! ```

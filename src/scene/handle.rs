@@ -12,6 +12,11 @@ use super::behaviour::Behaviour;
 use super::slot::{AnySlot, Slot};
 use super::this::This;
 
+/// How many behaviours that an `on_destroy` adds and destroys are removed in one frame,
+/// in addition to one for each behaviour of the scene. The rest are removed in the next
+/// frame, so that no program makes a frame endless.
+const MOST_ADDED: usize = 1_000;
+
 /// The state that a scene and its handles share.
 pub(super) struct Cast {
     core: Rc<Core>,
@@ -63,12 +68,8 @@ impl Cast {
 
     /// Calls `f` with every behaviour of the scene, without those that are added
     /// meanwhile.
-    pub(super) fn each(&self, f: impl Fn(&dyn AnySlot)) {
+    pub(super) fn each(&self, mut f: impl FnMut(&dyn AnySlot)) {
         let count = self.slots.borrow().len();
-        self.each_of_first(count, f);
-    }
-
-    fn each_of_first(&self, count: usize, mut f: impl FnMut(&dyn AnySlot)) {
         for index in 0..count {
             // `f` may add behaviours: no borrow during the call.
             let slot = self.slots.borrow()[index].clone();
@@ -77,19 +78,21 @@ impl Cast {
     }
 
     /// Removes the destroyed behaviours, including those that an `on_destroy`
-    /// destroys.
+    /// destroys, or adds and destroys.
     pub(super) fn remove_destroyed(&self) {
-        // Without those that are added meanwhile, or the loop might never end.
-        let count = self.slots.borrow().len();
+        let mut left = 2 * self.slots.borrow().len() + MOST_ADDED;
         let mut some_removed = true;
-        let mut any_removed = false;
         while some_removed {
             some_removed = false;
-            self.each_of_first(count, |slot| some_removed |= slot.remove(false));
-            any_removed |= some_removed;
-        }
-        if any_removed {
-            self.forget_removed();
+            self.each(|slot| {
+                if left > 0 && slot.remove(false) {
+                    left -= 1;
+                    some_removed = true;
+                }
+            });
+            if some_removed {
+                self.forget_removed();
+            }
         }
     }
 

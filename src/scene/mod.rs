@@ -41,7 +41,9 @@ use slot::Callback;
 /// polls the coroutines that are due. A behaviour that is added during a frame
 /// begins with the next `start` of the diagram, before any other of its callbacks.
 ///
-/// A behaviour that an `on_destroy` destroys is removed in the same frame.
+/// A behaviour that an `on_destroy` destroys is removed in the same frame, even if
+/// the `on_destroy` has added it. (At most one for each behaviour of the scene and
+/// 1,000 more; the rest follow in the next frame.)
 ///
 /// Dropping a scene removes all behaviours, in the order in which they were added.
 ///

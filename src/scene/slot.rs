@@ -109,6 +109,14 @@ impl<B: Behaviour> Slot<B> {
         self.active.get() && !self.panicked.get() && !self.is_removed()
     }
 
+    pub(super) fn pause(&self) -> bool {
+        !self.is_removed() && self.owner.pause()
+    }
+
+    pub(super) fn resume(&self) -> bool {
+        !self.is_removed() && self.owner.resume()
+    }
+
     /// Calls `f` with the behaviour, and holds starts until then.
     pub(super) fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
         let _leave = LeaveAfter(self);

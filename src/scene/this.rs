@@ -158,15 +158,16 @@ impl<B: Behaviour> This<B> {
     /// Pauses the behaviour's coroutines, like
     /// [`Owner::pause`](crate::Owner::pause). Its callbacks are still called.
     /// Returns `false` if the coroutines are already paused, or if the behaviour
-    /// has been removed.
+    /// has been removed, which is so from its [`on_destroy`](Behaviour::on_destroy)
+    /// on.
     pub fn pause(&self) -> bool {
-        self.slot.upgrade().is_some_and(|slot| slot.owner.pause())
+        self.slot.upgrade().is_some_and(|slot| slot.pause())
     }
 
     /// Ends a [`pause`](This::pause). Returns `false` if the coroutines were not
     /// paused, or if the behaviour has been removed.
     pub fn resume(&self) -> bool {
-        self.slot.upgrade().is_some_and(|slot| slot.owner.resume())
+        self.slot.upgrade().is_some_and(|slot| slot.resume())
     }
 
     /// Makes the behaviour inactive or active. While it is inactive, no callback

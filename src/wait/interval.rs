@@ -27,10 +27,12 @@ use super::{WaitSeconds, polled, wait_seconds};
 ///
 /// # Resumes
 ///
-/// In the home phase of the coroutine, in the first later frame in which the clock
-/// is at or past the time of the next tick. On fixed steps: in the first later step.
-/// [`in_phase`](Interval::in_phase) selects another phase. So a run has at most one
-/// tick, however long the frame was.
+/// Like [`wait_seconds`](super::wait_seconds()): in the home phase of the coroutine,
+/// in the first frame after the one in which the tick is awaited, and in which the
+/// clock is at or past the time of the tick. A tick that is overdue when it is awaited
+/// comes in the next frame. [`in_phase`](Interval::in_phase) selects another phase; in
+/// [`Phase::FixedUpdate`], steps count instead of frames. So a frame (or step) has at
+/// most one tick, however long it was.
 ///
 /// # Output
 ///

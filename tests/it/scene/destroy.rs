@@ -206,10 +206,46 @@ fn of_one_that_always_comes_back_holds_no_frame_up() {
     let heads = Rc::new(Cell::new(0));
     let mut scene = stage();
     scene.add(Hydra(heads.clone())).destroy();
-    frames(&mut scene, 3);
-    assert_eq!(heads.get(), 3);
+    frames(&mut scene, 2);
+    let in_a_frame = 2 + 1_000; // of the first, one for it, and those of the limit
+    assert_eq!(heads.get(), 2 * in_a_frame);
+    assert_eq!(scene.len(), 0);
     drop(scene);
-    assert_eq!((heads.get(), Rc::strong_count(&heads)), (4, 1));
+    let all = 2 * in_a_frame + 1;
+    assert_eq!((heads.get(), Rc::strong_count(&heads)), (all, 1));
+}
+
+// docs/contract.md#decided-removed
+#[test]
+fn in_an_on_destroy_removes_what_that_has_added_in_the_same_frame() {
+    let log = Log::new();
+    let mut scene = stage();
+    let say = log.clone();
+    let parent = Actor::new("parent", &log).on("on_destroy", move |context| {
+        let child = Actor::new("child", &say).on("on_destroy", |_| ());
+        assert!(context.scene().add(child).unwrap().destroy());
+    });
+    let bystander = scene.add(Actor::new("bystander", &log).on("on_destroy", |_| ()));
+    scene.add(parent).destroy();
+    scene.run_frame(FRAME);
+    log.check(&["F1.host: parent on_destroy", "F1.host: child on_destroy"]);
+    assert!(scene.len() == 1 && bystander.is_alive());
+}
+
+// docs/contract.md#decided-removed
+#[test]
+fn leaves_nothing_to_pause() {
+    let log = Log::new();
+    let mut scene = stage();
+    let actor = scene.add(Actor::new("a", &log).on("on_destroy", |context| {
+        assert!(!context.this().pause() && !context.this().resume());
+    }));
+    assert!(actor.pause() && actor.resume() && actor.destroy());
+    assert!(actor.pause() && actor.resume()); // until the end of the frame
+    scene.run_frame(FRAME);
+    assert!(!actor.pause() && !actor.resume());
+    drop(scene);
+    assert!(!actor.pause());
 }
 
 #[test]
