@@ -151,7 +151,7 @@ impl Core {
         if self.watch.is_on() {
             self.watch_spawned(task, place);
         }
-        if task.has(Flags::PAUSED) {
+        if task.has(Flags::PAUSED) && !self.holds_starts() {
             if self.runs.phase().is_none() {
                 // Queued like a spawn, after the messages that arrived before it.
                 self.take_messages();

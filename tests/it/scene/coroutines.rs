@@ -232,7 +232,6 @@ fn may_begin_before_their_behaviour_starts() {
     log.check(&["F1.host: a start", "F1.EarlyUpdate: coroutine"]);
 }
 
-// docs/contract.md#decided-start-in-a-callback
 #[test]
 fn stand_still_while_their_behaviour_is_paused_and_its_callbacks_continue() {
     let log = Log::new();
@@ -254,5 +253,25 @@ fn stand_still_while_their_behaviour_is_paused_and_its_callbacks_continue() {
         "F3.host: a update",
         "F3: tick",
         "F3: started while paused",
+    ]);
+}
+
+// docs/contract.md#decided-start-in-a-callback
+#[test]
+fn begin_when_the_callback_has_returned_that_resumes_the_paused_behaviour() {
+    let log = Log::new();
+    let mut scene = stage();
+    let say = log.clone();
+    let actor = scene.add(Actor::new("a", &log).on("update", move |context| {
+        context.start(says(say.clone(), "started"));
+        assert!(context.this().resume());
+        say.say("callback returns");
+    }));
+    assert!(actor.pause());
+    scene.run_frame(FRAME);
+    log.check(&[
+        "F1.host: a update",
+        "F1.host: callback returns",
+        "F1.host: started",
     ]);
 }
