@@ -253,6 +253,8 @@ impl Core {
         let left = self.tasks.cold(task, |cold| {
             if cold.pause.take().is_some() {
                 self.pauses.set(self.pauses.get() - 1);
+                // A timer that it shared with another coroutine may count again.
+                self.pause_changes.set(self.pause_changes.get() + 1);
             }
             (cold.waker.take(), mem::take(&mut cold.readers))
         });

@@ -89,6 +89,8 @@ pub(crate) struct Core {
     owned: Guarded<Vec<TaskKey>>,
     /// How many live coroutines are paused or have been paused.
     pauses: Cell<usize>,
+    /// How often a coroutine was paused or resumed, or ended after a pause.
+    pause_changes: Cell<u64>,
     /// How many timers have been parked. Numbers them in order.
     parked: Cell<u64>,
     pub(crate) lent: Lending,
@@ -129,6 +131,7 @@ impl Core {
             owners: Guarded::default(),
             owned: Guarded::default(),
             pauses: Cell::new(0),
+            pause_changes: Cell::new(0),
             parked: Cell::new(0),
             lent: Lending::default(),
             inbox: Arc::new(Inbox::default()),
@@ -361,20 +364,12 @@ impl Core {
         let mut next: Option<u64> = None;
         self.phases.each(|phase, state| {
             let mut timers = state.timers.borrow_mut();
-            let mut due_at = |clock: ClockRef<'_>, deadline_ns| {
+            let due_at = |clock: ClockRef<'_>, deadline_ns| {
                 let dt = self.dt_until(phase, clock, deadline_ns);
                 next = next.into_iter().chain(dt).min();
             };
-            if self.has_pauses() {
-                // The earliest timer of a wheel need not be due first.
-                timers.each(&mut |clock, deadline_ns, key| {
-                    if let Some(grown_ns) = self.growth_unless_paused(phase, clock.index(), key) {
-                        due_at(clock, deadline_ns.saturating_add(grown_ns));
-                    }
-                });
-            } else {
-                timers.each_earliest(|key| self.is_live(key), due_at);
-            }
+            let standing = |clock, due| self.standing(phase, clock, due);
+            timers.each_earliest(self.pause_changes.get(), standing, due_at);
         });
         next
     }

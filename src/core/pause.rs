@@ -20,7 +20,7 @@ use super::key::WaitKey;
 use super::scope::Scope;
 use super::task::{Flags, ParkedTimer, Pause, Readings, Task};
 use super::timer::Fate;
-use super::timer::wheel::Due;
+use super::timer::wheel::{Due, Standing};
 
 impl Core {
     /// Pauses or resumes one coroutine. Returns `false` if that changes nothing, or
@@ -75,6 +75,7 @@ impl Core {
         if paused == task.has(Flags::PAUSED) {
             return;
         }
+        self.pause_changes.set(self.pause_changes.get() + 1);
         if paused {
             task.set(Flags::PAUSED);
             self.with_pause(task, |pause| pause.begin(readings));
@@ -236,23 +237,23 @@ impl Core {
         }
     }
 
-    /// How much later a timer is due than its deadline in the wheel says. `None` if
-    /// it is stale, or its coroutine is paused.
-    pub(super) fn growth_unless_paused(
-        &self,
-        phase: PhaseIndex,
-        clock: ClockIndex,
-        key: WaitKey,
-    ) -> Option<u64> {
+    /// How a timer stands that has not been due yet: when it is due, if its coroutine
+    /// is not paused.
+    pub(super) fn standing(&self, phase: PhaseIndex, clock: ClockIndex, due: Due) -> Standing {
+        let key = WaitKey::from_bits(due.key);
         if !self.is_live(key) {
-            return None;
+            return Standing::Dead;
         }
-        let Some(task) = self.task_of(key) else {
-            return Some(0);
+        let task = self.task_of(key).filter(|_| self.has_pauses());
+        let Some(task) = task else {
+            return Standing::At(due.deadline_ns);
         };
+        if task.has(Flags::PAUSED) {
+            return Standing::Held;
+        }
         let measure = self.phases.get(phase).measure(clock);
         let (grown_ns, _) = self.pause_of_timer(task, measure, key);
-        (!task.has(Flags::PAUSED)).then_some(grown_ns)
+        Standing::At(due.deadline_ns.saturating_add(grown_ns))
     }
 
     /// How long the task was paused since the timer was registered, or since the

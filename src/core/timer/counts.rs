@@ -4,7 +4,7 @@
 
 use crate::core::key::WaitKey;
 
-use super::wheel::{Due, Wheel};
+use super::wheel::{Due, Standing, Wheel};
 
 /// The waits, by the first frame or the first run of the phase in which they
 /// are due.
@@ -70,8 +70,15 @@ impl Counts {
 
     /// Whether a live wait is stored.
     pub(crate) fn is_waiting(&mut self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
-        let mut is_live = |key| is_live(WaitKey::from_bits(key));
-        self.frames.earliest(&mut is_live).is_some() || self.runs.earliest(is_live).is_some()
+        let mut standing = |due: Due| {
+            if is_live(WaitKey::from_bits(due.key)) {
+                Standing::At(due.deadline_ns)
+            } else {
+                Standing::Dead
+            }
+        };
+        self.frames.earliest(0, &mut standing).is_some()
+            || self.runs.earliest(0, standing).is_some()
     }
 
     /// Calls `f` with each wait: its unit, the number from which on it is due, and

@@ -12,7 +12,7 @@ use crate::time::{ClockIndex, ClockRef, ClockState};
 use super::key::WaitKey;
 
 pub(crate) use counts::{Counts, Unit};
-use wheel::{Due, Wheel};
+use wheel::{Due, Standing, Wheel};
 
 /// What becomes of a timer that its wheel found due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,20 +207,31 @@ impl PhaseTimers {
             .note_dead(|key| is_live(WaitKey::from_bits(key)));
     }
 
-    /// Calls `f` with the earliest live deadline on each clock.
+    /// Calls `f` with each clock and the time at which its first timer is due. No
+    /// timer changes its place.
+    ///
+    /// `standing` says how a timer on a clock stands. Between calls with one
+    /// `moment`, no timer may become due earlier.
     pub(crate) fn each_earliest(
         &mut self,
-        is_live: impl Fn(WaitKey) -> bool,
+        moment: u64,
+        standing: impl Fn(ClockIndex, Due) -> Standing,
         mut f: impl FnMut(ClockRef<'_>, u64),
     ) {
-        self.put_back();
-        let is_live = |key| is_live(WaitKey::from_bits(key));
         for timers in &mut self.clocks {
-            let overdue = timers.overdue.iter().filter(|due| is_live(due.key));
-            let overdue = overdue.map(|due| due.deadline_ns).min();
-            let wheel = timers.wheel.earliest(is_live);
-            if let Some(deadline_ns) = overdue.into_iter().chain(wheel).min() {
-                f(timers.clock_ref(), deadline_ns);
+            let standing = |due: Due| standing(timers.clock, due);
+            let overdue = timers
+                .overdue
+                .iter()
+                .filter_map(|&due| standing(due).due_ns());
+            let wheel = timers.wheel.earliest(moment, standing);
+            if let Some(due_ns) = overdue.chain(wheel).min() {
+                f(timers.clock_ref(), due_ns);
+            }
+        }
+        for &(_, clock, due) in &self.returned {
+            if let Some(due_ns) = standing(clock, due).due_ns() {
+                self.show(clock, &mut |clock| f(clock, due_ns));
             }
         }
     }

@@ -173,6 +173,31 @@ impl Levels {
         Some((Place { level, slot }, first << shift))
     }
 
+    /// All occupied slots of a level in order, as [`first_of`](Levels::first_of)
+    /// finds the first.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "levels are few, and of a digit the low bits are asked for"
+    )]
+    pub(super) fn in_order(
+        &self,
+        level: usize,
+        cursor: u64,
+    ) -> impl Iterator<Item = (Place, u64)> + use<> {
+        let shift = level as u32 * SLOT_BITS;
+        let from = (cursor >> shift) + u64::from(level > 0);
+        let mut left = self.occupied[level].rotate_right(from as u32 % u64::BITS);
+        std::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let next = from + u64::from(left.trailing_zeros());
+            left &= left - 1;
+            let slot = next as usize % SLOTS;
+            Some((Place { level, slot }, next << shift))
+        })
+    }
+
     /// The first tick of the occupied slot that begins first.
     #[inline(always)]
     pub(super) fn first_tick(&self, cursor: u64) -> Option<u64> {

@@ -73,8 +73,53 @@ pub(crate) struct Wheel {
     pool: Pool,
     sweeper: Sweeper,
     order: Order,
-    /// An entry that no live entry precedes, if known. It may be dead.
-    earliest: Option<Due>,
+    /// What [`Wheel::earliest`] has found, if known.
+    earliest: Option<Earliest>,
+    /// The moment for which `earliest` is known.
+    moment: u64,
+}
+
+/// How an entry stands with its caller, who may have delayed it since it was
+/// inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Dead,
+    /// Alive, and not due at any time for now.
+    Held,
+    /// Due at this time, which is not before the deadline in the wheel.
+    At(u64),
+}
+
+impl Standing {
+    pub(crate) fn due_ns(self) -> Option<u64> {
+        match self {
+            Standing::Dead | Standing::Held => None,
+            Standing::At(due_ns) => Some(due_ns),
+        }
+    }
+}
+
+/// The entry that is due first. It may have died since.
+#[derive(Clone, Copy, Debug)]
+struct Earliest {
+    entry: Due,
+    due_ns: u64,
+}
+
+impl Earliest {
+    /// All entries are held. (An entry that is inserted has an earlier deadline, or
+    /// none that a clock reaches.)
+    const ALL_HELD: Earliest = Earliest {
+        entry: Due {
+            deadline_ns: u64::MAX,
+            key: u64::MAX,
+        },
+        due_ns: u64::MAX,
+    };
+
+    fn are_all_held(&self) -> bool {
+        self.entry == Earliest::ALL_HELD.entry
+    }
 }
 
 impl Wheel {
@@ -90,6 +135,7 @@ impl Wheel {
             sweeper: Sweeper::new(),
             order: Order::new(),
             earliest: None,
+            moment: 0,
         }
     }
 
@@ -113,12 +159,18 @@ impl Wheel {
             // The cursor does not move in an empty wheel. Moving it now saves the
             // cascades from its last position.
             self.cursor = self.cursor.max(tick_of(self.now_ns));
-            self.earliest = Some(entry);
+            self.earliest = Some(Earliest {
+                entry,
+                due_ns: deadline_ns,
+            });
         } else if self
             .earliest
-            .is_some_and(|earliest| deadline_ns < earliest.deadline_ns)
+            .is_some_and(|earliest| deadline_ns < earliest.due_ns)
         {
-            self.earliest = Some(entry);
+            self.earliest = Some(Earliest {
+                entry,
+                due_ns: deadline_ns,
+            });
         }
         self.len += 1;
         self.next_event_ns = self.next_event_ns.min(deadline_ns);
@@ -154,31 +206,43 @@ impl Wheel {
         self.len -= self.sweeper.pay(&mut self.levels, &mut self.pool, is_live);
     }
 
-    /// The exact earliest deadline of a live entry.
+    /// The time at which the first of the entries is due that are neither dead nor
+    /// held.
     ///
-    /// It is remembered until that entry fires or dies. Then the first occupied
-    /// slots are searched.
-    pub(crate) fn earliest(&mut self, mut is_live: impl FnMut(u64) -> bool) -> Option<u64> {
-        self.earliest = self.earliest.filter(|entry| is_live(entry.key));
-        if self.earliest.is_none() {
+    /// It is remembered until that entry fires or dies, or `moment` is another one:
+    /// between two calls with one `moment`, only entries that are inserted may become
+    /// due earlier. Otherwise the first occupied slots are searched.
+    pub(crate) fn earliest(
+        &mut self,
+        moment: u64,
+        mut standing: impl FnMut(Due) -> Standing,
+    ) -> Option<u64> {
+        let holds = |earliest: &Earliest| {
+            earliest.are_all_held() || standing(earliest.entry) == Standing::At(earliest.due_ns)
+        };
+        let is_known = self.moment == moment && self.earliest.as_ref().is_some_and(holds);
+        if !is_known {
+            self.moment = moment;
+            self.earliest = Some(Earliest::ALL_HELD);
             for level in 0..LEVELS {
-                self.search(level, &mut is_live);
+                self.search(level, &mut standing);
             }
+            // The dead are gone, so what is left is held.
+            self.earliest = self.earliest.filter(|_| self.len > 0);
         }
-        self.earliest.map(|entry| entry.deadline_ns)
+        let earliest = self.earliest.filter(|earliest| !earliest.are_all_held());
+        earliest.map(|earliest| earliest.due_ns)
     }
 
-    /// Searches a level for a live entry before `self.earliest`.
-    fn search(&mut self, level: usize, is_live: &mut impl FnMut(u64) -> bool) {
-        while let Some((place, tick)) = self.levels.first_of(level, self.cursor) {
-            let earliest = self.earliest;
-            if earliest.is_some_and(|earliest| earliest.deadline_ns <= start_of(tick)) {
+    /// Searches a level for an entry that is due before `self.earliest`.
+    fn search(&mut self, level: usize, standing: &mut impl FnMut(Due) -> Standing) {
+        for (place, tick) in self.levels.in_order(level, self.cursor) {
+            let earliest = self.earliest.filter(|earliest| !earliest.are_all_held());
+            if earliest.is_some_and(|earliest| earliest.due_ns <= start_of(tick)) {
                 return;
             }
-            if let Some(found) = self.earliest_in(place, &mut *is_live) {
-                let earlier = |&earliest: &Due| earliest.deadline_ns <= found.deadline_ns;
-                self.earliest = Some(earliest.filter(earlier).unwrap_or(found));
-                return;
+            if self.search_slot(place, standing) {
+                continue;
             }
             // All are dead: drop them now rather than search them again.
             for mut list in self.take(place) {
@@ -255,7 +319,9 @@ impl Wheel {
         };
         self.cursor = target;
         self.len -= due.len() - before;
-        self.earliest = self.earliest.filter(|entry| entry.deadline_ns > now_ns);
+        self.earliest = self
+            .earliest
+            .filter(|earliest| earliest.entry.deadline_ns > now_ns);
     }
 
     /// Moves the cursor to `tick`, before which no entry is stored, and spreads the
@@ -310,20 +376,28 @@ impl Wheel {
         left
     }
 
-    /// The live entry of a slot with the earliest deadline.
-    fn earliest_in(&self, place: Place, mut is_live: impl FnMut(u64) -> bool) -> Option<Due> {
-        let mut earliest: Option<Due> = None;
+    /// Searches a slot for an entry that is due before `self.earliest`. Returns
+    /// `false` if all are dead.
+    fn search_slot(&mut self, place: Place, standing: &mut impl FnMut(Due) -> Standing) -> bool {
+        let mut is_needed = false;
         let lists = Lane::BOTH.map(|lane| self.levels.list(place, lane));
         let chunks = lists.into_iter().flat_map(|list| self.pool.chunks(list));
-        for entry in chunks.flatten() {
-            // Liveness is checked last: it costs the caller a look-up.
-            if earliest.is_none_or(|found| entry.deadline_ns < found.deadline_ns)
-                && is_live(entry.key)
-            {
-                earliest = Some(*entry);
+        for &entry in chunks.flatten() {
+            let first = self.earliest.filter(|earliest| !earliest.are_all_held());
+            // How it stands is asked last: that costs the caller a look-up.
+            if first.is_some_and(|first| first.due_ns <= entry.deadline_ns) {
+                is_needed = true;
+                continue;
+            }
+            let stands = standing(entry);
+            is_needed |= stands != Standing::Dead;
+            if let Standing::At(due_ns) = stands {
+                if first.is_none_or(|first| due_ns < first.due_ns) {
+                    self.earliest = Some(Earliest { entry, due_ns });
+                }
             }
         }
-        earliest
+        is_needed
     }
 }
 

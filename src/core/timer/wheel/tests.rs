@@ -4,12 +4,23 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use super::chunk::CHUNK;
 use super::level::start_of;
-use super::{Due, Wheel};
+use super::{Due, Standing, Wheel};
 use crate::random::Random;
 
 const TICK: u64 = start_of(1);
 const SECOND: u64 = 1_000_000_000;
 const FRAME: u64 = SECOND / 60;
+
+/// The earliest deadline of a live key.
+fn earliest(wheel: &mut Wheel, is_live: impl Fn(u64) -> bool) -> Option<u64> {
+    wheel.earliest(0, |due| {
+        if is_live(due.key) {
+            Standing::At(due.deadline_ns)
+        } else {
+            Standing::Dead
+        }
+    })
+}
 
 /// A wheel and a sorted map that receive the same operations.
 ///
@@ -85,7 +96,7 @@ impl Model {
     }
 
     fn check_earliest(&mut self) {
-        let earliest = self.wheel.earliest(|key| self.live.contains(&key));
+        let earliest = earliest(&mut self.wheel, |key| self.live.contains(&key));
         let expected = self.timers.first().map(|&(ns, _)| ns);
         assert_eq!(earliest, expected);
     }
@@ -203,7 +214,7 @@ fn a_deadline_that_has_passed_fires_next_and_before_later_ones() {
     wheel.insert(5, 2);
     wheel.insert(now, 3);
     wheel.insert(5, 4);
-    assert_eq!(wheel.earliest(|_| true), Some(5));
+    assert_eq!(earliest(&mut wheel, |_| true), Some(5));
     assert_eq!(expired(&mut wheel, now), [(5, 2), (5, 4), (now, 3)]);
     assert_eq!(expired(&mut wheel, now + 3), [(now + 2, 1), (now + 3, 0)]);
 }
@@ -255,16 +266,16 @@ fn time_that_went_backwards_loses_nothing() {
 #[test]
 fn the_earliest_deadline_skips_the_dead_and_is_the_same_when_read_again() {
     let mut wheel = Wheel::new();
-    assert_eq!(wheel.earliest(|_| true), None);
+    assert_eq!(earliest(&mut wheel, |_| true), None);
     for key in 0..10 {
         wheel.insert((10 + key) * SECOND, key);
     }
-    assert_eq!(wheel.earliest(|_| true), Some(10 * SECOND));
-    assert_eq!(wheel.earliest(|key| key >= 4), Some(14 * SECOND));
-    assert_eq!(wheel.earliest(|key| key >= 4), Some(14 * SECOND));
+    assert_eq!(earliest(&mut wheel, |_| true), Some(10 * SECOND));
+    assert_eq!(earliest(&mut wheel, |key| key >= 4), Some(14 * SECOND));
+    assert_eq!(earliest(&mut wheel, |key| key >= 4), Some(14 * SECOND));
     wheel.insert(12 * SECOND, 20);
-    assert_eq!(wheel.earliest(|key| key >= 4), Some(12 * SECOND));
-    assert_eq!(wheel.earliest(|_| false), None);
+    assert_eq!(earliest(&mut wheel, |key| key >= 4), Some(12 * SECOND));
+    assert_eq!(earliest(&mut wheel, |_| false), None);
     assert!(wheel.is_empty(), "what is known to be dead is dropped");
 }
 
@@ -276,7 +287,57 @@ fn the_earliest_deadline_may_wait_on_a_higher_level_than_a_later_one() {
     assert_eq!(expired(&mut wheel, 30 * TICK), [(30 * TICK, 3)]);
     wheel.insert(80 * TICK, 1);
     wheel.insert(35 * TICK, 2);
-    assert_eq!(wheel.earliest(|key| key < 2), Some(70 * TICK));
+    assert_eq!(earliest(&mut wheel, |key| key < 2), Some(70 * TICK));
+}
+
+#[test]
+fn the_earliest_of_timers_that_are_held_and_delayed_is_the_one_that_is_due_first() {
+    let mut random = Random(0x5EED_0301);
+    for _ in 0..200 {
+        let mut wheel = Wheel::new();
+        let mut stands = Vec::<(u64, Standing)>::new();
+        let (mut moment, mut now_ns, mut due) = (0, 0, Vec::new());
+        for _ in 0..100 {
+            match random.below(8) {
+                0..4 => {
+                    let most = 1 << random.below(40);
+                    let deadline_ns = now_ns + 1 + random.below(most);
+                    wheel.insert(deadline_ns, stands.len() as u64);
+                    stands.push((deadline_ns, Standing::At(deadline_ns)));
+                }
+                4 => {
+                    for (deadline_ns, stands) in &mut stands {
+                        match (*stands, random.below(4)) {
+                            (Standing::Dead, _) | (_, 0) => {}
+                            (_, 1) => *stands = Standing::Held,
+                            _ => *stands = Standing::At(*deadline_ns + random.below(SECOND)),
+                        }
+                    }
+                    moment += 1;
+                }
+                5 => {
+                    if let Some((_, stands)) = stands.last_mut() {
+                        *stands = Standing::Dead;
+                    }
+                }
+                6 => {
+                    now_ns += random.below(SECOND);
+                    due.clear();
+                    wheel.expire(now_ns, &mut due);
+                    for due in &due {
+                        stands[usize::try_from(due.key).unwrap()].1 = Standing::Dead;
+                    }
+                }
+                _ => {}
+            }
+            let look_up = |due: Due| stands[usize::try_from(due.key).unwrap()].1;
+            let first = stands
+                .iter()
+                .filter_map(|(_, stands)| stands.due_ns())
+                .min();
+            assert_eq!(wheel.earliest(moment, look_up), first);
+        }
+    }
 }
 
 #[test]
@@ -284,11 +345,11 @@ fn a_key_inserted_again_after_it_fired_is_not_taken_for_the_old_timer() {
     for late_ns in [0, 1, SECOND] {
         let mut wheel = Wheel::new();
         wheel.insert(SECOND, 1);
-        assert_eq!(wheel.earliest(|_| true), Some(SECOND));
+        assert_eq!(earliest(&mut wheel, |_| true), Some(SECOND));
         wheel.insert(9 * SECOND, 2);
         assert_eq!(expired(&mut wheel, SECOND + late_ns), [(SECOND, 1)]);
         wheel.insert(5 * SECOND, 1);
-        assert_eq!(wheel.earliest(|_| true), Some(5 * SECOND));
+        assert_eq!(earliest(&mut wheel, |_| true), Some(5 * SECOND));
     }
 }
 
