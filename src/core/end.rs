@@ -243,6 +243,8 @@ impl Core {
         }
         task.clear(Flags::READY);
         self.leave_shared_waits(task);
+        // A timer that was forgotten, or that another coroutine shares, is not held.
+        task.clear(Flags::PAUSED);
         self.complete(task);
         if let Some(member) = task.take_member() {
             self.owners.borrow_mut().remove_member(member);

@@ -45,7 +45,9 @@ use crate::coroutine::{CoroutineId, TaskKey};
 use crate::inspect::{Report, Reports, Watch};
 use crate::lend::Lending;
 use crate::owner::Owners;
-use crate::time::{Clock, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Step, Time};
+use crate::time::{
+    Clock, ClockIndex, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Step, Time,
+};
 
 use cell::Guarded;
 use key::WaitKey;
@@ -87,9 +89,12 @@ pub(crate) struct Core {
     pub(crate) owners: Guarded<Owners>,
     /// A buffer for the coroutines of one owner, kept to reuse its memory.
     owned: Guarded<Vec<TaskKey>>,
+    /// A buffer for the readings of one coroutine's clocks, kept to reuse its memory.
+    readings: Guarded<Vec<(ClockIndex, u64)>>,
     /// How many live coroutines are paused or have been paused.
     pauses: Cell<usize>,
-    /// How often a coroutine was paused or resumed, or ended after a pause.
+    /// How often a coroutine was paused or resumed, ended after a pause, or became
+    /// the holder of a shared wait.
     pause_changes: Cell<u64>,
     /// How many timers have been parked. Numbers them in order.
     parked: Cell<u64>,
@@ -130,6 +135,7 @@ impl Core {
             unread: unread::Unread::default(),
             owners: Guarded::default(),
             owned: Guarded::default(),
+            readings: Guarded::default(),
             pauses: Cell::new(0),
             pause_changes: Cell::new(0),
             parked: Cell::new(0),

@@ -13,12 +13,12 @@ use std::rc::Rc;
 
 use crate::coroutine::TaskKey;
 use crate::owner::{OwnerKey, PauseChange};
-use crate::time::{ClockIndex, ClockRef, PhaseIndex};
+use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
 
 use super::Core;
 use super::key::WaitKey;
 use super::scope::Scope;
-use super::task::{Flags, ParkedTimer, Pause, Readings, Task};
+use super::task::{Flags, ParkedTimer, Pause, Task};
 use super::timer::Fate;
 use super::timer::wheel::{Due, Standing};
 
@@ -35,8 +35,7 @@ impl Core {
             return false;
         }
         self.with_pause(task, |pause| pause.own = paused);
-        let readings = self.readings(|add| self.read_clock_of(task, add));
-        self.update_pause(task, &readings);
+        self.update_pause(task);
         self.tell_host();
         true
     }
@@ -51,13 +50,9 @@ impl Core {
             owners.change_pause(owner, change, &mut tasks)
         };
         let alive = |key: &TaskKey| self.tasks.get(*key);
-        let readings = self.readings(|add| {
-            let tasks = tasks.iter().filter_map(alive);
-            tasks.for_each(|task| self.read_clock_of(task, add));
-        });
         for task in tasks.iter().filter_map(alive) {
             if task.is_alive() {
-                self.update_pause(task, &readings);
+                self.update_pause(task);
             }
         }
         tasks.clear();
@@ -67,7 +62,7 @@ impl Core {
     }
 
     /// Pauses a task if its own flag or an owner above it says so, else resumes it.
-    fn update_pause(&self, task: Task<'_>, readings: &Readings) {
+    fn update_pause(&self, task: Task<'_>) {
         let owner = self.owner_of(task);
         let by_owner = owner.is_some_and(|owner| self.owners.borrow().is_paused(owner));
         let own = self.read_pause(task, |pause| pause.own);
@@ -76,19 +71,22 @@ impl Core {
             return;
         }
         self.pause_changes.set(self.pause_changes.get() + 1);
+        let mut readings = self.readings.take();
+        self.read_clocks(task, &mut readings);
         if paused {
             task.set(Flags::PAUSED);
-            self.with_pause(task, |pause| pause.begin(readings));
+            self.with_pause(task, |pause| pause.begin(&readings));
         } else {
             task.clear(Flags::PAUSED);
-            self.unpause(task, readings);
+            self.unpause(task, &readings);
         }
+        self.readings.replace(readings);
         self.pass_shared_waits(task);
     }
 
     /// Resumes a task: its timers count again, and it is ready if a wake was
     /// remembered.
-    fn unpause(&self, task: Task<'_>, readings: &Readings) {
+    fn unpause(&self, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
         let owed = self.read_pause(task, |pause| {
             pause.end(readings);
             (take(&mut pause.parked), pause.wake.take())
@@ -385,37 +383,82 @@ impl Core {
         waits.is_some() && waits == task
     }
 
-    /// The readings of all clocks that have timers, and of those that `more` adds,
-    /// each in the time of the phase of its timers.
-    fn readings(&self, more: impl FnOnce(&mut dyn FnMut(ClockIndex, u64))) -> Readings {
-        let mut readings = vec![
-            (ClockIndex::GAME, self.clock.frame_game_ns()),
-            (ClockIndex::FIXED, self.clock.fixed_ns()),
-            (ClockIndex::REALTIME, self.clock.real_ns()),
-        ];
-        let mut add = |index, now_ns| readings.push((index, now_ns));
-        self.phases.each(|_, state| {
-            let timers = state.timers.borrow();
-            timers.each_child(|clock| {
-                let now_ns = self.reached_ns(state, ClockRef::Child(clock));
-                add(state.measure(clock.index()), now_ns);
+    /// Notes that the coroutine that `scope` polls has a timer on `clock`, for runs of
+    /// `phase`: a pause of the coroutine has to read that clock.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_clock(&self, scope: &Scope<'_>, phase: PhaseIndex, clock: &Rc<ClockState>) {
+        let own = self.own_clock();
+        let is_own = own.is_some_and(|own| Rc::ptr_eq(&own, clock));
+        if let Some(task) = scope.current().filter(|_| !is_own) {
+            let measure = self.phases.get(phase).measure(clock.index());
+            self.tasks.cold_or_new(task, |cold| {
+                cold.clocks.get_or_insert_default().note(measure, clock);
             });
-        });
-        more(&mut add);
-        readings.sort_unstable();
-        readings.dedup_by_key(|&mut (index, _)| index);
-        Rc::from(readings)
+        }
     }
 
-    /// Adds the clock on which a task counts, whether it has timers or not.
-    fn read_clock_of(&self, task: Task<'_>, add: &mut dyn FnMut(ClockIndex, u64)) {
-        if task.has(Flags::CLOCK) {
-            if let Some(owner) = self.owner_of(task) {
-                if let Some(clock) = self.owners.borrow().clock(owner) {
-                    add(clock.index(), clock.frame_ns());
-                    add(clock.index().stepped(), clock.stepped_ns());
-                }
+    /// Reads the clocks of a task: those of the executor, that of its owner, and
+    /// those that its timers have named. Each is read once, sorted by clock.
+    fn read_clocks(&self, task: Task<'_>, readings: &mut Vec<(ClockIndex, u64)>) {
+        readings.clear();
+        readings.extend([
+            (ClockIndex::GAME, self.clock.frame_game_ns()),
+            (ClockIndex::REALTIME, self.clock.real_ns()),
+            (ClockIndex::FIXED, self.clock.fixed_ns()),
+        ]);
+        let mut read = |index: ClockIndex, clock: &Rc<ClockState>| {
+            let now_ns = if index.is_stepped() {
+                clock.stepped_ns()
+            } else {
+                clock.frame_ns()
+            };
+            readings.push((index, now_ns));
+        };
+        let owner = self.owner_of(task).filter(|_| task.has(Flags::CLOCK));
+        if let Some(owner) = owner {
+            if let Some(clock) = self.owners.borrow().clock(owner) {
+                // Something may count on it without a timer.
+                read(clock.index(), clock);
+                read(clock.index().stepped(), clock);
             }
+        }
+        self.tasks.cold(task, |cold| {
+            if let Some(clocks) = &cold.clocks {
+                clocks.each(read);
+            }
+        });
+        readings.sort_unstable();
+        readings.dedup_by_key(|&mut (clock, _)| clock);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{Future, pending};
+    use std::mem;
+    use std::pin::Pin;
+    use std::task::{Context, Waker};
+
+    use crate::executor::Executor;
+    use crate::wait::wait_seconds;
+
+    #[test]
+    fn a_forgotten_timer_of_a_paused_coroutine_that_was_stopped_is_no_pause() {
+        let mut executor = Executor::new();
+        let coroutine = executor.start(async {
+            let mut timer = wait_seconds(0.25);
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(Pin::new(&mut timer).poll(&mut cx).is_pending());
+            mem::forget(timer);
+            pending::<()>().await;
+        });
+        coroutine.pause();
+        assert!(executor.core().has_pauses());
+        coroutine.stop();
+        for _ in 0..3 {
+            executor.run_frame(0.25);
+            assert!(!executor.core().has_pauses());
         }
     }
 }

@@ -363,8 +363,17 @@ impl Registration {
                 timers.insert(clock, deadline_ns, key);
             }
         }
+        self.note_clock(scope, clock);
         if core.has_pauses() {
             core.note_timer(scope, self.phase, clock, key);
+        }
+    }
+
+    /// Notes that the coroutine that `scope` polls waits for a time on `clock`.
+    #[inline(always)]
+    pub(crate) fn note_clock(&self, scope: &Scope<'_>, clock: ClockRef<'_>) {
+        if let ClockRef::Child(clock) = clock {
+            scope.core().note_clock(scope, self.phase, clock);
         }
     }
 

@@ -248,6 +248,8 @@ impl Core {
             }
         }
         self.entries.borrow_mut().set_task(key, to.task_key());
+        // A timer may count again that was held.
+        self.pause_changes.set(self.pause_changes.get() + 1);
         to.set(Flags::ENTRIES);
         if let Some(from) = from.filter(|&from| from != to) {
             self.move_parked(key, from, to);

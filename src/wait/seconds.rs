@@ -409,7 +409,9 @@ impl DeadlineWait {
             self.registration.finish(core);
             return Poll::Ready(());
         }
-        if !self.registration.renew(scope, cx, Place::Timer(index)) {
+        if self.registration.renew(scope, cx, Place::Timer(index)) {
+            self.registration.note_clock(scope, clock);
+        } else {
             self.registration
                 .wait_for_time(scope, cx, state, clock, due_ns);
         }

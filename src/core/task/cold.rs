@@ -10,10 +10,12 @@ use crate::core::waker::OwnWaker;
 use crate::core::{Panicked, Reader};
 use crate::inspect::Watched;
 
+use super::clocks::Clocks;
 use super::pause::Pause;
 
 /// Exists for a task that has given away a waker, has a name, has waits in
-/// entries, is watched, has been paused, has readers, or has panicked.
+/// entries or on clocks that it names, is watched, has been paused, has readers, or
+/// has panicked.
 #[derive(Default)]
 pub(crate) struct Cold {
     pub(crate) name: Option<Cow<'static, str>>,
@@ -27,6 +29,8 @@ pub(crate) struct Cold {
     pub(crate) polled_in: u64,
     /// The state of a task that is paused or has been paused.
     pub(crate) pause: Option<Box<Pause>>,
+    /// The clocks that its waits have named.
+    pub(crate) clocks: Option<Box<Clocks>>,
     /// What is kept about the task for snapshots and traces.
     pub(crate) watched: Option<Box<Watched>>,
     /// The payload of its panic.

@@ -11,6 +11,7 @@
 //! Code outside holds keys, handles, and [`Task`]s, which live no longer than a
 //! borrow of the table.
 
+mod clocks;
 mod cold;
 mod header;
 mod pause;
@@ -40,7 +41,7 @@ use super::key::WaitKey;
 
 pub(crate) use cold::Cold;
 pub(crate) use header::{Flags, Header, NO_JOINER, State};
-pub(crate) use pause::{ParkedTimer, Pause, Readings};
+pub(crate) use pause::{ParkedTimer, Pause};
 
 use header::NO_COLD;
 use pool::{Class, Pool};

@@ -3,13 +3,9 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use crate::core::key::WaitKey;
 use crate::time::{ClockIndex, PhaseIndex};
-
-/// The readings of clocks at one moment, each clock once, sorted by clock.
-pub(crate) type Readings = Rc<[(ClockIndex, u64)]>;
 
 /// How long each clock has been running without the task, and what the task is
 /// owed when it is resumed.
@@ -22,8 +18,10 @@ pub(crate) type Readings = Rc<[(ClockIndex, u64)]>;
 pub(crate) struct Pause {
     /// Whether the task itself is paused, regardless of its owner.
     pub(crate) own: bool,
-    /// The readings of the clocks at the beginning of the pause.
-    since: Option<Readings>,
+    /// The readings of the task's clocks at the beginning of the pause, by clock.
+    /// Empty if no pause is under way; kept to reuse its memory.
+    since: Vec<(ClockIndex, u64)>,
+    /// How long each clock has been running without the task.
     totals: BTreeMap<ClockIndex, u64>,
     /// The total when the timer that is registered with the task itself was
     /// registered.
@@ -47,41 +45,50 @@ pub(crate) struct ParkedTimer {
 }
 
 impl Pause {
-    /// Begins a pause: the task's time stands still from `readings` on.
-    pub(crate) fn begin(&mut self, readings: &Readings) {
-        self.since = Some(readings.clone());
+    /// Begins a pause: the task's time stands still from `readings` on. These are
+    /// the readings of its clocks, sorted by clock.
+    pub(crate) fn begin(&mut self, readings: &[(ClockIndex, u64)]) {
+        self.since.clear();
+        self.since.extend_from_slice(readings);
     }
 
     /// Adds a clock that had no waits when the pause began.
     pub(crate) fn add_clock(&mut self, clock: ClockIndex, now_ns: u64) {
-        if let Some(since) = &self.since {
-            if reading(since, clock).is_none() {
-                let mut more: Vec<_> = since.to_vec();
-                more.push((clock, now_ns));
-                more.sort_unstable();
-                self.since = Some(Rc::from(more));
-            }
+        if self.since.is_empty() {
+            return;
+        }
+        if let Err(index) = self.find(clock) {
+            self.since.insert(index, (clock, now_ns));
         }
     }
 
     /// Ends the pause: the task's time continues from `readings` on.
-    pub(crate) fn end(&mut self, readings: &Readings) {
-        let Some(since) = self.since.take() else {
-            return;
-        };
-        for &(clock, since_ns) in since.iter() {
-            // A clock that is not read any more has no timers.
-            let now_ns = reading(readings, clock).unwrap_or(since_ns);
+    pub(crate) fn end(&mut self, readings: &[(ClockIndex, u64)]) {
+        for &(clock, now_ns) in readings {
+            let since_ns = self.stopped_at(clock).unwrap_or(now_ns);
             let paused_ns = now_ns.saturating_sub(since_ns);
             if paused_ns > 0 {
-                *self.totals.entry(clock).or_default() += paused_ns;
+                let total_ns = self.totals.entry(clock).or_default();
+                *total_ns = total_ns.saturating_add(paused_ns);
             }
+        }
+        self.since.clear();
+        if self.totals.len() > readings.len() {
+            // No timer of the task counts on the other clocks, so no timer has begun
+            // with their totals.
+            let is_read = |clock| readings.binary_search_by_key(&clock, |&(of, _)| of).is_ok();
+            self.totals.retain(|&clock, _| is_read(clock));
         }
     }
 
     /// The reading of a clock at the beginning of the present pause.
     pub(crate) fn stopped_at(&self, clock: ClockIndex) -> Option<u64> {
-        reading(self.since.as_ref()?, clock)
+        let index = self.find(clock).ok()?;
+        Some(self.since[index].1)
+    }
+
+    fn find(&self, clock: ClockIndex) -> Result<usize, usize> {
+        self.since.binary_search_by_key(&clock, |&(of, _)| of)
     }
 
     /// How long a clock has been running without the task, in pauses that have
@@ -89,9 +96,4 @@ impl Pause {
     pub(crate) fn total_ns(&self, clock: ClockIndex) -> u64 {
         self.totals.get(&clock).copied().unwrap_or(0)
     }
-}
-
-fn reading(readings: &Readings, clock: ClockIndex) -> Option<u64> {
-    let found = readings.binary_search_by_key(&clock, |&(of, _)| of).ok()?;
-    Some(readings[found].1)
 }

@@ -166,14 +166,6 @@ impl PhaseTimers {
         self.returned = returned;
     }
 
-    /// Calls `f` with each clock that is not the executor's own.
-    pub(crate) fn each_child(&self, mut f: impl FnMut(&Rc<ClockState>)) {
-        self.clocks
-            .iter()
-            .filter_map(|timers| timers.state.as_ref())
-            .for_each(&mut f);
-    }
-
     /// What a clock that has timers read in the latest run.
     pub(crate) fn reading(&self, clock: ClockIndex) -> u64 {
         self.find(clock)

@@ -30,6 +30,11 @@ impl ClockIndex {
         ClockIndex(self.0 | STEPPED)
     }
 
+    /// Whether this stands for a clock in stepped time.
+    pub(crate) const fn is_stepped(self) -> bool {
+        self.0 & STEPPED != 0
+    }
+
     /// The index of the clock that is made next.
     pub(crate) fn next(self) -> ClockIndex {
         let next = ClockIndex(self.0 + 1);

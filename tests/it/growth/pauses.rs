@@ -104,6 +104,110 @@ pub(super) const SUBJECTS: &[Subject] = &[
         executor.run_frame(0.25);
     }),
     subject(
+        "n owners on clocks of their own, paused and resumed 20 times",
+        5_000,
+        |n| {
+            let mut executor = unclamped();
+            let owners: Vec<_> = (0..n)
+                .map(|_| executor.owner_on(&executor.clock().child()))
+                .collect();
+            for owner in &owners {
+                owner.start(ticks());
+            }
+            for _ in 0..20 {
+                for owner in &owners {
+                    owner.pause();
+                }
+                for owner in &owners {
+                    owner.resume();
+                }
+            }
+            executor.run_frame(0.25);
+        },
+    ),
+    subject(
+        "n that name clocks of their own, paused and resumed 20 times",
+        5_000,
+        |n| {
+            let mut executor = unclamped();
+            let all: Vec<_> = (0..n)
+                .map(|_| {
+                    let clock = executor.clock().child();
+                    executor.start(async move {
+                        clock.wait_seconds(100).await;
+                    })
+                })
+                .collect();
+            for _ in 0..20 {
+                for coroutine in &all {
+                    coroutine.pause();
+                }
+                for coroutine in &all {
+                    coroutine.resume();
+                }
+            }
+            executor.run_frame(0.25);
+        },
+    ),
+    subject(
+        "one that waits on n clocks, one after the other, and is paused in each wait",
+        20_000,
+        |n| {
+            let mut executor = unclamped();
+            let game = executor.clock();
+            let one = executor.start(async move {
+                for _ in 0..n {
+                    game.child().wait_seconds(0).await;
+                }
+            });
+            for _ in 0..n {
+                one.pause();
+                crate::support::update(&mut executor, 0.25);
+                one.resume();
+                crate::support::update(&mut executor, 0.25);
+            }
+            assert!(one.is_finished());
+        },
+    ),
+    subject(
+        "the next deadline of n sleepers, asked 1,000 times, once one was paused",
+        20_000,
+        |n| {
+            let mut executor = unclamped();
+            for at in 0..n {
+                executor.start(async move { wait_seconds(10 + at % 50).await });
+            }
+            executor.run_frame(0.25);
+            let one = executor.start(forever());
+            one.pause();
+            one.resume();
+            for _ in 0..1_000 {
+                assert!(executor.next_deadline().is_some());
+            }
+        },
+    ),
+    subject(
+        "the next deadline of n that are paused, asked 1,000 times",
+        20_000,
+        |n| {
+            let mut executor = unclamped();
+            let owner = executor.owner();
+            for at in 0..n {
+                owner.start(async move { wait_seconds(10 + at % 50).await });
+            }
+            owner.pause();
+            for _ in 0..1_000 {
+                assert_eq!(executor.next_deadline(), None);
+                executor.start(wait_seconds(0)).stop();
+                executor.run_frame(0.25);
+            }
+            executor.start(wait_seconds(100));
+            for _ in 0..1_000 {
+                assert!(executor.next_deadline().is_some());
+            }
+        },
+    ),
+    subject(
         "n of a paused owner, woken n times and stopped",
         20_000,
         |n| {

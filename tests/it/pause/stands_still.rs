@@ -3,7 +3,10 @@
 //! docs/contract.md#rule-12-stands-still
 
 use std::cell::RefCell;
-use std::future::pending;
+use std::future::{pending, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Waker};
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -11,7 +14,7 @@ use futures::future::LocalBoxFuture;
 use framestep::prelude::*;
 use framestep::{Clock, Executor};
 
-use crate::support::PHASES;
+use crate::support::{PHASES, poll_once, swallow};
 use crate::timeline::{Log, UNLIMITED};
 
 /// The part that is paused.
@@ -351,4 +354,42 @@ fn one_that_is_started_on_a_paused_owner_begins_its_seconds_when_it_is_first_pol
     stage.quarters(3);
     waited.check(&["F8: half a second later"]);
     moved.check(&["F6: 0", "F7: 0.5", "F8: 1"]);
+}
+
+#[test]
+fn a_timer_on_a_clock_by_itself_stands_still_with_the_coroutine_that_polled_it_last() {
+    for first_ends in [false, true] {
+        let mut stage = Stage::new(None);
+        let clock = stage.executor.clock().child();
+        let timer = Rc::new(RefCell::new(clock.wait_seconds(1)));
+        let (shared, log) = (timer.clone(), Log::new());
+        // As through a combinator, with a waker that is not the coroutine's own.
+        let first = stage.executor.start(async move {
+            assert!(
+                swallow(poll_once(&mut *shared.borrow_mut()))
+                    .await
+                    .is_pending()
+            );
+            pending::<()>().await;
+        });
+        let say = log.clone();
+        let second = stage.executor.start(poll_fn(move |_| {
+            let mut cx = Context::from_waker(Waker::noop());
+            let polled = Pin::new(&mut *timer.borrow_mut()).poll(&mut cx);
+            polled.map(|()| say.say("over"))
+        }));
+        if first_ends {
+            first.stop();
+        }
+        stage.executor.run_frame(0.25);
+        second.pause();
+        for _ in 0..8 {
+            stage.executor.run_frame(0.25);
+        }
+        second.resume();
+        for _ in 0..4 {
+            stage.executor.run_frame(0.25);
+        }
+        log.check(&["F12: over"]);
+    }
 }
