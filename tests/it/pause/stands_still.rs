@@ -382,6 +382,7 @@ fn a_timer_on_a_clock_by_itself_stands_still_with_the_coroutine_that_polled_it_l
             first.stop();
         }
         stage.executor.run_frame(0.25);
+        first.pause();
         second.pause();
         for _ in 0..8 {
             stage.executor.run_frame(0.25);
