@@ -433,6 +433,17 @@ impl Core {
     }
 }
 
+/// How much a total of pauses has grown since it was `base_ns`. Both may have
+/// wrapped.
+pub(crate) fn grown_ns(base_ns: u64, total_ns: u64) -> u64 {
+    let grown_ns = total_ns.wrapping_sub(base_ns);
+    if grown_ns <= u64::MAX / 2 {
+        grown_ns
+    } else {
+        0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::future::{Future, pending};
@@ -460,16 +471,5 @@ mod tests {
             executor.run_frame(0.25);
             assert!(!executor.core().has_pauses());
         }
-    }
-}
-
-/// How much a total of pauses has grown since it was `base_ns`. Both may have
-/// wrapped.
-pub(crate) fn grown_ns(base_ns: u64, total_ns: u64) -> u64 {
-    let grown_ns = total_ns.wrapping_sub(base_ns);
-    if grown_ns <= u64::MAX / 2 {
-        grown_ns
-    } else {
-        0
     }
 }
