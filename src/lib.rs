@@ -415,10 +415,11 @@ pub use script::{
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use time::{Clock, ClockGuard, Phase, Seconds, Time};
 pub use wait::{
-    Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, Tick, Timeout, WaitFrames,
-    WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, animate, end_of_frame,
-    fixed_update, frames, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while,
+    Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, On, Tick, Timeout,
+    WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow,
+    animate, end_of_frame, fixed_update, frames, in_phase, interval, next_frame, on, timeout,
+    wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
+    yield_now,
 };
 /// Makes a `Waker` of a closure, for [`Executor::on_wake`].
 #[doc(inline)]

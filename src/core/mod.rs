@@ -25,6 +25,7 @@ mod start;
 mod unread;
 mod wake;
 mod watch;
+mod yielding;
 
 pub(crate) mod call;
 pub(crate) mod cell;
@@ -64,6 +65,7 @@ pub(crate) use registration::{Bound, Place, Registration};
 pub(crate) use returned::Reader;
 pub(crate) use start::{Home, refuse};
 pub(crate) use timer::Unit;
+pub(crate) use yielding::Turn;
 
 /// The state of one executor.
 pub(crate) struct Core {

@@ -8,9 +8,10 @@
 
 use std::rc::Rc;
 
-use crate::time::{ClockRef, ClockState, PhaseIndex};
+use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
 
 use super::Core;
+use super::call;
 use super::scope::Scope;
 use super::task::{Flags, Task};
 
@@ -65,6 +66,33 @@ impl Core {
             owner.and_then(|owner| owners.clock(owner).cloned())
         };
         self.show_clock(clock)
+    }
+
+    /// Calls `f`, a poll or a drop, while `clock` is shown.
+    pub(crate) fn on_clock<R>(&self, clock: &Rc<ClockState>, f: impl FnOnce() -> R) -> R {
+        let is_game = clock.index() == ClockIndex::GAME;
+        let _shown = self.show_clock((!is_game).then(|| clock.clone()));
+        call::out(f)
+    }
+
+    /// Has the pauses of a task measure `clock` too, on which a future of it counts.
+    pub(crate) fn measure_clock(&self, task: Task<'_>, clock: &Rc<ClockState>) {
+        if !matches!(clock.as_ref(), ClockRef::Child(_)) {
+            return; // It is always measured.
+        }
+        let is_new = self.tasks.cold_or_new(task, |cold| {
+            let clocks = &mut cold.future_clocks;
+            // The future of another one has ended, and with it the last use.
+            clocks.retain(|clock| Rc::strong_count(clock) > 1);
+            let is_new = !clocks.iter().any(|known| Rc::ptr_eq(known, clock));
+            if is_new {
+                clocks.push(clock.clone());
+            }
+            is_new
+        });
+        if is_new {
+            self.measure_in_pause(task, clock);
+        }
     }
 
     fn show_clock(&self, clock: Option<Rc<ClockState>>) -> Shown<'_> {

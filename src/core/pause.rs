@@ -424,12 +424,27 @@ impl Core {
             }
         }
         self.tasks.cold(task, |cold| {
+            for clock in &cold.future_clocks {
+                read(clock.index(), clock);
+                read(clock.index().stepped(), clock);
+            }
             if let Some(clocks) = &cold.clocks {
                 clocks.each(read);
             }
         });
         readings.sort_unstable();
         readings.dedup_by_key(|&mut (clock, _)| clock);
+    }
+
+    /// Adds a clock to those that the pause of a task measures, if it is paused: it
+    /// has paused itself in this poll.
+    pub(super) fn measure_in_pause(&self, task: Task<'_>, clock: &Rc<ClockState>) {
+        if task.has(Flags::PAUSED) {
+            self.with_pause(task, |pause| {
+                pause.add_clock(clock.index(), clock.frame_ns());
+                pause.add_clock(clock.index().stepped(), clock.stepped_ns());
+            });
+        }
     }
 }
 

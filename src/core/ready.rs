@@ -64,6 +64,8 @@ pub(crate) struct Ready {
     /// ```
     stamps: Guarded<Vec<Cell<u32>>>,
     run: Guarded<VecDeque<ReadyKey>>,
+    /// See [`turns`](Self::turns).
+    turns: Cell<u64>,
 }
 
 const IN_RUN: u32 = 1;
@@ -166,7 +168,14 @@ impl Ready {
     /// Takes the first key from the list of the run under way.
     #[inline]
     pub(crate) fn pop(&self) -> Option<ReadyKey> {
+        self.turns.set(self.turns.get() + 1);
         self.run.borrow_mut().pop_front()
+    }
+
+    /// How often a key has been asked for from the list of the run under way. So it
+    /// tells the turns of a run apart.
+    pub(crate) fn turns(&self) -> u64 {
+        self.turns.get()
     }
 }
 

@@ -516,7 +516,7 @@ fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, place: Place) {
 
 #[cold]
 #[inline(never)]
-fn another_executor() -> ! {
+pub(super) fn another_executor() -> ! {
     panic!(
         "a wait that had begun in one executor was polled in another: \
          make a new one in the coroutine that awaits it"

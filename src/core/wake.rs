@@ -88,13 +88,18 @@ impl Core {
         if task.has(Flags::PAUSED) {
             self.remember_wake(task, phase);
         } else if self.runs.phase() == Some(phase) && !scope::is_innermost(self, task) {
-            if !self.is_ready_in_run(task) {
-                self.enlist_soon(task);
-            }
+            self.make_ready_in_run(task);
         } else {
             // A task that wakes itself while it is polled continues in the next
             // run, so that it cannot prolong this one.
             self.enlist(task, phase);
+        }
+    }
+
+    /// Makes a task that is not paused ready in the run under way.
+    pub(super) fn make_ready_in_run(&self, task: Task<'_>) {
+        if !self.is_ready_in_run(task) {
+            self.enlist_soon(task);
         }
     }
 

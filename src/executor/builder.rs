@@ -98,9 +98,10 @@ impl Builder {
     }
 
     /// Sets how often a coroutine is polled in one run because of wakes that arrive
-    /// during the run; 1000 by default. A coroutine that exceeds the limit
-    /// continues in the next run, and is [reported](Executor::on_report). So two
-    /// coroutines that keep waking each other cannot block a frame.
+    /// during the run, and how often because it [yields](crate::yield_now); 1000 by
+    /// default. A coroutine that exceeds the limit continues in the next run, and is
+    /// [reported](Executor::on_report). So neither two coroutines that keep waking each
+    /// other nor one that keeps yielding can block a frame.
     ///
     /// # Panics
     ///

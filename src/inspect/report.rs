@@ -70,8 +70,8 @@ pub enum Report {
         /// How much fixed time passed without a step.
         dropped: Duration,
     },
-    /// A coroutine was woken too often in one run of a phase. It continues in the
-    /// next run.
+    /// A coroutine was woken, or [yielded](crate::yield_now), too often in one run of a
+    /// phase. It continues in the next run.
     Greedy {
         /// The coroutine.
         id: CoroutineId,
@@ -210,7 +210,8 @@ impl fmt::Display for Report {
             } => write!(
                 f,
                 "frame {frame}, {phase}: coroutine {id} ({name}) was polled {polls} times in one \
-                 run because others kept waking it; it continues in the next run"
+                 run because others kept waking it, or because it kept yielding; it continues in \
+                 the next run"
             ),
             Report::Runaway { frame, phase } => write!(
                 f,

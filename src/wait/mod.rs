@@ -12,22 +12,26 @@ mod frames;
 mod interval;
 mod length;
 mod next_frame;
+mod on;
 mod phase;
 mod phase_wait;
 mod seconds;
 mod stream;
 mod timeout;
 mod until;
+mod yield_now;
 
 pub use animate::{Animate, animate};
 pub use frames::{WaitFrames, WaitSteps, wait_frames, wait_steps};
 pub use interval::{Interval, MissedTicks, Tick, interval};
 pub use next_frame::{NextFrame, next_frame};
+pub use on::{On, on};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
 pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
 pub use stream::{Frames, frames};
 pub use timeout::{Elapsed, Timeout, timeout};
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
+pub use yield_now::{YieldNow, yield_now};
 
 use crate::core::scope::{self, Scope};
 

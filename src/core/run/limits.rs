@@ -82,10 +82,28 @@ impl Core {
     /// allowed.
     #[cold]
     pub(super) fn put_off_greedy(&self, task: Task<'_>, phase: PhaseIndex, wakes: u32) {
-        let most = self.runs.limits.max_polls_per_run;
         self.enlist_again(task, phase);
-        // Once in a run.
-        if wakes == most + 1 {
+        self.report_greedy(task, phase, wakes);
+    }
+
+    /// Counts a yield of the task that is being polled in a run of `phase`. Returns
+    /// `false`, and reports it, if it has yielded too often in this run.
+    pub(in crate::core) fn may_yield(&self, task: Task<'_>, phase: PhaseIndex) -> bool {
+        let serial = self.runs.serial.get();
+        let yields = self
+            .tasks
+            .cold_or_new(task, |cold| cold.count_yield(serial));
+        let may = yields <= self.runs.limits.max_polls_per_run;
+        if !may {
+            self.report_greedy(task, phase, yields);
+        }
+        may
+    }
+
+    /// Reports, once in a run, that a task was to be polled too often.
+    fn report_greedy(&self, task: Task<'_>, phase: PhaseIndex, polls: u32) {
+        let most = self.runs.limits.max_polls_per_run;
+        if polls == most + 1 {
             self.report(&Report::Greedy {
                 id: self.id_of(task),
                 name: self.name_of(task),

@@ -79,6 +79,11 @@ impl Runs {
         self.phase.get()
     }
 
+    /// How many runs there have been, of all phases.
+    pub(super) fn serial(&self) -> u64 {
+        self.serial.get()
+    }
+
     /// Begins to count the polls of a run, or of a call outside of runs.
     pub(super) fn begin_limits(&self, alive: usize) {
         self.limits.begin(alive);

@@ -4,18 +4,20 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::rc::Rc;
 
 use crate::core::call::Foreign;
 use crate::core::waker::OwnWaker;
 use crate::core::{Panicked, Reader};
 use crate::inspect::Watched;
+use crate::time::ClockState;
 
 use super::clocks::Clocks;
 use super::pause::Pause;
 
 /// Exists for a task that has given away a waker, has a name, has waits in
-/// entries or on clocks that it names, is watched, has been paused, has readers, or
-/// has panicked.
+/// entries or on clocks that it names, is watched, has been paused, has yielded, has
+/// futures on another clock, has readers, or has panicked.
 #[derive(Default)]
 pub(crate) struct Cold {
     pub(crate) name: Option<Cow<'static, str>>,
@@ -24,6 +26,12 @@ pub(crate) struct Cold {
     /// The last run in which a wake led to a poll, and how many wakes did.
     woken_in: Cell<u64>,
     wakes: Cell<u32>,
+    /// The last run in which the task yielded, and how often it did.
+    yielded_in: Cell<u64>,
+    yields: Cell<u32>,
+    /// The clocks below the game clock or realtime on which futures of the task count,
+    /// besides that of its owner. Pauses measure them.
+    pub(crate) future_clocks: Vec<Rc<ClockState>>,
     /// The last run in which the task was polled. Kept up to date while it has
     /// waits in entries.
     pub(crate) polled_in: u64,
@@ -46,13 +54,24 @@ impl Cold {
     /// run.
     #[inline]
     pub(crate) fn count_wake(&self, run: u64) -> u32 {
-        let earlier = if self.woken_in.replace(run) == run {
-            self.wakes.get()
-        } else {
-            0
-        };
-        let wakes = earlier.saturating_add(1);
-        self.wakes.set(wakes);
-        wakes
+        count(&self.woken_in, &self.wakes, run)
     }
+
+    /// Counts a yield. Returns how many there have been in this run.
+    pub(crate) fn count_yield(&self, run: u64) -> u32 {
+        count(&self.yielded_in, &self.yields, run)
+    }
+}
+
+/// Counts one more event in `run`, which may be another run than the last one.
+#[inline]
+fn count(last: &Cell<u64>, events: &Cell<u32>, run: u64) -> u32 {
+    let earlier = if last.replace(run) == run {
+        events.get()
+    } else {
+        0
+    };
+    let now = earlier.saturating_add(1);
+    events.set(now);
+    now
 }

@@ -134,6 +134,10 @@ impl Clock {
         Clock(Rc::new(ClockState::realtime(frames.clone())))
     }
 
+    pub(crate) fn state(&self) -> &Rc<ClockState> {
+        &self.0
+    }
+
     pub(crate) fn awaited(&self) -> AwaitedClock {
         AwaitedClock::new(&self.0)
     }

@@ -1,4 +1,5 @@
 //! Guards: what several scripts ask of one clock adds up, and each undoes its part.
+//! docs/contract.md#decided-guards
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

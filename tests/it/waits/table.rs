@@ -387,6 +387,9 @@ pub(crate) fn table() -> Vec<Row> {
             let _ = changes.next().now_or_never();
             Item(changes)
         }),
+        row!("YieldNow", "yield_now", AtHome, F 1 Update, |stage| yield_now()),
+        row!("On", "on", AtHome, F 2 Update, |stage| on(&stage.slow, wait_seconds(0.25)))
+            .counts_time(),
         row!("Acquire", "acquire", Foreign, F 2 Update, |stage| stage.permits.acquire()),
     ]);
     rows

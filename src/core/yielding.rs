@@ -1,0 +1,78 @@
+//! Yields: a coroutine that continues later in the run under way.
+//!
+//! A coroutine that wakes itself continues in the next run of its phase, so that it
+//! cannot prolong the present one. A yield is the exception that a script asks for. It
+//! has a limit, as the wakes by other coroutines have.
+
+#![forbid(unsafe_code)]
+
+use crate::time::PhaseIndex;
+
+use super::Core;
+use super::registration::another_executor;
+use super::scope::Scope;
+use super::task::{Flags, Task};
+
+/// The moment of a run at which a coroutine has yielded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    executor: u32,
+    /// The number of the run, among those of all phases.
+    run: u64,
+    /// See [`Ready::turns`](super::ready::Ready::turns).
+    turns: u64,
+}
+
+impl Core {
+    /// Makes the coroutine that `scope` polls ready once more: later in the run under
+    /// way. If it has yielded too often in it, in the next run of the same phase.
+    /// Returns `None` outside of a run.
+    pub(crate) fn yield_turn(&self, scope: &Scope<'_>) -> Option<Turn> {
+        let phase = self.runs.phase()?;
+        if let Some(task) = scope.current() {
+            if self.may_yield(task, phase) {
+                self.go_on_later(task, phase);
+            } else {
+                self.make_ready(task, phase);
+            }
+        }
+        Some(Turn {
+            executor: self.id,
+            run: self.runs.serial(),
+            turns: self.ready.turns(),
+        })
+    }
+
+    /// Whether the coroutine that yielded has its turn: another one has had its own
+    /// since, or another run has begun.
+    ///
+    /// # Panics
+    ///
+    /// If it yielded in another executor.
+    pub(crate) fn has_turn(&self, turn: &Turn) -> bool {
+        if turn.executor != self.id {
+            another_executor();
+        }
+        (turn.run, turn.turns) != (self.runs.serial(), self.ready.turns())
+    }
+
+    /// Keeps up a yield that is polled again before its turn: by a combinator in the
+    /// same poll, by another coroutine, or in a poll that served what the yield had
+    /// made ready.
+    pub(crate) fn yield_again(&self, scope: &Scope<'_>) {
+        if let Some(task) = scope.current() {
+            match self.runs.phase() {
+                Some(phase) => self.go_on_later(task, phase),
+                None => self.make_ready(task, task.home()),
+            }
+        }
+    }
+
+    fn go_on_later(&self, task: Task<'_>, phase: PhaseIndex) {
+        if task.has(Flags::PAUSED) {
+            self.remember_wake(task, phase);
+        } else {
+            self.make_ready_in_run(task);
+        }
+    }
+}

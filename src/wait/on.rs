@@ -1,0 +1,158 @@
+//! Futures on another clock than that of their coroutine.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+use pin_project::{pin_project, pinned_drop};
+
+use crate::core::scope;
+use crate::coroutine::TaskKey;
+use crate::time::Clock;
+
+use super::{polled, polled_again};
+
+/// Runs `future` with `clock` as the coroutine's own: plain waits inside count on it,
+/// and [`time`](crate::time()) and [`delta_seconds`](crate::delta_seconds) read it.
+///
+/// The clock counts for this future alone. The rest of the script, futures beside it in
+/// a combinator, and coroutines that it starts are on the clock of their owner. To put
+/// a whole coroutine on a clock, pass the result to [`start`](crate::start):
+/// `start(on(&clock, attack()))`. To put all coroutines of an object on one, use
+/// [`owner_on`](crate::owner_on).
+///
+/// Calls nest: the innermost clock counts. A wait that has begun keeps the clock on
+/// which it began, also if it is polled on another one later. Destructors inside read
+/// the clock, too.
+///
+/// # Resumes
+///
+/// As `future` does. The clock does not change in which phase a wait resumes.
+///
+/// # Output
+///
+/// The output of `future`.
+///
+/// # Cancel safety
+///
+/// As that of `future`, which is dropped with it.
+///
+/// # Panics
+///
+/// When polled: if the clock belongs to another executor, naming the location of this
+/// call; or outside an [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// A menu slides in while the game is paused:
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// async fn pause_menu() {
+///     let _paused = clock().hold();
+///     on(&realtime(), animate(0.5, |t| println!("the menu is at {t}"))).await;
+/// }
+///
+/// let mut executor = Executor::new();
+/// executor.run_until(pause_menu(), 0.25);
+/// assert_eq!(executor.time().frame, 2);
+/// assert!(executor.time().elapsed.is_zero());
+/// ```
+///
+/// # Source
+///
+/// The `unscaled` and `ignoreTimeScale` arguments of Unity and `UniTask`.
+#[doc(alias = "ignoreTimeScale")]
+#[track_caller]
+pub fn on<F: Future>(clock: &Clock, future: F) -> On<F> {
+    On {
+        clock: clock.clone(),
+        future: Some(future),
+        known_to: None,
+        place: Location::caller(),
+    }
+}
+
+/// The future of [`on`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+#[pin_project(PinnedDrop)]
+pub struct On<F> {
+    clock: Clock,
+    /// `None` once it has been ready.
+    #[pin]
+    future: Option<F>,
+    /// The coroutine whose pauses measure the clock.
+    known_to: Option<TaskKey>,
+    place: &'static Location<'static>,
+}
+
+impl<F: Future> Future for On<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let mut this = self.project();
+        polled("on()", |scope| {
+            let core = scope.core();
+            if !this.clock.state().is_of(&core.clock) {
+                clock_of_another_executor(this.place);
+            }
+            if let Some(task) = scope.current() {
+                if *this.known_to != Some(task.task_key()) {
+                    core.measure_clock(task, this.clock.state());
+                    *this.known_to = Some(task.task_key());
+                }
+            }
+            core.on_clock(this.clock.state(), || {
+                let Some(future) = this.future.as_mut().as_pin_mut() else {
+                    polled_again("on()");
+                };
+                let polled = future.poll(cx);
+                if polled.is_ready() {
+                    this.future.set(None);
+                }
+                polled
+            })
+        })
+    }
+}
+
+#[pinned_drop]
+impl<F> PinnedDrop for On<F> {
+    fn drop(self: Pin<&mut Self>) {
+        let mut this = self.project();
+        // Elsewhere, the future is dropped right after this, and reads no clock.
+        scope::with(|scope| {
+            let core = scope.map(|scope| scope.core());
+            if let Some(core) = core.filter(|core| this.clock.state().is_of(&core.clock)) {
+                core.on_clock(this.clock.state(), || this.future.set(None));
+            }
+        });
+    }
+}
+
+impl<F: Future> FusedFuture for On<F> {
+    fn is_terminated(&self) -> bool {
+        self.future.is_none()
+    }
+}
+
+impl<F> fmt::Debug for On<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("On")
+            .field("clock", &self.clock)
+            .field("done", &self.future.is_none())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cold]
+fn clock_of_another_executor(place: &Location<'_>) -> ! {
+    panic!(
+        "`on` at {place} got a clock of another executor: use a clock of the executor that \
+         runs the script, such as `clock().child()`"
+    )
+}

@@ -1,0 +1,136 @@
+//! `yield_now`: the turn of the others, in the same run.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::core::Turn;
+use crate::core::scope::Scope;
+use crate::time::PhaseIndex;
+
+use super::phase_wait::PhaseWait;
+use super::{polled, polled_again};
+
+/// Lets the other coroutines that are due in this run go first, and continues later in
+/// the same run.
+///
+/// **It is not [`next_frame`](crate::next_frame):** the script continues in the same
+/// frame. It is for scripts that work in turns within one frame, or that react to what
+/// others do in this run. For a long job, use [`Budget`](crate::Budget), which leaves
+/// time for the frame.
+///
+/// # Resumes
+///
+/// In the run under way, after everything that was ready at the time of the call, once
+/// for each call. Outside of a run, as in a coroutine that the host
+/// [starts](crate::Executor::start): in the next run of the home phase.
+///
+/// A script that yields in a loop cannot hold up the frame. After 1,000 calls in one run
+/// (see [`max_polls_per_run`](crate::Builder::max_polls_per_run)), it continues in the
+/// next run of the same phase, and the executor [reports](crate::Report::Greedy) it.
+///
+/// Other ways in which a coroutine wakes itself, such as the `yield_now` of another
+/// crate, resume it in the next run of its home phase.
+///
+/// # Cancel safety
+///
+/// Dropping the future cancels the wait. The coroutine may be polled once more.
+///
+/// # Panics
+///
+/// When polled: outside an [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// Two scripts that take turns within one frame:
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// async fn plays(name: &'static str) {
+///     for _ in 0..2 {
+///         with(|moves: &mut Vec<&str>| moves.push(name));
+///         yield_now().await;
+///     }
+/// }
+///
+/// let mut executor = Executor::new();
+/// executor.spawn(plays("white"));
+/// executor.spawn(plays("black"));
+/// let mut moves: Vec<&str> = Vec::new();
+/// executor.run_frame_with(&mut moves, 0.25);
+/// assert_eq!(moves, ["white", "black", "white", "black"]);
+/// ```
+///
+/// # Source
+///
+/// `tokio::task::yield_now`.
+pub fn yield_now() -> YieldNow {
+    YieldNow { stage: Stage::New }
+}
+
+/// The future of [`yield_now`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct YieldNow {
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    New,
+    /// It has yielded in a run.
+    InRun(Turn),
+    /// It has yielded outside of a run.
+    Outside(PhaseWait),
+    Done,
+}
+
+impl YieldNow {
+    fn poll_in(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
+        let core = scope.core();
+        if let Stage::New = self.stage {
+            self.stage = match core.yield_turn(scope) {
+                Some(turn) => Stage::InRun(turn),
+                None => Stage::Outside(PhaseWait::next_run(PhaseIndex::HOME)),
+            };
+        } else if let Stage::InRun(turn) = &self.stage {
+            if core.has_turn(turn) {
+                return Poll::Ready(());
+            }
+            core.yield_again(scope);
+        }
+        match &mut self.stage {
+            Stage::Outside(wait) => wait.poll(cx, "yield_now()"),
+            Stage::Done => polled_again("yield_now()"),
+            Stage::New | Stage::InRun(_) => {
+                if !scope.lends(cx) {
+                    // A combinator polls this again only if its own waker is called.
+                    // It may do so in this poll: then this is not ready yet.
+                    cx.waker().wake_by_ref();
+                }
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Future for YieldNow {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let poll = polled("yield_now()", |scope| self.poll_in(scope, cx));
+        if poll.is_ready() {
+            self.stage = Stage::Done;
+        }
+        poll
+    }
+}
+
+impl FusedFuture for YieldNow {
+    fn is_terminated(&self) -> bool {
+        matches!(self.stage, Stage::Done)
+    }
+}
