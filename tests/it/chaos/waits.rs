@@ -119,9 +119,9 @@ fn foreign(world: &Rc<World>) -> Wait {
 
 /// A wait whose destructor does not panic: `FuturesUnordered` would abort, and
 /// `select` would leak the wait that it returns.
-struct Quiet(Option<Wait>);
+pub(super) struct Quiet(Option<Wait>);
 
-fn quiet(wait: Wait) -> Quiet {
+pub(super) fn quiet(wait: Wait) -> Quiet {
     Quiet(Some(wait))
 }
 

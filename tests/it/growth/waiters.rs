@@ -2,6 +2,8 @@
 
 use std::pin::Pin;
 
+use futures::FutureExt;
+
 use framestep::prelude::*;
 
 use crate::timeline::unclamped;
@@ -40,6 +42,31 @@ pub(super) const SUBJECTS: &[Subject] = &[
             assert!(joiner.stop());
         }
         assert!(gate.stop());
+    }),
+    subject("n that share a wait", 20_000, |n| {
+        let mut executor = unclamped();
+        let shared = wait_seconds(0.5).shared();
+        for _ in 0..n {
+            executor.start(shared.clone());
+        }
+        for _ in 0..2 {
+            executor.run_frame(0.25);
+        }
+        assert!(executor.is_empty());
+    }),
+    subject("n that share a wait, paused and stopped", 20_000, |n| {
+        let mut executor = unclamped();
+        let shared = wait_seconds(0.5).shared();
+        let sharing: Vec<_> = (0..n).map(|_| executor.start(shared.clone())).collect();
+        for script in &sharing {
+            script.pause();
+        }
+        executor.run_frame(0.25);
+        for script in sharing.iter().rev() {
+            script.resume();
+            script.stop();
+        }
+        assert!(executor.is_empty());
     }),
     subject("one that begins and drops n joins of one", 20_000, |n| {
         let mut executor = unclamped();

@@ -49,7 +49,7 @@ features! {
     conditions: 40,
     timeouts: 20,
     intervals: 12,
-    animations: 0,
+    animations: 12,
     /// Waits that move from one coroutine to another.
     moves: 8,
     /// Waits that several coroutines share.
@@ -74,6 +74,6 @@ features! {
 impl Features {
     /// Something counts the time of a clock.
     pub(super) fn timed(self) -> bool {
-        self.timers || self.timeouts || self.intervals || self.animations
+        self.timers || self.timeouts || self.intervals || self.animations || self.deep
     }
 }

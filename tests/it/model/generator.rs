@@ -182,16 +182,15 @@ impl Random {
         )
     }
 
-    /// A wait in Update: all that share it continue in the run in which it is due,
-    /// whoever polled it last.
+    /// A wait in `Update`: all that share it continue in the run in which it is due,
+    /// in whatever order they are polled. Not a condition: who made it is open.
     fn shared(&mut self) -> Wait {
         let at = self.pick(&[None, Some(Phase::Update)]);
-        match self.below(if self.on.timers { 6 } else { 4 }) {
+        match self.below(if self.on.timers { 5 } else { 3 }) {
             0 => Wait::NextFrame(at),
             1 => Wait::Frames(self.below(4) as u64, at),
             2 => Wait::InPhase(Phase::Update),
-            3 => Wait::Until(self.below(3), self.chance(70), at),
-            4 => Wait::Seconds(self.length(), at),
+            3 => Wait::Seconds(self.length(), at),
             _ => Wait::Realtime(self.length(), at),
         }
     }
@@ -200,7 +199,6 @@ impl Random {
         let mut modes = vec![Mode::All, Mode::First, Mode::First];
         if self.on.groups {
             modes.extend([
-                Mode::Muffled,
                 Mode::JoinAll,
                 Mode::SelectAll,
                 Mode::OwnJoinAll,
@@ -209,7 +207,11 @@ impl Random {
                 Mode::OwnSelect,
             ]);
         }
-        if self.on.groups && !self.on.moves {
+        // Who shares a wait is resumed through its waker.
+        if self.on.groups && !self.on.shares {
+            modes.push(Mode::Muffled);
+        }
+        if self.on.groups && !self.on.moves && !self.on.shares {
             modes.extend([Mode::Unordered, Mode::Unordered, Mode::MuffledUnordered]);
         }
         let mode = self.pick(&modes);

@@ -162,6 +162,15 @@ impl Spent {
     }
 }
 
+/// `in_phase` on a checkpoint that has begun.
+async fn begun_checkpoint() {
+    let budget = Budget::of_units(1);
+    let mut wait = budget.checkpoint_cost(2);
+    assert!(poll_once(&mut wait).await.is_pending());
+    let place = place_of_panic(|| wait.in_phase(Phase::LateUpdate));
+    assert_eq!(place, format!("{}:{}", file!(), line!() - 1));
+}
+
 impl Wait for Spent {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.wait.as_mut().poll(cx)
@@ -350,7 +359,10 @@ pub(crate) fn table() -> Vec<Row> {
         row!("Timeout", "timeout", InPhase, F 1 LateUpdate, |stage| {
             timeout(9, next_frame().in_phase(LateUpdate))
         }),
-        row!("Checkpoint", "checkpoint", AtHome, F 1 Update, |stage| Spent::new(None)),
+        Row {
+            begun: Some(|_| Box::pin(begun_checkpoint())),
+            ..row!("Checkpoint", "checkpoint", AtHome, F 1 Update, |stage| Spent::new(None))
+        },
         row!("Checkpoint", "checkpoint_cost", InPhase, F 1 LateUpdate, |stage| {
             Spent::new(Some(LateUpdate))
         }),

@@ -9,6 +9,7 @@ use futures::{FutureExt, StreamExt};
 
 use framestep::prelude::*;
 
+use crate::chaos::waits::{Quiet, quiet};
 use crate::support::{swallow, yield_now};
 
 use super::operations::{act, maybe_panic};
@@ -128,7 +129,7 @@ fn wait(world: &Rc<World>, seat: usize, kind: Kind, depth: u32) -> Wait {
             own_wait(world, seat)
         };
     }
-    let inner = || wait(world, seat, kind, depth - 1);
+    let inner = || quiet(wait(world, seat, kind, depth - 1));
     let several = world.below(8);
     world.say(format!("several {several} of"));
     match several {
@@ -136,14 +137,14 @@ fn wait(world: &Rc<World>, seat: usize, kind: Kind, depth: u32) -> Wait {
         2 | 3 => join(inner(), inner()).map(drop).boxed_local(),
         4 => {
             let few = (0..=world.below(3)).map(|_| inner());
-            let waits: FuturesUnordered<Wait> = few.collect();
+            let waits: FuturesUnordered<Quiet> = few.collect();
             waits.for_each(|()| async { act(4) }).boxed_local()
         }
         5 => timeout(length(world), inner()).map(drop).boxed_local(),
         6 => join_all([inner(), inner(), inner()])
             .map(drop)
             .boxed_local(),
-        _ => join(inner(), wait(world, seat, kind, 0))
+        _ => join(inner(), quiet(wait(world, seat, kind, 0)))
             .map(drop)
             .boxed_local(),
     }

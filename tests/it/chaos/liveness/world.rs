@@ -282,7 +282,7 @@ impl World {
                 owner.resume();
             }
             for &Known { id, is_leaf } in seat.scripts.borrow().iter() {
-                if !is_leaf && self.mood == Mood::Plain && self.one_in(4) {
+                if !is_leaf && self.one_in(4) {
                     seat.handle.pause(id);
                     frozen.push((at, id));
                 } else {

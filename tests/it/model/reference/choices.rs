@@ -50,7 +50,7 @@ pub(super) const SPAWNED_IN_A_PAUSE_RESUMES_AT_HOME: bool = true;
 /// for this one.
 pub(super) const SPAWN_IN_IS_FOR_THE_NEXT_RUN: bool = true;
 
-/// A wait of another phase that begins in a fixed step, on the game clock, counts
-/// from fixed time, which that clock reads there. If not, from the time of the
-/// frame, as a wait on any other clock.
-pub(super) const WAITS_BEGUN_IN_A_STEP_COUNT_FROM_FIXED_TIME: bool = true;
+/// On the game clock, a wait of another phase that begins in a fixed step counts from
+/// fixed time, and one that is looked at there reads it. If not, they count and read
+/// the time of the frame, as on any other clock.
+pub(super) const IN_A_STEP_ALL_WAITS_READ_FIXED_TIME: bool = true;

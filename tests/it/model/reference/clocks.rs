@@ -2,7 +2,7 @@
 
 use framestep::Phase;
 
-use super::choices::WAITS_BEGUN_IN_A_STEP_COUNT_FROM_FIXED_TIME;
+use super::choices::IN_A_STEP_ALL_WAITS_READ_FIXED_TIME;
 use crate::model::program::{Length, Settings};
 
 pub(super) const GAME: usize = 0;
@@ -163,8 +163,17 @@ impl Clocks {
             (Phase::FixedUpdate, _) if !in_step && (clock == GAME || self.is_below_game(clock)) => {
                 counted + self.share(clock, self.clocks[GAME].now - self.fixed)
             }
-            (_, GAME) if WAITS_BEGUN_IN_A_STEP_COUNT_FROM_FIXED_TIME => self.read(clock, run),
+            (_, GAME) if IN_A_STEP_ALL_WAITS_READ_FIXED_TIME => self.read(clock, run),
             _ => counted,
+        }
+    }
+
+    /// How far a wait in `phase` is, where it is looked at.
+    pub(super) fn looked_at(&self, clock: usize, phase: Phase, run: Option<Phase>) -> u64 {
+        if clock == GAME && phase != Phase::FixedUpdate && IN_A_STEP_ALL_WAITS_READ_FIXED_TIME {
+            self.read(clock, run)
+        } else {
+            self.of_waits(clock, phase)
         }
     }
 
