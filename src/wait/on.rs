@@ -126,9 +126,9 @@ impl<F> PinnedDrop for On<F> {
         let mut this = self.project();
         // Elsewhere, the future is dropped right after this, and reads no clock.
         scope::with(|scope| {
-            let core = scope.map(|scope| scope.core());
-            if let Some(core) = core.filter(|core| this.clock.state().is_of(&core.clock)) {
-                core.on_clock(this.clock.state(), || this.future.set(None));
+            let state = this.clock.state();
+            if let Some(scope) = scope.filter(|scope| state.is_of(&scope.core().clock)) {
+                scope.core().on_clock(state, || this.future.set(None));
             }
         });
     }
