@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -14,7 +14,7 @@ use futures::future::LocalBoxFuture;
 use framestep::prelude::*;
 use framestep::{Clock, Executor};
 
-use crate::support::{PHASES, poll_once, swallow};
+use crate::support::PHASES;
 use crate::timeline::{Log, UNLIMITED};
 
 /// The part that is paused.
