@@ -63,7 +63,7 @@ fn all_that_counts_time_inside_counts_on_the_clock() {
         async move {
             start(on(&slow, then_marks(mark, wait_seconds(0.5))))
                 .await
-                .unwrap()
+                .unwrap();
         }
     });
     timeline.row("after", |mark| {
