@@ -183,7 +183,7 @@ fn each_call_resumes_once_behind_every_combinator() {
         },
         || {
             async {
-                let mut all: FuturesUnordered<_> = (0..3).map(|_| yield_now()).collect();
+                let mut all: FuturesUnordered<_> = (0..2).map(|_| yield_now()).collect();
                 while let Some(()) = all.next().await {}
             }
             .boxed_local()
