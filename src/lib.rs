@@ -395,10 +395,10 @@ pub use budget::{Budget, Checkpoint};
 #[doc(hidden)]
 pub use combine::expansion as __expansion;
 pub use combine::{JoinAll, Race, TryJoinAll, join_all, race, try_join_all};
-pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Outcome, join};
+pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, join};
 pub use executor::{Builder, Executor, Handle, Remote};
 pub use inspect::{
-    CoroutineInfo, Moment, Report, Snapshot, State, TimerClock, TraceEvent, Traced, Wait,
+    CoroutineInfo, Moment, Refusal, Report, Snapshot, State, TimerClock, TraceEvent, Traced, Wait,
 };
 pub use lend::{
     Defer, DeferCall, Lend, WithError, defer, defer_call, try_with, try_with_as, try_with_ref,
@@ -409,8 +409,8 @@ pub use permits::{Acquire, Permit, Permits};
 pub use promise::{Canceled, Promise, Resolver, promise};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
 pub use script::{
-    Script, clock, current, current_name, delta_seconds, handle, home, owner, owner_on, realtime,
-    remote, spawn, spawn_in, start, start_in, stop, time,
+    Script, clock, current, current_name, delta_seconds, handle, home, named, owner, owner_on,
+    realtime, remote, spawn, spawn_in, start, start_in, stop, time,
 };
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use time::{Clock, ClockGuard, Phase, Seconds, Time};

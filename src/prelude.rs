@@ -38,8 +38,8 @@ pub use crate::{
     MissedTicks, Owner, OwnerGuard, Permit, Permits, Phase, Promise, Resolver, Script, Seconds,
     Signal, Subscription, Watch, animate, clock, current, current_name, defer, defer_call,
     delta_seconds, end_of_frame, fixed_update, frames, handle, in_phase, interval, join, join_all,
-    next_frame, on, owner, owner_on, promise, race, realtime, remote, select, spawn, spawn_in,
-    start, start_in, stop, time, timeout, try_join_all, try_with, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_ref, with_soon,
-    yield_now,
+    named, next_frame, on, owner, owner_on, promise, race, realtime, remote, select, spawn,
+    spawn_in, start, start_in, stop, time, timeout, try_join_all, try_with, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_ref,
+    with_soon, yield_now,
 };

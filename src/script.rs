@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use crate::core::scope::{self, Scope};
 use crate::core::{Core, Home};
-use crate::coroutine::{Coroutine, CoroutineId};
+use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::executor::{Handle, Remote};
 use crate::owner::{Owner, OwnerKey};
 use crate::time::{Clock, Phase, Time};
@@ -140,7 +140,7 @@ where
     F: Future + 'static,
 {
     let (core, home, owner) = executor_and_heritage("spawn");
-    Coroutine::spawn(core, future, home, owner)
+    Coroutine::spawn(Some(core), future, home, owner)
 }
 
 /// Adds a coroutine to the executor that runs the caller, like
@@ -157,7 +157,7 @@ where
     F: Future + 'static,
 {
     let (core, owner) = executor_and_owner("spawn_in");
-    Coroutine::spawn(core, future, Home::named(phase), owner)
+    Coroutine::spawn(Some(core), future, Home::named(phase), owner)
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once, up
@@ -201,7 +201,7 @@ where
     F: Future + 'static,
 {
     let (core, home, owner) = executor_and_heritage("start");
-    Coroutine::start(core, future, home, owner)
+    Coroutine::start(Some(core), Maker::Script, future, home, owner)
 }
 
 /// Adds a coroutine whose home is `phase` to the executor that runs the caller, and
@@ -238,7 +238,46 @@ where
     F: Future + 'static,
 {
     let (core, owner) = executor_and_owner("start_in");
-    Coroutine::start(core, future, Home::named(phase), owner)
+    Coroutine::start(Some(core), Maker::Script, future, Home::named(phase), owner)
+}
+
+/// Names the coroutine that is about to be started or spawned. The name holds from
+/// the start: in the first poll, in the trace, in snapshots and in reports.
+///
+/// `named("boss").start(..)` is otherwise like the free functions [`start`],
+/// [`start_in`], [`spawn`] and [`spawn_in`]. Hosts use the method `script`, such as
+/// [`Executor::script`](crate::Executor::script).
+///
+/// # Panics
+///
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// async fn patrol() {
+///     assert_eq!(current_name(), "goblin 3");
+///     wait_seconds(60).await;
+/// }
+///
+/// async fn ambush() {
+///     for number in 1..=3 {
+///         named(format!("goblin {number}")).start(async { wait_seconds(1).await });
+///     }
+///     named("goblin 3").start(patrol());
+/// }
+///
+/// let mut executor = Executor::new();
+/// executor.run_until(ambush(), 0.25);
+/// let snapshot = executor.snapshot();
+/// assert_eq!(snapshot.iter().filter(|script| script.name() == "goblin 3").count(), 2);
+/// ```
+#[track_caller]
+pub fn named(name: impl Into<Cow<'static, str>>) -> Named {
+    let (core, home, owner) = executor_and_heritage("named");
+    Named::new(name.into(), Some(core), Maker::Script, home, owner)
 }
 
 /// Makes an [`Owner`] that is a child of the calling coroutine's owner.

@@ -154,6 +154,7 @@ fn wake(waker: Foreign<Waker>) {
 impl Future for Checkpoint<'_> {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let (core, home) = wait::polled("Budget::checkpoint()", |scope| {
             (scope.core().rc(), scope.home().phase())

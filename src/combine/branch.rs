@@ -23,6 +23,7 @@ pub enum Branch<F: Future> {
 impl<F: Future> Branch<F> {
     /// Polls the future unless it is ready already; returns whether it is ready.
     #[inline]
+    #[track_caller]
     pub fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> bool {
         if let Projected::Pending(future) = self.as_mut().project() {
             match future.poll(cx) {

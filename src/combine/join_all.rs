@@ -95,6 +95,7 @@ impl<F: Future> Future for JoinAll<F> {
     type Output = Vec<F::Output>;
 
     #[inline]
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(branches) = &mut self.branches else {
             polled_again("join_all()");

@@ -102,16 +102,18 @@ impl<F: Future> Future for Race<F> {
     type Output = (usize, F::Output);
 
     #[inline]
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(futures) = &mut self.futures else {
             polled_again("race()");
         };
-        let mut futures = pinned::each(futures.as_mut()).enumerate();
-        let winner = futures.find_map(|(index, future)| match future.poll(cx) {
-            Poll::Ready(output) => Some((index, output)),
-            Poll::Pending => None,
-        });
-        drop(futures);
+        let mut winner = None;
+        for (index, future) in pinned::each(futures.as_mut()).enumerate() {
+            if let Poll::Ready(output) = future.poll(cx) {
+                winner = Some((index, output));
+                break;
+            }
+        }
         match winner {
             Some(winner) => {
                 self.futures = None;

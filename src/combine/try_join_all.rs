@@ -97,6 +97,7 @@ where
 {
     type Output = Result<Vec<T>, E>;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(branches) = &mut self.branches else {
             polled_again("try_join_all()");

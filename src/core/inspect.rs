@@ -78,6 +78,7 @@ impl Core {
             },
             phase: remembered.unwrap_or_else(|| task.home()).phase(),
             home: task.home().phase(),
+            home_has_run: self.phases.get(task.home()).runs.get() > 0,
             wait: None,
             more_waits: Vec::new(),
             owner: owner.map(|owner| owners.label(self, owner)),

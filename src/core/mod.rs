@@ -61,9 +61,9 @@ pub(crate) use outside::Telling;
 pub(crate) use own_time::OwnTime;
 pub(crate) use panics::{Panicked, PassOn};
 pub(crate) use pause::grown_ns;
-pub(crate) use registration::{Bound, Place, Registration};
+pub(crate) use registration::{Bound, Place, Registration, another_executor};
 pub(crate) use returned::Reader;
-pub(crate) use start::{Home, refuse};
+pub(crate) use start::{Home, Name, refuse, unnamed};
 pub(crate) use timer::Unit;
 pub(crate) use yielding::Turn;
 
@@ -232,6 +232,12 @@ impl Core {
     pub(crate) fn name_of(&self, task: Task<'_>) -> Cow<'static, str> {
         let given = self.tasks.cold(task, |cold| cold.name.clone()).flatten();
         given.unwrap_or_else(|| Cow::Borrowed(self.tasks.type_name(task)))
+    }
+
+    /// Names a task.
+    #[cold]
+    pub(crate) fn name(&self, task: Task<'_>, name: Cow<'static, str>) {
+        self.tasks.cold_or_new(task, |cold| cold.name = Some(name));
     }
 
     pub(crate) fn begin_frame(&self, dt: Nanos) {

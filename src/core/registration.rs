@@ -219,10 +219,17 @@ impl Registration {
 
     /// Panics if the wait began in another executor, where frames and keys differ.
     #[inline(always)]
+    #[track_caller]
     pub(crate) fn expect_of(&self, core: &Core) {
-        if self.stage == Stage::Waiting && self.executor != core.id {
+        if !self.is_of(core) {
             another_executor();
         }
+    }
+
+    /// Whether the wait has not begun in another executor than `core`.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, core: &Core) -> bool {
+        self.stage != Stage::Waiting || self.executor == core.id
     }
 
     /// Whether a run has begun in which the wait is due, as far as its frame or its
@@ -232,6 +239,7 @@ impl Registration {
     ///
     /// If the wait began in another executor.
     #[inline]
+    #[track_caller]
     pub(crate) fn is_due(&self, core: &Core) -> bool {
         self.expect_of(core);
         let state = core.phases.get(self.phase);
@@ -378,19 +386,17 @@ impl Registration {
     }
 
     /// Waits for the end of a task of `core`.
+    #[track_caller]
     pub(crate) fn wait_for_end(&mut self, core: &Core, cx: &Context<'_>, target: &Reference) {
-        scope::with(|scope| {
+        let awaits_itself = scope::with(|scope| {
             // A join that no coroutine polls, or one of another executor, is notified
             // of the end through its waker alone.
             let scope = scope.filter(|scope| scope.core().id == core.id);
             let target = core.tasks.of(target);
             let own = scope.and_then(|scope| scope.own_task(cx));
-            assert!(
-                own != Some(target),
-                "coroutine {} awaits its own end, which would never come: \
-                 return from it, or call `stop(current())`",
-                core.id_of(target)
-            );
+            if own == Some(target) {
+                return true;
+            }
             let task = scope.and_then(Scope::current);
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
             let waker = foreign_waker(cx, own);
@@ -404,7 +410,14 @@ impl Registration {
                 self.key = core.entries.borrow_mut().insert(key, waker, false);
                 core.join(target, self.key);
             }
+            false
         });
+        assert!(
+            !awaits_itself,
+            "coroutine {} awaits its own end, which would never come: return from it, or call \
+             `stop(current())`",
+            core.id_of(core.tasks.of(target))
+        );
     }
 
     /// Notes that the wait checks a condition, for snapshots.
@@ -516,7 +529,8 @@ fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, place: Place) {
 
 #[cold]
 #[inline(never)]
-pub(super) fn another_executor() -> ! {
+#[track_caller]
+pub(crate) fn another_executor() -> ! {
     panic!(
         "a wait that had begun in one executor was polled in another: \
          make a new one in the coroutine that awaits it"

@@ -282,6 +282,7 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Scope<'_>>) -> R) -> R {
 /// the polls of coroutines, and a closure cannot have the attribute
 /// `inline(always)`.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn with_inlined<I: Inside>(inside: I) -> I::Output {
     // SAFETY: the pointer is null, or that of an installed scope, which is alive and
     // only shared until `Leave` takes it out. That happens further up the stack

@@ -10,12 +10,14 @@
 
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::future::Future;
 use std::mem::{self, ManuallyDrop};
 use std::panic::Location;
 
 use crate::coroutine::TaskKey;
+use crate::inspect::Refusal;
 use crate::owner::OwnerKey;
 use crate::time::{Phase, PhaseIndex};
 
@@ -101,6 +103,14 @@ impl Home {
     }
 }
 
+/// The name that a coroutine is given when it is made.
+pub(crate) type Name = Option<Cow<'static, str>>;
+
+/// The name of a coroutine that is given none.
+pub(crate) fn unnamed() -> Name {
+    None
+}
+
 impl Core {
     /// Stores a future that is to be polled in the next run of its home phase. If
     /// the call does not name that phase, the run under way polls it. The caller
@@ -109,6 +119,7 @@ impl Core {
     #[inline]
     pub(crate) fn spawn<F: Future + 'static>(
         &self,
+        name: impl FnOnce() -> Name,
         future: F,
         home: Home,
         owner: Option<OwnerKey>,
@@ -117,6 +128,9 @@ impl Core {
         let future = ManuallyDrop::new(future);
         let soon = matches!(home, Home::Inherited(_)) && self.runs.phase().is_some();
         let (task, handle) = self.tasks.insert(future, home.phase());
+        if let Some(name) = name() {
+            self.name(task, name);
+        }
         if let Some(owner) = owner {
             self.adopt(task, owner);
         }
@@ -134,6 +148,7 @@ impl Core {
     #[inline]
     pub(crate) fn start<F: Future + 'static>(
         &self,
+        name: impl FnOnce() -> Name,
         future: F,
         home: Home,
         owner: Option<OwnerKey>,
@@ -144,6 +159,9 @@ impl Core {
         // on the stack first.
         let future = ManuallyDrop::new(future);
         let (task, handle) = self.tasks.insert(future, home.phase());
+        if let Some(name) = name() {
+            self.name(task, name);
+        }
         if let Some(owner) = owner {
             self.adopt(task, owner);
         }
@@ -247,6 +265,7 @@ impl Core {
     #[inline]
     pub(crate) fn start_by_host<F: Future + 'static>(
         &self,
+        name: impl FnOnce() -> Name,
         future: F,
         home: Home,
         owner: Option<OwnerKey>,
@@ -263,7 +282,7 @@ impl Core {
         if self.runs.phase().is_none() {
             self.starts.from_host.set(outer.or(Some(place)));
         }
-        self.start(future, home, owner, place)
+        self.start(name, future, home, owner, place)
     }
 
     /// Whether a spawn is accepted. Outside of a run, takes over the messages that
@@ -281,6 +300,16 @@ impl Core {
     #[inline]
     pub(crate) fn accepts(&self, owner: Option<OwnerKey>) -> bool {
         !self.is_closed() && owner.is_none_or(|owner| self.owners.borrow().is_open(owner))
+    }
+
+    /// Why a new coroutine is not [accepted](Core::accepts).
+    #[cold]
+    pub(crate) fn refusal(&self, owner: Option<OwnerKey>) -> Refusal {
+        match owner {
+            _ if self.is_closed() => Refusal::ExecutorGone,
+            Some(owner) if self.owners.borrow().is_alive(owner) => Refusal::OwnerInactive,
+            _ => Refusal::OwnerGone,
+        }
     }
 
     /// Calls `f`, which borrows something that coroutines may also borrow.

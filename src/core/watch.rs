@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::coroutine::TaskKey;
-use crate::inspect::{Lap, Moment, Report, Stopwatch, TraceEvent, Traced, Watched};
+use crate::inspect::{Lap, Moment, Report, Reports, Stopwatch, TraceEvent, Traced, Watched};
 
 use super::Core;
 use super::call;
@@ -71,6 +71,23 @@ impl Core {
     #[cold]
     pub(crate) fn report(&self, report: &Report) {
         self.as_host(|| self.reports.send(report));
+    }
+
+    /// Reports that a coroutine was refused: to the executor that refuses it, else to
+    /// the one that runs the caller. If there is none, or if it is gone, the report is
+    /// printed. Calls user code.
+    #[cold]
+    pub(crate) fn report_refused(refuses: Option<&Core>, report: &Report) {
+        let hears = |core: &Core| !core.is_closed() || core.reports.hook.is_set();
+        if let Some(core) = refuses.filter(|core| hears(core)) {
+            core.report(report);
+            return;
+        }
+        let runs = scope::with(|scope| scope.map(|scope| scope.core().rc()));
+        match runs.filter(|core| hears(core)) {
+            Some(core) => core.report(report),
+            None => Reports::print_without_executor(report),
+        }
     }
 
     /// Calls a hook of the host in the middle of anything else: outside of any

@@ -16,6 +16,7 @@ use crate::core::{Bound, Core, Place, Registration};
 use crate::time::PhaseIndex;
 
 use super::error::Outcome;
+use super::handle::{may_join_at_once, wait_for_next_run};
 
 /// A wait for the end of a coroutine, made by [`Coroutine::finished`].
 ///
@@ -80,12 +81,19 @@ impl Finished {
 impl Future for Finished {
     type Output = Outcome;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         let this = &mut *self;
-        if let Target::Stored(core, task) = &this.target {
-            if this.outcome().is_none() {
+        let may_end = match &this.target {
+            Target::Stored(core, task) if this.outcome().is_none() => {
                 this.registration.wait_for_end(core, cx, task);
+                true
             }
+            Target::Stored(core, _) => core.may_join_at_once(),
+            Target::Known(_) => may_join_at_once(),
+        };
+        if !may_end {
+            return wait_for_next_run(cx);
         }
         // Registering clones the waker, which is user code: it may have ended the
         // task.

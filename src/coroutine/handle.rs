@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::mem;
-use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -13,8 +12,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::task::{Task, TaskHandle};
-use crate::core::{self, Bound, Core, Home, Place, Registration, scope};
-use crate::owner::OwnerKey;
+use crate::core::{Bound, Core, Place, Registration, call, scope};
 use crate::time::{Phase, PhaseIndex};
 
 use super::error::{JoinError, Outcome};
@@ -112,95 +110,15 @@ enum State<T> {
 }
 
 impl<T> Coroutine<T> {
-    #[track_caller]
-    pub(crate) fn spawn<F>(core: Rc<Core>, future: F, home: Home, owner: Option<OwnerKey>) -> Self
-    where
-        F: Future<Output = T> + 'static,
-    {
-        if !core.accepts_spawn(owner) {
-            return Self::refused_by(&core, future);
-        }
-        let task = core.spawn(future, home, owner, Location::caller());
+    /// The handle of a task that has just been made.
+    #[inline]
+    pub(super) fn of(core: Rc<Core>, task: TaskHandle<T>) -> Self {
         Self::new(State::Stored(core, task))
-    }
-
-    /// Like [`spawn`](Self::spawn), on an executor that may have been dropped.
-    #[track_caller]
-    pub(crate) fn spawn_or_refuse<F>(
-        core: Option<Rc<Core>>,
-        future: F,
-        home: Home,
-        owner: Option<OwnerKey>,
-    ) -> Self
-    where
-        F: Future<Output = T> + 'static,
-    {
-        match core {
-            Some(core) => Self::spawn(core, future, home, owner),
-            None => Self::refused(future),
-        }
-    }
-
-    #[track_caller]
-    pub(crate) fn start<F>(core: Rc<Core>, future: F, home: Home, owner: Option<OwnerKey>) -> Self
-    where
-        F: Future<Output = T> + 'static,
-    {
-        if !core.accepts(owner) {
-            return Self::refused_by(&core, future);
-        }
-        let task = core.start(future, home, owner, Location::caller());
-        Self::new(State::Stored(core, task))
-    }
-
-    /// Like [`start`](Self::start), for a `start` that is a method: hosts call the
-    /// methods.
-    #[track_caller]
-    pub(crate) fn start_by_host<F>(
-        core: Rc<Core>,
-        future: F,
-        home: Home,
-        owner: Option<OwnerKey>,
-    ) -> Self
-    where
-        F: Future<Output = T> + 'static,
-    {
-        if !core.accepts(owner) {
-            return Self::refused_by(&core, future);
-        }
-        let task = core.start_by_host(future, home, owner, Location::caller());
-        Self::new(State::Stored(core, task))
-    }
-
-    /// Like [`start_by_host`](Self::start_by_host), on an executor that may have been
-    /// dropped.
-    #[track_caller]
-    pub(crate) fn start_or_refuse<F>(
-        core: Option<Rc<Core>>,
-        future: F,
-        home: Home,
-        owner: Option<OwnerKey>,
-    ) -> Self
-    where
-        F: Future<Output = T> + 'static,
-    {
-        match core {
-            Some(core) => Self::start_by_host(core, future, home, owner),
-            None => Self::refused(future),
-        }
     }
 
     /// The handle of a coroutine that no executor accepted: stopped from the start.
-    pub(crate) fn refused<F>(future: F) -> Self {
-        core::refuse(future);
+    pub(super) fn of_refused() -> Self {
         Self::new(State::Refused)
-    }
-
-    /// Like [`refused`](Self::refused), for a coroutine that `core` does not
-    /// accept: the future's destructors find the executor.
-    #[cold]
-    fn refused_by<F>(core: &Core, future: F) -> Self {
-        scope::enter(core, |_| Self::refused(future))
     }
 
     #[inline]
@@ -302,6 +220,9 @@ impl<T> Coroutine<T> {
     /// handle. The default name is the name of its future's type, which for an
     /// `async fn` is the path of the function.
     ///
+    /// A coroutine that has been started has run up to its first wait by then. The
+    /// function [`named`](crate::named()) names a coroutine before that.
+    ///
     /// # Examples
     ///
     /// ```
@@ -316,8 +237,7 @@ impl<T> Coroutine<T> {
     )]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         if let State::Stored(core, task) = &self.state {
-            let (task, name) = (core.tasks.of(task.reference()), name.into());
-            core.tasks.cold_or_new(task, |cold| cold.name = Some(name));
+            core.name(core.tasks.of(task.reference()), name.into());
         }
         self
     }
@@ -458,6 +378,7 @@ impl<T> Future for Coroutine<T> {
     type Output = Result<T, JoinError>;
 
     #[inline]
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(
             !self.is_terminated(),
@@ -473,12 +394,31 @@ impl<T> Future for Coroutine<T> {
                 if !core.tasks.of(target).has_ended() {
                     return Poll::Pending;
                 }
+            } else if !core.may_join_at_once() {
+                return wait_for_next_run(cx);
             }
             // Joiners that the coroutine's end has yet to resume keep their ring.
             this.registration.cancel(Place::Joins);
+        } else if !may_join_at_once() {
+            return wait_for_next_run(cx);
         }
         Poll::Ready(this.take_result())
     }
+}
+
+/// Counts a join of something that is not stored in an executor.
+#[cold]
+pub(super) fn may_join_at_once() -> bool {
+    let runs = scope::with(|scope| scope.map(|scope| scope.core().rc()));
+    runs.is_none_or(|core| core.may_join_at_once())
+}
+
+/// The result of a join whose coroutine makes too many of them: the coroutine is
+/// woken, and so polled in its next run.
+#[cold]
+pub(super) fn wait_for_next_run<T>(cx: &Context<'_>) -> Poll<T> {
+    call::out(|| cx.waker().wake_by_ref());
+    Poll::Pending
 }
 
 impl<T> FusedFuture for Coroutine<T> {
@@ -508,7 +448,7 @@ impl<T> FusedFuture for Coroutine<T> {
 /// ```
 impl<T> Default for Coroutine<T> {
     fn default() -> Self {
-        Self::new(State::Refused)
+        Self::of_refused()
     }
 }
 

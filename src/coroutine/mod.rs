@@ -4,11 +4,15 @@ mod error;
 mod finished;
 mod handle;
 mod id;
+mod make;
+mod named;
 mod on_error;
 
 pub use error::{JoinError, Outcome};
 pub use finished::Finished;
 pub use handle::{Coroutine, join};
 pub use id::CoroutineId;
+pub use named::Named;
 
 pub(crate) use id::TaskKey;
+pub(crate) use make::Maker;

@@ -1,5 +1,6 @@
 //! A weak handle of an executor, for its own thread.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::rc::{Rc, Weak};
@@ -9,7 +10,7 @@ use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::{Core, Home};
 use crate::coroutine::TaskKey;
-use crate::coroutine::{Coroutine, CoroutineId};
+use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::inspect::Snapshot;
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, Time};
@@ -75,7 +76,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn_or_refuse(self.core(), future, Home::HOST, None)
+        Coroutine::spawn(self.core(), future, Home::HOST, None)
     }
 
     /// Like [`Executor::start`].
@@ -84,7 +85,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::start_or_refuse(self.core(), future, Home::HOST, None)
+        Coroutine::start(self.core(), Maker::Host, future, Home::HOST, None)
     }
 
     /// Like [`Executor::start_in`].
@@ -93,7 +94,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::start_or_refuse(self.core(), future, Home::named(phase), None)
+        Coroutine::start(self.core(), Maker::Host, future, Home::named(phase), None)
     }
 
     /// Like [`Executor::spawn_in`].
@@ -102,7 +103,12 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn_or_refuse(self.core(), future, Home::named(phase), None)
+        Coroutine::spawn(self.core(), future, Home::named(phase), None)
+    }
+
+    /// Like [`Executor::script`].
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
+        Named::new(name.into(), self.core(), Maker::Host, Home::HOST, None)
     }
 
     /// Like [`Executor::stop`].

@@ -7,12 +7,13 @@ mod handle;
 mod observe;
 mod remote;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
 use crate::core::{Core, Home};
-use crate::coroutine::{Coroutine, CoroutineId};
+use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
 
@@ -104,7 +105,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(self.core.clone(), future, Home::HOST, None)
+        Coroutine::spawn(Some(self.core.clone()), future, Home::HOST, None)
     }
 
     /// Adds a coroutine and polls it at once, up to its first wait, like
@@ -149,7 +150,13 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::start_by_host(self.core.clone(), future, Home::HOST, None)
+        Coroutine::start(
+            Some(self.core.clone()),
+            Maker::Host,
+            future,
+            Home::HOST,
+            None,
+        )
     }
 
     /// Adds a coroutine whose home is `phase`, and polls it at once, up to its first
@@ -179,7 +186,13 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::start_by_host(self.core.clone(), future, Home::named(phase), None)
+        Coroutine::start(
+            Some(self.core.clone()),
+            Maker::Host,
+            future,
+            Home::named(phase),
+            None,
+        )
     }
 
     /// Adds a coroutine whose home is `phase`. It is first polled in the next run of
@@ -201,7 +214,26 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(self.core.clone(), future, Home::named(phase), None)
+        Coroutine::spawn(Some(self.core.clone()), future, Home::named(phase), None)
+    }
+
+    /// Names the coroutine that is about to be started or spawned. The name holds from
+    /// the start: in the first poll, in the trace, in snapshots and in reports.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let executor = Executor::new();
+    /// let boss = executor.script("boss").start(async {
+    ///     assert_eq!(current_name(), "boss");
+    ///     wait_seconds(60).await;
+    /// });
+    /// assert_eq!(executor.snapshot().get(boss.id()).unwrap().name(), "boss");
+    /// ```
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
+        let core = Some(self.core.clone());
+        Named::new(name.into(), core, Maker::Host, Home::HOST, None)
     }
 
     /// Runs one frame: begins it, and runs the five named phases in order.

@@ -7,7 +7,7 @@ use std::panic::Location;
 use crate::core::call::Foreign;
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
-use crate::core::{Core, Home, refuse};
+use crate::core::{Core, Home, refuse, unnamed};
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
 
@@ -103,7 +103,7 @@ impl Remote {
             // An output that is not `()` goes to the hook for unread ones.
             let script = async move { make().await };
             if core.accepts(None) {
-                let task = core.spawn(script, home, None, place);
+                let task = core.spawn(unnamed, script, home, None, place);
                 core.drop_coroutine(task);
             } else {
                 refuse(Foreign::new(script));
@@ -183,7 +183,7 @@ impl Remote {
         let place = Location::caller();
         self.push(Message::Call, move |core| {
             if core.accepts(None) {
-                let task = core.start(async move { f() }, Home::HOST, None, place);
+                let task = core.start(unnamed, async move { f() }, Home::HOST, None, place);
                 core.drop_coroutine(task);
             } else {
                 refuse(Foreign::new(f));

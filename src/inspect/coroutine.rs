@@ -19,6 +19,7 @@ pub struct CoroutineInfo {
     pub(crate) state: State,
     pub(crate) phase: Phase,
     pub(crate) home: Phase,
+    pub(crate) home_has_run: bool,
     /// The first wait. Nearly all coroutines have only one.
     pub(crate) wait: Option<Wait>,
     pub(crate) more_waits: Vec<Wait>,
@@ -99,6 +100,12 @@ impl CoroutineInfo {
     /// `start_in`.
     pub fn home(&self) -> Phase {
         self.home
+    }
+
+    /// Whether the executor has run the [home](CoroutineInfo::home) phase. If not, the
+    /// host may have forgotten to run it: a custom phase runs only if the host runs it.
+    pub fn home_has_run(&self) -> bool {
+        self.home_has_run
     }
 
     /// The [name](crate::Owner::named) of its [`Owner`](crate::Owner). An owner

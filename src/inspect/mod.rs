@@ -13,6 +13,7 @@
 mod coroutine;
 mod cycles;
 mod hook;
+mod print;
 mod report;
 mod snapshot;
 mod stopwatch;
@@ -23,14 +24,14 @@ mod wait;
 mod watch;
 
 pub use coroutine::{CoroutineInfo, Moment, State};
-pub use report::Report;
+pub use report::{Refusal, Report};
 pub use snapshot::Snapshot;
 pub use trace::{TraceEvent, Traced};
 pub use wait::{TimerClock, Wait};
 
 pub(crate) use coroutine::Origin;
 pub(crate) use hook::Hook;
-pub(crate) use report::Reports;
+pub(crate) use print::Reports;
 pub(crate) use stopwatch::{Lap, Stopwatch};
 pub(crate) use timepiece::Timepiece;
 pub(crate) use watch::{Watch, Watched};

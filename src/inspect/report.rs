@@ -3,17 +3,12 @@
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::fmt;
-use std::io::{self, Write as _};
-use std::mem::{self, Discriminant};
 use std::panic::Location;
 use std::time::Duration;
 
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
-
-use super::hook::Hook;
 
 /// A problem that did no harm, but should be looked into.
 ///
@@ -94,6 +89,22 @@ pub enum Report {
         /// The phase that was run.
         phase: Phase,
     },
+    /// A coroutine joined ended coroutines again and again in one run, without a wait
+    /// in between: a loop around such a join would never end. The coroutine
+    /// continues in the next run.
+    EndlessJoins {
+        /// The coroutine.
+        id: CoroutineId,
+        /// Its name.
+        name: Cow<'static, str>,
+        /// The frame of the run.
+        frame: u64,
+        /// The phase that was run. `None` if the host started the coroutine outside
+        /// of a run.
+        phase: Option<Phase>,
+        /// How many joins were ready at once.
+        joins: u64,
+    },
     /// A poll of a coroutine reached the limit that
     /// [`slow_poll`](crate::Builder::slow_poll) sets.
     SlowPoll {
@@ -127,6 +138,19 @@ pub enum Report {
         /// The message of the panic, if its payload is a string.
         message: Option<String>,
     },
+    /// A coroutine was started or spawned where none can run. Its future was dropped,
+    /// and its handle is that of a stopped coroutine.
+    ///
+    /// If the executor is gone, the report goes to the executor that runs the
+    /// caller. If there is none, it is printed.
+    Refused {
+        /// The name of the coroutine.
+        name: Cow<'static, str>,
+        /// Where it was started or spawned.
+        place: &'static Location<'static>,
+        /// Why it was refused.
+        reason: Refusal,
+    },
     /// A closure of [`with_soon`](crate::with_soon) panicked. The other closures
     /// were called. With [`propagate_panics`](crate::Builder::propagate_panics),
     /// the panic is passed on to the host instead.
@@ -156,35 +180,32 @@ pub enum Report {
     },
 }
 
-impl Report {
-    /// What the report is about. Of reports with the same subject, the first one is
-    /// printed.
-    fn subject(&self) -> Subject {
-        let (name, place) = match self {
-            Report::InvalidDelta { .. }
-            | Report::TimeDropped { .. }
-            | Report::StepsDropped { .. }
-            | Report::Runaway { .. } => (String::new(), None),
-            Report::Greedy { name, .. }
-            | Report::SlowPoll { name, .. }
-            | Report::CoroutinePanicked { name, .. } => (name.to_string(), None),
-            Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),
-            Report::BehaviourPanicked {
-                behaviour,
-                callback,
-                ..
-            } => (format!("{behaviour}::{callback}"), None),
-        };
-        Subject {
-            kind: mem::discriminant(self),
-            name,
-            place,
-        }
+/// Why a coroutine was [refused](Report::Refused).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Its owner, or an owner above that, is [inactive](crate::Owner::set_active).
+    OwnerInactive,
+    /// Its owner, an owner above that, or its behaviour has been dropped or is being
+    /// dropped.
+    OwnerGone,
+    /// Its executor has been dropped or is being dropped.
+    ExecutorGone,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::OwnerInactive => "its owner, or an owner above that, is inactive",
+            Refusal::OwnerGone => "its owner, or an owner above that, is gone",
+            Refusal::ExecutorGone => "its executor is gone",
+        })
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Report {
+    /// Writes a report that concerns no single coroutine.
+    fn write_of_frame(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Report::InvalidDelta { frame, counted_as } => write!(
                 f,
@@ -201,6 +222,19 @@ impl fmt::Display for Report {
                 "frame {frame}: fixed steps for {dropped:?} exceed what max_delta allows; \
                  fixed time skips them"
             ),
+            Report::Runaway { frame, phase } => write!(
+                f,
+                "frame {frame}, {phase}: coroutines kept starting, spawning, stopping or joining one \
+                 another; the rest continue later"
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Report::Greedy {
                 id,
                 name,
@@ -213,11 +247,20 @@ impl fmt::Display for Report {
                  run because others kept waking it, or because it kept yielding; it continues in \
                  the next run"
             ),
-            Report::Runaway { frame, phase } => write!(
-                f,
-                "frame {frame}, {phase}: coroutines kept starting, spawning, stopping or joining one \
-                 another; the rest continue later"
-            ),
+            Report::EndlessJoins {
+                id,
+                name,
+                frame,
+                phase,
+                joins,
+            } => {
+                write_moment(f, *frame, *phase)?;
+                write!(
+                    f,
+                    ": coroutine {id} ({name}) joined ended coroutines {joins} times without a \
+                     wait; it continues in the next run"
+                )
+            }
             Report::SlowPoll {
                 id,
                 name,
@@ -245,6 +288,14 @@ impl fmt::Display for Report {
                     text_or_none(message.as_deref())
                 )
             }
+            Report::Refused {
+                name,
+                place,
+                reason,
+            } => write!(
+                f,
+                "coroutine `{name}`, made at {place}, was refused and does not run: {reason}"
+            ),
             Report::WithSoonPanicked {
                 state,
                 place,
@@ -270,6 +321,10 @@ impl fmt::Display for Report {
                  removed from its scene",
                 text_or_none(message.as_deref())
             ),
+            Report::InvalidDelta { .. }
+            | Report::TimeDropped { .. }
+            | Report::StepsDropped { .. }
+            | Report::Runaway { .. } => self.write_of_frame(f),
         }
     }
 }
@@ -284,92 +339,4 @@ fn write_moment(f: &mut fmt::Formatter<'_>, frame: u64, phase: Option<Phase>) ->
 
 fn text_or_none(message: Option<&str>) -> &str {
     message.unwrap_or("(no text)")
-}
-
-/// What a report is about: its kind, and the script.
-#[derive(Debug, PartialEq)]
-struct Subject {
-    kind: Discriminant<Report>,
-    name: String,
-    place: Option<&'static Location<'static>>,
-}
-
-/// How many reports an executor prints.
-const MAX_PRINTED: usize = 20;
-
-/// Where an executor's reports go.
-#[derive(Debug, Default)]
-pub(crate) struct Reports {
-    pub(crate) hook: Hook<Report>,
-    printed: RefCell<Printed>,
-}
-
-/// What has been printed.
-#[derive(Debug)]
-enum Printed {
-    /// The subjects of fewer than `MAX_PRINTED` reports.
-    Subjects(Vec<Subject>),
-    /// Nothing is printed any more.
-    Over,
-}
-
-impl Default for Printed {
-    fn default() -> Self {
-        Printed::Subjects(Vec::new())
-    }
-}
-
-impl Printed {
-    /// Notes that a report is about to be printed. Returns how many have been, with
-    /// this one. `None` if it is not to be printed.
-    fn note(&mut self, report: &Report) -> Option<usize> {
-        let Printed::Subjects(subjects) = self else {
-            return None;
-        };
-        let subject = report.subject();
-        if subjects.contains(&subject) {
-            return None;
-        }
-        subjects.push(subject);
-        let count = subjects.len();
-        if count == MAX_PRINTED {
-            *self = Printed::Over;
-        }
-        Some(count)
-    }
-}
-
-impl Reports {
-    /// Ends the reports of an executor. If the host had a hook for them, later
-    /// reports are not printed either.
-    pub(crate) fn close(&self) {
-        if self.hook.is_set() {
-            self.printed.replace(Printed::Over);
-        }
-        self.hook.close();
-    }
-
-    /// Sends a report to the hook, or prints it. Calls user code: nothing may be
-    /// borrowed.
-    #[cold]
-    pub(crate) fn send(&self, report: &Report) {
-        let heard = self.hook.call(report) || self.hook.is_set();
-        if !heard {
-            self.print(report);
-        }
-    }
-
-    fn print(&self, report: &Report) {
-        let printed = self.printed.borrow_mut().note(report);
-        let note = match printed {
-            None => return,
-            Some(MAX_PRINTED) => format!("the last of {MAX_PRINTED} that are printed"),
-            Some(_) => "printed once".to_owned(),
-        };
-        // A failure to print is ignored.
-        drop(writeln!(
-            io::stderr(),
-            "framestep: {report} ({note}; `Executor::on_report` receives all reports)"
-        ));
-    }
 }

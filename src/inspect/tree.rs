@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::time::Phase;
+
 use super::coroutine::{CoroutineInfo, Moment, State};
 use super::cycles;
 use super::snapshot::Snapshot;
@@ -167,6 +169,19 @@ impl Snapshot {
                 f,
                 "! {} {name} never resumes: it waits for nothing",
                 coroutine.id()
+            )?;
+        }
+        // Without a step, the fixed phase may rightly not have run.
+        let has_begun = self.time().frame > 0;
+        let is_homeless =
+            |c: &&CoroutineInfo| has_begun && !c.home_has_run() && c.home() != Phase::FixedUpdate;
+        for coroutine in self.iter().filter(is_homeless) {
+            let name = short(coroutine.name());
+            writeln!(
+                f,
+                "! {} {name} is at home in {}, which the host has not run",
+                coroutine.id(),
+                coroutine.home()
             )?;
         }
         Ok(())

@@ -4,6 +4,7 @@
 
 use std::any::type_name;
 use std::marker::PhantomData;
+use std::panic::Location;
 
 #[cfg(doc)]
 use crate::Executor;
@@ -64,7 +65,7 @@ use super::soon;
 pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
     match try_with(f) {
         Ok(result) => result,
-        Err(error) => panic!("{error}"),
+        Err(error) => refused(error),
     }
 }
 
@@ -91,6 +92,7 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
 /// let result = executor.enter(|| try_with(|_: &mut World| ()));
 /// assert!(matches!(result, Err(WithError::NotLent { .. })));
 /// ```
+#[track_caller]
 pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, WithError> {
     borrow_mut::<Own<S>, R>(type_name::<S>(), f)
 }
@@ -130,7 +132,7 @@ pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, WithErr
 pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
     match try_with_ref(f) {
         Ok(result) => result,
-        Err(error) => panic!("{error}"),
+        Err(error) => refused(error),
     }
 }
 
@@ -158,15 +160,16 @@ pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
 ///     });
 /// });
 /// ```
+#[track_caller]
 pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, WithError> {
-    let type_name = type_name::<S>();
+    let (type_name, place) = (type_name::<S>(), Location::caller());
     find::<Own<S>, R>(type_name, |core, note| {
         if note.is_exclusive() {
-            return Err(WithError::Borrowed { type_name });
+            return Err(borrowed(type_name, note));
         }
         Ok(core.hold_starts(|| {
             let _then = ThenWorkOff::<Own<S>>::new(core, note);
-            note.borrow::<Own<S>, R>(f)
+            note.borrow::<Own<S>, R>(place, f)
         }))
     })
 }
@@ -189,7 +192,7 @@ pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, WithErr
 pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
     match try_with_as::<K, R>(f) {
         Ok(result) => result,
-        Err(error) => panic!("{error}"),
+        Err(error) => refused(error),
     }
 }
 
@@ -221,23 +224,51 @@ pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
 /// });
 /// assert!(executor.enter(|| try_with_as::<Name, _>(|_| ())).is_err());
 /// ```
+#[track_caller]
 pub fn try_with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> Result<R, WithError> {
     borrow_mut::<K, R>(type_name::<K>(), f)
 }
 
+#[track_caller]
 fn borrow_mut<K: Lend, R>(
     type_name: &'static str,
     f: impl FnOnce(&mut K::Of<'_>) -> R,
 ) -> Result<R, WithError> {
+    let place = Location::caller();
     find::<K, R>(type_name, |core, note| {
         if !note.is_free() {
-            return Err(WithError::Borrowed { type_name });
+            return Err(borrowed(type_name, note));
         }
         Ok(core.hold_starts(|| {
             let _then = ThenWorkOff::<K>::new(core, note);
-            note.borrow_mut::<K, R>(f)
+            note.borrow_mut::<K, R>(place, f)
         }))
     })
+}
+
+/// The error of a borrow that a closure around the call excludes.
+fn borrowed(type_name: &'static str, note: LentRef<'_>) -> WithError {
+    WithError::Borrowed {
+        type_name,
+        borrowed_at: note.borrowed_at(),
+    }
+}
+
+/// Panics at the caller's line. If the state is not lent, says what is.
+#[cold]
+#[track_caller]
+fn refused(error: WithError) -> ! {
+    let names = match error {
+        WithError::NotLent { .. } => {
+            scope::with(|scope| scope.map(|scope| scope.core().lent.names()))
+        }
+        _ => None,
+    };
+    match names.as_deref() {
+        None => panic!("{error}"),
+        Some([]) => panic!("{error} (nothing is lent here)"),
+        Some(names) => panic!("{error} (lent here: `{}`)", names.join("`, `")),
+    }
 }
 
 /// Calls `f` with the executor that runs the caller, and the state that is lent to

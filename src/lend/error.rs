@@ -25,6 +25,9 @@ pub enum WithError {
     Borrowed {
         /// The name of the requested type.
         type_name: &'static str,
+        /// Where that closure was passed to [`with`](crate::with()) or to a variant of
+        /// it. `None` for a callback.
+        borrowed_at: Option<&'static Location<'static>>,
     },
     /// The behaviour of a [`This`](crate::This) has been removed from its scene.
     #[non_exhaustive]
@@ -51,12 +54,20 @@ impl fmt::Display for WithError {
                  `executor.lend(&mut state, |executor| ..)`; in a destructor, which may run \
                  outside it, use `with_soon`"
             ),
-            WithError::Borrowed { type_name } => write!(
-                f,
-                "the `{type_name}` is borrowed by a closure or callback around this call: use its \
-                 reference, or `spawn` the code that needs the state; in a destructor, use \
-                 `with_soon` for lent state"
-            ),
+            WithError::Borrowed {
+                type_name,
+                borrowed_at,
+            } => {
+                write!(f, "the `{type_name}` is borrowed by ")?;
+                match borrowed_at {
+                    Some(place) => write!(f, "the closure at {place}, around this call")?,
+                    None => write!(f, "a callback around this call")?,
+                }
+                f.write_str(
+                    ": use its reference, or `spawn` the code that needs the state; in a \
+                     destructor, use `with_soon` for lent state",
+                )
+            }
             WithError::Destroyed { type_name } => write!(
                 f,
                 "the `{type_name}` has been destroyed: check `is_alive` first, or use `try_with`"

@@ -14,6 +14,7 @@ mod note;
 mod own;
 mod soon;
 
+use std::any::type_name;
 use std::rc::Rc;
 
 use crate::core::Core;
@@ -95,7 +96,7 @@ pub trait Lend: 'static {
 
 /// Lends `state` while `f` runs. It is found by its type.
 pub(crate) fn lend_own<S: 'static, R>(core: &Rc<Core>, state: &mut S, f: impl FnOnce() -> R) -> R {
-    lend::<Own<S>, R>(core, state, f)
+    lend::<Own<S>, R>(core, type_name::<S>(), state, f)
 }
 
 impl Executor {
@@ -154,7 +155,7 @@ impl Executor {
         f: impl FnOnce(&mut Executor) -> R,
     ) -> R {
         let core = self.core().clone();
-        lend::<K, R>(&core, state, || f(self))
+        lend::<K, R>(&core, type_name::<K>(), state, || f(self))
     }
 }
 
@@ -208,6 +209,6 @@ impl Handle {
         f: impl FnOnce(&Handle) -> R,
     ) -> Option<R> {
         let core = self.core()?;
-        Some(lend::<K, R>(&core, state, || f(self)))
+        Some(lend::<K, R>(&core, type_name::<K>(), state, || f(self)))
     }
 }

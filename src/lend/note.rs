@@ -11,6 +11,7 @@ use std::any::TypeId;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::mem;
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -24,10 +25,14 @@ use super::soon::{self, Soon};
 struct Lent {
     /// The type id of the `K` of that call.
     of: TypeId,
+    /// The name of the type as its users write it.
+    name: &'static str,
     /// The `K::Of` of that call.
     state: NonNull<()>,
     /// The number of closures that share the state, or [`EXCLUSIVE`].
     borrows: Cell<u32>,
+    /// Where the outermost of these closures was passed.
+    borrowed_at: Cell<Option<&'static Location<'static>>>,
     /// Closures that wait for the end of the outermost borrow.
     soon: Guarded<VecDeque<Soon>>,
     /// The note of a call of [`lend`] further up the stack.
@@ -59,9 +64,30 @@ struct Waiting {
 
 impl Lending {
     /// Calls `f` with the innermost state that is lent as `K`.
+    pub(super) fn find<K: Lend, R>(&self, f: impl FnOnce(Option<LentRef<'_>>) -> R) -> R {
+        self.find_by(|lent| lent.0.of == TypeId::of::<K>(), f)
+    }
+
+    /// The names of the types that are lent, the innermost first.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        let note = |lent: LentRef<'_>| {
+            names.push(lent.0.name);
+            false
+        };
+        self.find_by(note, |_| ());
+        names
+    }
+
+    /// Calls `f` with the innermost state for which `is_it` holds.
     ///
     /// `f` works for any lifetime, so the reference cannot leave `f`.
-    pub(super) fn find<K: Lend, R>(&self, f: impl FnOnce(Option<LentRef<'_>>) -> R) -> R {
+    #[inline]
+    fn find_by<R>(
+        &self,
+        mut is_it: impl FnMut(LentRef<'_>) -> bool,
+        f: impl FnOnce(Option<LentRef<'_>>) -> R,
+    ) -> R {
         let mut next = self.innermost.get();
         let found = loop {
             let Some(note) = next else {
@@ -72,7 +98,7 @@ impl Lending {
             // than this one, so it ends after `f` has returned. The calls of `lend`
             // are nested, so the outer notes are alive, too. A note is only shared.
             let lent = unsafe { note.as_ref() };
-            if lent.of == TypeId::of::<K>() {
+            if is_it(LentRef(lent)) {
                 break Some(LentRef(lent));
             }
             next = lent.outer;
@@ -122,12 +148,20 @@ impl Lending {
     }
 }
 
-/// Links `state` into an executor for the length of `f`.
-pub(crate) fn lend<K: Lend, R>(core: &Rc<Core>, state: &mut K::Of<'_>, f: impl FnOnce() -> R) -> R {
+/// Links `state` into an executor for the length of `f`. Messages call its type
+/// `name`.
+pub(crate) fn lend<K: Lend, R>(
+    core: &Rc<Core>,
+    name: &'static str,
+    state: &mut K::Of<'_>,
+    f: impl FnOnce() -> R,
+) -> R {
     let lent = Lent {
         of: TypeId::of::<K>(),
+        name,
         state: NonNull::from(state).cast(),
         borrows: Cell::new(0),
+        borrowed_at: Cell::new(None),
         soon: Guarded::new(core.lent.take_waiting::<K>()),
         outer: core.lent.innermost.get(),
     };
@@ -167,6 +201,11 @@ impl LentRef<'_> {
         self.0.borrows.get() == EXCLUSIVE
     }
 
+    /// Where the outermost closure that borrows the state was passed.
+    pub(super) fn borrowed_at(self) -> Option<&'static Location<'static>> {
+        self.0.borrowed_at.get()
+    }
+
     /// Whether closures wait for the state.
     pub(super) fn has_soon(self) -> bool {
         !self.0.soon.borrow().is_empty()
@@ -182,14 +221,19 @@ impl LentRef<'_> {
         self.0.soon.borrow_mut().pop_front()
     }
 
-    /// Calls `f` with an exclusive borrow of the state.
+    /// Calls `f`, which was passed at `place`, with an exclusive borrow of the state.
     ///
     /// `f` works for any lifetime in `K::Of`. So it can neither keep a reference
     /// with that lifetime, nor store one that would need it.
-    pub(super) fn borrow_mut<K: Lend, R>(self, f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
+    pub(super) fn borrow_mut<K: Lend, R>(
+        self,
+        place: &'static Location<'static>,
+        f: impl FnOnce(&mut K::Of<'_>) -> R,
+    ) -> R {
         let lent = self.0;
         assert!(lent.of == TypeId::of::<K>() && self.is_free());
         lent.borrows.set(EXCLUSIVE);
+        lent.borrowed_at.set(Some(place));
         let _give_back = GiveBack(&lent.borrows, 0);
         // SAFETY: LENT: `lend` made the pointer from a `&mut K::Of` of the same
         // `K`, as the type id shows, and holds that reference until this note is
@@ -201,12 +245,19 @@ impl LentRef<'_> {
         f(unsafe { lent.state.cast::<K::Of<'_>>().as_mut() })
     }
 
-    /// Calls `f` with a shared borrow of the state.
-    pub(super) fn borrow<K: Lend, R>(self, f: impl FnOnce(&K::Of<'_>) -> R) -> R {
+    /// Calls `f`, which was passed at `place`, with a shared borrow of the state.
+    pub(super) fn borrow<K: Lend, R>(
+        self,
+        place: &'static Location<'static>,
+        f: impl FnOnce(&K::Of<'_>) -> R,
+    ) -> R {
         let lent = self.0;
         let borrows = lent.borrows.get();
         assert!(lent.of == TypeId::of::<K>() && borrows < EXCLUSIVE - 1);
         lent.borrows.set(borrows + 1);
+        if borrows == 0 {
+            lent.borrowed_at.set(Some(place));
+        }
         let _give_back = GiveBack(&lent.borrows, borrows);
         // SAFETY: as in `borrow_mut`. While there are shared borrows, only this
         // function calls closures.

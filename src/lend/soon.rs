@@ -192,7 +192,8 @@ fn call_now<K: Lend>(
     f: impl FnOnce(&mut K::Of<'_>),
     origin: Origin,
 ) {
-    call_alone(core, || note.borrow_mut::<K, ()>(f), origin);
+    let place = origin.place;
+    call_alone(core, || note.borrow_mut::<K, ()>(place, f), origin);
 }
 
 /// Calls a closure, outside of any coroutine. Its panic is the host's.

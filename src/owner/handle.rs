@@ -2,13 +2,14 @@
 
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::core::{Core, Home, scope};
-use crate::coroutine::Coroutine;
+use crate::coroutine::{Coroutine, Maker, Named};
 use crate::time::Phase;
 
 use super::{Owner, OwnerGuard, OwnerKey, PauseChange};
@@ -72,15 +73,20 @@ impl OwnerHandle {
         found.flatten()
     }
 
+    /// The executor, even if the owner is gone: then it refuses coroutines.
+    fn core(&self) -> Option<Rc<Core>> {
+        scope::with_executor(self.executor, Core::rc)
+    }
+
     /// Like [`Owner::spawn`].
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
     {
-        let core = self.with_core(Core::rc);
+        let core = self.core();
         let home = Home::in_call(core.as_deref());
-        Coroutine::spawn_or_refuse(core, future, home, Some(self.key))
+        Coroutine::spawn(core, future, home, Some(self.key))
     }
 
     /// Like [`Owner::spawn_in`].
@@ -89,8 +95,8 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        let core = self.with_core(Core::rc);
-        Coroutine::spawn_or_refuse(core, future, Home::named(phase), Some(self.key))
+        let core = self.core();
+        Coroutine::spawn(core, future, Home::named(phase), Some(self.key))
     }
 
     /// Like [`Owner::start`].
@@ -100,9 +106,9 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        let core = self.with_core(Core::rc);
+        let core = self.core();
         let home = Home::in_call(core.as_deref());
-        Coroutine::start_or_refuse(core, future, home, Some(self.key))
+        Coroutine::start(core, Maker::Host, future, home, Some(self.key))
     }
 
     /// Like [`Owner::start_in`].
@@ -111,8 +117,21 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        let core = self.with_core(Core::rc);
-        Coroutine::start_or_refuse(core, future, Home::named(phase), Some(self.key))
+        let core = self.core();
+        Coroutine::start(
+            core,
+            Maker::Host,
+            future,
+            Home::named(phase),
+            Some(self.key),
+        )
+    }
+
+    /// Like [`Owner::script`].
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
+        let core = self.core();
+        let home = Home::in_call(core.as_deref());
+        Named::new(name.into(), core, Maker::Host, home, Some(self.key))
     }
 
     /// Like [`Owner::stop_all`].

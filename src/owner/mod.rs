@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::core::{Core, Home, scope};
-use crate::coroutine::Coroutine;
+use crate::coroutine::{Coroutine, Maker, Named};
 use crate::time::ClockState;
 use crate::time::{Clock, Phase};
 
@@ -190,7 +190,7 @@ impl Owner {
     {
         let core = self.core();
         let home = Home::in_call(core.as_deref());
-        Coroutine::spawn_or_refuse(core, future, home, Some(self.key))
+        Coroutine::spawn(core, future, home, Some(self.key))
     }
 
     /// Adds a coroutine of this owner, like [`Executor::spawn_in`]. The owner may
@@ -202,7 +202,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn_or_refuse(self.core(), future, Home::named(phase), Some(self.key))
+        Coroutine::spawn(self.core(), future, Home::named(phase), Some(self.key))
     }
 
     /// Adds a coroutine of this owner and polls it at once, up to its first wait,
@@ -219,7 +219,7 @@ impl Owner {
     {
         let core = self.core();
         let home = Home::in_call(core.as_deref());
-        Coroutine::start_or_refuse(core, future, home, Some(self.key))
+        Coroutine::start(core, Maker::Host, future, home, Some(self.key))
     }
 
     /// Adds a coroutine of this owner whose home is `phase`, and polls it at once,
@@ -232,7 +232,32 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::start_or_refuse(self.core(), future, Home::named(phase), Some(self.key))
+        Coroutine::start(
+            self.core(),
+            Maker::Host,
+            future,
+            Home::named(phase),
+            Some(self.key),
+        )
+    }
+
+    /// Names the coroutine of this owner that is about to be started or spawned, like
+    /// [`Executor::script`](crate::Executor::script). To name the owner itself, use
+    /// [`named`](Owner::named).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let executor = Executor::new();
+    /// let enemies = executor.owner();
+    /// enemies.script("goblin").start(async { wait_seconds(1).await });
+    /// assert!(executor.snapshot().to_string().contains("goblin"));
+    /// ```
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
+        let core = self.core();
+        let home = Home::in_call(core.as_deref());
+        Named::new(name.into(), core, Maker::Host, home, Some(self.key))
     }
 
     /// Stops all coroutines of this owner and of the owners below it. The

@@ -211,7 +211,7 @@ impl Owners {
     }
 
     /// Whether neither the owner nor an owner above it has been dropped.
-    pub(super) fn is_alive(&self, owner: OwnerKey) -> bool {
+    pub(crate) fn is_alive(&self, owner: OwnerKey) -> bool {
         self.node(owner).is_some_and(|node| !node.gone)
     }
 

@@ -2,10 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 
-use crate::coroutine::Coroutine;
+use crate::coroutine::{Coroutine, Named};
 use crate::time::{Phase, Time};
 
 use super::behaviour::Behaviour;
@@ -68,6 +69,12 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
         F: Future + 'static,
     {
         self.slot.owner.spawn_in(phase, future)
+    }
+
+    /// Names the coroutine of this behaviour that is about to be started or spawned,
+    /// like [`Executor::script`](crate::Executor::script).
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
+        self.slot.owner.script(name)
     }
 
     /// Stops all coroutines of this behaviour.

@@ -4,6 +4,7 @@
 
 use std::any::{Any, type_name};
 use std::cell::{Cell, RefCell};
+use std::panic::Location;
 use std::rc::{Rc, Weak};
 
 use crate::core::call;
@@ -35,6 +36,8 @@ enum Stage {
 /// A behaviour, its owner and its state.
 pub(super) struct Slot<B> {
     behaviour: RefCell<Option<B>>,
+    /// Where the closure was passed that borrows it, unless that is a callback.
+    borrowed_at: Cell<Option<&'static Location<'static>>>,
     stage: Cell<Stage>,
     /// Whether it is to be removed at the end of the frame.
     destroyed: Cell<bool>,
@@ -75,6 +78,7 @@ impl<B: Behaviour> Slot<B> {
         let owner = Owner::new(core, None).named(type_name::<B>());
         Rc::new_cyclic(|this| Slot {
             behaviour: RefCell::new(Some(behaviour)),
+            borrowed_at: Cell::new(None),
             stage: Cell::new(Stage::New),
             destroyed: Cell::new(false),
             panicked: Cell::new(false),
@@ -87,7 +91,7 @@ impl<B: Behaviour> Slot<B> {
     }
 
     pub(super) fn this(&self) -> This<B> {
-        This::new(self.this.clone())
+        This::new(self.this.clone(), self.owner.handle())
     }
 
     /// Marks the behaviour for removal. Returns `false` if it was already marked.
@@ -118,17 +122,29 @@ impl<B: Behaviour> Slot<B> {
     }
 
     /// Calls `f` with the behaviour, and holds starts until then.
+    #[track_caller]
     pub(super) fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
         let _leave = LeaveAfter(self);
-        self.core.hold_starts(|| self.borrow(f))
+        let place = Location::caller();
+        self.core.hold_starts(|| self.borrow(Some(place), f))
     }
 
-    fn borrow<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
+    /// Calls `f`, which was passed at `place`, with the behaviour. `None`: a callback.
+    fn borrow<R>(
+        &self,
+        place: Option<&'static Location<'static>>,
+        f: impl FnOnce(&mut B) -> R,
+    ) -> Result<R, WithError> {
         let type_name = type_name::<B>();
-        let borrowed = WithError::Borrowed { type_name };
+        let borrowed = WithError::Borrowed {
+            type_name,
+            borrowed_at: self.borrowed_at.get(),
+        };
         let mut behaviour = self.behaviour.try_borrow_mut().map_err(|_| borrowed)?;
         let behaviour = behaviour.as_mut();
-        Ok(f(behaviour.ok_or(WithError::Destroyed { type_name })?))
+        let behaviour = behaviour.ok_or(WithError::Destroyed { type_name })?;
+        self.borrowed_at.set(place);
+        Ok(f(behaviour))
     }
 
     /// Calls a callback. A panic of the callback ends the behaviour.
@@ -137,7 +153,7 @@ impl<B: Behaviour> Slot<B> {
         self.guard(name, || {
             // No closure borrows the behaviour: a scene is not stepped inside such
             // a closure, and `leave` checks first.
-            let _ = self.borrow(|behaviour| f(behaviour, &context));
+            let _ = self.borrow(None, |behaviour| f(behaviour, &context));
         });
     }
 

@@ -3,12 +3,14 @@
 #![forbid(unsafe_code)]
 
 use std::any::type_name;
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::rc::Weak;
 
-use crate::coroutine::Coroutine;
+use crate::coroutine::{Coroutine, Named};
 use crate::lend::WithError;
+use crate::owner::OwnerHandle;
 use crate::time::Phase;
 
 use super::behaviour::Behaviour;
@@ -49,11 +51,13 @@ use super::slot::{AnySlot, Slot};
 /// ```
 pub struct This<B> {
     slot: Weak<Slot<B>>,
+    /// The owner of its coroutines, which refuses them once the behaviour is gone.
+    owner: OwnerHandle,
 }
 
 impl<B: Behaviour> This<B> {
-    pub(super) fn new(slot: Weak<Slot<B>>) -> Self {
-        This { slot }
+    pub(super) fn new(slot: Weak<Slot<B>>, owner: OwnerHandle) -> Self {
+        This { slot, owner }
     }
 
     /// Calls `f` with the behaviour. A coroutine that is started inside `f` begins
@@ -80,6 +84,7 @@ impl<B: Behaviour> This<B> {
     /// - [`WithError::Destroyed`], if the behaviour has been removed.
     /// - [`WithError::Borrowed`], if a closure or callback around this call borrows
     ///   the behaviour.
+    #[track_caller]
     pub fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
         match self.slot.upgrade() {
             Some(slot) => slot.try_with(f),
@@ -99,10 +104,7 @@ impl<B: Behaviour> This<B> {
     where
         F: Future + 'static,
     {
-        match self.slot.upgrade() {
-            Some(slot) => slot.owner.start(future),
-            None => Coroutine::refused(future),
-        }
+        self.owner.start(future)
     }
 
     /// Starts a coroutine of the behaviour whose home is `phase`, like
@@ -113,10 +115,7 @@ impl<B: Behaviour> This<B> {
     where
         F: Future + 'static,
     {
-        match self.slot.upgrade() {
-            Some(slot) => slot.owner.start_in(phase, future),
-            None => Coroutine::refused(future),
-        }
+        self.owner.start_in(phase, future)
     }
 
     /// Adds a coroutine of the behaviour, like
@@ -127,10 +126,7 @@ impl<B: Behaviour> This<B> {
     where
         F: Future + 'static,
     {
-        match self.slot.upgrade() {
-            Some(slot) => slot.owner.spawn(future),
-            None => Coroutine::refused(future),
-        }
+        self.owner.spawn(future)
     }
 
     /// Adds a coroutine of the behaviour whose home is `phase`, like
@@ -141,10 +137,13 @@ impl<B: Behaviour> This<B> {
     where
         F: Future + 'static,
     {
-        match self.slot.upgrade() {
-            Some(slot) => slot.owner.spawn_in(phase, future),
-            None => Coroutine::refused(future),
-        }
+        self.owner.spawn_in(phase, future)
+    }
+
+    /// Names the coroutine of the behaviour that is about to be started or spawned,
+    /// like [`Executor::script`](crate::Executor::script).
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
+        self.owner.script(name)
     }
 
     /// Stops all coroutines of the behaviour.
@@ -213,6 +212,7 @@ impl<B> Clone for This<B> {
     fn clone(&self) -> Self {
         This {
             slot: self.slot.clone(),
+            owner: self.owner.clone(),
         }
     }
 }

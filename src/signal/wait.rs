@@ -30,6 +30,7 @@ pub struct WaitSignalFor<T, P> {
 impl<T: Clone> Future for WaitSignal<T> {
     type Output = T;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let Some(subscription) = &mut self.subscription else {
             polled_again("Signal::wait()");
@@ -48,6 +49,7 @@ impl<T: Clone> Future for WaitSignal<T> {
 impl<T: Clone, P: FnMut(&T) -> bool> Future for WaitSignalFor<T, P> {
     type Output = T;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
         let Some(subscription) = &mut this.subscription else {

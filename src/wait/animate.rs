@@ -129,6 +129,7 @@ impl<F> Animate<F> {
 }
 
 impl<F: FnMut(f32)> Animate<F> {
+    #[track_caller]
     fn begin(&mut self) {
         let length_ns = self.length.nanos("animate()");
         let (phase, began) = polled("animate()", |scope| {
@@ -180,6 +181,7 @@ fn latest(phase: PhaseIndex) -> OwnTime {
 impl<F: FnMut(f32)> Future for Animate<F> {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match self.progress {
             Progress::New => self.begin(),

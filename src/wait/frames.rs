@@ -9,7 +9,7 @@ use futures::future::FusedFuture;
 use crate::core::{Bound, Place, Registration, Unit};
 use crate::time::{Phase, PhaseIndex};
 
-use super::{polled, polled_again};
+use super::{expect_pollable, polled};
 
 /// Waits for `frames` frames; 0 counts as 1.
 ///
@@ -133,12 +133,11 @@ impl Count {
         }
     }
 
+    #[track_caller]
     fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
+        expect_pollable(name, &self.registration);
         polled(name, |scope| {
             let core = scope.core();
-            if self.registration.is_done() {
-                polled_again(name);
-            }
             if self.registration.is_new() {
                 let state = self.registration.begin(scope);
                 let now = match self.unit {
@@ -190,6 +189,7 @@ impl WaitFrames {
 impl Future for WaitFrames {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.count.poll(cx, "wait_frames()")
     }
@@ -204,6 +204,7 @@ impl FusedFuture for WaitFrames {
 impl Future for WaitSteps {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.count.poll(cx, "wait_steps()")
     }

@@ -206,6 +206,7 @@ impl Interval {
 impl Stream for Interval {
     type Item = Tick;
 
+    #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
         let (phase, now) = polled("interval()", |scope| {
             let phase = match self.phase {

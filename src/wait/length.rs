@@ -31,6 +31,7 @@ impl Length {
     /// # Panics
     ///
     /// If the length is NaN, naming the location where `wait` was made.
+    #[track_caller]
     pub(super) fn nanos(self, wait: &str) -> Option<u64> {
         match self {
             Length::Finite(ns) => Some(ns),

@@ -34,23 +34,40 @@ pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 pub use yield_now::{YieldNow, yield_now};
 
 use crate::core::scope::{self, Scope};
+use crate::core::{Registration, another_executor};
 
 /// Calls `f` with the scope that polls the wait.
 #[inline]
+#[track_caller]
 pub(crate) fn polled<R>(wait: &'static str, f: impl FnOnce(&Scope<'_>) -> R) -> R {
-    scope::with(|scope| match scope {
-        Some(scope) => f(scope),
+    match scope::with(|scope| scope.map(f)) {
+        Some(result) => result,
         None => polled_outside(wait),
-    })
+    }
+}
+
+/// Panics at the caller's line if the wait is over, or began in another executor.
+#[inline]
+#[track_caller]
+fn expect_pollable(wait: &'static str, registration: &Registration) {
+    if registration.is_done() {
+        polled_again(wait);
+    }
+    let is_here = |scope: &Scope<'_>| registration.is_of(scope.core());
+    if !scope::with(|scope| scope.is_none_or(is_here)) {
+        another_executor();
+    }
 }
 
 #[cold]
+#[track_caller]
 pub(crate) fn polled_again(wait: &'static str) -> ! {
     panic!("`{wait}` was polled again after it had finished")
 }
 
 #[cold]
 #[inline(never)]
+#[track_caller]
 fn polled_outside(wait: &'static str) -> ! {
     panic!(
         "`{wait}` was polled outside of an executor: await it in a coroutine, which is made \

@@ -80,6 +80,7 @@ impl Future for NextFrame {
     type Output = ();
 
     #[inline(always)]
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.wait.poll_frame(cx, "next_frame()")
     }

@@ -93,8 +93,12 @@ pub struct On<F> {
 impl<F: Future> Future for On<F> {
     type Output = F::Output;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let mut this = self.project();
+        if this.future.is_none() {
+            polled_again("on()");
+        }
         polled("on()", |scope| {
             let core = scope.core();
             if !this.clock.state().is_of(&core.clock) {
@@ -108,7 +112,7 @@ impl<F: Future> Future for On<F> {
             }
             core.on_clock(this.clock.state(), || {
                 let Some(future) = this.future.as_mut().as_pin_mut() else {
-                    polled_again("on()");
+                    return Poll::Pending;
                 };
                 let polled = future.poll(cx);
                 if polled.is_ready() {

@@ -146,6 +146,7 @@ impl Future for InPhase {
     type Output = ();
 
     #[inline(always)]
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.wait.poll(cx, "in_phase()")
     }

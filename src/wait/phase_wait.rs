@@ -53,6 +53,7 @@ impl PhaseWait {
 
     /// Polls the wait. Messages call it `name`.
     #[inline(always)]
+    #[track_caller]
     pub(super) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         let wait = self;
         scope::with_inlined(PollOf::<false> { wait, cx, name })
@@ -60,6 +61,7 @@ impl PhaseWait {
 
     /// Polls a wait for the next frame, which mostly names no phase.
     #[inline(always)]
+    #[track_caller]
     pub(super) fn poll_frame(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         let wait = self;
         scope::with_inlined(PollOf::<true> { wait, cx, name })
@@ -67,6 +69,7 @@ impl PhaseWait {
 
     /// Handles a poll for another reason than that this wait resumes its coroutine.
     #[inline(never)]
+    #[track_caller]
     fn poll_again(&mut self, scope: &Scope<'_>, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         let core = scope.core();
         if self.registration.is_done() {
@@ -92,6 +95,7 @@ impl<const FRAME: bool> Inside for PollOf<'_, '_, FRAME> {
     type Output = Poll<()>;
 
     #[inline(always)]
+    #[track_caller]
     fn call(self, scope: Option<&Scope<'_>>) -> Poll<()> {
         let PollOf { wait, cx, name } = self;
         let Some(scope) = scope else {

@@ -262,6 +262,7 @@ impl Inside for PollOf<'_, '_> {
     type Output = Poll<()>;
 
     #[inline(always)]
+    #[track_caller]
     fn call(self, scope: Option<&Scope<'_>>) -> Poll<()> {
         let PollOf { timer, cx } = self;
         let Some(scope) = scope else {
@@ -306,11 +307,13 @@ impl Timer {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
         scope::with_inlined(PollOf { timer: self, cx })
     }
 
     #[inline(never)]
+    #[track_caller]
     fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         match self.wait.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
@@ -328,6 +331,7 @@ impl Timer {
     /// Begins on another clock than the game clock, or not at all.
     #[cold]
     #[inline(never)]
+    #[track_caller]
     fn begin_elsewhere(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         let core = scope.core();
         let wait = &mut self.wait;
@@ -386,6 +390,7 @@ impl DeadlineWait {
     /// Handles a poll for another reason than that this wait resumes its coroutine.
     #[cold]
     #[inline(never)]
+    #[track_caller]
     fn poll_again(
         &mut self,
         scope: &Scope<'_>,
@@ -468,6 +473,7 @@ fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
 }
 
 #[cold]
+#[track_caller]
 fn not_a_number(location: &Location<'_>) -> ! {
     panic!(
         "the wait made at {location} has a length of NaN: give it a number of seconds \
@@ -476,6 +482,7 @@ fn not_a_number(location: &Location<'_>) -> ! {
 }
 
 #[cold]
+#[track_caller]
 fn clock_of_another_executor() -> ! {
     panic!(
         "a wait on a clock of one executor was polled in another: make a clock with \
@@ -518,6 +525,7 @@ macro_rules! timer_future {
             type Output = ();
 
             #[inline(always)]
+            #[track_caller]
             fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
                 self.timer.poll(cx)
             }

@@ -82,6 +82,7 @@ impl Frames {
 impl Stream for Frames {
     type Item = Time;
 
+    #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Time>> {
         ready!(Pin::new(&mut self.wait).poll(cx));
         self.wait = match self.phase {

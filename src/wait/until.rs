@@ -11,7 +11,7 @@ use crate::core::call;
 use crate::core::{Bound, Place, Registration};
 use crate::time::{Phase, PhaseIndex};
 
-use super::{polled, polled_again};
+use super::{expect_pollable, polled};
 
 /// Waits until `condition` holds.
 ///
@@ -129,12 +129,11 @@ impl<P: FnMut() -> bool> Condition<P> {
         }
     }
 
+    #[track_caller]
     fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<()> {
+        expect_pollable(self.name, &self.registration);
         polled(self.name, |scope| {
             let core = scope.core();
-            if self.registration.is_done() {
-                polled_again(self.name);
-            }
             if self.registration.is_new() {
                 // The condition is first checked when the wait is due.
                 self.registration.begin_for_run(scope, cx);
@@ -180,6 +179,7 @@ macro_rules! condition_future {
         impl<P: FnMut() -> bool> Future for $name<P> {
             type Output = ();
 
+            #[track_caller]
             fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
                 self.condition.poll(cx, $awaited)
             }

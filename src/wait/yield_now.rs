@@ -104,8 +104,7 @@ impl YieldNow {
         }
         match &mut self.stage {
             Stage::Outside(wait) => wait.poll(cx, "yield_now()"),
-            Stage::Done => polled_again("yield_now()"),
-            Stage::New | Stage::InRun(_) => {
+            Stage::New | Stage::InRun(_) | Stage::Done => {
                 if !scope.lends(cx) {
                     // A combinator polls this again only if its own waker is called.
                     // It may do so in this poll: then this is not ready yet.
@@ -120,7 +119,11 @@ impl YieldNow {
 impl Future for YieldNow {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if let Stage::Done = self.stage {
+            polled_again("yield_now()");
+        }
         let poll = polled("yield_now()", |scope| self.poll_in(scope, cx));
         if poll.is_ready() {
             self.stage = Stage::Done;

@@ -47,6 +47,7 @@ impl<T, P> WaitWatch<T, P> {
 impl<T: Clone> Future for Changed<T> {
     type Output = T;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let Some(waiter) = &self.waiter else {
             polled_again("Watch::changed()");
@@ -67,6 +68,7 @@ impl<T: Clone> Future for Changed<T> {
 impl<T: Clone, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
     type Output = T;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
         let Some(waiter) = &mut this.waiter else {

@@ -652,3 +652,26 @@ fn a_coroutine_of_another_executor_is_not_in_it() {
     assert_eq!(other.start(next_frame()).id().to_string(), id.to_string());
     assert!(other.snapshot().get(id).is_none());
 }
+
+#[test]
+fn a_snapshot_says_that_the_home_of_a_script_has_not_run() {
+    let mut executor = unclamped();
+    let physics = executor
+        .spawn_in(Phase::Custom(7), forever())
+        .named("physics");
+    executor.spawn(forever()).named("door");
+    let warning = "is at home in Custom(7), which the host has not run";
+    // Before the first frame, no phase has run.
+    assert!(!executor.snapshot().to_string().contains(warning));
+    executor.run_frame(0.25);
+    let snapshot = executor.snapshot();
+    assert!(!snapshot.get(physics.id()).unwrap().home_has_run());
+    let text = snapshot.to_string();
+    let line = format!("! {} physics {warning}", physics.id());
+    assert_eq!(text.lines().filter(|at| **at == line).count(), 1, "{text}");
+    assert_eq!(text.matches(warning).count(), 1, "{text}");
+    executor.run_phase(Phase::Custom(7));
+    let snapshot = executor.snapshot();
+    assert!(snapshot.get(physics.id()).unwrap().home_has_run());
+    assert!(!snapshot.to_string().contains(warning));
+}

@@ -104,6 +104,8 @@ impl Behaviour for Actor {
 struct Stage {
     scene: Scene,
     heard: Heard,
+    /// How many coroutines were refused.
+    refused: Rc<Cell<u32>>,
 }
 
 #[derive(Clone, Default)]
@@ -114,9 +116,17 @@ fn stage() -> Stage {
     let scene = Scene::with_executor(builder.max_delta(UNLIMITED).build());
     let heard = Heard::default();
     let hear = heard.clone();
-    let on_report = move |report: &Report| hear.0.borrow_mut().push(report.to_string());
-    scene.executor().on_report(on_report);
-    Stage { scene, heard }
+    let refused = Rc::new(Cell::new(0));
+    let count = refused.clone();
+    scene.executor().on_report(move |report| match report {
+        Report::Refused { .. } => count.set(count.get() + 1),
+        _ => hear.0.borrow_mut().push(report.to_string()),
+    });
+    Stage {
+        scene,
+        heard,
+        refused,
+    }
 }
 
 impl Stage {
@@ -124,6 +134,12 @@ impl Stage {
     #[track_caller]
     fn check_reports(&self, expected: &[&str]) {
         assert_eq!(*self.heard.0.take(), *expected);
+    }
+
+    /// Compares how many coroutines were refused.
+    #[track_caller]
+    fn check_refused(&self, expected: u32) {
+        assert_eq!(self.refused.take(), expected);
     }
 }
 

@@ -4,8 +4,9 @@
 
 use std::cell::Cell;
 
-use crate::core::Core;
 use crate::core::task::Task;
+use crate::core::{Core, scope};
+use crate::coroutine::TaskKey;
 use crate::inspect::Report;
 use crate::time::PhaseIndex;
 
@@ -16,7 +17,25 @@ pub(in crate::core) struct Limits {
     /// Whether the run has been reported for reaching the limit.
     reported: Cell<bool>,
     max_polls_per_run: u32,
+    joins: Joins,
 }
+
+/// Joins of coroutines that had ended before the poll. A coroutine that makes such joins in a
+/// loop without a wait would never return from its poll.
+///
+/// All are counted, but only one of [`JOINS_A_SAMPLE`] is looked at.
+#[derive(Debug)]
+struct Joins {
+    left: Cell<u32>,
+    /// Which coroutine made the latest join that was looked at, and in which run.
+    latest: Cell<Option<(TaskKey, u64)>>,
+    /// How many in sequence were of that coroutine and run.
+    samples: Cell<u32>,
+}
+
+const JOINS_A_SAMPLE: u32 = 1 << 16;
+/// With so many samples in sequence, the coroutine has to wait for the next run.
+const MOST_SAMPLES: u32 = 16;
 
 /// The polls that a run may take for spawns, starts and joins during it, for
 /// each poll that one coroutine may take for wakes. One poll for each live
@@ -29,6 +48,11 @@ impl Limits {
             left: Cell::new(0),
             reported: Cell::new(false),
             max_polls_per_run,
+            joins: Joins {
+                left: Cell::new(JOINS_A_SAMPLE),
+                latest: Cell::new(None),
+                samples: Cell::new(0),
+            },
         }
     }
 
@@ -76,6 +100,48 @@ impl Core {
         let left = self.runs.limits.left.get();
         self.runs.limits.left.set(left.saturating_sub(1));
         left > 0
+    }
+
+    /// Counts a join whose coroutine has ended before the poll. Returns `false` if the coroutine
+    /// that makes it has to wait for the next run: it makes such joins without end.
+    /// Calls user code.
+    #[inline]
+    pub(crate) fn may_join_at_once(&self) -> bool {
+        let left = &self.runs.limits.joins.left;
+        left.set(left.get() - 1);
+        left.get() > 0 || self.looks_at_join()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn looks_at_join(&self) -> bool {
+        let joins = &self.runs.limits.joins;
+        joins.left.set(JOINS_A_SAMPLE);
+        let Some(key) = scope::each_current(self, |task| Some(task.task_key())) else {
+            return true;
+        };
+        let this = Some((key, self.runs.serial.get()));
+        if joins.latest.replace(this) != this {
+            joins.samples.set(0);
+        }
+        joins.samples.set(joins.samples.get() + 1);
+        if joins.samples.get() < MOST_SAMPLES {
+            return true;
+        }
+        // The next join of this coroutine in this run has to wait, too.
+        joins.left.set(1);
+        if joins.samples.get() == MOST_SAMPLES {
+            if let Some(task) = self.tasks.get(key) {
+                self.report(&Report::EndlessJoins {
+                    id: self.id_of(task),
+                    name: self.name_of(task),
+                    frame: self.clock.frame(),
+                    phase: self.running_phase(),
+                    joins: u64::from(JOINS_A_SAMPLE) * u64::from(MOST_SAMPLES),
+                });
+            }
+        }
+        false
     }
 
     /// Leaves a task to the next run that was woken more often in this run than

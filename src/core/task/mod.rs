@@ -42,6 +42,7 @@ use super::key::WaitKey;
 pub(crate) use cold::Cold;
 pub(crate) use header::{Flags, Header, NO_JOINER, State};
 pub(crate) use pause::{ParkedTimer, Pause};
+pub(crate) use stage::name_of;
 
 use header::NO_COLD;
 use pool::{Class, Pool};
@@ -595,9 +596,7 @@ impl Tasks {
 
     /// The name of the type of a task's future.
     pub(crate) fn type_name(&self, task: Task<'_>) -> &'static str {
-        // An `async fn door()` has the type `door::{{closure}}`.
-        let name = (task.vtable().type_name)();
-        name.strip_suffix("::{{closure}}").unwrap_or(name)
+        (task.vtable().type_name)()
     }
 
     /// Fetches the head of a task into the cache, and its future if that is small.

@@ -61,13 +61,20 @@ impl VTable {
                 drop_future: drop_future::<F>,
                 drop_output: drop_output::<F>,
                 output_at: offset_of!(Block<F>, stage),
-                type_name: type_name::<F>,
+                type_name: name_of::<F>,
                 output_type: TypeId::of::<F::Output>,
                 output_needs_drop: needs_drop::<F::Output>(),
                 class: Class::of(Layout::new::<Block<F>>()),
             }
         }
     }
+}
+
+/// The name of a future's type. An `async fn door()` has the type
+/// `door::{{closure}}`.
+pub(crate) fn name_of<F>() -> &'static str {
+    let name = type_name::<F>();
+    name.strip_suffix("::{{closure}}").unwrap_or(name)
 }
 
 /// Writes a future into a block.

@@ -18,6 +18,7 @@ fn inactive_ones_get_no_callbacks_and_have_no_coroutines() {
     log.check(&["tick dropped"]);
     assert!(actor.start(says(log.clone(), "refused")).is_finished());
     assert!(actor.spawn(says(log.clone(), "refused")).is_finished());
+    scene.check_refused(2);
     assert!(actor.is_alive() && !actor.is_active());
     scene.run_frame(FRAME);
     log.check(&[]);
@@ -56,6 +57,7 @@ fn one_that_deactivates_itself_is_out_for_the_rest_of_the_frame() {
     });
     scene.add(actor);
     frames(&mut scene, 2);
+    scene.check_refused(1);
     log.check(&["F1.host: a start", "F1.host: a fixed_update"]);
 }
 

@@ -134,6 +134,7 @@ fn stops_the_coroutines_before_on_destroy_where_nothing_can_be_started() {
     let coroutine = actor.start(ticks(log.clone(), "tick"));
     actor.destroy();
     frames(&mut scene, 2);
+    scene.check_refused(4);
     log.check(&["F1: tick", "tick dropped", "F1.host: a on_destroy"]);
     let result = result_of(scene.executor(), coroutine);
     assert!(result.unwrap_err().is_stopped());

@@ -31,6 +31,7 @@ fn in_a_callback_end_the_behaviour_and_are_reported_and_nothing_else_stops() {
         assert!(!bad.is_alive() && !bad.destroy());
         bad.set_active(true);
         assert!(!bad.is_active() && bad.start(async {}).is_finished());
+        scene.check_refused(1);
         scene.run_phase(Phase::EndOfFrame);
         assert!(matches!(
             bad.try_with(|_| ()),

@@ -30,12 +30,16 @@ fn borrows_until_the_closure_returns_and_begins_then_what_was_started() {
 fn names_the_type_and_the_way_out_if_a_closure_has_the_behaviour() {
     let scene = stage();
     let number = scene.add(Number(1));
+    let line = line!() + 1;
     number.with(|one| {
         assert_eq!(
             panic_of(|| number.with(|one| one.0)),
-            "the `it::scene::this::Number` is borrowed by a closure or callback around this \
-             call: use its reference, or `spawn` the code that needs the state; in a destructor, \
-             use `with_soon` for lent state"
+            format!(
+                "the `it::scene::this::Number` is borrowed by the closure at {}:{line}:12, around \
+                 this call: use its reference, or `spawn` the code that needs the state; in a \
+                 destructor, use `with_soon` for lent state",
+                file!()
+            )
         );
         let error = number.try_with(|one| one.0).unwrap_err();
         assert!(

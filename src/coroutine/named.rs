@@ -1,0 +1,134 @@
+//! A name for a coroutine that is about to be made.
+
+#![forbid(unsafe_code)]
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+
+use crate::core::{Core, Home};
+use crate::owner::OwnerKey;
+use crate::time::Phase;
+
+use super::handle::Coroutine;
+use super::make::Maker;
+
+/// Starts or spawns one coroutine under a name, which holds from the start: in the
+/// first poll, in the trace, in snapshots and in reports.
+///
+/// In scripts, the free function [`named`](crate::named()) makes it. Hosts use the
+/// method `script` of [`Executor`](crate::Executor::script),
+/// [`Handle`](crate::Handle::script), [`Owner`](crate::Owner::script),
+/// [`OwnerHandle`](crate::OwnerHandle::script),
+/// [`SceneContext`](crate::SceneContext::script) and [`This`](crate::This::script).
+///
+/// To name a coroutine later, use [`Coroutine::named`].
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// async fn boss() {
+///     println!("{} wakes up", current_name());
+///     named("minion").start(async { wait_seconds(1).await }).await.unwrap();
+/// }
+///
+/// let mut executor = Executor::new();
+/// let boss = executor.script("boss").start(boss());
+/// assert!(executor.snapshot().iter().any(|script| script.name() == "minion"));
+/// executor.run_until(boss, 0.25).unwrap();
+/// ```
+#[must_use = "a name starts nothing: call `start` or `spawn`"]
+pub struct Named {
+    name: Cow<'static, str>,
+    core: Option<Rc<Core>>,
+    maker: Maker,
+    /// Unless the call names a phase.
+    home: Home,
+    owner: Option<OwnerKey>,
+}
+
+impl Named {
+    pub(crate) fn new(
+        name: Cow<'static, str>,
+        core: Option<Rc<Core>>,
+        maker: Maker,
+        home: Home,
+        owner: Option<OwnerKey>,
+    ) -> Self {
+        Named {
+            name,
+            core,
+            maker,
+            home,
+            owner,
+        }
+    }
+
+    /// Starts the coroutine, like [`start`](crate::start) or
+    /// [`Executor::start`](crate::Executor::start).
+    #[doc(alias = "StartCoroutine")]
+    #[track_caller]
+    pub fn start<F>(self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        let home = self.home;
+        self.start_at(home, future)
+    }
+
+    /// Starts the coroutine with the home `phase`, like [`start_in`](crate::start_in).
+    #[track_caller]
+    pub fn start_in<F>(self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        self.start_at(Home::named(phase), future)
+    }
+
+    /// Adds the coroutine, like [`spawn`](crate::spawn) or
+    /// [`Executor::spawn`](crate::Executor::spawn).
+    #[track_caller]
+    pub fn spawn<F>(self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        let home = self.home;
+        self.spawn_at(home, future)
+    }
+
+    /// Adds the coroutine with the home `phase`, like [`spawn_in`](crate::spawn_in).
+    #[track_caller]
+    pub fn spawn_in<F>(self, phase: Phase, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        self.spawn_at(Home::named(phase), future)
+    }
+
+    #[track_caller]
+    fn start_at<F>(self, home: Home, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        let name = || Some(self.name);
+        Coroutine::start_named(self.core, self.maker, name, future, home, self.owner)
+    }
+
+    #[track_caller]
+    fn spawn_at<F>(self, home: Home, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        let name = || Some(self.name);
+        Coroutine::spawn_named(self.core, name, future, home, self.owner)
+    }
+}
+
+impl fmt::Debug for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Named").field(&self.name).finish()
+    }
+}

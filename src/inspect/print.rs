@@ -1,0 +1,146 @@
+//! Where reports go: to the hook, or to standard error.
+
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::io::{self, Write as _};
+use std::mem::{self, Discriminant};
+use std::panic::Location;
+
+use super::hook::Hook;
+use super::report::Report;
+
+/// What a report is about: its kind, and the script. Of reports with the same
+/// subject, the first one is printed.
+#[derive(Debug, PartialEq)]
+struct Subject {
+    kind: Discriminant<Report>,
+    name: String,
+    place: Option<&'static Location<'static>>,
+}
+
+impl Subject {
+    fn of(report: &Report) -> Self {
+        let (name, place) = match report {
+            Report::InvalidDelta { .. }
+            | Report::TimeDropped { .. }
+            | Report::StepsDropped { .. }
+            | Report::Runaway { .. } => (String::new(), None),
+            Report::Greedy { name, .. }
+            | Report::SlowPoll { name, .. }
+            | Report::EndlessJoins { name, .. }
+            | Report::CoroutinePanicked { name, .. } => (name.to_string(), None),
+            Report::Refused { name, place, .. } => (name.to_string(), Some(*place)),
+            Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),
+            Report::BehaviourPanicked {
+                behaviour,
+                callback,
+                ..
+            } => (format!("{behaviour}::{callback}"), None),
+        };
+        Subject {
+            kind: mem::discriminant(report),
+            name,
+            place,
+        }
+    }
+}
+
+/// How many reports an executor prints.
+const MAX_PRINTED: usize = 20;
+
+/// Where an executor's reports go.
+#[derive(Debug, Default)]
+pub(crate) struct Reports {
+    pub(crate) hook: Hook<Report>,
+    printed: RefCell<Printed>,
+}
+
+/// What has been printed.
+#[derive(Debug)]
+enum Printed {
+    /// The subjects of fewer than `MAX_PRINTED` reports.
+    Subjects(Vec<Subject>),
+    /// Nothing is printed any more.
+    Over,
+}
+
+impl Default for Printed {
+    fn default() -> Self {
+        Printed::Subjects(Vec::new())
+    }
+}
+
+impl Printed {
+    /// Notes that a report is about to be printed. Returns how many have been, with
+    /// this one. `None` if it is not to be printed.
+    fn note(&mut self, report: &Report) -> Option<usize> {
+        let Printed::Subjects(subjects) = self else {
+            return None;
+        };
+        let subject = Subject::of(report);
+        if subjects.contains(&subject) {
+            return None;
+        }
+        subjects.push(subject);
+        let count = subjects.len();
+        if count == MAX_PRINTED {
+            *self = Printed::Over;
+        }
+        Some(count)
+    }
+}
+
+impl Reports {
+    /// Ends the reports of an executor. If the host had a hook for them, later
+    /// reports are not printed either.
+    pub(crate) fn close(&self) {
+        if self.hook.is_set() {
+            self.printed.replace(Printed::Over);
+        }
+        self.hook.close();
+    }
+
+    /// Sends a report to the hook, or prints it. Calls user code: nothing may be
+    /// borrowed.
+    #[cold]
+    pub(crate) fn send(&self, report: &Report) {
+        let heard = self.hook.call(report) || self.hook.is_set();
+        if !heard {
+            self.print(report);
+        }
+    }
+
+    fn print(&self, report: &Report) {
+        let printed = self.printed.borrow_mut().note(report);
+        if let Some(number) = printed {
+            print(report, number);
+        }
+    }
+
+    /// Prints a report that concerns no executor which is alive. Each thread counts
+    /// such reports.
+    pub(crate) fn print_without_executor(report: &Report) {
+        thread_local! {
+            static PRINTED: RefCell<Printed> = RefCell::default();
+        }
+        // When the thread is ending, the count may be gone already.
+        let number = PRINTED.try_with(|printed| printed.borrow_mut().note(report));
+        if let Some(number) = number.unwrap_or(Some(1)) {
+            print(report, number);
+        }
+    }
+}
+
+/// Prints the report of that number.
+fn print(report: &Report, number: usize) {
+    let note = match number {
+        MAX_PRINTED => format!("the last of {MAX_PRINTED} that are printed"),
+        _ => "printed once".to_owned(),
+    };
+    // A failure to print is ignored.
+    drop(writeln!(
+        io::stderr(),
+        "framestep: {report} ({note}; `Executor::on_report` receives all reports)"
+    ));
+}
