@@ -176,7 +176,7 @@ fn the_pieces_of_the_first_game_are_tested() {
         let code: String = code.split_whitespace().collect();
         code.replace(",}", "}")
     };
-    let program = fs::read_to_string(root().join("tests/it/first_game.rs")).unwrap();
+    let program = fs::read_to_string(root().join("tests/it/hosts/first_game.rs")).unwrap();
     let program = squeeze(&program);
     let page = fs::read_to_string(root().join("docs/guide/first-game.md")).unwrap();
     let pieces: Vec<&str> = page.split("```rs\n").skip(1).collect();

@@ -8,7 +8,7 @@ use std::process::Command;
 use framestep::prelude::*;
 
 use crate::support::forever;
-use crate::timeline::unclamped;
+use crate::support::timeline::unclamped;
 
 /// Set in the process that is to end.
 const VICTIM: &str = "FRAMESTEP_TEST_ABORTS";

@@ -12,9 +12,9 @@ use futures::{FutureExt, StreamExt, select_biased};
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor};
 
+use crate::support::timeline::{Log, unclamped};
+use crate::support::watched::{check_no_faults, watched};
 use crate::support::yield_now;
-use crate::timeline::{Log, unclamped};
-use crate::watched::{check_no_faults, watched};
 
 type Wait = LocalBoxFuture<'static, ()>;
 

@@ -12,8 +12,8 @@ use futures::future::LocalBoxFuture;
 use framestep::prelude::*;
 
 use crate::support::forever;
-use crate::timeline::{Log, unclamped};
-use crate::watched::{check_all_dropped, watched};
+use crate::support::timeline::{Log, unclamped};
+use crate::support::watched::{check_all_dropped, watched};
 
 /// Whatever looks at the context after this gets a waker that does nothing.
 async fn replace_the_context() {

@@ -10,9 +10,9 @@ use futures::future::LocalBoxFuture;
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Handle};
 
+use crate::support::timeline::unclamped;
+use crate::support::watched::{alive, check_all_dropped, check_no_faults, expect, watched};
 use crate::support::{count_frames, forever};
-use crate::timeline::unclamped;
-use crate::watched::{alive, check_all_dropped, check_no_faults, expect, watched};
 
 /// Around the depth to which stops nest, and far beyond it.
 const DEPTHS: [u32; 6] = [1, 98, 99, 100, 101, 300];

@@ -12,8 +12,8 @@ use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
 
+use crate::support::timeline::unclamped;
 use crate::support::{WakerCall as Act, count_frames, forever, waker_that_tells};
-use crate::timeline::unclamped;
 
 thread_local! {
     /// What panics next, once.
@@ -144,7 +144,7 @@ fn a_drop_that_panics_when_the_executor_ends_blocks_no_other() {
 fn a_panic_of_a_host_waker_reaches_the_caller_of_the_wake_which_is_not_lost() {
     let mut executor = unclamped();
     let polls = Rc::new(Cell::new(0));
-    let waker = super::waker_of(&executor, &polls);
+    let waker = super::sleepers::waker_of(&executor, &polls);
     executor.run_frame(0.25);
     executor.on_wake(waker_that_panics());
     polls.set(0);

@@ -11,9 +11,9 @@ use futures::{FutureExt, StreamExt};
 use framestep::prelude::*;
 use framestep::{Behaviour, Executor, Scene};
 
+use crate::support::timeline::unclamped;
 use crate::support::{count_frames, counted, forever, poll_once, result_of};
-use crate::timeline::unclamped;
-use crate::waits::Stage;
+use crate::waits::every::Stage;
 
 /// Forgets a wait that has not begun and one that has, where it stands and
 /// behind a pointer.
@@ -40,7 +40,7 @@ type MakeMore = fn() -> Script;
 /// Forgets every kind of wait, and what is behind some of them.
 fn waits() -> Vec<(&'static str, Make)> {
     let mut all: Vec<(&str, Make)> = Vec::new();
-    for row in crate::waits::table() {
+    for row in crate::waits::every::table() {
         let make = move || (row.forget)(Stage::of(&handle())).boxed_local();
         all.push((row.call, Rc::new(make)));
     }
@@ -260,7 +260,7 @@ fn an_executor_leaks_with_its_coroutines_and_another_takes_its_place() {
     let executor = unclamped();
     lasting(&executor, &drops);
     let polls = Rc::new(Cell::new(0));
-    let waker = super::waker_of(&executor, &polls);
+    let waker = super::sleepers::waker_of(&executor, &polls);
     let (handle, remote, owner) = (executor.handle(), executor.remote(), executor.owner());
     forget(executor);
     // It is there for all that anybody knows, and will not have another frame.

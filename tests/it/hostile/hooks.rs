@@ -12,9 +12,9 @@ use std::task::{Poll, Waker};
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Report, Traced};
 
+use crate::support::timeline::unclamped;
+use crate::support::watched::{alive, check_all_dropped, check_no_faults, watched};
 use crate::support::{count_frames, forever};
-use crate::timeline::unclamped;
-use crate::watched::{alive, check_all_dropped, check_no_faults, watched};
 
 /// Stops `victim` from the trace hook as soon as anything is spawned.
 fn stop_at_the_next_spawn(executor: &Executor, victim: CoroutineId) {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use framestep::prelude::*;
 
 use crate::support::forever;
-use crate::timeline::{Log, unclamped};
+use crate::support::timeline::{Log, unclamped};
 
 type Slot = Rc<RefCell<Option<Coroutine<()>>>>;
 

@@ -4,8 +4,8 @@
 use framestep::prelude::*;
 use framestep::{Executor, WithError};
 
+use crate::support::timeline::unclamped;
 use crate::support::{panic_of, result_of};
-use crate::timeline::unclamped;
 
 struct World(u32);
 

@@ -13,9 +13,9 @@ use futures::future::LocalBoxFuture;
 use framestep::Executor;
 use framestep::prelude::*;
 
+use crate::support::timeline::unclamped;
+use crate::support::watched::{check_all_dropped, watched};
 use crate::support::{forever, panic_of};
-use crate::timeline::unclamped;
-use crate::watched::{check_all_dropped, watched};
 
 /// A wait for a year is dropped in every frame.
 async fn begins_and_drops(frames: Rc<Cell<u32>>) {

@@ -13,9 +13,9 @@ use futures::FutureExt;
 use framestep::prelude::*;
 use framestep::{Executor, Handle};
 
+use crate::support::timeline::{Log, in_quarters, unclamped};
+use crate::support::watched::{check_all_dropped, check_no_faults, watched};
 use crate::support::{count_frames, forever, panic_of, place_of_panic, result_of};
-use crate::timeline::{Log, in_quarters, unclamped};
-use crate::watched::{check_all_dropped, check_no_faults, watched};
 
 /// An executor that its coroutines can reach.
 type Game = Rc<RefCell<Executor>>;

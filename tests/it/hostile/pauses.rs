@@ -11,8 +11,8 @@ use futures::{FutureExt, StreamExt};
 use framestep::prelude::*;
 use framestep::{Executor, State};
 
-use crate::timeline::{Log, in_quarters, unclamped};
-use crate::watched::watched;
+use crate::support::timeline::{Log, in_quarters, unclamped};
+use crate::support::watched::watched;
 
 #[derive(Clone, Copy, Debug)]
 enum Paused {

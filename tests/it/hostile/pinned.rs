@@ -11,9 +11,9 @@ use tokio::sync::Notify;
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor};
 
+use crate::support::timeline::unclamped;
+use crate::support::watched::{check_all_dropped, check_no_faults, watched};
 use crate::support::{Random, forever};
-use crate::timeline::unclamped;
-use crate::watched::{check_all_dropped, check_no_faults, watched};
 
 /// Waits to be notified, in a list that leads through the futures themselves.
 async fn notified(notify: Arc<Notify>, heard: Rc<Cell<u32>>) {

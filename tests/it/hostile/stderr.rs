@@ -14,8 +14,8 @@ use std::task::{Poll, Waker};
 use framestep::Executor;
 use framestep::prelude::*;
 
+use crate::support::watched::{check_all_dropped, check_no_faults, watched};
 use crate::support::{count_frames, forever};
-use crate::watched::{check_all_dropped, check_no_faults, watched};
 
 /// Set in the process that has nowhere to print to.
 const MUTE: &str = "FRAMESTEP_TEST_MUTE";

@@ -13,9 +13,9 @@ use framestep::prelude::*;
 use framestep::{Behaviour, Executor, Handle, Remote, Scene, SceneHandle, Subscription, This};
 
 use crate::support::forever;
-use crate::timeline::unclamped;
+use crate::support::timeline::unclamped;
 
-use super::Bound;
+use super::sleepers::Bound;
 
 thread_local! {
     static EXECUTOR: RefCell<Option<Executor>> = const { RefCell::new(None) };

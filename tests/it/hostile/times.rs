@@ -11,8 +11,8 @@ use futures::{FutureExt, StreamExt};
 use framestep::prelude::*;
 use framestep::{Executor, MissedTicks, Outcome};
 
+use crate::support::timeline::unclamped;
 use crate::support::{count_frames, forever, result_of, update};
-use crate::timeline::unclamped;
 
 #[test]
 fn a_dt_of_nan_infinity_minus_zero_subnormal_or_f32_max_is_a_frame() {

@@ -11,9 +11,9 @@ use std::task::{Poll, Waker};
 use framestep::prelude::*;
 
 use crate::support::forever;
-use crate::timeline::unclamped;
+use crate::support::timeline::unclamped;
 
-use super::{Bound, sleeper, waker_of};
+use super::sleepers::{Bound, sleeper, waker_of};
 
 #[test]
 fn wakes_from_eight_threads_after_the_executor_are_no_ops() {

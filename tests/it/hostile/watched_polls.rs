@@ -13,7 +13,7 @@ use framestep::prelude::*;
 use framestep::{Report, Traced};
 
 use crate::support::forever;
-use crate::timeline::unclamped;
+use crate::support::timeline::unclamped;
 
 type Kept<T> = Rc<RefCell<Option<Coroutine<T>>>>;
 

@@ -1,0 +1,10 @@
+//! Panics, outputs that no join returns, and how mistakes are reported.
+
+mod callers;
+mod compile_fail;
+mod join_errors;
+mod on_error;
+mod on_unread;
+mod panics;
+mod refused;
+mod unread_panics;

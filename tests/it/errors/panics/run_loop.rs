@@ -1,0 +1,409 @@
+//! Panics in user code that is no coroutine but is called by the run itself:
+//! wakers, hooks, destructors of payloads and outputs. The run ends whole: each
+//! coroutine that is due in it is polled, none that has ended is, and the frames
+//! after it run as ever.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use framestep::prelude::*;
+use framestep::{CoroutineId, Executor, Handle};
+
+use crate::support::timeline::in_quarters;
+use crate::support::watched::{Token, check_all_dropped, check_no_faults, watched};
+use crate::support::{WakerCall, forever, poll_once, waker_that_tells};
+
+thread_local! {
+    /// Panics at the next occasion, once.
+    static ARMED: Cell<bool> = const { Cell::new(false) };
+    /// Which function of the foreign waker panics.
+    static CALL: Cell<Option<WakerCall>> = const { Cell::new(None) };
+}
+
+fn boom() {
+    if !std::thread::panicking() && ARMED.replace(false) {
+        resume_unwind(Box::new("on purpose"));
+    }
+}
+
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        boom();
+    }
+}
+
+fn foreign_waker() -> Waker {
+    waker_that_tells(|call| {
+        if CALL.get() == Some(call) {
+            boom();
+        }
+    })
+}
+
+type Wait = LocalBoxFuture<'static, ()>;
+type MakeWait = fn() -> Wait;
+
+/// What stands in a list of the executor with a foreign waker.
+const WAITS: [(&str, MakeWait); 8] = [
+    ("next_frame", || next_frame().map(drop).boxed_local()),
+    ("wait_frames", || wait_frames(2).map(drop).boxed_local()),
+    ("wait_seconds", || {
+        wait_seconds(0.25).map(drop).boxed_local()
+    }),
+    ("realtime", || {
+        wait_seconds_realtime(0.25).map(drop).boxed_local()
+    }),
+    ("in_phase", || {
+        in_phase(Phase::Update).map(drop).boxed_local()
+    }),
+    ("fixed_update", || fixed_update().map(drop).boxed_local()),
+    ("wait_until", || wait_until(|| true).map(drop).boxed_local()),
+    ("join", || {
+        spawn(next_frame()).finished().map(drop).boxed_local()
+    }),
+];
+
+/// Begins a wait behind a foreign waker, and never looks at it again.
+async fn behind_a_foreign_waker(wait: fn() -> Wait) {
+    let mut wait = wait();
+    let waker = foreign_waker();
+    let begun = wait.poll_unpin(&mut Context::from_waker(&waker));
+    assert!(begun.is_pending());
+    drop(waker);
+    forever().await;
+    drop(wait);
+}
+
+/// Coroutines around the one whose panic is to come, and what they have done.
+struct Siblings {
+    executor: Executor,
+    frames: Rc<Cell<u32>>,
+    ended: Rc<Cell<u32>>,
+    joined: Rc<Cell<u32>>,
+    groups: u32,
+}
+
+impl Siblings {
+    fn new() -> Self {
+        Siblings {
+            executor: in_quarters(),
+            frames: Rc::default(),
+            ended: Rc::default(),
+            joined: Rc::default(),
+            groups: 0,
+        }
+    }
+
+    /// Four that are due in every frame, one that ends in the first, and one that
+    /// joins it; the last one counts an end in the second frame, too.
+    fn group(&mut self) {
+        fn each<F: Future + 'static>(siblings: &Siblings, wait: fn() -> F) {
+            let frames = siblings.frames.clone();
+            siblings.executor.start(watched(async move {
+                loop {
+                    wait().await;
+                    frames.set(frames.get() + 1);
+                }
+            }));
+        }
+        each(self, next_frame);
+        each(self, || in_phase(Phase::Update));
+        each(self, || wait_frames(1));
+        each(self, || wait_seconds(0.25));
+        let end = self.ended.clone();
+        let ends = self.executor.start(watched(async move {
+            next_frame().await;
+            end.set(end.get() + 1);
+        }));
+        let join = self.joined.clone();
+        self.executor.start(watched(async move {
+            ends.await.unwrap();
+            join.set(join.get() + 1);
+        }));
+        self.groups += 1;
+    }
+
+    /// Runs frames, of which one meets the panic, if any: returns whether. It may
+    /// come out of the frame, but it must not cut anything short.
+    #[track_caller]
+    fn check(&mut self, name: &str) -> bool {
+        ARMED.set(true);
+        for frame in 1..=4 {
+            let executor = AssertUnwindSafe(&mut self.executor);
+            let _ = catch_unwind(move || { executor }.run_frame(0.25));
+            let expected = [4 * frame, 1, 1].map(|times| times * self.groups);
+            let seen = [self.frames.get(), self.ended.get(), self.joined.get()];
+            assert_eq!(seen, expected, "{name}, frame {frame}");
+            check_no_faults();
+        }
+        !ARMED.replace(false)
+    }
+}
+
+/// Runs frames with `install` between siblings, in which it panics.
+#[track_caller]
+fn check(name: &str, install: impl FnOnce(&mut Executor)) {
+    assert!(survives(name, install), "{name}: there was no panic");
+}
+
+/// Runs frames with `install` between siblings; returns whether it panics.
+#[track_caller]
+fn survives(name: &str, install: impl FnOnce(&mut Executor)) -> bool {
+    let mut siblings = Siblings::new();
+    siblings.group();
+    siblings.group();
+    install(&mut siblings.executor);
+    siblings.group();
+    let panics = siblings.check(name);
+    drop(siblings);
+    check_all_dropped();
+    panics
+}
+
+#[test]
+fn a_wake_of_a_foreign_waker() {
+    CALL.set(Some(WakerCall::Wake));
+    for (name, wait) in WAITS {
+        check(name, |executor| {
+            executor.start(watched(behind_a_foreign_waker(wait)));
+        });
+    }
+}
+
+type Act = fn(&Handle, CoroutineId);
+
+/// Paused when the run begins, resumed in it, stopped in it: whatever takes the
+/// waker out drops it.
+#[test]
+fn a_drop_of_a_foreign_waker_whose_coroutine_is_paused_resumed_or_stopped_in_the_run() {
+    CALL.set(Some(WakerCall::Drop));
+    let acts: [(&str, Act); 4] = [
+        ("resumed", |handle, id| _ = handle.resume(id)),
+        ("resumed and paused", |handle, id| {
+            handle.resume(id);
+            handle.pause(id);
+            handle.resume(id);
+        }),
+        ("stopped", |handle, id| _ = handle.stop(id)),
+        ("resumed and stopped", |handle, id| {
+            handle.resume(id);
+            handle.stop(id);
+        }),
+    ];
+    let mut panics = 0;
+    for (name, wait) in WAITS {
+        for (what, act) in acts {
+            for first in [true, false] {
+                let name = format!("{name}, {what}, first {first}");
+                let panicked = survives(&name, |executor| {
+                    let id = Rc::new(Cell::new(None));
+                    let (handle, other) = (executor.handle(), id.clone());
+                    let acts = watched(async move {
+                        next_frame().await;
+                        act(&handle, other.get().unwrap());
+                    });
+                    let waits = watched(behind_a_foreign_waker(wait));
+                    let coroutine = if first {
+                        executor.start(acts);
+                        executor.start(waits)
+                    } else {
+                        let coroutine = executor.start(waits);
+                        executor.start(acts);
+                        coroutine
+                    };
+                    id.set(Some(coroutine.id()));
+                    coroutine.pause();
+                });
+                // A wake that came first has consumed the waker.
+                panics += u32::from(panicked);
+            }
+        }
+    }
+    assert!(panics > 0);
+}
+
+#[test]
+fn a_clone_of_a_foreign_waker() {
+    CALL.set(Some(WakerCall::Clone));
+    for (name, wait) in WAITS {
+        check(name, |executor| {
+            executor.spawn(watched(behind_a_foreign_waker(wait)));
+        });
+    }
+}
+
+/// What a wait replaces when it is polled with another waker in the run.
+#[test]
+fn a_drop_of_a_foreign_waker_that_another_one_replaces() {
+    CALL.set(Some(WakerCall::Drop));
+    check("replaced", |executor| {
+        executor.start(watched(async {
+            let mut year = wait_seconds(31_536_000);
+            loop {
+                let waker = foreign_waker();
+                let polled = year.poll_unpin(&mut Context::from_waker(&waker));
+                assert!(polled.is_pending());
+                std::mem::forget(waker);
+                next_frame().await;
+                let _ = poll_once(&mut year).await;
+            }
+        }));
+    });
+}
+
+#[test]
+fn a_condition_and_its_drop() {
+    check("asked", |executor| {
+        executor.start(watched(wait_until(|| {
+            boom();
+            false
+        })));
+    });
+    check("dropped", |executor| {
+        let bomb = Bomb;
+        executor.start(watched(wait_until(move || {
+            let _ = &bomb;
+            true
+        })));
+    });
+}
+
+#[test]
+fn an_output_a_payload_and_a_future_that_are_dropped() {
+    check("an output that nobody takes", |executor| {
+        drop(executor.start(watched(async {
+            next_frame().await;
+            Bomb
+        })));
+    });
+    check("a payload that nobody takes", |executor| {
+        drop(executor.start(watched(async {
+            next_frame().await;
+            resume_unwind(Box::new(Bomb));
+        })));
+    });
+    check("what one that ends has held", |executor| {
+        let bomb = Bomb;
+        let ends = next_frame().map(move |()| {
+            let _ = &bomb;
+        });
+        executor.start(watched(ends));
+    });
+    check("one that is stopped", |executor| {
+        let victim = executor.start(watched(async {
+            let _bomb = Bomb;
+            forever().await;
+        }));
+        executor.spawn(watched(async move {
+            victim.stop();
+        }));
+    });
+    check("one that stops itself", |executor| {
+        executor.spawn(watched(async {
+            let _bomb = Bomb;
+            stop(current());
+            forever().await;
+        }));
+    });
+    check("one whose owner ends in the run", |executor| {
+        let owner = executor.owner();
+        owner.start(watched(async {
+            let _bomb = Bomb;
+            forever().await;
+        }));
+        executor.spawn(watched(async move { drop(owner) }));
+    });
+    check("a handle with an output in it", |executor| {
+        let kept = executor.start(watched(async { Bomb }));
+        executor.spawn(watched(async move { drop(kept) }));
+    });
+}
+
+#[test]
+fn a_closure_from_afar_its_drop_and_its_future() {
+    check("the closure", |executor| {
+        executor.remote().spawn(|| {
+            boom();
+            async {}
+        });
+    });
+    check("what the closure holds", |executor| {
+        let bomb = Bomb;
+        executor.remote().spawn(move || {
+            let _bomb = bomb;
+            async {}
+        });
+    });
+    check("what its future holds", |executor| {
+        let bomb = Bomb;
+        executor.remote().spawn(move || async move {
+            let _bomb = bomb;
+        });
+    });
+}
+
+#[test]
+fn hooks() {
+    check("a report of greed", |executor| {
+        executor.on_report(|_| boom());
+        let wakers: Rc<RefCell<Vec<Waker>>> = Rc::default();
+        for _ in 0..2 {
+            let wakers = wakers.clone();
+            executor.start(watched(poll_fn(move |cx| {
+                let others = wakers.take();
+                wakers.borrow_mut().push(cx.waker().clone());
+                others.into_iter().for_each(Waker::wake);
+                Poll::<()>::Pending
+            })));
+        }
+    });
+    check("a trace", |executor| {
+        executor.on_trace(|_| boom());
+    });
+}
+
+/// Ready at its second poll; its destructor panics after that.
+struct PanicsAfterItsEnd(#[expect(dead_code, reason = "it is dropped")] Token, u32);
+
+impl Future for PanicsAfterItsEnd {
+    type Output = Token;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Token> {
+        self.1 += 1;
+        if self.1 == 2 {
+            return Poll::Ready(Token::new("an output"));
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Drop for PanicsAfterItsEnd {
+    fn drop(&mut self) {
+        boom();
+    }
+}
+
+#[test]
+fn an_output_of_a_future_whose_destructor_panics_is_dropped() {
+    for kept in [false, true] {
+        check("a destructor after the output", |executor| {
+            let future = PanicsAfterItsEnd(Token::new("a future"), 0);
+            let coroutine = executor.start(watched(future));
+            if kept {
+                executor.start(watched(async move {
+                    assert!(coroutine.await.unwrap_err().is_panic());
+                }));
+            }
+        });
+    }
+}

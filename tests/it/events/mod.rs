@@ -1,0 +1,11 @@
+//! What scripts wait for that is not time: signals, values, permits, other threads,
+//! and futures of other crates.
+
+mod permits;
+mod promise;
+mod remote;
+mod signal;
+mod std_futures;
+mod wakes;
+mod wandering;
+mod watch;

@@ -1,0 +1,198 @@
+//! Conditions, closures, clones and destructors come back to the watch that calls them.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use futures::FutureExt;
+
+use framestep::prelude::*;
+
+use crate::support::result_of;
+use crate::support::timeline::{Log, unclamped};
+
+/// Sets its watch when it is cloned or dropped, `echoes` times in all.
+struct Echo {
+    own: Rc<RefCell<Option<Watch<Echo>>>>,
+    echoes: Rc<Cell<u32>>,
+    name: u32,
+}
+
+impl Echo {
+    fn sets_again(&self) {
+        let watch = self.own.borrow().clone();
+        if let (Some(watch), left @ 1..) = (watch, self.echoes.get()) {
+            self.echoes.set(left - 1);
+            watch.set(Echo {
+                own: self.own.clone(),
+                echoes: self.echoes.clone(),
+                name: self.name + 100,
+            });
+        }
+    }
+}
+
+impl Clone for Echo {
+    fn clone(&self) -> Self {
+        self.sets_again();
+        Echo {
+            own: self.own.clone(),
+            echoes: Rc::default(),
+            name: self.name,
+        }
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        self.sets_again();
+    }
+}
+
+/// A watch of echoes, and how many are left.
+fn echoing() -> (Watch<Echo>, Rc<Cell<u32>>) {
+    let (own, echoes) = (Rc::new(RefCell::new(None)), Rc::new(Cell::new(0)));
+    let watch = Watch::new(Echo {
+        own: own.clone(),
+        echoes: echoes.clone(),
+        name: 1,
+    });
+    *own.borrow_mut() = Some(watch.clone());
+    (watch, echoes)
+}
+
+fn name(watch: &Watch<Echo>) -> u32 {
+    watch.with(|echo| echo.name)
+}
+
+/// Breaks the circle of a watch whose value holds it.
+fn let_go(watch: &Watch<Echo>) {
+    let own = watch.with(|echo| echo.own.clone());
+    own.take();
+}
+
+#[test]
+fn a_clone_may_set_the_watch_that_is_read() {
+    let (watch, echoes) = echoing();
+    echoes.set(1);
+    assert_eq!(watch.get().name, 1, "what was there when it was read");
+    assert_eq!(name(&watch), 101);
+    let_go(&watch);
+}
+
+#[test]
+fn a_destructor_may_set_the_watch_that_it_leaves() {
+    let mut executor = unclamped();
+    let (watch, echoes) = echoing();
+    let mut changes = watch.subscribe();
+    let changed = executor.start(watch.changed());
+    echoes.set(3);
+    let next = watch.with(|echo| Echo {
+        own: echo.own.clone(),
+        echoes: echo.echoes.clone(),
+        name: 2,
+    });
+    // 1 goes and sets 101, with which 2 goes and sets 102, and so on.
+    watch.set(next);
+    assert_eq!(echoes.get(), 0);
+    assert_eq!(name(&watch), 201);
+    assert_eq!(changes.next().now_or_never().flatten().unwrap().name, 201);
+    executor.run_frame(0.25);
+    assert!(changed.is_finished());
+    let_go(&watch);
+}
+
+#[test]
+fn a_condition_may_set_the_watch_and_is_asked_again_in_the_next_run() {
+    let mut executor = unclamped();
+    let (log, health) = (Log::new(), Watch::new(0));
+    let (say, watch) = (log.clone(), health.clone());
+    executor.start(async move {
+        let (ask, set) = (say.clone(), watch.clone());
+        let condition = move |&health: &i32| {
+            ask.say(format!("asked of {health}"));
+            set.set(health + 1);
+            health == 2
+        };
+        watch.wait_for(condition).await;
+        say.say("holds");
+    });
+    log.check(&["F0: asked of 0"]);
+    for _ in 0..3 {
+        executor.run_frame(0.25);
+    }
+    log.check(&["F1: asked of 1", "F2: asked of 2", "F2: holds"]);
+    assert_eq!(health.get(), 3);
+}
+
+#[test]
+fn a_condition_that_wakes_others_loses_none() {
+    let mut executor = unclamped();
+    let (log, health) = (Log::new(), Watch::new(0));
+    for name in ["a", "b"] {
+        let (log, health) = (log.clone(), health.clone());
+        executor.start(async move {
+            health.wait_for(|&health| health >= 2).await;
+            log.say(name);
+        });
+    }
+    let (set, watch) = (health.clone(), health.clone());
+    executor.start(watch.wait_for(move |&health| {
+        if health == 1 {
+            set.set(2);
+        }
+        health == 2
+    }));
+    health.set(1);
+    executor.run_frame(0.25);
+    log.check(&["F1: a", "F1: b"]);
+    executor.run_frame(0.25);
+    assert!(executor.is_empty());
+}
+
+#[test]
+fn closures_may_come_back() {
+    let health = Watch::new(10);
+    let seen = health.with(|&before| {
+        health.set(before - 1);
+        health.with(|&now| (before, now))
+    });
+    assert_eq!(seen, (10, 9));
+
+    // Inside an update everybody sees the earlier value, and the update has the
+    // last word.
+    let inside = health.update(|value| {
+        *value += 100;
+        health.update(|value| *value += 1);
+        health.get()
+    });
+    assert_eq!((inside, health.get()), (10, 109));
+}
+
+#[test]
+fn a_script_that_is_started_in_an_update_may_wait_for_it() {
+    let mut executor = unclamped();
+    let health = Watch::new(10);
+    let dies = health.update(|value| {
+        *value = 0;
+        executor.start(health.wait_for(|&health| health == 0))
+    });
+    assert!(!dies.is_finished());
+    executor.run_frame(0.25);
+    result_of(&executor, dies).unwrap();
+}
+
+#[test]
+fn a_panic_of_a_condition_ends_its_coroutine_alone() {
+    let mut executor = unclamped();
+    let health = Watch::new(10);
+    let panics = executor.start(health.wait_for(|&health| {
+        assert!(health > 0, "on purpose");
+        false
+    }));
+    let dies = executor.start(health.wait_for(|&health| health <= 0));
+    health.set(0);
+    executor.run_frame(0.25);
+    assert!(result_of(&executor, panics).unwrap_err().is_panic());
+    result_of(&executor, dies).unwrap();
+    assert_eq!(health.get(), 0);
+}

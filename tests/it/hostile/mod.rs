@@ -1,0 +1,26 @@
+//! What nobody should do to an executor, and what comes of it. Each hostile input
+//! of RELIABILITY.md has a test here, or one that is named there.
+
+mod aborts;
+mod combined_waits;
+mod contexts;
+mod corners;
+mod deep_stack;
+mod depth;
+mod endless_joins;
+mod foreign_wakers;
+mod forgotten;
+mod hooks;
+mod itself;
+mod lent;
+mod many_executors;
+mod own_executor;
+mod pauses;
+mod pinned;
+mod reentry;
+mod sleepers;
+mod stderr;
+mod teardown;
+mod times;
+mod wakers;
+mod watched_polls;

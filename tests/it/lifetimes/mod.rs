@@ -1,0 +1,14 @@
+//! How coroutines begin, pause and end, what ends with what, and the handles.
+
+mod handle_by_value;
+mod handles;
+mod held_starts;
+mod outliving;
+mod owner_clocks;
+mod owner_handle;
+mod owners;
+mod pause;
+mod send_owner;
+mod spawn_start;
+mod start_limits;
+mod stop;

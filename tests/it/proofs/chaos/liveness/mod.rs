@@ -1,0 +1,69 @@
+//! Liveness: when all pauses are lifted and all events are sent, every script
+//! ends and every value is dropped.
+//!
+//! Scripts of two executors wait for all there is, alone, behind combinators, and
+//! for waits that they share. Meanwhile polls, destructors, wakers, conditions,
+//! hooks and the host pause, stop, start and send at random. Then everything is
+//! resumed, except a few scripts for which no other one waits: all others must end
+//! without them, and they must end once they are resumed as well.
+//!
+//! A few seeds run with every `cargo test`. `scripts/chaos` runs many.
+
+mod operations;
+mod script;
+mod share;
+mod waits;
+mod world;
+
+use crate::support::watched::{forget_all, names_alive, take_faults};
+
+use super::{for_seeds, on_a_deep_stack};
+use world::{Mood, World};
+
+/// The frames in which anything happens.
+const FRAMES: u64 = 10;
+/// No script takes longer to end than so many frames in which nothing is in its
+/// way: it waits a few times, for less than ten frames each.
+const PATIENCE: u64 = 150;
+
+/// What goes wrong with a seed.
+fn run(seed: u64, mood: Mood) -> Vec<String> {
+    forget_all();
+    let world = World::new(seed, mood);
+    for _ in 0..FRAMES {
+        world.disturb();
+        world.frame();
+    }
+    let frozen = world.lift();
+    let mut faults = world.run_out("the others are paused", &frozen);
+    world.thaw(&frozen);
+    faults.extend(world.run_out("nothing is paused", &[]));
+    world.let_go();
+    faults.extend(take_faults());
+    let left = names_alive();
+    if !left.is_empty() && faults.is_empty() {
+        faults.push(format!("never dropped: {left:?}"));
+    }
+    World::end(world);
+    faults.extend(take_faults());
+    faults
+}
+
+fn check(mood: Mood) {
+    on_a_deep_stack(move || for_seeds(0..40, |seed| run(seed, mood)));
+}
+
+#[test]
+fn every_script_ends() {
+    check(Mood::Plain);
+}
+
+#[test]
+fn every_script_ends_that_shares_its_waits_with_others() {
+    check(Mood::Shared);
+}
+
+#[test]
+fn every_script_ends_where_anything_may_panic() {
+    check(Mood::Panics);
+}

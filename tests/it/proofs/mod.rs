@@ -1,0 +1,11 @@
+//! Random programs against oracles, costs that must not grow, and the same program
+//! twice or on two executors. `scripts/` runs most of it for longer.
+
+mod chaos;
+mod determinism;
+mod growth;
+mod model;
+mod soak;
+mod steady_state;
+mod tokio_comparison;
+mod waits_at_random;

@@ -1,0 +1,129 @@
+//! How coroutines end, and which others that concerns.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use framestep::Outcome;
+
+use super::choices::DESTRUCTORS_WAKE_AS_THEIR_COROUTINE;
+use super::state::{Cause, Kind, State};
+use super::{Core, wake};
+use crate::proofs::model::system::Script;
+
+/// How deep stops nest.
+const DEEP: usize = 100;
+
+impl Core {
+    /// docs/contract.md#rule-10-stop
+    pub(super) fn stop(&self, coroutine: usize) -> bool {
+        let future = {
+            let mut state = self.state.borrow_mut();
+            if !state.is_alive(coroutine) {
+                return false;
+            }
+            if state.polling.contains(&coroutine) {
+                state.coroutines[coroutine].stopping = true;
+                return true;
+            }
+            state.coroutines[coroutine].going = true;
+            state.forget_readiness(coroutine);
+            if state.stops >= DEEP {
+                state.deep.push_back(coroutine);
+                return true;
+            }
+            state.stops += 1;
+            state.coroutines[coroutine].future.take()
+        };
+        self.drop_and_end(coroutine, future.expect("it waits"));
+        self.work_off_the_deep();
+        self.state.borrow_mut().stops -= 1;
+        true
+    }
+
+    /// What was too deep is left to the outermost stop.
+    fn work_off_the_deep(&self) {
+        loop {
+            let (coroutine, future) = {
+                let mut state = self.state.borrow_mut();
+                if state.stops > 1 {
+                    return;
+                }
+                let Some(coroutine) = state.deep.pop_front() else {
+                    return;
+                };
+                let future = state.coroutines[coroutine].future.take();
+                (coroutine, future.expect("it waits"))
+            };
+            self.drop_and_end(coroutine, future);
+        }
+    }
+
+    /// Drops the future of one that is stopped, destructors and all.
+    pub(super) fn drop_and_end(&self, coroutine: usize, future: Script) {
+        {
+            let mut state = self.state.borrow_mut();
+            state.coroutines[coroutine].going = true;
+            state.scopes.push(coroutine);
+        }
+        if DESTRUCTORS_WAKE_AS_THEIR_COROUTINE {
+            wake::enter_poll(self.number(), coroutine);
+        }
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
+        if DESTRUCTORS_WAKE_AS_THEIR_COROUTINE {
+            wake::leave_poll();
+        }
+        self.state.borrow_mut().scopes.pop();
+        let outcome = match dropped {
+            Ok(()) => Outcome::Stopped,
+            Err(_) => Outcome::Panicked,
+        };
+        self.end(coroutine, outcome);
+    }
+
+    pub(super) fn end(&self, coroutine: usize, outcome: Outcome) {
+        let joins = {
+            let mut state = self.state.borrow_mut();
+            state.coroutines[coroutine].outcome = Some(outcome);
+            state.forget_readiness(coroutine);
+            state.leave_waits(coroutine);
+            let mut joins: Vec<u64> = Vec::new();
+            for wait in &mut state.waits {
+                if matches!(wait.kind, Kind::Join(of) if of == coroutine) {
+                    wait.ready = true;
+                    joins.push(wait.name);
+                }
+            }
+            joins.sort_by_key(|&name| state.wait(name).map(|wait| wait.order));
+            if let Some(run) = &mut state.run {
+                // Once the poll is over.
+                run.joins.append(&mut joins);
+            }
+            joins
+        };
+        for name in joins {
+            self.hear(name);
+            let mut state = self.state.borrow_mut();
+            if let Some(joiner) = state.joiner(name) {
+                let phase = state.coroutines[joiner].home;
+                state.make_ready(joiner, phase, Cause::Other, false);
+            }
+        }
+    }
+
+    /// Calls the waker of a join whose coroutine has ended.
+    pub(super) fn hear(&self, name: u64) {
+        let waker = {
+            let mut state = self.state.borrow_mut();
+            let wait = state.wait(name);
+            wait.and_then(|wait| Some((wait.coroutine, wait.waker.take()?)))
+        };
+        self.fire(waker.into_iter().collect());
+    }
+}
+
+impl State {
+    /// The coroutine that a join makes due which has not been dropped.
+    pub(super) fn joiner(&mut self, name: u64) -> Option<usize> {
+        let joiner = self.wait(name)?.coroutine?;
+        self.is_alive(joiner).then_some(joiner)
+    }
+}

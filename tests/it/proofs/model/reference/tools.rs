@@ -1,0 +1,137 @@
+//! What is made of the waits: limits of time, intervals, animations.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use futures::FutureExt;
+
+use super::Core;
+use super::state::Timer;
+use super::wait::{Plan, Waiting};
+use crate::proofs::model::program::{At, Length};
+use crate::proofs::model::system;
+use crate::proofs::model::trace::Got;
+use crate::proofs::model::world::groups;
+
+/// The future is polled first.
+pub(super) fn timeout(
+    core: &Rc<Core>,
+    length: Length,
+    at: At,
+    mut future: system::Waiting,
+) -> system::Waiting {
+    let mut limit = Waiting::new(core, at, Plan::Seconds(None, length));
+    poll_fn(move |cx| {
+        if let Poll::Ready(got) = future.as_mut().poll(cx) {
+            return Poll::Ready(got);
+        }
+        limit.poll(cx, |_| true).map(|()| Got::Elapsed)
+    })
+    .boxed_local()
+}
+
+/// Waits for two, then for the next two.
+pub(super) async fn two_by_two(waits: Vec<system::Waiting>) -> Got {
+    let mut waits = waits.into_iter();
+    let mut all = Vec::new();
+    while let Some(one) = waits.next() {
+        match groups::all(std::iter::once(one).chain(waits.next()).collect()).await {
+            Got::All(both) => all.extend(both),
+            _ => unreachable!("it gives all"),
+        }
+    }
+    Got::All(all)
+}
+
+/// A condition is checked when it is due.
+pub(super) fn condition(
+    core: &Rc<Core>,
+    at: At,
+    holds: impl Fn() -> bool + 'static,
+) -> system::Waiting {
+    let mut wait = Waiting::new(core, at, Plan::Condition);
+    poll_fn(move |cx| wait.poll(cx, |_| holds()).map(|()| Got::Done)).boxed_local()
+}
+
+pub(super) fn animate(
+    core: &Rc<Core>,
+    at: At,
+    length: Length,
+    apply: impl Fn(f32) + 'static,
+) -> system::Waiting {
+    let mut wait = Waiting::new(core, at, Plan::Animate(length));
+    let core = Rc::downgrade(core);
+    let mut begun = false;
+    let mut last = 0.0;
+    poll_fn(move |cx| {
+        if !std::mem::replace(&mut begun, true) {
+            let pending = wait.poll(cx, |_| true);
+            apply(0.0);
+            return pending.map(|()| Got::Done);
+        }
+        let timer = core.upgrade().and_then(|core| wait.timer(&core));
+        // Custom phases inside of fixed steps read an earlier time.
+        let over = timer.is_some_and(|(timer, now)| is_over(timer, now));
+        let share = timer.map_or(0.0, |(timer, now)| share(timer, now, length).max(last));
+        wait.poll(cx, |_| {
+            last = share;
+            apply(share);
+            over
+        })
+        .map(|()| Got::Done)
+    })
+    .boxed_local()
+}
+
+fn is_over(timer: Timer, now: u64) -> bool {
+    let now = timer.paused_at.unwrap_or(now);
+    timer.deadline.is_some_and(|deadline| now >= deadline)
+}
+
+/// How much of an animation has passed.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "it is shown to few digits"
+)]
+fn share(timer: Timer, now: u64, length: Length) -> f32 {
+    let left = timer.deadline.map(|deadline| {
+        let now = timer.paused_at.unwrap_or(now);
+        deadline.saturating_sub(now)
+    });
+    match (left, length) {
+        (Some(0), _) => 1.0,
+        (Some(left), Length::Nanos(length)) => (1.0 - left as f64 / length as f64) as f32,
+        _ => 0.0,
+    }
+}
+
+/// Ticks that come late do not move the others. Each is a wait of its own, for the
+/// time that is left: one that is late already has reached its deadline, like a
+/// wait for no time.
+pub(super) async fn interval(core: Rc<Core>, at: At, period: u64, count: usize) -> Got {
+    let mut all = Vec::new();
+    let phase = core.phase_of(at);
+    let first = core.timer(None, phase, Length::Nanos(period));
+    let mut due = first.deadline.expect("it is finite");
+    for _ in 0..count {
+        let now = core.timer(None, phase, Length::Nanos(0));
+        let begun = now.deadline.expect("it is finite").max(due);
+        let timer = Timer {
+            deadline: Some(begun),
+            ..now
+        };
+        let mut wait = Waiting::new(&core, Some(phase), Plan::Tick(timer));
+        let tick = poll_fn(|cx| {
+            let found = wait.timer(&core);
+            wait.poll(cx, |_| true).map(|()| found)
+        });
+        let (found, now) = tick.await.expect("it has a timer");
+        // Pauses put all ticks off.
+        due += found.deadline.expect("it is finite") - begun;
+        all.push(Got::Tick(0, now.saturating_sub(due)));
+        due += period;
+    }
+    Got::All(all)
+}

@@ -1,0 +1,215 @@
+//! The waits as futures.
+
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+
+use framestep::{Outcome, Phase};
+
+use super::Core;
+use super::state::{Kind, Timer, Wait};
+use super::wake;
+use crate::proofs::model::program::{At, Length};
+
+/// What a wait is before it is polled.
+pub(super) enum Plan {
+    NextFrame,
+    Frames(u64),
+    Steps(u64),
+    /// On a clock, or on that of the coroutine.
+    Seconds(Option<usize>, Length),
+    Animate(Length),
+    Condition,
+    InPhase,
+    /// A tick of an interval, and when it is due.
+    Tick(Timer),
+    Join(usize),
+}
+
+/// A wait that may be polled, moved and dropped like any.
+pub(super) struct Waiting {
+    core: Weak<Core>,
+    at: At,
+    plan: Plan,
+    /// Its name, from the first poll on.
+    name: Option<u64>,
+}
+
+impl Waiting {
+    pub(super) fn new(core: &Rc<Core>, at: At, plan: Plan) -> Self {
+        Waiting {
+            core: Rc::downgrade(core),
+            at,
+            plan,
+            name: None,
+        }
+    }
+
+    /// Ready once the wait is due: `look` is asked then, and says whether it is
+    /// over. If not, it begins anew.
+    pub(super) fn poll(&mut self, cx: &Context<'_>, look: impl FnOnce(&Core) -> bool) -> Poll<()> {
+        let Some(core) = self.core.upgrade() else {
+            return Poll::Pending;
+        };
+        let Some(name) = self.name else {
+            self.name = core.register(self.at, &self.plan, cx);
+            return if self.name.is_some() {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            };
+        };
+        if !core.look_at(name, cx) {
+            return Poll::Pending;
+        }
+        if look(&core) {
+            let wait = core.state.borrow_mut().drop_wait(name);
+            drop(wait);
+            self.name = None;
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+
+    /// How its timer stands: its deadline, and what its clock reads.
+    pub(super) fn timer(&self, core: &Core) -> Option<(Timer, u64)> {
+        let mut state = core.state.borrow_mut();
+        let wait = state.wait(self.name?)?;
+        let (timer, phase) = (*wait.timer()?, wait.phase);
+        let run = state.phase();
+        let now = state.clocks.looked_at(timer.clock, phase, run);
+        Some((timer, now))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let (Some(core), Some(name)) = (self.core.upgrade(), self.name) {
+            let wait = core.state.borrow_mut().drop_wait(name);
+            drop(wait);
+        }
+    }
+}
+
+impl Core {
+    /// Begins a wait. None: it is over already.
+    fn register(&self, at: At, plan: &Plan, cx: &Context<'_>) -> Option<u64> {
+        let coroutine = self.polling();
+        let phase = self.phase_of(at);
+        let kind = match *plan {
+            Plan::NextFrame => Kind::NextFrame,
+            Plan::Frames(frames) => Kind::Frames(frames.max(1)),
+            Plan::Steps(steps) => Kind::Steps(steps.max(1), 0),
+            Plan::Condition => Kind::Again(None),
+            Plan::InPhase => Kind::InPhase,
+            Plan::Tick(timer) => Kind::Timer(timer),
+            Plan::Seconds(clock, length) => Kind::Timer(self.timer(clock, phase, length)),
+            Plan::Animate(length) => Kind::Again(Some(self.timer(None, phase, length))),
+            Plan::Join(of) => {
+                if self.outcome(of).0.is_some() {
+                    return None;
+                }
+                let own = coroutine == Some(of) && self.is_own_waker(coroutine, cx);
+                assert!(!own, "a coroutine awaits itself");
+                Kind::Join(of)
+            }
+        };
+        let own = self.is_own_waker(coroutine, cx);
+        let mut state = self.state.borrow_mut();
+        let name = state.number();
+        let wait = Wait {
+            name,
+            coroutine,
+            waker: (!own).then(|| cx.waker().clone()),
+            kind,
+            phase,
+            order: name,
+            frame: state.clocks.frame,
+            ready: false,
+        };
+        state.waits.push(wait);
+        if coroutine.is_some_and(|one| state.is_paused(one)) {
+            let at = state.waits.len() - 1;
+            state.stand_still(at);
+        }
+        Some(name)
+    }
+
+    /// The coroutine that is being polled, if it is one of this executor.
+    fn polling(&self) -> Option<usize> {
+        let (executor, coroutine) = wake::innermost()?;
+        (executor == self.number()).then_some(coroutine)
+    }
+
+    fn is_own_waker(&self, coroutine: Option<usize>, cx: &Context<'_>) -> bool {
+        let state = self.state.borrow();
+        coroutine.is_some_and(|one| state.coroutines[one].waker.will_wake(cx.waker()))
+    }
+
+    /// The phase that a wait names which begins now, else home.
+    pub(super) fn phase_of(&self, at: At) -> Phase {
+        let state = self.state.borrow();
+        let home = |one: usize| state.coroutines[one].home;
+        at.unwrap_or_else(|| self.polling().map_or(Phase::Update, home))
+    }
+
+    /// One that begins now, on a clock or on that of the coroutine.
+    pub(super) fn timer(&self, clock: Option<usize>, phase: Phase, length: Length) -> Timer {
+        let state = self.state.borrow();
+        let coroutine = self.polling().expect("only coroutines wait");
+        let clock = clock.unwrap_or(state.coroutines[coroutine].clock);
+        let now = state.clocks.begin_for(clock, phase, state.phase());
+        let deadline = match length {
+            Length::Nanos(length) => now.checked_add(length),
+            Length::Negative => Some(now),
+            Length::Infinite => None,
+            Length::NotANumber => panic!("a wait for NaN seconds"),
+        };
+        Timer {
+            clock,
+            deadline,
+            paused_at: None,
+        }
+    }
+
+    /// A poll of a wait that has begun: whether it is ready.
+    fn look_at(&self, name: u64, cx: &Context<'_>) -> bool {
+        let coroutine = self.polling();
+        let own = self.is_own_waker(coroutine, cx);
+        let mut state = self.state.borrow_mut();
+        let (frame, order) = (state.clocks.frame, state.number());
+        state.move_to(name, coroutine);
+        let wait = state.wait(name).expect("it has begun");
+        wait.waker = (!own).then(|| cx.waker().clone());
+        if !wait.ready {
+            let itself = matches!(wait.kind, Kind::Join(of) if coroutine == Some(of));
+            assert!(!(itself && own), "a coroutine awaits itself");
+            return false;
+        }
+        if let Kind::Again(animation) = &wait.kind {
+            wait.ready = false;
+            wait.order = order;
+            if animation.is_some() {
+                // Once in a frame.
+                wait.frame = frame;
+            }
+        }
+        true
+    }
+
+    /// How a coroutine has ended, and what it returned.
+    pub(super) fn outcome(&self, coroutine: usize) -> (Option<Outcome>, Option<usize>) {
+        let state = self.state.borrow();
+        let coroutine = &state.coroutines[coroutine];
+        (coroutine.outcome, coroutine.returned)
+    }
+}
+
+/// Polls with nothing to look at.
+impl Future for Waiting {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Waiting::poll(&mut self, cx, |_| true)
+    }
+}

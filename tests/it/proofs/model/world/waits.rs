@@ -1,0 +1,150 @@
+//! The waits of a program.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::Shared;
+
+use super::script::Me;
+use super::{Loose, World};
+use super::{bell, groups};
+use crate::proofs::model::program::{Length, Wait};
+use crate::proofs::model::system::{Calls, System, Waiting};
+use crate::proofs::model::trace::{Got, What};
+
+/// So many periods are less than what lengths are apart by.
+const MOST_TICKS: u64 = 16;
+
+fn nothing() -> Waiting {
+    futures::future::ready(Got::Nothing).boxed_local()
+}
+
+impl<S: System> World<S> {
+    pub(super) fn wait(self: &Rc<Self>, me: &Me<S>, wait: &Wait) -> Waiting {
+        let mut clock = None;
+        let mut flag = 0;
+        match wait {
+            Wait::Join(at) | Wait::Finished(at) if self.is_itself(me, *at) => return nothing(),
+            Wait::Join(at) => return self.take_handle(*at).map_or_else(nothing, S::join),
+            Wait::Finished(at) => {
+                let coroutines = self.coroutines.borrow();
+                let entry = coroutines.get(at % coroutines.len().max(1));
+                let handle = entry.and_then(|entry| entry.handle.as_ref());
+                return handle.map_or_else(nothing, |handle| S::finished(handle));
+            }
+            Wait::Bell(at) => return bell::wait(self.clone(), at % self.bells.len()).boxed_local(),
+            Wait::Yield => {
+                let wait = crate::support::yield_now();
+                return wait.map(|()| Got::Done).boxed_local();
+            }
+            Wait::Loose => return self.find(me).unwrap_or_else(nothing),
+            Wait::Shared(number, wait) => return self.share(me, *number, wait),
+            Wait::Timeout(length, at, wait) => {
+                let wait = self.wait(me, wait);
+                let length = self.apart(*length, false);
+                return self.seats[me.seat].system.timeout(length, *at, wait);
+            }
+            Wait::Group(mode, waits) => {
+                let waits = waits.iter().map(|wait| self.wait(me, wait)).collect();
+                let (world, seat, who) = (self.clone(), me.seat, me.who());
+                return groups::group::<S>(*mode, waits, move |got| {
+                    world.log(seat, who, What::Item(got.clone()));
+                });
+            }
+            Wait::OnClock(at, ..) => clock = Some(self.clock_at(me.seat, *at)),
+            Wait::Until(at, ..) | Wait::While(at, ..) => flag = at % self.flags.len(),
+            _ => {}
+        }
+        let calls = self.calls(me, flag);
+        let mut wait = wait.clone();
+        let is_period = matches!(wait, Wait::Interval(..));
+        if let Wait::Seconds(length, _)
+        | Wait::Realtime(length, _)
+        | Wait::OnClock(_, length, _)
+        | Wait::Animate(length, _)
+        | Wait::Interval(length, ..) = &mut wait
+        {
+            *length = self.apart(*length, is_period);
+        }
+        let system = &self.seats[me.seat].system;
+        system.wait(&wait, clock.as_ref(), calls)
+    }
+
+    /// The shared wait of a number, made of `wait` if it is not there.
+    fn share(self: &Rc<Self>, me: &Me<S>, number: usize, wait: &Wait) -> Waiting {
+        let shared = &self.seats[me.seat].shared;
+        let find = |one: &&(usize, Shared<Waiting>)| one.0 == number;
+        if let Some((_, wait)) = shared.borrow().iter().find(find) {
+            return wait.clone().boxed_local();
+        }
+        let wait = self.wait(me, wait).shared();
+        shared.borrow_mut().push((number, wait.clone()));
+        wait.boxed_local()
+    }
+
+    /// Leaves a wait to one of the next coroutines.
+    pub(super) fn leave(&self, me: &Me<S>, wait: Waiting) {
+        let left = me.left.replace(me.left.get() + 1);
+        self.loose.borrow_mut().push(Loose {
+            by: me.number,
+            heir: me.number + 1 + left % 3,
+            step: self.steps.get(),
+            wait,
+        });
+    }
+
+    /// What was left to a coroutine.
+    fn find(&self, me: &Me<S>) -> Option<Waiting> {
+        let mut loose = self.loose.borrow_mut();
+        let now = self.steps.get();
+        let mine = |one: &&Loose| one.heir == me.number && one.step < now;
+        let first = loose.iter().filter(mine).map(|one| one.by).min()?;
+        let at = loose.iter().position(|one| mine(&one) && one.by == first)?;
+        Some(loose.remove(at).wait)
+    }
+
+    /// Whether a coroutine would await itself, where programs do not.
+    fn is_itself(&self, me: &Me<S>, at: usize) -> bool {
+        let coroutines = self.coroutines.borrow();
+        let entry = coroutines.get(at % coroutines.len().max(1));
+        !self.program.settings.itself && entry.is_some_and(|entry| entry.who == me.number)
+    }
+
+    /// A length that is not that of another timer, nor one that several of a
+    /// period add up to.
+    fn apart(&self, length: Length, is_period: bool) -> Length {
+        match length {
+            Length::Nanos(ns) if self.program.settings.apart => {
+                self.lengths.set(self.lengths.get() + 1);
+                let apart = MOST_TICKS * self.lengths.get() + u64::from(is_period);
+                // Those of one nanosecond are odd.
+                Length::Nanos(ns + 2 * apart)
+            }
+            length => length,
+        }
+    }
+
+    fn calls(self: &Rc<Self>, me: &Me<S>, flag: usize) -> Calls {
+        let (seat, who) = (me.seat, me.who());
+        let (world, same) = (self.clone(), self.clone());
+        Calls {
+            ask: Rc::new(move || {
+                world.log(seat, who, What::Asked);
+                world.flags[flag].get()
+            }),
+            apply: Rc::new(move |value| {
+                same.log(seat, who, What::Applied(shown(value)));
+            }),
+        }
+    }
+}
+
+/// As many digits of a share as two ways to compute it have in common.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is between 0 and 1"
+)]
+fn shown(share: f32) -> u32 {
+    (share * 4096.0).round() as u32
+}

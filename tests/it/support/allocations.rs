@@ -1,0 +1,63 @@
+//! An allocator that counts. The counters are of one thread each, so that the tests on
+//! other threads do not disturb them.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
+}
+
+// While a thread ends its counters are dropped, and not read.
+
+fn count() {
+    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+}
+
+fn grow(from: usize, to: usize) {
+    // Nothing is longer than `isize::MAX`.
+    let [from, to] = [from, to].map(|bytes| i64::try_from(bytes).unwrap_or(0));
+    let _ = LIVE_BYTES.try_with(|live| live.set(live.get() + to - from));
+}
+
+// SAFETY: hands every call on to the system's allocator, unchanged; counting
+// touches a constant-initialised thread local and allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        grow(0, layout.size());
+        // SAFETY: the caller's promises are those of `System`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        grow(layout.size(), 0);
+        // SAFETY: the caller's promises are those of `System`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        grow(layout.size(), size);
+        // SAFETY: the caller's promises are those of `System`.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+/// How often this thread allocates while `f` runs.
+pub(crate) fn allocations_of(f: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    f();
+    ALLOCATIONS.get() - before
+}
+
+/// The bytes that this thread has allocated, less those that it has freed.
+pub(crate) fn live_bytes() -> i64 {
+    LIVE_BYTES.get()
+}

@@ -1,0 +1,22 @@
+//! What several folders of tests need: timing diagrams and logs, random numbers, values
+//! that notice misuse, small futures, counters.
+
+pub(crate) mod actor;
+mod allocations;
+mod frames;
+mod futures;
+mod panics;
+mod random;
+pub(crate) mod timeline;
+mod wakers;
+pub(crate) mod watched;
+
+pub(crate) use allocations::{allocations_of, live_bytes};
+pub(crate) use frames::{PHASES, update};
+pub(crate) use futures::{
+    count_frames, counted, forever, noted, poll_once, receiver, receiver_in, result_of, swallow,
+    yield_now,
+};
+pub(crate) use panics::{panic_of, panic_text, place_of_panic};
+pub(crate) use random::Random;
+pub(crate) use wakers::{WakerCall, waker_that_tells};

@@ -1,0 +1,33 @@
+//! A waker that tells what is called of it.
+
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+/// What is called of a waker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum WakerCall {
+    Clone,
+    Wake,
+    Drop,
+}
+
+/// A waker that wakes nothing, but calls `hear` with each call of it.
+pub(crate) fn waker_that_tells(hear: fn(WakerCall)) -> Waker {
+    fn tell(hear: *const (), call: WakerCall) {
+        // SAFETY: the data is the function that `waker_that_tells` was given.
+        let hear = unsafe { std::mem::transmute::<*const (), fn(WakerCall)>(hear) };
+        hear(call);
+    }
+    fn clone(hear: *const ()) -> RawWaker {
+        tell(hear, WakerCall::Clone);
+        RawWaker::new(hear, &VTABLE)
+    }
+    fn wake(hear: *const ()) {
+        tell(hear, WakerCall::Wake);
+    }
+    fn drop_raw(hear: *const ()) {
+        tell(hear, WakerCall::Drop);
+    }
+    static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop_raw);
+    // SAFETY: the data is a function, which may be called on any thread.
+    unsafe { Waker::from_raw(RawWaker::new(hear as *const (), &VTABLE)) }
+}

@@ -1,0 +1,248 @@
+//! Waits that name no phase resume at home: docs/contract.md#rule-4-home
+
+use crate::support::timeline::{Mark, in_quarters};
+
+use super::*;
+
+/// The five phases as homes, a row for each.
+fn at_each_home(script: impl AsyncFn(Mark) + Copy + 'static) -> Timeline {
+    let mut timeline = Timeline::with_a_fixed_step_each(0.25);
+    for home in PHASES {
+        timeline.row(&format!("{home:?}"), |mark| async move {
+            let at_home = start_in(home, async move { script(mark).await });
+            assert_eq!(at_home.home(), Some(home));
+            at_home.await.unwrap();
+        });
+    }
+    timeline
+}
+
+#[test]
+fn every_wait_without_a_phase_resumes_at_home() {
+    at_each_home(async |mark| {
+        next_frame().await;
+        mark.hit();
+        wait_frames(2).await;
+        mark.hit();
+        wait_seconds(0.25).await;
+        mark.hit();
+        wait_seconds_realtime(0.5).await;
+        mark.hit();
+        wait_until(|| true).await;
+        mark.hit();
+        clock().wait_seconds(0.25).await;
+        mark.hit();
+    })
+    .check(
+        "
+        frame       0 1 2 3 4 5 6 7 8
+        EarlyUpdate - E - E E - E E E
+        FixedUpdate - F - F F - F F F
+        Update      - * - * * - * * *
+        LateUpdate  - L - L L - L L L
+        EndOfFrame  - Z - Z Z - Z Z Z
+        ",
+    );
+}
+
+#[test]
+fn what_is_built_on_waits_resumes_at_home() {
+    at_each_home(async |mark| {
+        assert!(timeout(0.5, forever()).await.is_err());
+        mark.hit();
+        let mut ticks = interval(0.25);
+        ticks.tick().await;
+        mark.hit();
+        let mut frames = frames();
+        futures::StreamExt::next(&mut frames).await;
+        mark.hit();
+        animate(0.25, |_| ()).await;
+        mark.hit();
+    })
+    .check(
+        "
+        frame       0 1 2 3 4 5
+        EarlyUpdate - - E E E E
+        FixedUpdate - - F F F F
+        Update      - - * * * *
+        LateUpdate  - - L L L L
+        EndOfFrame  - - Z Z Z Z
+        ",
+    );
+}
+
+#[test]
+fn a_wait_that_names_a_phase_resumes_there_and_the_next_one_at_home() {
+    at_each_home(async |mark| {
+        next_frame().in_phase(Phase::LateUpdate).await;
+        mark.hit();
+        next_frame().await;
+        mark.hit();
+        end_of_frame().await;
+        mark.hit();
+        wait_seconds(0.25).await;
+        mark.hit();
+    })
+    .check(
+        "
+        frame       0 1 2  3 4
+        EarlyUpdate - L EZ E
+        FixedUpdate - L FZ F
+        Update      - L *Z *
+        LateUpdate  - L LZ L
+        EndOfFrame  - L Z  Z Z
+        ",
+    );
+}
+
+#[test]
+fn at_home_on_fixed_steps_a_step_takes_the_place_of_a_frame() {
+    let mut executor = in_quarters();
+    let log = Log::new();
+    let say = log.clone();
+    let asked = Rc::new(Cell::new(0));
+    let count = asked.clone();
+    executor.start_in(Phase::FixedUpdate, async move {
+        wait_seconds(0.5).await;
+        say.say("seconds");
+        wait_until(move || {
+            count.set(count.get() + 1);
+            count.get() == 3
+        })
+        .await;
+        say.say("condition");
+        next_frame().await;
+        say.say("frame");
+    });
+    // Eight steps in one frame, then one.
+    executor.run_frame(2.0);
+    assert_eq!(asked.get(), 3);
+    log.check(&["F1.FixedUpdate: seconds", "F1.FixedUpdate: condition"]);
+    executor.run_frame(0.25);
+    log.check(&["F2.FixedUpdate: frame"]);
+}
+
+#[test]
+fn a_phase_is_settled_at_the_first_poll() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    // Made by a script that is at home in Update, first polled by one at home in
+    // LateUpdate, and then by the former again.
+    let shared = Rc::new(std::cell::RefCell::new(None));
+    let (put, say) = (shared.clone(), log.clone());
+    executor.start(async move {
+        *put.borrow_mut() = Some(wait_seconds(0.5));
+        next_frame().await;
+        let wait = put.borrow_mut().take().unwrap();
+        wait.await;
+        say.say("ended");
+    });
+    executor.start_in(Phase::LateUpdate, async move {
+        let mut wait = shared.borrow_mut().take().unwrap();
+        assert!(futures::poll!(&mut wait).is_pending());
+        *shared.borrow_mut() = Some(wait);
+    });
+    for _ in 0..3 {
+        executor.run_frame(0.25);
+    }
+    log.check(&["F2.LateUpdate: ended"]);
+}
+
+#[test]
+fn the_home_is_inherited_by_what_a_coroutine_starts_and_spawns() {
+    let mut executor = unclamped();
+    let homes = executor.run_until(
+        async {
+            let script = start_in(Phase::LateUpdate, async {
+                next_frame().in_phase(Phase::EarlyUpdate).await;
+                let owner = owner();
+                let homes = [
+                    start(async {}).home(),
+                    spawn(async {}).home(),
+                    start_in(Phase::EndOfFrame, async {}).home(),
+                    spawn_in(Phase::Custom(3), async {}).home(),
+                    owner.start(async {}).home(),
+                    owner.spawn(async {}).home(),
+                    // Not of the coroutine that makes the call.
+                    handle().start(async {}).home(),
+                    handle().spawn(async {}).home(),
+                ];
+                homes.map(Option::unwrap)
+            });
+            script.await.unwrap()
+        },
+        0.25,
+    );
+    assert_eq!(
+        homes,
+        [
+            Phase::LateUpdate,
+            Phase::LateUpdate,
+            Phase::EndOfFrame,
+            Phase::Custom(3),
+            Phase::LateUpdate,
+            Phase::LateUpdate,
+            Phase::Update,
+            Phase::Update,
+        ]
+    );
+}
+
+#[test]
+fn a_spawn_in_another_phase_begins_in_the_run_under_way_and_then_stays_at_home() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let say = log.clone();
+    executor.start(async move {
+        in_phase(Phase::LateUpdate).await;
+        spawn(async move {
+            say.say("begins");
+            next_frame().await;
+            say.say("at home");
+        });
+    });
+    executor.run_frame(0.25);
+    executor.run_frame(0.25);
+    log.check(&["F1.LateUpdate: begins", "F2: at home"]);
+}
+
+#[test]
+fn what_the_host_starts_between_runs_is_at_home_in_update() {
+    let executor = unclamped();
+    let owner = executor.owner();
+    let handle = executor.handle();
+    let homes = [
+        executor.start(async {}).home(),
+        executor.spawn(async {}).home(),
+        executor.enter(|| start(async {}).home()),
+        owner.start(async {}).home(),
+        owner.handle().spawn(async {}).home(),
+        handle.start(async {}).home(),
+    ];
+    assert_eq!(homes, [Some(Phase::Update); 6]);
+    let homes = [
+        executor.start_in(Phase::LateUpdate, async {}).home(),
+        owner.start_in(Phase::LateUpdate, async {}).home(),
+        owner.handle().start_in(Phase::LateUpdate, async {}).home(),
+        owner.handle().spawn_in(Phase::LateUpdate, async {}).home(),
+        handle.start_in(Phase::LateUpdate, async {}).home(),
+        handle.spawn_in(Phase::LateUpdate, async {}).home(),
+    ];
+    assert_eq!(homes, [Some(Phase::LateUpdate); 6]);
+}
+
+#[test]
+fn a_snapshot_shows_the_home() {
+    let mut executor = unclamped();
+    executor.start_in(Phase::LateUpdate, async {
+        next_frame().in_phase(Phase::EarlyUpdate).await;
+    });
+    executor.run_frame(0.25);
+    executor.start_in(Phase::LateUpdate, forever());
+    let snapshot = executor.snapshot();
+    let homes: Vec<_> = snapshot
+        .iter()
+        .map(framestep::CoroutineInfo::home)
+        .collect();
+    assert_eq!(homes, [Phase::LateUpdate]);
+}

@@ -1,0 +1,267 @@
+//! One wait that several coroutines share: no wake is forgotten, whichever of them
+//! is paused, ends, or takes the result first: docs/contract.md#rule-4-no-wake-forgotten
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures::FutureExt;
+
+use framestep::prelude::*;
+use framestep::{Executor, join, select};
+
+use crate::support::forever;
+use crate::support::timeline::{Log, unclamped};
+
+fn frames(executor: &mut Executor, frames: usize) {
+    for _ in 0..frames {
+        executor.run_frame(0.25);
+    }
+}
+
+/// Starts a coroutine that says when the wait has ended.
+fn says(
+    executor: &Executor,
+    log: &Log,
+    name: &'static str,
+    wait: impl Future + 'static,
+) -> Coroutine<()> {
+    let log = log.clone();
+    executor.start(async move {
+        wait.await;
+        log.say(name);
+    })
+}
+
+// Taken by another coroutine before the turn of the one that the wait resumes
+
+#[test]
+fn a_timer_that_another_script_takes_first_resumes_both() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let round = wait_seconds(1).shared();
+    let event = Signal::<()>::new();
+    let mut hits = event.subscribe();
+    let mut first = round.clone();
+    says(&executor, &log, "woken by the event", async move {
+        loop {
+            select! {
+                () = &mut first => break,
+                _ = futures::StreamExt::next(&mut hits) => {}
+            }
+        }
+    });
+    says(&executor, &log, "waits only", round);
+    frames(&mut executor, 3);
+    // It is polled at the beginning of the run in which the timer is due.
+    event.emit(());
+    frames(&mut executor, 1);
+    log.check(&["F4: woken by the event", "F4: waits only"]);
+}
+
+#[test]
+fn a_frame_that_another_script_takes_first_resumes_both() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let frame = next_frame().shared();
+    let event = Signal::<()>::new();
+    let (both, wait) = (frame.clone(), event.wait());
+    says(
+        &executor,
+        &log,
+        "both",
+        async move { _ = join!(both, wait) },
+    );
+    says(&executor, &log, "frame", frame);
+    event.emit(());
+    frames(&mut executor, 1);
+    log.check(&["F1: both", "F1: frame"]);
+}
+
+#[test]
+fn a_join_that_another_script_takes_first_resumes_both() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let child = executor.start(next_frame());
+    let finished = child.finished();
+    let ended = child.map(|result| result.is_ok()).shared();
+    let both = ended.clone();
+    says(
+        &executor,
+        &log,
+        "both",
+        async move { _ = join!(finished, both) },
+    );
+    says(&executor, &log, "join", ended);
+    frames(&mut executor, 1);
+    log.check(&["F1: both", "F1: join"]);
+}
+
+thread_local! {
+    static WAIT: RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>> = const { RefCell::new(None) };
+    static SCRIPT: RefCell<Option<Waker>> = const { RefCell::new(None) };
+}
+
+struct DropsTheWait;
+
+impl Wake for DropsTheWait {
+    fn wake(self: Arc<Self>) {
+        drop(WAIT.take());
+        SCRIPT.take().unwrap().wake();
+    }
+}
+
+#[test]
+fn a_waker_that_drops_its_wait_and_wakes_the_script_is_heard() {
+    let mut executor = unclamped();
+    let polls = Rc::new(Cell::new(0));
+    let count = polls.clone();
+    let script = executor.start(poll_fn(move |cx| {
+        count.set(count.get() + 1);
+        if count.get() > 1 {
+            return Poll::Ready(());
+        }
+        SCRIPT.set(Some(cx.waker().clone()));
+        let waker = Waker::from(Arc::new(DropsTheWait));
+        let mut wait: Pin<Box<dyn Future<Output = ()>>> = Box::pin(next_frame());
+        let polled = wait.as_mut().poll(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        WAIT.set(Some(wait));
+        Poll::Pending
+    }));
+    frames(&mut executor, 1);
+    assert!(script.is_finished());
+    assert_eq!(polls.get(), 2);
+}
+
+// The last one that polled it is paused, or ends
+
+#[test]
+fn a_timer_goes_on_with_the_others_while_its_last_script_is_paused() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let timer = wait_seconds(1).shared();
+    says(&executor, &log, "goes on", timer.clone());
+    let paused = says(&executor, &log, "paused", timer);
+    frames(&mut executor, 2);
+    paused.pause();
+    frames(&mut executor, 4);
+    log.check(&["F4: goes on"]);
+    paused.resume();
+    frames(&mut executor, 1);
+    log.check(&["F7: paused"]);
+}
+
+#[test]
+fn a_timer_stands_still_while_all_its_scripts_are_paused() {
+    for order in [[0, 1], [1, 0]] {
+        let mut executor = unclamped();
+        let log = Log::new();
+        let timer = wait_seconds(1).shared();
+        let scripts = [
+            says(&executor, &log, "first", timer.clone()),
+            says(&executor, &log, "last", timer),
+        ];
+        // A quarter of a second before both are paused, and three more after one is
+        // resumed.
+        scripts[order[0]].pause();
+        frames(&mut executor, 1);
+        scripts[order[1]].pause();
+        frames(&mut executor, 6);
+        scripts[order[0]].resume();
+        frames(&mut executor, 3);
+        let names = ["first", "last"];
+        log.check(&[format!("F10: {}", names[order[0]]).as_str()]);
+        scripts[order[1]].resume();
+        frames(&mut executor, 1);
+        log.check(&[format!("F11: {}", names[order[1]]).as_str()]);
+    }
+}
+
+#[test]
+fn a_timer_that_was_due_in_a_pause_outlives_its_last_script() {
+    for stops_after_due in [false, true] {
+        let mut executor = unclamped();
+        let log = Log::new();
+        let timer = wait_seconds(1).shared();
+        let left = says(&executor, &log, "left", timer.clone());
+        let stopped = says(&executor, &log, "stopped", timer);
+        frames(&mut executor, 2);
+        stopped.pause();
+        left.pause();
+        frames(&mut executor, if stops_after_due { 4 } else { 1 });
+        assert!(stopped.stop());
+        frames(&mut executor, 4);
+        log.check(&[]);
+        left.resume();
+        frames(&mut executor, 2);
+        let frame = if stops_after_due { 12 } else { 9 };
+        log.check(&[format!("F{frame}: left").as_str()]);
+    }
+}
+
+#[test]
+fn a_timer_outlives_a_paused_script_whose_handle_is_kept() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let other = executor.start(forever());
+    other.pause();
+    let timer = wait_seconds(1).shared();
+    says(&executor, &log, "left", timer.clone());
+    let stopped = says(&executor, &log, "stopped", timer);
+    frames(&mut executor, 2);
+    stopped.pause();
+    stopped.stop();
+    frames(&mut executor, 2);
+    log.check(&["F4: left"]);
+}
+
+#[test]
+fn a_timer_outlives_the_owner_of_its_last_script() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let enemies = executor.owner();
+    let timer = wait_seconds(1).shared();
+    says(&executor, &log, "left", timer.clone());
+    let gone = enemies.start(timer);
+    frames(&mut executor, 2);
+    enemies.pause();
+    frames(&mut executor, 1);
+    drop(enemies);
+    assert!(gone.is_finished());
+    frames(&mut executor, 1);
+    log.check(&["F4: left"]);
+}
+
+#[test]
+fn the_time_of_a_wait_continues_where_it_stood_when_another_script_holds_it() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let timer = wait_seconds(2).shared();
+    let early = says(&executor, &log, "early", timer.clone());
+    // This one has been paused before it looks at the timer.
+    let (say, shared) = (log.clone(), timer.clone());
+    let late = executor.start(async move {
+        wait_seconds(0.25).await;
+        shared.await;
+        say.say("late");
+    });
+    late.pause();
+    frames(&mut executor, 2);
+    late.resume();
+    frames(&mut executor, 2); // holds the timer from F3 on; F4
+    late.pause();
+    early.pause();
+    frames(&mut executor, 4); // F8
+    early.resume();
+    frames(&mut executor, 4);
+    // One second had passed by F4, and one more passes from F8 to F12.
+    log.check(&["F12: early"]);
+    drop(timer);
+    late.resume();
+    frames(&mut executor, 1);
+    log.check(&["F13: late"]);
+}
