@@ -39,6 +39,7 @@ fn documents() -> Vec<PathBuf> {
         "engines/godot_framestep/README.md",
         "benches/compare/README.md",
         "examples/README.md",
+        "scripts/README.md",
     ] {
         documents.push(root().join(more));
     }

@@ -2,7 +2,7 @@
 //!
 //! The executor's thread is the model's main thread. The other threads do what
 //! wakers and remotes allow. All types are the real ones, on loom's primitives;
-//! loom also reports leaks. `scripts/loom` runs the models.
+//! loom also reports leaks. `scripts/proofs/loom` runs the models.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

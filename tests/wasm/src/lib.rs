@@ -206,7 +206,7 @@ thread_local! {
     static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Makes the trace; gives its length in bytes, for the glue of scripts/wasm.
+/// Makes the trace; gives its length in bytes, for the glue of scripts/proofs/wasm.
 #[unsafe(no_mangle)]
 pub extern "C" fn make_trace() -> usize {
     TEXT.set(trace());

@@ -5,7 +5,7 @@
 //! are alive, futures know when they must not be polled, and bystanders in every
 //! phase, which no operation touches, must not miss a run.
 //!
-//! A few seeds run with every `cargo test`. `scripts/chaos` runs many, which it
+//! A few seeds run with every `cargo test`. `scripts/proofs/chaos` runs many, which it
 //! sets with `FRAMESTEP_CHAOS_SEEDS=FIRST..LAST`.
 
 mod grenade;

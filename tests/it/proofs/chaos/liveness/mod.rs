@@ -7,7 +7,7 @@
 //! resumed, except a few scripts for which no other one waits: all others must end
 //! without them, and they must end once they are resumed as well.
 //!
-//! A few seeds run with every `cargo test`. `scripts/chaos` runs many.
+//! A few seeds run with every `cargo test`. `scripts/proofs/chaos` runs many.
 
 mod operations;
 mod script;
