@@ -214,7 +214,7 @@ impl Core {
     }
 
     /// Ends a task that has returned. Its output is in the future's place.
-    #[inline]
+    #[inline(never)]
     pub(super) fn finish(&self, task: Task<'_>) {
         if task.has(Flags::SPECIAL) || task.has_cold() || task.member().is_some() {
             self.tell_readers(task);

@@ -48,12 +48,14 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct Removed {
     pub(crate) task: TaskKey,
-    pub(crate) waker: Option<Foreign<Waker>>,
+    /// To be dropped by the caller: that is user code.
+    _waker: Option<Foreign<Waker>>,
 }
 
 /// All wait entries of an executor.
 #[derive(Debug)]
 pub(crate) struct Entries {
+    first_stamp: u32,
     slots: Vec<Entry>,
     vacant: u32,
     /// How many entries have a waker.
@@ -65,9 +67,10 @@ pub(crate) struct Entries {
     pub(super) shared: SharedWaits,
 }
 
-impl Default for Entries {
-    fn default() -> Self {
+impl Entries {
+    pub(crate) fn new(executor: u32) -> Self {
         Entries {
+            first_stamp: WaitKey::first_stamp(executor),
             slots: Vec::new(),
             vacant: NONE,
             foreign: 0,
@@ -75,10 +78,8 @@ impl Default for Entries {
             shared: SharedWaits::default(),
         }
     }
-}
 
-impl Entries {
-    /// Makes an entry for a wait that `task` polls.
+    /// Makes an entry for a wait that `task` polls with `waker`, unless that is its own.
     #[inline]
     pub(crate) fn insert(
         &mut self,
@@ -86,14 +87,23 @@ impl Entries {
         waker: Option<Foreign<Waker>>,
         frame_bound: bool,
     ) -> WaitKey {
-        self.foreign += usize::from(waker.is_some());
+        let key = self.insert_own(task, frame_bound);
+        if waker.is_some() {
+            self.foreign += 1;
+            self.slots[key.index() as usize].waker = waker;
+        }
+        key
+    }
+
+    /// Makes an entry for a wait that `task` polls with its own waker.
+    #[inline]
+    pub(crate) fn insert_own(&mut self, task: TaskKey, frame_bound: bool) -> WaitKey {
         let index = self.vacant;
         let Some(entry) = self.slots.get_mut(index as usize) else {
-            return self.grow(task, waker, frame_bound);
+            return self.grow(task, frame_bound);
         };
         self.vacant = entry.next;
         entry.stamp = entry.stamp.wrapping_add(1);
-        entry.waker = waker;
         entry.task = task;
         entry.frame_bound = frame_bound;
         WaitKey::of_entry(index, entry.stamp)
@@ -101,13 +111,14 @@ impl Entries {
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, task: TaskKey, waker: Option<Foreign<Waker>>, frame_bound: bool) -> WaitKey {
+    fn grow(&mut self, task: TaskKey, frame_bound: bool) -> WaitKey {
         let index = self.slots.len();
         assert!(index < WaitKey::MAX_INDEX, "more than 2^31 waits at once");
+        let stamp = self.first_stamp + 1;
         self.slots.push(Entry {
-            waker,
+            waker: None,
             task,
-            stamp: 1,
+            stamp,
             frame_bound,
             asks: false,
             is_shared: false,
@@ -115,7 +126,7 @@ impl Entries {
             previous: NONE,
             next: NONE,
         });
-        WaitKey::of_entry(u32::try_from(index).expect("below 2^31"), 1)
+        WaitKey::of_entry(u32::try_from(index).expect("below 2^31"), stamp)
     }
 
     #[inline]
@@ -241,26 +252,33 @@ impl Entries {
     /// have left its ring.
     #[inline]
     pub(crate) fn remove(&mut self, key: WaitKey) -> Option<Removed> {
+        let task = self.get(key)?.task;
+        Some(Removed {
+            task,
+            _waker: self.remove_waker(key),
+        })
+    }
+
+    /// The same. Returns only the waker, if there is one.
+    #[inline]
+    pub(crate) fn remove_waker(&mut self, key: WaitKey) -> Option<Foreign<Waker>> {
         let vacant = self.vacant;
         let entry = self.get_mut(key)?;
-        let removed = Removed {
-            task: entry.task,
-            waker: entry.waker.take(),
-        };
         entry.stamp = entry.stamp.wrapping_add(1);
         entry.asks = false;
-        let was_shared = std::mem::take(&mut entry.is_shared);
         debug_assert!(entry.joins == NONE, "a removed join has left its ring");
         entry.next = vacant;
+        let waker = entry.waker.take();
+        let was_shared = std::mem::take(&mut entry.is_shared);
         self.vacant = key.index();
-        self.foreign -= usize::from(removed.waker.is_some());
+        self.foreign -= usize::from(waker.is_some());
         if was_shared {
             self.shared.remove(key);
         }
         if let Some(base_ns) = self.bases_ns.get_mut(key.index() as usize) {
             *base_ns = 0;
         }
-        Some(removed)
+        waker
     }
 
     /// Adds a join to the ring of the task of index `joins`. `last` is the latest
@@ -377,12 +395,12 @@ mod tests {
 
     #[test]
     fn a_reused_entry_has_another_key_and_nothing_of_the_wait_before() {
-        let mut entries = Entries::default();
+        let mut entries = Entries::new(1);
         let first = entries.insert(TaskKey::NOBODY, Some(foreign()), true);
         entries.note_condition(first);
         assert_eq!(entries.replace_base_ns(first, 5), Some(0));
         assert!(entries.has_foreign() && entries.is_frame_bound(first));
-        assert!(entries.remove(first).is_some_and(|e| e.waker.is_some()));
+        assert!(entries.remove(first).is_some_and(|e| e._waker.is_some()));
         assert!(!entries.has_foreign());
 
         let second = entries.insert(TaskKey::NOBODY, None, false);
@@ -402,7 +420,7 @@ mod tests {
     #[test]
     fn a_ring_of_joins_is_left_from_anywhere_and_keeps_its_order() {
         for leaving in 0..3 {
-            let mut entries = Entries::default();
+            let mut entries = Entries::new(1);
             let keys = [0, 1, 2].map(|_| entries.insert(TaskKey::NOBODY, None, false));
             let mut last = NONE;
             for key in keys {
@@ -424,7 +442,7 @@ mod tests {
 
     #[test]
     fn the_last_join_that_leaves_a_ring_leaves_it_empty() {
-        let mut entries = Entries::default();
+        let mut entries = Entries::new(1);
         let key = entries.insert(TaskKey::NOBODY, None, false);
         let last = entries.join(key, 3, NONE);
         assert_eq!(last, key.index());

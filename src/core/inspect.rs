@@ -171,8 +171,7 @@ impl<'a> Draft<'a> {
         let core = self.core;
         let mut ready = Vec::new();
         core.phases.each(|phase, state| {
-            let list = state.ready.borrow();
-            let keys = list.keys.iter().filter(|&&key| core.is_ready(key));
+            let keys = state.ready.keys.iter().filter(|&key| core.is_ready(key));
             ready.extend(keys.map(|key| (key.index, phase)));
         });
         for (index, phase) in ready.into_iter().rev() {
@@ -183,7 +182,7 @@ impl<'a> Draft<'a> {
 
     fn read_queue(&mut self, phase: PhaseIndex, state: &PhaseState) {
         let core = self.core;
-        for &key in state.queue.borrow().keys() {
+        for key in state.queue.keys().iter() {
             let Some(task) = core.task_of(key) else {
                 continue;
             };

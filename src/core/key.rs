@@ -32,8 +32,17 @@ impl WaitKey {
     pub(crate) const MAX_INDEX: usize = (1 << 31) - 1;
 
     /// The key of a task with which nothing has been registered yet.
-    pub(crate) const fn of_task(index: u32) -> Self {
-        WaitKey(index as u64)
+    pub(crate) const fn of_task(index: u32, first_stamp: u32) -> Self {
+        WaitKey((first_stamp as u64) << 32 | index as u64)
+    }
+
+    /// The stamp with which an executor begins, of a task or an entry that has had no
+    /// wait. Executors begin far apart: so a wait that has begun in one of them is not
+    /// taken for the one by which another resumes a coroutine.
+    pub(crate) const fn first_stamp(executor: u32) -> u32 {
+        // The golden ratio spreads numbers that follow one another. It is even: no
+        // wait is registered.
+        executor.wrapping_mul(0x9E37_79B9) << 1
     }
 
     pub(crate) const fn of_entry(index: u32, stamp: u32) -> Self {
@@ -54,6 +63,14 @@ impl WaitKey {
         self.0 & ENTRY != 0
     }
 
+    /// The index of the task, for a key that is not that of an entry.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+    pub(crate) const fn task_index(self) -> u32 {
+        debug_assert!(!self.is_entry());
+        self.0 as u32
+    }
+
     #[inline(always)]
     pub(crate) const fn index(self) -> u32 {
         (self.0 & INDEX) as u32
@@ -70,6 +87,12 @@ impl WaitKey {
         self.0 & STAMP != 0
     }
 
+    /// The key of the next wait of a task that has none registered.
+    #[inline(always)]
+    pub(crate) const fn registered(self) -> Self {
+        WaitKey(self.0 | STAMP)
+    }
+
     #[inline(always)]
     pub(crate) const fn next(self) -> Self {
         WaitKey(self.0.wrapping_add(STAMP))
@@ -83,7 +106,7 @@ mod tests {
     #[test]
     fn a_key_keeps_what_it_is_made_of() {
         for index in [0, 7, (1 << 31) - 2] {
-            let task = WaitKey::of_task(index);
+            let task = WaitKey::of_task(index, 0);
             assert!(!task.is_entry() && !task.is_registered());
             assert_eq!((task.index(), task.next().index()), (index, index));
             assert!(task.next().is_registered() && !task.next().next().is_registered());
@@ -95,8 +118,16 @@ mod tests {
     }
 
     #[test]
+    fn executors_begin_with_stamps_that_are_far_apart() {
+        let mut stamps: Vec<u32> = (1..=1_000).map(WaitKey::first_stamp).collect();
+        assert!(stamps.iter().all(|stamp| stamp % 2 == 0));
+        stamps.sort_unstable();
+        assert!(stamps.windows(2).all(|pair| pair[1] - pair[0] > 1 << 21));
+    }
+
+    #[test]
     fn a_stamp_wraps_and_leaves_the_index_alone() {
         let last = WaitKey::from_bits(u64::from(u32::MAX) << 32 | 5);
-        assert_eq!(last.next(), WaitKey::of_task(5));
+        assert_eq!(last.next(), WaitKey::of_task(5, 0));
     }
 }

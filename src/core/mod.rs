@@ -9,6 +9,7 @@ mod close;
 mod end;
 mod entry;
 mod inspect;
+mod list;
 mod outside;
 mod own_time;
 mod owned;
@@ -22,6 +23,7 @@ mod returned;
 mod run;
 mod shared;
 mod start;
+mod tag;
 mod unread;
 mod wake;
 mod watch;
@@ -126,9 +128,9 @@ impl Core {
             realtime: OnceCell::new(),
             own_clock: Guarded::default(),
             tasks,
-            entries: Guarded::default(),
+            entries: Guarded::new(entry::Entries::new(id)),
             named_waits: Guarded::default(),
-            phases: phases::Phases::new(),
+            phases: phases::Phases::new(id),
             ready: ready::Ready::default(),
             runs: run::Runs::new(max_polls_per_run),
             starts: start::Starts::default(),
@@ -266,8 +268,7 @@ impl Core {
     }
 
     fn begin_queues(&self) {
-        self.phases
-            .each(|_, state| state.queue.borrow_mut().begin_frame());
+        self.phases.each(|_, state| state.begin_frame());
     }
 
     fn report_if_invalid(&self, step: Step) {
@@ -361,12 +362,7 @@ impl Core {
         let may_step = self.clock.dt_until_step_at(0).is_some();
         let mut ready = false;
         self.phases.each(|_, state| {
-            ready |= state
-                .ready
-                .borrow()
-                .keys
-                .iter()
-                .any(|&key| self.is_ready(key))
+            ready |= state.ready.keys.iter().any(|key| self.is_ready(key))
                 || (may_step || !state.is_fixed) && state.has_waits(|key| self.is_live(key));
         });
         ready

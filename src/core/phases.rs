@@ -10,6 +10,7 @@ use super::cell::Guarded;
 use super::key::WaitKey;
 use super::queue::Queue;
 use super::ready::ReadyList;
+use super::tag::{Bound, Tag};
 use super::timer::wheel::Due;
 use super::timer::{Counts, Fate, PhaseTimers};
 
@@ -21,31 +22,53 @@ pub(crate) struct PhaseState {
     pub(crate) runs: Cell<u64>,
     /// The frame of the latest run.
     pub(crate) frame: Cell<u64>,
+    /// Counts moments: the begins of frames, and of runs of the phase. A wait stores
+    /// the latest one. It is past once a later frame or run has begun.
+    pub(super) moment: Cell<u64>,
+    /// The moment at which the present frame began.
+    pub(super) frame_began: Cell<u64>,
+    /// The moment at which the latest run began.
+    pub(super) run_began: Cell<u64>,
+    /// The moment at which the frame of the latest run began.
+    pub(super) run_frame_began: Cell<u64>,
     /// The game clock in the latest run; fixed time if this is the fixed phase.
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
+    pub(crate) index: PhaseIndex,
+    /// How a wait for the next frame, or for the next run, stands that has begun in a
+    /// run of this phase.
+    pub(super) next_frame: Tag,
+    pub(super) next_run: Tag,
     /// Whether this is the fixed phase, whose waits count in stepped time.
     pub(crate) is_fixed: bool,
     /// The tasks that are ready for the next run.
-    pub(crate) ready: Guarded<ReadyList>,
-    pub(crate) queue: Guarded<Queue>,
+    pub(crate) ready: ReadyList,
+    pub(crate) queue: Queue,
     /// Waits for several frames or runs.
     pub(crate) counts: Guarded<Counts>,
     pub(crate) timers: Guarded<PhaseTimers>,
 }
 
 impl PhaseState {
-    fn new(is_fixed: bool) -> Self {
+    fn new(executor: u32, index: PhaseIndex) -> Self {
+        let is_fixed = index == PhaseIndex::FIXED_UPDATE;
         let timers = Guarded::<PhaseTimers>::default();
         timers.borrow_mut().is_fixed = is_fixed;
         PhaseState {
             runs: Cell::new(0),
             frame: Cell::new(0),
+            moment: Cell::new(0),
+            frame_began: Cell::new(0),
+            run_began: Cell::new(0),
+            run_frame_began: Cell::new(0),
             game_ns: Cell::new(0),
             real_ns: Cell::new(0),
+            index,
+            next_frame: Tag::begun(executor, index, Bound::Frame),
+            next_run: Tag::begun(executor, index, Bound::Run),
             is_fixed,
-            ready: Guarded::default(),
-            queue: Guarded::default(),
+            ready: ReadyList::default(),
+            queue: Queue::default(),
             counts: Guarded::default(),
             timers,
         }
@@ -61,8 +84,24 @@ impl PhaseState {
         }
     }
 
+    /// Notes that a frame begins.
+    #[inline]
+    pub(crate) fn begin_frame(&self) {
+        self.frame_began.set(self.next_moment());
+        self.queue.begin_frame();
+    }
+
+    #[inline]
+    fn next_moment(&self) -> u64 {
+        let next = self.moment.get() + 1;
+        self.moment.set(next);
+        next
+    }
+
     /// Notes that a run begins.
     pub(crate) fn begin_run(&self, clock: &FrameClock) {
+        self.run_began.set(self.next_moment());
+        self.run_frame_began.set(self.frame_began.get());
         self.runs.set(self.runs.get() + 1);
         self.frame.set(clock.frame());
         self.game_ns.set(clock.game_ns());
@@ -100,16 +139,15 @@ impl PhaseState {
 
     /// Whether the run that has begun has nothing to do.
     pub(crate) fn is_idle(&self) -> bool {
-        self.ready.borrow().keys.is_empty()
-            && self.queue.borrow().keys().is_empty()
+        self.ready.keys.is_empty()
+            && self.queue.keys().is_empty()
             && self.counts.borrow().is_empty()
             && self.timers.borrow().is_idle(|clock| self.now_ns(clock))
     }
 
     /// Whether a live wait waits for a run of the phase, or counts.
     pub(crate) fn has_waits(&self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
-        self.queue.borrow().keys().iter().any(|&key| is_live(key))
-            || self.counts.borrow_mut().is_waiting(is_live)
+        self.queue.keys().iter().any(&mut is_live) || self.counts.borrow_mut().is_waiting(is_live)
     }
 }
 
@@ -124,14 +162,22 @@ pub(crate) struct Phases {
 }
 
 impl Phases {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(executor: u32) -> Self {
         Phases {
-            named: std::array::from_fn(|index| {
-                PhaseState::new(index == PhaseIndex::FIXED_UPDATE.as_usize())
-            }),
+            named: PhaseIndex::ALL_NAMED.map(|phase| PhaseState::new(executor, phase)),
             custom: OnceCell::new(),
             used: RefCell::default(),
         }
+    }
+
+    fn executor(&self) -> u32 {
+        self.update().next_frame.executor
+    }
+
+    /// The Update phase.
+    #[inline(always)]
+    pub(crate) fn update(&self) -> &PhaseState {
+        &self.named[PhaseIndex::UPDATE.as_usize()]
     }
 
     /// A named phase. `None` for a custom one.
@@ -157,7 +203,7 @@ impl Phases {
             .get_or_init(|| (0..=u8::MAX).map(|_| OnceCell::new()).collect());
         custom[phase.as_usize() - PhaseIndex::NAMED].get_or_init(|| {
             self.used.borrow_mut().push(phase);
-            let state = PhaseState::new(false);
+            let state = PhaseState::new(self.executor(), phase);
             state.timers.borrow_mut().may_run_ahead = true;
             Box::new(state)
         })

@@ -2,9 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::mem;
+use std::cell::Cell;
 
 use super::key::WaitKey;
+use super::list::List;
 
 /// The waits for the next run of a phase. A run takes those that are due. A
 /// coroutine that waits again is pushed again.
@@ -18,12 +19,12 @@ use super::key::WaitKey;
 /// line. A wait that is dropped leaves a stale key behind.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    waiting: Vec<WaitKey>,
+    waiting: List<WaitKey>,
     /// The buffer of the list that was taken before.
-    spare: Vec<WaitKey>,
-    line: usize,
+    spare: List<WaitKey>,
+    line: Cell<usize>,
     /// How many keys may be stale.
-    stale: usize,
+    stale: Cell<usize>,
 }
 
 /// Up to this many stale keys are not worth a sweep.
@@ -31,31 +32,28 @@ const FEW: usize = 64;
 
 impl Queue {
     #[inline(always)]
-    pub(crate) fn push(&mut self, key: WaitKey) {
+    pub(crate) fn push(&self, key: WaitKey) {
         self.waiting.push(key);
     }
 
     /// Pushes a key if the buffer has room for it. Returns whether it had.
     #[inline(always)]
-    pub(crate) fn push_in_place(&mut self, key: WaitKey) -> bool {
-        let has_room = self.waiting.len() < self.waiting.capacity();
-        if has_room {
-            self.waiting.push(key);
-        }
-        has_room
+    pub(crate) fn push_in_place(&self, key: WaitKey) -> bool {
+        self.waiting.push_in_place(key)
     }
 
     /// Notes that a frame begins: all waits in the queue began in an earlier one.
-    pub(crate) fn begin_frame(&mut self) {
-        self.line = self.waiting.len();
+    #[inline]
+    pub(crate) fn begin_frame(&self) {
+        self.line.set(self.waiting.len());
     }
 
     /// Takes the waits that are due in a run that begins now. `is_later` tells
     /// whether a wait that began in this frame is due in a later one.
-    pub(crate) fn take_due(&mut self, mut is_later: impl FnMut(WaitKey) -> bool) -> Vec<WaitKey> {
-        let mut due = mem::replace(&mut self.waiting, mem::take(&mut self.spare));
-        self.stale = 0;
-        let line = mem::take(&mut self.line);
+    pub(crate) fn take_due(&self, mut is_later: impl FnMut(WaitKey) -> bool) -> Vec<WaitKey> {
+        let mut due = self.waiting.replace(self.spare.take());
+        self.stale.set(0);
+        let line = self.line.take();
         if line < due.len() {
             let mut kept = line;
             for at in line..due.len() {
@@ -73,31 +71,32 @@ impl Queue {
     }
 
     /// Takes back the buffer of a list that was taken.
-    pub(crate) fn give_back(&mut self, mut due: Vec<WaitKey>) {
+    pub(crate) fn give_back(&self, mut due: Vec<WaitKey>) {
         due.clear();
-        self.spare = due;
+        self.spare.replace(due);
     }
 
     /// Counts a wait that was dropped, and sweeps stale keys once they are too
     /// many.
-    pub(crate) fn note_stale(&mut self, mut is_live: impl FnMut(WaitKey) -> bool) {
-        self.stale += 1;
-        if self.stale > FEW && self.stale * 2 > self.waiting.len() {
+    pub(crate) fn note_stale(&self, mut is_live: impl FnMut(WaitKey) -> bool) {
+        let stale = self.stale.get() + 1;
+        self.stale.set(stale);
+        if stale > FEW && stale * 2 > self.waiting.len() {
             let (mut at, mut before_line) = (0, 0);
-            let line = self.line;
+            let line = self.line.get();
             self.waiting.retain(|&key| {
                 let live = is_live(key);
                 before_line += usize::from(live && at < line);
                 at += 1;
                 live
             });
-            self.line = before_line;
-            self.stale = 0;
+            self.line.set(before_line);
+            self.stale.set(0);
         }
     }
 
     /// The keys in the queue, stale ones included.
-    pub(crate) fn keys(&self) -> &[WaitKey] {
+    pub(crate) fn keys(&self) -> &List<WaitKey> {
         &self.waiting
     }
 }
@@ -108,30 +107,30 @@ mod tests {
     use crate::core::key::WaitKey;
 
     fn key(index: u32) -> WaitKey {
-        WaitKey::of_task(index)
+        WaitKey::of_task(index, 0)
     }
 
-    fn take(queue: &mut Queue, later: &[u32]) -> Vec<u32> {
+    fn take(queue: &Queue, later: &[u32]) -> Vec<u32> {
         let due = queue.take_due(|key| later.contains(&key.index()));
         due.iter().map(|key| key.index()).collect()
     }
 
     #[test]
     fn what_waits_for_a_later_frame_is_due_from_the_next_frame_on() {
-        let mut queue = Queue::default();
+        let queue = Queue::default();
         (0..2).for_each(|index| queue.push(key(index)));
         queue.begin_frame();
         (2..5).for_each(|index| queue.push(key(index)));
         // 0 began in an earlier frame, so a wait for a later frame is due too.
-        assert_eq!(take(&mut queue, &[0, 3]), [0, 1, 2, 4]);
-        assert_eq!(take(&mut queue, &[0, 3]), []);
+        assert_eq!(take(&queue, &[0, 3]), [0, 1, 2, 4]);
+        assert_eq!(take(&queue, &[0, 3]), []);
         queue.begin_frame();
-        assert_eq!(take(&mut queue, &[0, 3]), [3]);
+        assert_eq!(take(&queue, &[0, 3]), [3]);
     }
 
     #[test]
     fn a_sweep_keeps_the_line_where_it_was() {
-        let mut queue = Queue::default();
+        let queue = Queue::default();
         let many = u32::try_from(FEW).unwrap() + 20;
         (0..many).for_each(|index| queue.push(key(index)));
         queue.begin_frame();
@@ -143,7 +142,7 @@ mod tests {
         }
         assert_eq!(queue.keys().len(), 9 + 10);
         let later: Vec<u32> = (0..many + 5).collect();
-        let due = take(&mut queue, &later);
+        let due = take(&queue, &later);
         assert_eq!(due[..9], [0, 10, 20, 30, 40, 50, 60, 70, 80]);
         assert_eq!(due[9..], [89, 90, 91, 92, 93].map(|n| n + many - 84)[..]);
     }

@@ -17,8 +17,11 @@ use super::call::{self, Foreign};
 use super::key::WaitKey;
 use super::phases::PhaseState;
 use super::scope::{self, Scope};
+use super::tag::{Stage, Tag};
 use super::task::{Flags, Reference, Task};
 use super::timer::Unit;
+
+pub(crate) use super::tag::Bound;
 
 /// The part that all waits have in common.
 #[derive(Debug)]
@@ -26,37 +29,9 @@ pub(crate) struct Registration {
     /// The key under which the wait is or was registered. `NONE` before it begins
     /// and after it is over.
     key: WaitKey,
-    /// The frame in which the wait began. If it is not frame-bound: how many runs
-    /// of the phase had begun by then.
+    /// The moment at which the wait began.
     began: u64,
-    executor: u32,
-    /// [`PhaseIndex::HOME`] before the wait begins, unless it names a phase.
-    phase: PhaseIndex,
-    bound: Bound,
-    stage: Stage,
-}
-
-/// What has to pass before a wait can be due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bound {
-    /// It is due in the next run of its phase.
-    Run,
-    /// It is due in a later frame than that in which it began.
-    Frame,
-    /// The same, but in the fixed phase it is due in the next step. Only before the
-    /// wait begins.
-    FrameOrStep,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// The wait has not been polled yet, and names no phase.
-    AtHome,
-    /// The wait has not been polled yet.
-    New,
-    Waiting,
-    /// The wait has been ready.
-    Done,
+    tag: Tag,
 }
 
 const _: () = assert!(size_of::<Registration>() == 24);
@@ -81,14 +56,7 @@ impl Registration {
         Registration {
             key: WaitKey::NONE,
             began: 0,
-            executor: 0,
-            phase,
-            bound,
-            stage: if phase.is_home() {
-                Stage::AtHome
-            } else {
-                Stage::New
-            },
+            tag: Tag::new(phase, bound),
         }
     }
 
@@ -96,7 +64,7 @@ impl Registration {
     /// [`PhaseIndex::HOME`].
     #[inline]
     pub(crate) fn phase(&self) -> PhaseIndex {
-        self.phase
+        self.tag.phase
     }
 
     /// Changes the phase.
@@ -112,26 +80,37 @@ impl Registration {
             "`in_phase` was called on a wait that has begun: call it before the wait is \
              first polled"
         );
-        self.phase = phase;
-        self.stage = Stage::New;
+        self.tag.phase = phase;
+        self.tag.stage = Stage::New;
     }
 
     /// Whether the wait has not been polled yet.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
-        matches!(self.stage, Stage::AtHome | Stage::New)
+        matches!(self.tag.stage, Stage::AtHome | Stage::New)
+    }
+
+    /// Whether the wait has been polled.
+    #[inline(always)]
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.is_new()
     }
 
     /// Whether the wait has not been polled yet, and names no phase.
     #[inline(always)]
-    pub(crate) fn is_new_at_home(&self) -> bool {
-        self.stage == Stage::AtHome
+    pub(crate) fn names_no_phase(&self) -> bool {
+        self.tag.stage == Stage::AtHome
     }
 
     /// Whether the wait has been ready.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.stage == Stage::Done
+        self.tag.stage == Stage::Done
+    }
+
+    #[inline(always)]
+    pub(crate) fn bound(&self) -> Bound {
+        self.tag.bound
     }
 
     /// The key under which the wait is, or was, registered.
@@ -143,69 +122,57 @@ impl Registration {
     /// Notes that the wait begins now, in a poll of `scope`. Returns its phase.
     #[inline(always)]
     pub(crate) fn begin<'c>(&mut self, scope: &Scope<'c>) -> &'c PhaseState {
-        if self.phase == PhaseIndex::HOME {
-            self.phase = scope.home();
+        if self.tag.phase == PhaseIndex::HOME {
+            self.tag.phase = scope.home();
         }
-        if self.bound == Bound::FrameOrStep {
-            self.bound = match self.phase {
+        if self.tag.bound == Bound::FrameOrStep {
+            self.tag.bound = match self.tag.phase {
                 PhaseIndex::FIXED_UPDATE => Bound::Run,
                 _ => Bound::Frame,
             };
         }
-        let state = scope.core().phases.get(self.phase);
-        self.begin_in(scope.core(), state);
+        let state = scope.phase_of(self.tag.phase);
+        self.begin_in(state);
         state
     }
 
     #[inline(always)]
-    fn begin_in(&mut self, core: &Core, state: &PhaseState) {
-        self.began = if self.is_frame_bound() {
-            core.clock.frame()
+    fn begin_in(&mut self, state: &PhaseState) {
+        self.began = state.moment.get();
+        self.tag.executor = state.next_frame.executor;
+        self.tag.stage = Stage::Waiting;
+    }
+
+    /// Begins a wait for a run of its phase the short way. Returns `false` if that is
+    /// not possible. `scope` must be that of a run of the phase, the wait must be the
+    /// first in the poll of its coroutine, and the queue must have room for its key.
+    /// With `HOME`, the wait must name no phase. `bound` must be its bound, which most
+    /// callers know.
+    #[inline(always)]
+    pub(crate) fn begin_in_its_run<const HOME: bool>(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        bound: Bound,
+    ) -> bool {
+        debug_assert!(bound == self.tag.bound);
+        let Some(free) = scope.free_key(cx) else {
+            return false;
+        };
+        let state = scope.phase();
+        let phase = if HOME {
+            free.task().home()
         } else {
-            state.runs.get()
+            self.tag.phase
         };
-        self.executor = core.id;
-        self.stage = Stage::Waiting;
-    }
-
-    /// Begins a wait for a run of the phase that it names the short way. Returns
-    /// `false` if that is not possible: the wait must be the first in the poll of its
-    /// coroutine, and the queue must have room for its key.
-    #[inline(always)]
-    pub(crate) fn begin_plainly(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
-        let core = scope.core();
-        let (Some(task), Some(state)) = (scope.own_task(cx), core.phases.named(self.phase)) else {
-            return false;
-        };
-        let Some(key) = task.free_key() else {
-            return false;
-        };
-        let plain = state.queue.borrow_mut().push_in_place(key.get());
+        let plain = phase == state.index && state.queue.push_in_place(free.get());
         if plain {
-            self.begin_in(core, state);
-            self.key = key.register(self.is_frame_bound());
-        }
-        plain
-    }
-
-    /// The same for a wait for the next frame at home.
-    #[inline(always)]
-    pub(crate) fn begin_frame_plainly(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
-        let core = scope.core();
-        let Some(task) = scope.own_task(cx) else {
-            return false;
-        };
-        let phase = task.home();
-        let (Some(key), Some(state)) = (task.free_key(), core.phases.named(phase)) else {
-            return false;
-        };
-        let plain = state.queue.borrow_mut().push_in_place(key.get());
-        if plain {
-            self.phase = phase;
-            self.began = core.clock.frame();
-            self.executor = core.id;
-            self.stage = Stage::Waiting;
-            self.key = key.register(true);
+            self.tag = match bound {
+                Bound::Run => state.next_run,
+                _ => state.next_frame,
+            };
+            self.began = state.moment.get();
+            self.key = free.register(bound != Bound::Run);
         }
         plain
     }
@@ -214,6 +181,12 @@ impl Registration {
     #[inline(never)]
     pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         let state = self.begin(scope);
+        if let Some(own) = scope.own_task(cx).filter(|task| task.is_registered()) {
+            // The usual reason to be here: another branch of a `join!`.
+            self.key = register_own(scope.core(), own, self.is_for_later_frame(state));
+            state.queue.push(self.key);
+            return;
+        }
         self.wait_for_run(scope, cx, state);
     }
 
@@ -229,7 +202,7 @@ impl Registration {
     /// Whether the wait has not begun in another executor than `core`.
     #[inline(always)]
     pub(crate) fn is_of(&self, core: &Core) -> bool {
-        self.stage != Stage::Waiting || self.executor == core.id
+        self.tag.stage != Stage::Waiting || self.tag.executor == core.id
     }
 
     /// Whether a run has begun in which the wait is due, as far as its frame or its
@@ -242,20 +215,25 @@ impl Registration {
     #[track_caller]
     pub(crate) fn is_due(&self, core: &Core) -> bool {
         self.expect_of(core);
-        let state = core.phases.get(self.phase);
+        self.is_due_in(core.phases.get(self.tag.phase))
+    }
+
+    /// The same for the phase of the wait, in the executor in which it began.
+    #[inline(always)]
+    pub(crate) fn is_due_in(&self, state: &PhaseState) -> bool {
         let reached = if self.is_frame_bound() {
-            state.frame.get()
+            state.run_frame_began.get()
         } else {
-            state.runs.get()
+            state.run_began.get()
         };
-        self.stage == Stage::Waiting && reached > self.began
+        self.tag.stage == Stage::Waiting && reached > self.began
     }
 
     /// Whether `scope` resumes its coroutine by this wait. If so, the wait is over,
     /// and nothing is left to cancel.
     #[inline(always)]
     pub(crate) fn take_resumed(&mut self, scope: &Scope<'_>) -> bool {
-        let resumed = scope.is_resumed_by(self.key) && self.executor == scope.core().id;
+        let resumed = scope.is_resumed_by(self.key);
         if resumed {
             self.end();
         }
@@ -265,7 +243,7 @@ impl Registration {
     #[inline(always)]
     fn end(&mut self) {
         self.key = WaitKey::NONE;
-        self.stage = Stage::Done;
+        self.tag.stage = Stage::Done;
     }
 
     /// Ends a wait that is ready, by a run or by the end of the task that it joins.
@@ -288,25 +266,25 @@ impl Registration {
     pub(crate) fn cancel(&mut self, place: Place) {
         let key = std::mem::replace(&mut self.key, WaitKey::NONE);
         if key != WaitKey::NONE {
-            cancel(key, self.executor, self.phase, place);
+            cancel(key, self.tag.executor, self.tag.phase, place);
         }
     }
 
     #[inline(always)]
     fn is_frame_bound(&self) -> bool {
-        self.bound == Bound::Frame
+        self.tag.bound == Bound::Frame
     }
 
     /// Whether the wait began in this frame and is due in a later one.
-    fn is_for_later_frame(&self, core: &Core) -> bool {
-        self.is_frame_bound() && self.began == core.clock.frame()
+    fn is_for_later_frame(&self, state: &PhaseState) -> bool {
+        self.is_frame_bound() && self.began >= state.frame_began.get()
     }
 
     /// Registers anew, in the queue of the phase.
     #[inline(always)]
     fn wait_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>, state: &PhaseState) {
-        self.key = register(scope, cx, self.is_for_later_frame(scope.core()));
-        state.queue.borrow_mut().push(self.key);
+        self.key = register_slowly(scope, cx, self.is_for_later_frame(state));
+        state.queue.push(self.key);
     }
 
     /// Continues to wait for a run of the phase.
@@ -314,7 +292,7 @@ impl Registration {
     #[inline(never)]
     pub(crate) fn wait_on_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         if !self.renew(scope, cx, Place::Queue) {
-            self.wait_for_run(scope, cx, scope.core().phases.get(self.phase));
+            self.wait_for_run(scope, cx, scope.core().phases.get(self.tag.phase));
         }
     }
 
@@ -323,7 +301,7 @@ impl Registration {
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.cancel(Place::Queue);
         // The wait is past its first frame, so the next run will do.
-        self.bound = Bound::Run;
+        self.tag.bound = Bound::Run;
         self.begin_for_run(scope, cx);
     }
 
@@ -337,7 +315,7 @@ impl Registration {
     ) {
         if !self.renew(scope, cx, Place::Counts(unit)) {
             self.key = register(scope, cx, self.is_frame_bound());
-            let state = scope.core().phases.get(self.phase);
+            let state = scope.core().phases.get(self.tag.phase);
             state.counts.borrow_mut().insert(unit, due, self.key);
         }
     }
@@ -365,7 +343,7 @@ impl Registration {
             // of the game clock.
             let reached_ns = core.reached_ns(state, clock);
             let may_be_overdue = deadline_ns <= reached_ns || timers.may_run_ahead;
-            if may_be_overdue && self.is_for_later_frame(core) {
+            if may_be_overdue && self.is_for_later_frame(state) {
                 timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
             } else {
                 timers.insert(clock, deadline_ns, key);
@@ -373,7 +351,7 @@ impl Registration {
         }
         self.note_clock(scope, clock);
         if core.has_pauses() {
-            core.note_timer(scope, self.phase, clock, key);
+            core.note_timer(scope, self.tag.phase, clock, key);
         }
     }
 
@@ -381,7 +359,7 @@ impl Registration {
     #[inline(always)]
     pub(crate) fn note_clock(&self, scope: &Scope<'_>, clock: ClockRef<'_>) {
         if let ClockRef::Child(clock) = clock {
-            scope.core().note_clock(scope, self.phase, clock);
+            scope.core().note_clock(scope, self.tag.phase, clock);
         }
     }
 
@@ -401,12 +379,12 @@ impl Registration {
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
             let waker = foreign_waker(cx, own);
             if core.is_live(self.key) {
-                core.renew_entry(self.key, key, waker, self.phase, Place::Joins);
+                core.renew_entry(self.key, key, waker, self.tag.phase, Place::Joins);
             } else if !target.has_ended() {
                 self.cancel(Place::Joins);
                 // A join has no phase: its coroutine continues at once.
-                self.executor = core.id;
-                self.stage = Stage::Waiting;
+                self.tag.executor = core.id;
+                self.tag.stage = Stage::Waiting;
                 self.key = core.entries.borrow_mut().insert(key, waker, false);
                 core.join(target, self.key);
             }
@@ -464,7 +442,7 @@ impl Registration {
             return false;
         }
         let (task, waker) = polled_by(scope, cx);
-        core.renew_entry(self.key, task, waker, self.phase, place)
+        core.renew_entry(self.key, task, waker, self.tag.phase, place)
     }
 
     /// Whether a poll with this context makes the wait one of several coroutines.
@@ -481,18 +459,37 @@ impl Registration {
 /// key to its list.
 #[inline(always)]
 fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
-    if let Some(task) = scope.own_task(cx) {
-        if let Some(key) = task.free_key() {
-            return key.register(frame_bound);
-        }
+    match scope.free_key(cx) {
+        Some(free) => free.register(frame_bound),
+        None => register_slowly(scope, cx, frame_bound),
     }
-    register_entry(scope, cx, frame_bound)
 }
 
+/// The same without the assumption that the wait is the first in the poll.
+#[inline]
+fn register_slowly(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
+    let Some(own) = scope.own_task(cx) else {
+        return register_entry(scope, cx, frame_bound);
+    };
+    match scope.find_free_key(own) {
+        Some(free) => free.register(frame_bound),
+        None => register_own(scope.core(), own, frame_bound),
+    }
+}
+
+/// Registers a wait that a task polls with its own waker with an entry.
 #[inline(always)]
+fn register_own(core: &Core, own: Task<'_>, frame_bound: bool) -> WaitKey {
+    own.set(Flags::ENTRIES);
+    // Outside of a run, the host may be the one that polls the wait.
+    core.note_due();
+    let mut entries = core.entries.borrow_mut();
+    entries.insert_own(own.task_key(), frame_bound)
+}
+
+#[inline(never)]
 fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let (task, waker) = polled_by(scope, cx);
-    // Outside of a run, the host may be the one that polls the wait.
     scope.core().note_due();
     let mut entries = scope.core().entries.borrow_mut();
     entries.insert(task, waker, frame_bound)
@@ -571,8 +568,8 @@ impl Core {
 
     /// Removes an entry. Its waker is dropped last: that is user code.
     fn remove_entry(&self, key: WaitKey) {
-        let removed = self.entries.borrow_mut().remove(key);
-        drop(removed);
+        let waker = self.entries.borrow_mut().remove_waker(key);
+        drop(waker);
     }
 
     /// Cancels the registration under `key`.
@@ -601,8 +598,7 @@ impl Core {
         let state = self.phases.get(phase);
         match place {
             Place::Queue => {
-                let mut queue = state.queue.borrow_mut();
-                queue.note_stale(|key| self.is_live(key));
+                state.queue.note_stale(|key| self.is_live(key));
             }
             Place::Counts(unit) => {
                 let mut counts = state.counts.borrow_mut();

@@ -14,13 +14,13 @@ use std::ptr;
 use std::rc::{Rc, Weak};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
-use crate::coroutine::TaskKey;
 use crate::owner::OwnerKey;
 use crate::time::PhaseIndex;
 
 use super::Core;
 use super::key::WaitKey;
-use super::task::{Task, TaskCell};
+use super::phases::PhaseState;
+use super::task::{FreeKey, Task, TaskCell};
 use super::waker;
 #[cfg(all(test, framestep_loom))]
 use super::waker::sync::LocalCell;
@@ -50,6 +50,11 @@ pub(crate) struct Scope<'c> {
     /// The address of the waker in the `Context` of the poll under way: that of the
     /// scope, or of the task. It is only compared.
     lent: Cell<*const Waker>,
+    /// The coroutine that is being polled, if it is known that no wait is registered
+    /// with the coroutine itself.
+    free: TaskCell<'c>,
+    /// The phase whose run this is; Update for other user code.
+    phase: &'c PhaseState,
     /// The owner of the behaviour whose callback runs, if this is such a call.
     owner: Option<OwnerKey>,
     outer: *const Scope<'static>,
@@ -77,17 +82,67 @@ impl<'c> Scope<'c> {
             .map_or(PhaseIndex::UPDATE, |task| task.home())
     }
 
+    /// The phase whose run this is; Update for other user code.
+    #[inline(always)]
+    pub(crate) fn phase(&self) -> &'c PhaseState {
+        self.phase
+    }
+
+    /// The state of a phase, which mostly is that of this run.
+    #[inline(always)]
+    pub(crate) fn phase_of(&self, phase: PhaseIndex) -> &'c PhaseState {
+        if phase == self.phase.index {
+            self.phase
+        } else {
+            self.core.phases.get(phase)
+        }
+    }
+
     /// Notes that a coroutine is about to be polled, and the key of the wait by
-    /// which it is resumed.
+    /// which it is resumed. No wait may be registered with it.
+    #[inline(always)]
+    pub(crate) fn set_free(&self, task: Task<'c>, resumed: WaitKey) {
+        debug_assert!(!task.is_registered());
+        self.current.set(Some(task));
+        self.resumed.set(resumed);
+        self.free.set(Some(task));
+    }
+
+    /// The same for a coroutine with which a wait may be registered.
     #[inline(always)]
     pub(crate) fn set_current(&self, task: Task<'c>, resumed: WaitKey) {
         self.current.set(Some(task));
         self.resumed.set(resumed);
+        self.free.set(None);
     }
 
     #[inline(always)]
     pub(crate) fn clear_current(&self) {
         self.current.set(None);
+        self.free.set(None);
+    }
+
+    /// The key under which a wait can be registered with the coroutine itself, if `cx`
+    /// carries its own waker and no other wait is. `None` also if that is not known
+    /// without a look at the coroutine.
+    #[inline(always)]
+    pub(crate) fn free_key(&self, cx: &Context<'_>) -> Option<FreeKey<'c>> {
+        if !self.lends(cx) {
+            return None;
+        }
+        let free = self.free.get()?;
+        self.free.set(None);
+        Some(free.free_key())
+    }
+
+    /// The same after a look at the coroutine, which must be the one that is polled.
+    #[inline]
+    pub(crate) fn find_free_key(&self, task: Task<'c>) -> Option<FreeKey<'c>> {
+        if task.is_registered() {
+            return None;
+        }
+        self.free.set(None);
+        Some(task.free_key())
     }
 
     /// Whether the coroutine is being resumed by the wait of that key. If so, the
@@ -99,9 +154,9 @@ impl<'c> Scope<'c> {
 
     /// Whether another coroutine than this one is being polled here.
     #[inline(always)]
-    pub(crate) fn is_polling_another(&self, key: TaskKey) -> bool {
+    pub(crate) fn is_polling_another(&self, task: Task<'_>) -> bool {
         let current = self.current.get();
-        current.is_some_and(|current| current.task_key() != key && current.is_polled())
+        current.is_some_and(|current| current != task && current.is_polled())
     }
 
     /// The owner of the behaviour whose callback runs, if this is such a call.
@@ -213,7 +268,17 @@ unsafe fn wake_lent(scope: *const ()) {
 /// Installs a scope while `f` runs.
 #[inline]
 pub(crate) fn enter<'c, R>(core: &'c Core, f: impl FnOnce(&Scope<'c>) -> R) -> R {
-    enter_as(core, None, None, f)
+    enter_as(core, core.phases.update(), None, None, f)
+}
+
+/// Installs a scope for a run of `phase`.
+#[inline]
+pub(crate) fn enter_run<'c, R>(
+    core: &'c Core,
+    phase: &'c PhaseState,
+    f: impl FnOnce(&Scope<'c>) -> R,
+) -> R {
+    enter_as(core, phase, None, None, f)
 }
 
 /// Installs a scope in which `task` is polled or dropped.
@@ -223,22 +288,23 @@ pub(crate) fn enter_task<'c, R>(
     task: Task<'c>,
     f: impl FnOnce(&Scope<'c>) -> R,
 ) -> R {
-    enter_as(core, Some(task), None, f)
+    enter_as(core, core.phases.update(), Some(task), None, f)
 }
 
 /// Installs a scope in which what is spawned belongs to `owner`.
 pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerKey, f: impl FnOnce() -> R) -> R {
-    enter_as(core, None, Some(owner), |_| f())
+    enter_as(core, core.phases.update(), None, Some(owner), |_| f())
 }
 
 #[inline]
 fn enter_as<'c, R>(
     core: &'c Core,
+    phase: &'c PhaseState,
     current: Option<Task<'c>>,
     owner: Option<OwnerKey>,
     f: impl FnOnce(&Scope<'c>) -> R,
 ) -> R {
-    /// Takes the scope out of the thread-local again, also when unwinding.
+    /// Takes the scope out of the thread-local again, even when unwinding.
     struct Leave(*const Scope<'static>);
     impl Drop for Leave {
         #[inline]
@@ -254,6 +320,8 @@ fn enter_as<'c, R>(
         resumed: Cell::new(WaitKey::NOT_A_WAIT),
         waker: Cell::new(ptr::null()),
         lent: Cell::new(ptr::null()),
+        free: TaskCell::new(None),
+        phase,
         owner,
         outer,
         depth,

@@ -25,6 +25,7 @@ use super::Core;
 use super::call;
 use super::cell::Guarded;
 use super::end::MAX_DEPTH;
+use super::key::WaitKey;
 use super::outside::Telling;
 use super::scope;
 use super::task::{Flags, Task, TaskHandle};
@@ -412,7 +413,8 @@ impl Core {
     #[inline]
     fn start_now(&self, task: Task<'_>) {
         let _kept = self.keep_watched(task);
-        let polled = scope::enter_task(self, task, |scope| {
+        let polled = scope::enter(self, |scope| {
+            scope.set_free(task, WaitKey::NOT_A_WAIT);
             let poll = || self.poll_with_extras(scope, task);
             self.runs.count_start(|| call::catch(poll))
         });

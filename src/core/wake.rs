@@ -11,7 +11,7 @@ use crate::time::PhaseIndex;
 use super::Core;
 use super::call::Foreign;
 use super::cell::Guarded;
-use super::ready::{List, ReadyKey, ReadyList};
+use super::ready::{Listing, ReadyKey, ReadyList};
 use super::scope::{self, Scope};
 use super::task::{Flags, Task};
 use super::waker::{Message, Order, OwnWaker};
@@ -57,7 +57,7 @@ impl Core {
             return false;
         };
         let soon = self.runs.phase() == Some(task.home())
-            && scope.is_polling_another(key)
+            && scope.is_polling_another(task)
             && task.is_alive()
             && !task.has(Flags::READY_OR_PAUSED);
         if soon {
@@ -108,11 +108,11 @@ impl Core {
     fn is_ready_in_run(&self, task: Task<'_>) -> bool {
         let home = task.home();
         task.has(Flags::READY)
-            && (self.ready.is_in(task.index(), List::Run)
+            && (self.ready.is_in(task.index(), Listing::Run)
                 || self.runs.phase() == Some(home)
                     && self
                         .ready
-                        .is_in(task.index(), List::Home(self.runs_of(home))))
+                        .is_in(task.index(), Listing::Home(self.runs_of(home))))
     }
 
     /// Queues a new task: for the run under way if `soon`, else for the next run of
@@ -130,7 +130,7 @@ impl Core {
     }
 
     /// Adds a task to the ready tasks of the run under way.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enlist_soon(&self, task: Task<'_>) {
         self.ready.push(task.index(), !task.has(Flags::READY));
         task.set(Flags::READY);
@@ -142,23 +142,23 @@ impl Core {
     pub(super) fn enlist(&self, task: Task<'_>, phase: PhaseIndex) {
         let state = self.phases.get(phase);
         let list = if phase == task.home() {
-            List::Home(state.runs.get() + 1)
+            Listing::Home(state.runs.get() + 1)
         } else {
-            List::Away
+            Listing::Away
         };
         let becomes = !task.has(Flags::READY);
-        if !becomes && list != List::Away && self.ready.is_in(task.index(), list) {
+        if !becomes && list != Listing::Away && self.ready.is_in(task.index(), list) {
             return;
         }
         task.set(Flags::READY);
         let key = self.ready.key(task.index(), becomes, list);
         self.note_due();
-        let mut ready = state.ready.borrow_mut();
-        ready.keys.push(key);
+        let keys = &state.ready.keys;
+        keys.push(key);
         // Only a list that is longer than all tasks can collect stale keys without
         // bound: that of a phase that is never run.
-        if ready.keys.len() > 64 && ready.keys.len() > 2 * self.tasks.len() as usize {
-            self.sweep_ready(&mut ready);
+        if keys.len() > 64 && keys.len() > 2 * self.tasks.len() as usize {
+            self.sweep_ready(&state.ready);
         }
     }
 
@@ -168,7 +168,7 @@ impl Core {
     }
 
     #[cold]
-    fn sweep_ready(&self, list: &mut ReadyList) {
+    fn sweep_ready(&self, list: &ReadyList) {
         list.keys.retain(|&key| self.is_ready(key));
     }
 

@@ -67,7 +67,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// A [`Phase`] as an index: the five named ones first, then the custom ones.
+/// A [`Phase`] as a number: the five named ones from 1 on, then the custom ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PhaseIndex(u16);
 
@@ -76,7 +76,7 @@ impl PhaseIndex {
     pub(crate) const UPDATE: PhaseIndex = PhaseIndex::new(Phase::Update);
     /// Stands for the home phase of the coroutine that begins a wait. No phase has
     /// this index.
-    pub(crate) const HOME: PhaseIndex = PhaseIndex(u16::MAX);
+    pub(crate) const HOME: PhaseIndex = PhaseIndex(0);
     /// How many phases every executor has from the start.
     pub(crate) const NAMED: usize = 5;
     /// The named phases, in the order of their indices.
@@ -90,12 +90,12 @@ impl PhaseIndex {
 
     pub(crate) const fn new(phase: Phase) -> Self {
         PhaseIndex(match phase {
-            Phase::EarlyUpdate => 0,
-            Phase::FixedUpdate => 1,
-            Phase::Update => 2,
-            Phase::LateUpdate => 3,
-            Phase::EndOfFrame => 4,
-            Phase::Custom(number) => 5 + number as u16,
+            Phase::EarlyUpdate => 1,
+            Phase::FixedUpdate => 2,
+            Phase::Update => 3,
+            Phase::LateUpdate => 4,
+            Phase::EndOfFrame => 5,
+            Phase::Custom(number) => 6 + number as u16,
         })
     }
 
@@ -103,9 +103,10 @@ impl PhaseIndex {
         self.0 == Self::HOME.0
     }
 
+    /// The position of the phase among all phases.
     #[inline]
     pub(crate) const fn as_usize(self) -> usize {
-        self.0 as usize
+        (self.0 as usize).wrapping_sub(1)
     }
 
     #[expect(
@@ -114,12 +115,12 @@ impl PhaseIndex {
     )]
     pub(crate) const fn phase(self) -> Phase {
         match self.0 {
-            0 => Phase::EarlyUpdate,
-            1 => Phase::FixedUpdate,
-            2 => Phase::Update,
-            3 => Phase::LateUpdate,
-            4 => Phase::EndOfFrame,
-            custom => Phase::Custom((custom - 5) as u8),
+            1 => Phase::EarlyUpdate,
+            2 => Phase::FixedUpdate,
+            0 | 3 => Phase::Update,
+            4 => Phase::LateUpdate,
+            5 => Phase::EndOfFrame,
+            custom => Phase::Custom((custom - 6) as u8),
         }
     }
 }

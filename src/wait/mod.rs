@@ -46,16 +46,52 @@ pub(crate) fn polled<R>(wait: &'static str, f: impl FnOnce(&Scope<'_>) -> R) -> 
     }
 }
 
+/// A poll that a wait must not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Misuse {
+    /// No executor polls it.
+    Outside,
+    /// It is over.
+    Again,
+    /// It began in another executor.
+    Elsewhere,
+}
+
+impl Misuse {
+    /// Whether a poll in `scope` misuses the wait.
+    #[inline]
+    fn of(registration: &Registration, scope: &Scope<'_>) -> Option<Misuse> {
+        if registration.is_done() {
+            Some(Misuse::Again)
+        } else if !registration.is_of(scope.core()) {
+            Some(Misuse::Elsewhere)
+        } else {
+            None
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn panic(self, wait: &'static str) -> ! {
+        match self {
+            Misuse::Outside => polled_outside(wait),
+            Misuse::Again => polled_again(wait),
+            Misuse::Elsewhere => another_executor(),
+        }
+    }
+}
+
 /// Panics at the caller's line if the wait is over, or began in another executor.
 #[inline]
 #[track_caller]
 fn expect_pollable(wait: &'static str, registration: &Registration) {
-    if registration.is_done() {
-        polled_again(wait);
-    }
-    let is_here = |scope: &Scope<'_>| registration.is_of(scope.core());
-    if !scope::with(|scope| scope.is_none_or(is_here)) {
-        another_executor();
+    let misuse = scope::with(|scope| match scope {
+        Some(scope) => Misuse::of(registration, scope),
+        None => registration.is_done().then_some(Misuse::Again),
+    });
+    if let Some(misuse) = misuse {
+        misuse.panic(wait);
     }
 }
 

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::Bound;
 use crate::time::{Phase, PhaseIndex};
 
 use super::phase_wait::PhaseWait;
@@ -82,7 +83,7 @@ impl Future for NextFrame {
     #[inline(always)]
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.wait.poll_frame(cx, "next_frame()")
+        self.wait.poll_bound(cx, "next_frame()", Bound::Frame)
     }
 }
 

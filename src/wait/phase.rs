@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::Bound;
 use crate::time::{Phase, PhaseIndex};
 
 use super::phase_wait::PhaseWait;
@@ -148,7 +149,7 @@ impl Future for InPhase {
     #[inline(always)]
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.wait.poll(cx, "in_phase()")
+        self.wait.poll_bound(cx, "in_phase()", Bound::Run)
     }
 }
 

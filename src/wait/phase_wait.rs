@@ -6,7 +6,7 @@ use crate::core::scope::{self, Inside, Scope};
 use crate::core::{Bound, Place, Registration};
 use crate::time::PhaseIndex;
 
-use super::{polled_again, polled_outside};
+use super::Misuse;
 
 /// Waits for the next run of a phase, or for the next run in a later frame.
 #[derive(Debug)]
@@ -55,66 +55,88 @@ impl PhaseWait {
     #[inline(always)]
     #[track_caller]
     pub(super) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
-        let wait = self;
-        scope::with_inlined(PollOf::<false> { wait, cx, name })
+        self.poll_bound(cx, name, self.registration.bound())
     }
 
-    /// Polls a wait for the next frame, which mostly names no phase.
+    /// The same for a caller that knows whether the wait is bound to frames or to runs.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn poll_frame(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
-        let wait = self;
-        scope::with_inlined(PollOf::<true> { wait, cx, name })
+    pub(super) fn poll_bound(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        bound: Bound,
+    ) -> Poll<()> {
+        let wait = &mut self.registration;
+        // Of a wait that has just been made, the compiler knows how it stands, and has
+        // a loop of such waits jump to the right branch.
+        if wait.has_begun() {
+            if scope::with_inlined(IsResumed(wait)) {
+                return Poll::Ready(());
+            }
+        } else if wait.names_no_phase() {
+            if scope::with_inlined(BeginsInItsRun::<true>(wait, cx, bound)) {
+                return Poll::Pending;
+            }
+        } else if begins_in_named_phase(wait, cx, bound) {
+            return Poll::Pending;
+        }
+        match self.poll_slowly(cx) {
+            Ok(poll) => poll,
+            Err(misuse) => misuse.panic(name),
+        }
     }
 
-    /// Handles a poll for another reason than that this wait resumes its coroutine.
+    /// Handles a poll that is neither a plain first one nor a resume by this wait.
     #[inline(never)]
-    #[track_caller]
-    fn poll_again(&mut self, scope: &Scope<'_>, cx: &Context<'_>, name: &'static str) -> Poll<()> {
-        let core = scope.core();
-        if self.registration.is_done() {
-            polled_again(name);
-        }
-        if self.registration.is_due(core) {
-            self.registration.finish(core);
-            return Poll::Ready(());
-        }
-        self.registration.wait_on_for_run(scope, cx);
-        Poll::Pending
+    fn poll_slowly(&mut self, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
+        let registration = &mut self.registration;
+        scope::with(|scope| {
+            let scope = scope.ok_or(Misuse::Outside)?;
+            if registration.is_new() {
+                registration.begin_for_run(scope, cx);
+            } else {
+                Misuse::of(registration, scope).map_or(Ok(()), Err)?;
+                if registration.is_due_in(scope.phase_of(registration.phase())) {
+                    registration.finish(scope.core());
+                    return Ok(Poll::Ready(()));
+                }
+                registration.wait_on_for_run(scope, cx);
+            }
+            Ok(Poll::Pending)
+        })
     }
 }
 
-/// A poll of a wait; of a wait for the next frame if `FRAME`.
-struct PollOf<'a, 'c, const FRAME: bool> {
-    wait: &'a mut PhaseWait,
-    cx: &'a Context<'c>,
-    name: &'static str,
-}
+/// Begins a wait in a run of the phase that it waits for, if that is all there is to
+/// it. Returns whether it has.
+struct BeginsInItsRun<'a, 'c, const HOME: bool>(&'a mut Registration, &'a Context<'c>, Bound);
 
-impl<const FRAME: bool> Inside for PollOf<'_, '_, FRAME> {
-    type Output = Poll<()>;
+impl<const HOME: bool> Inside for BeginsInItsRun<'_, '_, HOME> {
+    type Output = bool;
 
     #[inline(always)]
-    #[track_caller]
-    fn call(self, scope: Option<&Scope<'_>>) -> Poll<()> {
-        let PollOf { wait, cx, name } = self;
-        let Some(scope) = scope else {
-            polled_outside(name)
-        };
-        if wait.registration.take_resumed(scope) {
-            return Poll::Ready(());
-        }
-        let begun = if FRAME && wait.registration.is_new_at_home() {
-            wait.registration.begin_frame_plainly(scope, cx)
-        } else if wait.registration.is_new() {
-            wait.registration.begin_plainly(scope, cx)
-        } else {
-            return wait.poll_again(scope, cx, name);
-        };
-        if !begun {
-            wait.registration.begin_for_run(scope, cx);
-        }
-        Poll::Pending
+    fn call(self, scope: Option<&Scope<'_>>) -> bool {
+        scope.is_some_and(|scope| self.0.begin_in_its_run::<HOME>(scope, self.1, self.2))
+    }
+}
+
+/// The same for a wait that names its phase. Not inlined: it would take registers from
+/// the usual way.
+#[inline(never)]
+fn begins_in_named_phase(wait: &mut Registration, cx: &Context<'_>, bound: Bound) -> bool {
+    scope::with_inlined(BeginsInItsRun::<false>(wait, cx, bound))
+}
+
+/// Whether the wait resumes its coroutine. Then the wait is over.
+struct IsResumed<'a>(&'a mut Registration);
+
+impl Inside for IsResumed<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self, scope: Option<&Scope<'_>>) -> bool {
+        scope.is_some_and(|scope| self.0.take_resumed(scope))
     }
 }
 

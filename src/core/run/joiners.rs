@@ -10,11 +10,10 @@ use std::task::Context;
 use crate::core::Core;
 use crate::core::cell::Guarded;
 use crate::core::key::WaitKey;
-use crate::core::scope::Scope;
 use crate::core::task::{Flags, NO_JOINER, Task};
 use crate::coroutine::TaskKey;
 
-use super::Run;
+use super::resume::Resumer;
 
 /// The joins of coroutines that have ended.
 #[derive(Debug, Default)]
@@ -105,21 +104,21 @@ impl Completions {
     }
 }
 
-impl<'a> Run<'a> {
+impl<'s> Resumer<'_, 's> {
     /// Polls the joiners of the tasks that ended in the last poll, and of those
     /// that end in these polls.
     #[inline(always)]
-    pub(super) fn poll_joiners<'s>(&self, scope: &'s Scope<'a>, cx: &mut Context<'s>) {
+    pub(super) fn poll_joiners(self, cx: &mut Context<'s>) {
         if self.core.runs.completions.has_ended() {
-            self.poll_waiting_joiners(scope, cx);
+            self.poll_waiting_joiners(cx);
         }
     }
 
     #[inline(never)]
-    pub(super) fn poll_waiting_joiners<'s>(&self, scope: &'s Scope<'a>, cx: &mut Context<'s>) {
+    pub(super) fn poll_waiting_joiners(self, cx: &mut Context<'s>) {
         let core = self.core;
         while let Some(key) = {
-            scope.clear_current();
+            self.scope.clear_current();
             core.runs.completions.next(core)
         } {
             let Some(task) = core.take_wait(key) else {
@@ -128,7 +127,7 @@ impl<'a> Run<'a> {
             if task.has(Flags::PAUSED) {
                 core.remember_wake(task, task.home());
             } else if core.spend() {
-                self.resume_unwoken(scope, task, cx);
+                self.resume_unwoken(task, cx);
             } else {
                 core.postpone_joiner(task);
             }

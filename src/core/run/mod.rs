@@ -23,6 +23,7 @@ mod resume;
 use std::cell::Cell;
 use std::iter;
 use std::mem;
+use std::slice;
 use std::task::Context;
 
 use crate::time::PhaseIndex;
@@ -31,10 +32,12 @@ use super::Core;
 use super::call::{self, Payload};
 use super::cell::Guarded;
 use super::key::WaitKey;
-use super::ready::{List, ReadyKey};
+use super::ready::{Listing, ReadyKey};
 use super::scope::{self, Scope};
 use super::task::Flags;
 use super::timer::wheel::Due;
+
+use resume::Resumer;
 
 pub(super) use joiners::Completions;
 pub(super) use limits::Limits;
@@ -184,9 +187,9 @@ impl<'a> Run<'a> {
             next_timer: 0,
         };
         runs.phase.set(Some(phase));
-        run.lists.ready = state.ready.borrow_mut().take();
+        run.lists.ready = state.ready.take();
         let is_later = |key| core.is_later_frame(key);
-        run.lists.waiters = state.queue.borrow_mut().take_due(is_later);
+        run.lists.waiters = state.queue.take_due(is_later);
         {
             let (frame, runs) = (core.clock.frame(), state.runs.get());
             let mut counts = state.counts.borrow_mut();
@@ -215,7 +218,7 @@ impl<'a> Run<'a> {
             } else {
                 let becomes = !task.has(Flags::READY);
                 task.set(Flags::READY);
-                first.push(core.ready.key(task.index(), becomes, List::Away));
+                first.push(core.ready.key(task.index(), becomes, Listing::Away));
             }
         }
         core.runs.limits.begin_starts(first.len());
@@ -235,7 +238,8 @@ impl<'a> Run<'a> {
     #[inline(never)]
     fn poll_all(&mut self) {
         let core = self.core;
-        scope::enter(core, |scope| {
+        let state = core.phases.get(self.phase);
+        scope::enter_run(core, state, |scope| {
             core.fire_due(&self.lists, self.phase);
             while let Err(payload) = call::catch(|| self.poll_due(scope)) {
                 core.end_panicked(scope, payload);
@@ -245,28 +249,30 @@ impl<'a> Run<'a> {
 
     /// Polls all that is due, from the run's positions in its lists on.
     fn poll_due(&mut self, scope: &Scope<'a>) {
+        let core = self.core;
+        let resumer = Resumer { core, scope };
         let mut cx = scope.context();
         // Joiners from before the first poll, or from a poll that panicked.
-        self.poll_waiting_joiners(scope, &mut cx);
+        resumer.poll_waiting_joiners(&mut cx);
         while let Some(&key) = self.lists.ready.get(self.next_ready) {
             self.next_ready += 1;
-            self.resume_ready(scope, key, &mut cx);
-            self.poll_joiners(scope, &mut cx);
+            resumer.resume_ready(key, &mut cx);
+            resumer.poll_joiners(&mut cx);
         }
         if self.lists.waiters.len() > PREFETCH_FROM {
-            self.poll_waiters::<true>(scope, &mut cx);
+            self.poll_waiters::<true>(resumer, &mut cx);
         } else {
-            self.poll_waiters::<false>(scope, &mut cx);
+            self.poll_waiters::<false>(resumer, &mut cx);
         }
         while let Some(&key) = self.lists.counts.get(self.next_count) {
             self.next_count += 1;
-            self.resume_wait(scope, key, &mut cx);
-            self.poll_joiners(scope, &mut cx);
+            resumer.resume_wait(key, &mut cx);
+            resumer.poll_joiners(&mut cx);
         }
-        self.poll_timers(scope, &mut cx);
-        while let Some(key) = self.core.ready.pop() {
-            self.resume_ready_in_run(scope, key, &mut cx);
-            self.poll_joiners(scope, &mut cx);
+        self.poll_timers(resumer, &mut cx);
+        while let Some(key) = core.ready.pop() {
+            resumer.resume_ready_in_run(key, &mut cx);
+            resumer.poll_joiners(&mut cx);
         }
         scope.clear_current();
     }
@@ -276,37 +282,57 @@ impl<'a> Run<'a> {
     #[inline(never)]
     fn poll_waiters<'s, const PREFETCH: bool>(
         &mut self,
-        scope: &'s Scope<'a>,
+        resumer: Resumer<'a, 's>,
         cx: &mut Context<'s>,
     ) {
-        while let Some(&key) = self.lists.waiters.get(self.next_waiter) {
-            self.next_waiter += 1;
+        let mut waiters = Position {
+            rest: self.lists.waiters[self.next_waiter..].iter(),
+            len: self.lists.waiters.len(),
+            next: &mut self.next_waiter,
+        };
+        while let Some(&key) = waiters.rest.next() {
             if PREFETCH {
-                let ahead = self.next_waiter + PREFETCH_AHEAD;
-                self.prefetch(self.lists.waiters.get(ahead).copied());
+                prefetch(
+                    self.core,
+                    waiters.rest.as_slice().get(PREFETCH_AHEAD).copied(),
+                );
             }
-            self.resume_wait(scope, key, cx);
-            self.poll_joiners(scope, cx);
+            resumer.resume_wait(key, cx);
+            resumer.poll_joiners(cx);
         }
     }
 
-    fn poll_timers<'s>(&mut self, scope: &'s Scope<'a>, cx: &mut Context<'s>) {
+    fn poll_timers<'s>(&mut self, resumer: Resumer<'a, 's>, cx: &mut Context<'s>) {
         while let Some(due) = self.lists.timers.get(self.next_timer) {
             let key = WaitKey::from_bits(due.key);
             self.next_timer += 1;
             let ahead = self.lists.timers.get(self.next_timer + PREFETCH_AHEAD);
-            self.prefetch(ahead.map(|due| WaitKey::from_bits(due.key)));
-            self.resume_wait(scope, key, cx);
-            self.poll_joiners(scope, cx);
+            prefetch(self.core, ahead.map(|due| WaitKey::from_bits(due.key)));
+            resumer.resume_wait(key, cx);
+            resumer.poll_joiners(cx);
         }
     }
+}
 
-    /// Fetches the task of a wait that will be polled soon into the cache.
-    #[inline(always)]
-    fn prefetch(&self, ahead: Option<WaitKey>) {
-        if let Some(key) = ahead.filter(|key| !key.is_entry()) {
-            self.core.tasks.prefetch(key.index());
-        }
+/// The position of a run in one of its lists. It is written back when the loop over
+/// the list ends or unwinds, and not in each turn.
+struct Position<'a> {
+    rest: slice::Iter<'a, WaitKey>,
+    len: usize,
+    next: &'a mut usize,
+}
+
+impl Drop for Position<'_> {
+    fn drop(&mut self) {
+        *self.next = self.len - self.rest.len();
+    }
+}
+
+/// Fetches the task of a wait that will be polled soon into the cache.
+#[inline(always)]
+fn prefetch(core: &Core, ahead: Option<WaitKey>) {
+    if let Some(key) = ahead.filter(|key| !key.is_entry()) {
+        core.tasks.prefetch(key.task_index());
     }
 }
 
@@ -359,8 +385,8 @@ impl Drop for Run<'_> {
         lists.timers.clear();
         let state = core.phases.get(self.phase);
         let (ready, waiters) = (mem::take(&mut lists.ready), mem::take(&mut lists.waiters));
-        state.ready.borrow_mut().give_back(ready);
-        state.queue.borrow_mut().give_back(waiters);
+        state.ready.give_back(ready);
+        state.queue.give_back(waiters);
         core.runs.lists.replace(lists);
         core.outside.look();
     }

@@ -13,19 +13,29 @@ use crate::core::key::WaitKey;
 use crate::core::ready::ReadyKey;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
-use crate::core::waker::OwnWaker;
+use crate::core::waker::{LentWaker, OwnWaker};
 use crate::time::PhaseIndex;
 
-use super::Run;
+/// Resumes coroutines in the run whose scope this is.
+#[derive(Clone, Copy)]
+pub(super) struct Resumer<'a, 's> {
+    pub(super) core: &'a Core,
+    pub(super) scope: &'s Scope<'a>,
+}
 
-impl<'a> Run<'a> {
+impl<'a, 's> Resumer<'a, 's> {
+    /// The phase of the run.
+    fn phase(self) -> PhaseIndex {
+        self.scope.phase().index
+    }
+
     /// Resumes the coroutine of a wait that is due in the run, unless the key is
     /// stale.
     #[inline(always)]
-    pub(super) fn resume_wait<'s>(&self, scope: &'s Scope<'a>, key: WaitKey, cx: &mut Context<'s>) {
+    pub(super) fn resume_wait(self, key: WaitKey, cx: &mut Context<'s>) {
         if key.is_entry() {
             if self.core.is_live(key) {
-                self.resume_entry(scope, key);
+                self.resume_entry(key);
             }
             return;
         }
@@ -34,19 +44,19 @@ impl<'a> Run<'a> {
         };
         task.deregister();
         if task.has(Flags::SPECIAL) {
-            self.resume_once(scope, task, key);
+            self.resume_special_wait(task, key);
         } else {
-            self.poll_plain(scope, task, key, cx);
+            self.poll_plain(task, key, cx);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn resume_entry(&self, scope: &Scope<'a>, key: WaitKey) {
+    fn resume_entry(self, key: WaitKey) {
         let removed = self.core.entries.borrow_mut().remove(key);
         let task = removed.as_ref().and_then(|e| self.core.tasks.get(e.task));
         if let Some(task) = task.filter(|task| task.is_alive()) {
-            self.resume_once(scope, task, key);
+            self.resume_once(task, key);
         }
         drop(removed);
     }
@@ -55,107 +65,141 @@ impl<'a> Run<'a> {
     /// all of its waits.
     #[cold]
     #[inline(never)]
-    fn resume_once(&self, scope: &Scope<'a>, task: Task<'a>, resumed: WaitKey) {
+    fn resume_once(self, task: Task<'a>, resumed: WaitKey) {
         let serial = self.core.runs.serial.get();
         let polled_in = self.core.tasks.cold(task, |cold| cold.polled_in);
         if polled_in != Some(serial) {
-            self.core.resume_special(scope, task, resumed, self.phase);
+            self.core
+                .resume_special(self.scope, task, resumed, self.phase());
         }
     }
 
     /// Polls a plain task.
     #[inline(always)]
-    fn poll_plain<'s>(
-        &self,
-        scope: &'s Scope<'a>,
-        task: Task<'a>,
-        resumed: WaitKey,
-        cx: &mut Context<'s>,
-    ) {
+    fn poll_plain(self, task: Task<'a>, resumed: WaitKey, cx: &mut Context<'s>) {
         let core = self.core;
-        scope.set_current(task, resumed);
+        self.scope.set_free(task, resumed);
         let polled = core.tasks.poll(task, cx);
-        if polled != Polled::Pending {
-            scope.clear_current();
-            core.after_poll(task, polled);
-        }
-        if !scope.lends(cx) {
+        self.after_plain_poll(task, polled);
+        if !self.scope.lends(cx) {
             // The future has replaced the context.
-            *cx = scope.context();
+            *cx = self.scope.context();
         }
     }
 
     /// Resumes a task that became ready before the run.
     #[inline(always)]
-    pub(super) fn resume_ready<'s>(
-        &self,
-        scope: &'s Scope<'a>,
-        key: ReadyKey,
-        cx: &mut Context<'s>,
-    ) {
+    pub(super) fn resume_ready(self, key: ReadyKey, cx: &mut Context<'s>) {
         let Some(task) = self.core.ready_task(key) else {
             return;
         };
         if task.has(Flags::PAUSED) {
-            self.core.remember_ready(task, self.phase);
+            self.core.remember_ready(task, self.phase());
         } else {
-            self.resume_unwoken(scope, task, cx);
+            self.resume_unwoken(task, cx);
         }
     }
 
     /// Resumes a task that became ready during the run.
     #[inline(always)]
-    pub(super) fn resume_ready_in_run<'s>(
-        &self,
-        scope: &'s Scope<'a>,
-        key: ReadyKey,
-        cx: &mut Context<'s>,
-    ) {
+    pub(super) fn resume_ready_in_run(self, key: ReadyKey, cx: &mut Context<'s>) {
         let core = self.core;
         let Some(task) = core.ready_task(key) else {
             return;
         };
         if task.has(Flags::PAUSED) {
-            core.remember_ready(task, self.phase);
+            core.remember_ready(task, self.phase());
         } else if task.has(Flags::OWN_WAKER) {
             // Woken tasks have a limit of their own.
-            self.resume_woken(scope, task);
+            self.resume_woken(task);
         } else if core.spend() {
-            self.resume_unwoken(scope, task, cx);
+            self.resume_unwoken(task, cx);
         } else {
-            core.postpone(task, self.phase);
+            core.postpone(task, self.phase());
         }
     }
 
     /// Resumes a task that is ready or joins one that has ended, and is not paused.
     #[inline(always)]
-    pub(super) fn resume_unwoken<'s>(
-        &self,
-        scope: &'s Scope<'a>,
-        task: Task<'a>,
-        cx: &mut Context<'s>,
-    ) {
+    pub(super) fn resume_unwoken(self, task: Task<'a>, cx: &mut Context<'s>) {
         // This poll serves all that has made it ready.
         task.clear(Flags::READY);
         if task.has(Flags::SPECIAL) || task.is_registered() {
             self.core
-                .resume_special(scope, task, WaitKey::NOT_A_WAIT, self.phase);
+                .resume_special(self.scope, task, WaitKey::NOT_A_WAIT, self.phase());
         } else {
-            self.poll_plain(scope, task, WaitKey::NOT_A_WAIT, cx);
+            self.poll_plain(task, WaitKey::NOT_A_WAIT, cx);
         }
     }
 
     /// Resumes a task that has an own waker, and may have been woken through it.
     #[inline(always)]
-    fn resume_woken(&self, scope: &Scope<'a>, task: Task<'a>) {
+    fn resume_woken(self, task: Task<'a>) {
         let core = self.core;
         let (serial, most) = (core.runs.serial.get(), core.runs.limits.polls_per_task());
-        let wakes = core.tasks.cold(task, |cold| cold.count_wake(serial));
-        let wakes = wakes.unwrap_or(0);
+        let woken = core.tasks.cold(task, |cold| {
+            let own = cold.waker.as_ref().map(OwnWaker::lend);
+            (cold.count_wake(serial), own)
+        });
+        let (wakes, own) = woken.unwrap_or_default();
         if wakes > most {
-            core.put_off_greedy(task, self.phase, wakes);
-        } else {
-            core.resume_special(scope, task, WaitKey::NOT_A_WAIT, self.phase);
+            core.put_off_greedy(task, self.phase(), wakes);
+            return;
+        }
+        match own {
+            Some(own) if self.needs_only_waker(task) && !task.is_registered() => {
+                self.poll_with(&own, task, WaitKey::NOT_A_WAIT);
+            }
+            _ => core.resume_special(self.scope, task, WaitKey::NOT_A_WAIT, self.phase()),
+        }
+    }
+
+    /// Whether a task is plain but for a wake and a waker of its own.
+    #[inline(always)]
+    fn needs_only_waker(self, task: Task<'a>) -> bool {
+        !task.has(Flags::SPECIAL_BUT_WOKEN) && !self.core.clock.has_view()
+    }
+
+    /// Resumes the coroutine of a wait that is due in the run, if it is special.
+    #[inline(never)]
+    fn resume_special_wait(self, task: Task<'a>, key: WaitKey) {
+        if self.needs_only_waker(task) {
+            let own = self
+                .core
+                .tasks
+                .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::lend));
+            if let Some(own) = own.flatten() {
+                return self.poll_with(&own, task, key);
+            }
+        }
+        self.resume_once(task, key);
+    }
+
+    /// Polls a task with its own waker, so that `will_wake` returns `true`.
+    #[inline(always)]
+    fn poll_with(self, own: &LentWaker, task: Task<'a>, resumed: WaitKey) {
+        // This poll also serves any wake from before.
+        task.clear(Flags::READY);
+        self.scope.set_free(task, resumed);
+        let tasks = &self.core.tasks;
+        let polled = own.with(|own| self.scope.lend(own, |cx| tasks.poll(task, cx)));
+        self.after_plain_poll(task, polled);
+    }
+
+    /// Completes a poll of a plain task.
+    #[inline(always)]
+    fn after_plain_poll(self, task: Task<'a>, polled: Polled) {
+        match polled {
+            Polled::Pending => {}
+            Polled::Returned => {
+                self.scope.clear_current();
+                self.core.finish(task);
+            }
+            Polled::Stopped => {
+                self.scope.clear_current();
+                self.core.end(task, None);
+            }
+            Polled::Refused => self.scope.clear_current(),
         }
     }
 }

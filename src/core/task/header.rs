@@ -90,6 +90,8 @@ impl Flags {
     pub(crate) const READY_OR_PAUSED: Flags = Flags(0b1001);
     /// The flags that a poll has to check.
     pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
+    /// The same but for those that only say that the task was woken.
+    pub(crate) const SPECIAL_BUT_WOKEN: Flags = Flags(0b11_1100);
     /// The task's `Coroutine` handle exists, and may take the output.
     pub(crate) const HANDLE: Flags = Flags(1 << 7);
 }
@@ -131,29 +133,6 @@ pub(crate) struct Header {
 
 const _: () = assert!(size_of::<Header>() == 40);
 
-/// A key under which a wait can be registered. It belongs to one task, so that no
-/// task ever gets a key with the index of another.
-pub(crate) struct FreeKey<'a> {
-    head: &'a Header,
-    key: WaitKey,
-}
-
-impl FreeKey<'_> {
-    #[inline(always)]
-    pub(crate) fn get(&self) -> WaitKey {
-        self.key
-    }
-
-    /// Registers a wait under the key.
-    #[inline(always)]
-    pub(crate) fn register(self, frame_bound: bool) -> WaitKey {
-        let FreeKey { head, key } = self;
-        head.key.store(key.bits(), Ordering::Relaxed);
-        head.registered.set(u8::from(frame_bound) * FRAME_BOUND);
-        key
-    }
-}
-
 /// In `registered`: the wait is due in a later frame.
 const FRAME_BOUND: u8 = 1;
 /// In `registered`: the wait checks a condition.
@@ -161,10 +140,10 @@ const ASKS: u8 = 1 << 1;
 
 impl Header {
     /// The head of a new, vacant block.
-    pub(super) fn vacant(vtable: &'static VTable, index: u32) -> Self {
+    pub(super) fn vacant(vtable: &'static VTable, index: u32, first_stamp: u32) -> Self {
         Header {
             vtable: Cell::new(vtable),
-            key: AtomicU64::new(WaitKey::of_task(index).bits()),
+            key: AtomicU64::new(WaitKey::of_task(index, first_stamp).bits()),
             generation: AtomicU32::new(0),
             cold: Cell::new(NO_COLD),
             member: Cell::new(NO_OWNER),
@@ -327,11 +306,12 @@ impl Header {
         self.wait_key().is_registered()
     }
 
-    /// The key under which a wait can be registered, if none is.
+    /// Registers a wait under `key`, which must be the next one of this task.
     #[inline(always)]
-    pub(crate) fn free_key(&self) -> Option<FreeKey<'_>> {
-        let key = self.wait_key().next();
-        key.is_registered().then_some(FreeKey { head: self, key })
+    pub(super) fn register(&self, key: WaitKey, frame_bound: bool) {
+        debug_assert!(key.is_registered() && key == self.wait_key().next());
+        self.key.store(key.bits(), Ordering::Relaxed);
+        self.registered.set(u8::from(frame_bound) * FRAME_BOUND);
     }
 
     /// Ends the registration of a wait that was served or cancelled.

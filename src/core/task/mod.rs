@@ -20,7 +20,7 @@ mod stage;
 
 use std::alloc::Layout;
 use std::any::TypeId;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -38,6 +38,7 @@ use crate::time::PhaseIndex;
 use super::call::{self, Payload};
 use super::cell::Guarded;
 use super::key::WaitKey;
+use super::list::List;
 
 pub(crate) use cold::Cold;
 pub(crate) use header::{Flags, Header, NO_JOINER, State};
@@ -71,6 +72,44 @@ impl Deref for Task<'_> {
 impl PartialEq for Task<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.block == other.block
+    }
+}
+
+impl<'t> Task<'t> {
+    /// The key under which a wait can be registered with the task. None must be.
+    #[inline(always)]
+    pub(crate) fn free_key(self) -> FreeKey<'t> {
+        FreeKey {
+            task: self,
+            key: self.wait_key().registered(),
+        }
+    }
+}
+
+/// A key under which a wait can be registered. It belongs to one task, so that no
+/// task ever gets a key with the index of another.
+#[derive(Clone, Copy)]
+pub(crate) struct FreeKey<'t> {
+    task: Task<'t>,
+    key: WaitKey,
+}
+
+impl<'t> FreeKey<'t> {
+    #[inline(always)]
+    pub(crate) fn task(self) -> Task<'t> {
+        self.task
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self) -> WaitKey {
+        self.key
+    }
+
+    /// Registers a wait under the key.
+    #[inline(always)]
+    pub(crate) fn register(self, frame_bound: bool) -> WaitKey {
+        self.task.register(self.key, frame_bound);
+        self.key
     }
 }
 
@@ -154,8 +193,8 @@ pub(crate) enum Polled {
 /// All tasks of an executor.
 pub(crate) struct Tasks {
     executor: u32,
-    /// The block of each index. Only `with_blocks` accesses it.
-    blocks: UnsafeCell<Vec<NonNull<Header>>>,
+    /// The block of each index.
+    blocks: List<NonNull<Header>>,
     store: Guarded<Store>,
     colds: Guarded<Slab<Cold>>,
     alive: Cell<usize>,
@@ -190,7 +229,7 @@ impl Tasks {
         let number = NEXT_EXECUTOR.fetch_update(order, order, |number| number.checked_add(1));
         Tasks {
             executor: number.expect("fewer than 2^32 executors are made"),
-            blocks: UnsafeCell::default(),
+            blocks: List::default(),
             store: Guarded::new(Store {
                 vacant: Box::new([NONE_VACANT; Class::COUNT]),
                 special: HashMap::new(),
@@ -246,30 +285,22 @@ impl Tasks {
             "more than 2^31 coroutines at once"
         );
         let block = store.pool.carve(vtable.class).cast::<Header>();
+        let first_stamp = WaitKey::first_stamp(self.executor);
         // SAFETY: a block of any class has room for a header, is aligned for it, and
         // nothing else refers to a new one.
-        unsafe { block.write(Header::vacant(vtable, index)) };
-        self.with_blocks(|blocks| blocks.push(block));
+        unsafe { block.write(Header::vacant(vtable, index, first_stamp)) };
+        self.blocks.push(block);
         Task {
             block,
             table: PhantomData,
         }
     }
 
-    /// Calls `f` with the blocks. `f` only reads or pushes a block, and calls
-    /// nothing else of this crate.
-    #[inline(always)]
-    fn with_blocks<R>(&self, f: impl FnOnce(&mut Vec<NonNull<Header>>) -> R) -> R {
-        // SAFETY: this is the only place that borrows the vector. No caller's `f`
-        // calls this function again, so the borrow is exclusive.
-        f(unsafe { &mut *self.blocks.get() })
-    }
-
     /// The task of an index that this table has assigned.
     #[inline(always)]
     pub(crate) fn at(&self, index: u32) -> Task<'_> {
         Task {
-            block: self.with_blocks(|blocks| blocks[index as usize]),
+            block: self.blocks.at(index as usize),
             table: PhantomData,
         }
     }
@@ -278,7 +309,7 @@ impl Tasks {
     /// only.
     #[inline(always)]
     fn expect_mine(&self, task: Task<'_>) {
-        let at_index = self.with_blocks(|blocks| blocks.get(task.index() as usize).copied());
+        let at_index = self.blocks.get(task.index() as usize);
         assert!(at_index == Some(task.block), "a task of another executor");
     }
 
@@ -306,15 +337,13 @@ impl Tasks {
     /// stale.
     #[inline]
     pub(crate) fn waiting(&self, key: WaitKey) -> Option<Task<'_>> {
-        debug_assert!(!key.is_entry());
-        let task = self.at(key.index());
+        let task = self.at(key.task_index());
         (task.wait_key() == key).then_some(task)
     }
 
     /// How many indices have been assigned.
     pub(crate) fn len(&self) -> u32 {
-        let len = self.with_blocks(|blocks| blocks.len());
-        u32::try_from(len).expect("below 2^31")
+        u32::try_from(self.blocks.len()).expect("below 2^31")
     }
 
     /// The number of the executor, unique in the program.
@@ -602,7 +631,7 @@ impl Tasks {
     /// Fetches the head of a task into the cache, and its future if that is small.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: u32) {
-        if let Some(block) = self.with_blocks(|blocks| blocks.get(index as usize).copied()) {
+        if let Some(block) = self.blocks.get(index as usize) {
             pool::prefetch(block);
         }
     }

@@ -105,7 +105,7 @@ mod tests {
             (Unit::Frames, 5, 3),
         ];
         for (unit, due, index) in adds {
-            counts.insert(unit, due, WaitKey::of_task(index));
+            counts.insert(unit, due, WaitKey::of_task(index, 0));
         }
         let mut due = Vec::new();
         counts.expire(3, 3, &mut due);
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_count_that_no_executor_reaches_is_not_waited_for() {
         let mut counts = Counts::default();
-        counts.insert(Unit::Frames, u64::MAX, WaitKey::of_task(0));
+        counts.insert(Unit::Frames, u64::MAX, WaitKey::of_task(0, 0));
         assert!(!counts.is_waiting(|_| true));
     }
 }

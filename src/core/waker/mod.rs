@@ -24,4 +24,4 @@ mod thread;
 
 pub(crate) use inbox::{Inbox, Message, Order};
 pub(crate) use outside::outside;
-pub(crate) use own::OwnWaker;
+pub(crate) use own::{LentWaker, OwnWaker};

@@ -17,7 +17,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-use crate::core::scope;
+use crate::core::scope::{self, Inside, Scope};
 use crate::coroutine::TaskKey;
 
 use super::inbox::Inbox;
@@ -64,11 +64,7 @@ impl Bell {
     #[inline(always)]
     fn wake_soon(&self) -> bool {
         // An executor that runs on this thread is at home here.
-        scope::with(|scope| {
-            scope.is_some_and(|scope| {
-                scope.core().id == self.executor && scope.core().wake_soon(self.key, scope)
-            })
-        })
+        scope::with_inlined(WakesSoon(self))
     }
 
     #[cold]
@@ -96,6 +92,24 @@ impl Bell {
     fn outside(&self) -> &Waker {
         self.outside
             .get_or_init(|| outside(self.inbox.clone(), self.key))
+    }
+}
+
+/// Wakes the coroutine of a bell in the short way, if the scope is one of its executor.
+struct WakesSoon<'a>(&'a Bell);
+
+impl Inside for WakesSoon<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self, scope: Option<&Scope<'_>>) -> bool {
+        let WakesSoon(bell) = self;
+        match scope {
+            Some(scope) if scope.core().id == bell.executor => {
+                scope.core().wake_soon(bell.key, scope)
+            }
+            _ => false,
+        }
     }
 }
 
@@ -152,13 +166,43 @@ impl OwnWaker {
     /// A counted waker, which may be used on any thread.
     #[inline]
     pub(crate) fn to_waker(&self) -> Waker {
+        ManuallyDrop::into_inner(ManuallyDrop::new(self.lend()).waker())
+    }
+
+    /// A counted waker for a poll on this thread.
+    #[inline(always)]
+    pub(crate) fn lend(&self) -> LentWaker {
         // This is the home thread: the handle stays there.
         self.0.count_at_home(1);
+        LentWaker(self.0)
+    }
+}
+
+/// An own waker that is lent to a poll.
+pub(crate) struct LentWaker(BellPtr);
+
+impl LentWaker {
+    /// The waker. It must not be used after this is dropped.
+    #[inline(always)]
+    fn waker(&self) -> ManuallyDrop<Waker> {
         let data = self.0.0.as_ptr().cast_const().cast();
-        // SAFETY: the functions of the table uphold the contract of `RawWaker`
-        // while the bell is alive. This waker has just been counted, which keeps
-        // the bell alive.
-        unsafe { Waker::new(data, &OWN) }
+        // SAFETY: the functions of the table uphold the contract of `RawWaker` while the
+        // bell is alive. This is counted, which keeps the bell alive. Of this and the
+        // waker, callers drop only one.
+        ManuallyDrop::new(unsafe { Waker::new(data, &OWN) })
+    }
+
+    /// Calls `f` with the waker.
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&Waker) -> R) -> R {
+        f(&self.waker())
+    }
+}
+
+impl Drop for LentWaker {
+    #[inline(always)]
+    fn drop(&mut self) {
+        drop(Counted(self.0));
     }
 }
 

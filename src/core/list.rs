@@ -1,0 +1,216 @@
+//! Lists of plain values that change through a shared reference.
+//!
+//! A list only moves values in and out. It never hands out a reference to its
+//! content, so no borrow of it can outlive a call, and a check is not needed.
+
+use std::cell::{Cell, UnsafeCell};
+use std::fmt;
+use std::mem;
+
+/// A vector of `Copy` values.
+pub(crate) struct List<T: Copy> {
+    /// Only [`with`](List::with) accesses it.
+    values: UnsafeCell<Vec<T>>,
+}
+
+impl<T: Copy> List<T> {
+    /// Calls `f` with the vector. No caller's `f` calls anything but methods of the
+    /// vector: cloning or dropping a `Copy` value runs no code.
+    #[inline(always)]
+    fn with<R>(&self, f: impl FnOnce(&mut Vec<T>) -> R) -> R {
+        // SAFETY: this is the only place that borrows the vector. The type is not
+        // `Sync`, and no `f` calls this function again, so the borrow is exclusive.
+        f(unsafe { &mut *self.values.get() })
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&self, value: T) {
+        self.with(|values| values.push(value));
+    }
+
+    /// Pushes a value if the buffer has room for it. Returns whether it had.
+    #[inline(always)]
+    pub(crate) fn push_in_place(&self, value: T) -> bool {
+        self.with(|values| {
+            let has_room = values.len() < values.capacity();
+            if has_room {
+                values.push(value);
+            }
+            has_room
+        })
+    }
+
+    /// The value at an index that is in the list.
+    #[inline(always)]
+    pub(crate) fn at(&self, index: usize) -> T {
+        self.with(|values| values[index])
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, index: usize) -> Option<T> {
+        self.with(|values| values.get(index).copied())
+    }
+
+    /// Replaces the value at an index that is in the list.
+    #[inline(always)]
+    pub(crate) fn set(&self, index: usize, value: T) {
+        self.with(|values| values[index] = value);
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.with(|values| values.len())
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Removes all values, and keeps the buffer.
+    #[inline(always)]
+    pub(crate) fn clear(&self) {
+        self.with(Vec::clear);
+    }
+
+    /// Appends copies of `value` up to a length of `len`.
+    pub(crate) fn grow_to(&self, len: usize, value: T) {
+        self.with(|values| {
+            let more = len.saturating_sub(values.len());
+            values.reserve_exact(more);
+            values.extend(std::iter::repeat_n(value, more));
+        });
+    }
+
+    /// Replaces the vector. Returns the earlier one.
+    #[inline]
+    pub(crate) fn replace(&self, values: Vec<T>) -> Vec<T> {
+        self.with(|old| mem::replace(old, values))
+    }
+
+    /// Takes the vector out, and leaves an empty one.
+    #[inline]
+    pub(crate) fn take(&self) -> Vec<T> {
+        self.replace(Vec::new())
+    }
+
+    /// Keeps the values for which `keep` returns `true`. `keep` finds the list empty,
+    /// and what it pushes is dropped.
+    pub(crate) fn retain(&self, keep: impl FnMut(&T) -> bool) {
+        let mut values = self.take();
+        values.retain(keep);
+        self.replace(values);
+    }
+
+    /// The values by position, up to the end of the list as it is by then.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        let mut next = 0..;
+        std::iter::from_fn(move || self.get(next.next()?))
+    }
+}
+
+impl<T: Copy> Default for List<T> {
+    fn default() -> Self {
+        List {
+            values: UnsafeCell::default(),
+        }
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// A list from which the first value is taken first.
+#[derive(Debug)]
+pub(crate) struct Fifo<T: Copy> {
+    values: List<T>,
+    /// The position of the first value.
+    first: Cell<usize>,
+}
+
+impl<T: Copy> Fifo<T> {
+    #[inline(always)]
+    pub(crate) fn push(&self, value: T) {
+        if !self.values.push_in_place(value) {
+            self.grow(value);
+        }
+    }
+
+    /// Makes room and pushes a value. Drops the values that have been taken, if they are
+    /// at least half of the list: so the buffer grows only with what is in the list.
+    #[cold]
+    #[inline(never)]
+    fn grow(&self, value: T) {
+        if self.first.get() * 2 >= self.values.len() {
+            let mut values = self.values.take();
+            values.drain(..self.first.take());
+            self.values.replace(values);
+        }
+        self.values.push(value);
+    }
+
+    #[inline(always)]
+    pub(crate) fn pop(&self) -> Option<T> {
+        let first = self.first.get();
+        let value = self.values.get(first)?;
+        self.first.set(first + 1);
+        if first + 1 == self.values.len() {
+            self.values.clear();
+            self.first.set(0);
+        }
+        Some(value)
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}
+
+impl<T: Copy> Default for Fifo<T> {
+    fn default() -> Self {
+        Fifo {
+            values: List::default(),
+            first: Cell::new(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fifo, List};
+
+    #[test]
+    fn what_is_kept_stays_in_order() {
+        let list = List::default();
+        (0..10).for_each(|value| list.push(value));
+        list.retain(|value| value % 3 == 0);
+        assert_eq!(list.iter().collect::<Vec<_>>(), [0, 3, 6, 9]);
+        list.set(1, 4);
+        assert_eq!((list.get(1), list.get(4), list.len()), (Some(4), None, 4));
+    }
+
+    #[test]
+    fn values_leave_in_the_order_in_which_they_came_and_do_not_pile_up() {
+        let fifo = Fifo::default();
+        let (mut pushed, mut popped) = (0, 0);
+        for round in 0..1_000 {
+            for _ in 0..=round % 3 {
+                fifo.push(pushed);
+                pushed += 1;
+            }
+            for _ in 0..(round + 1) % 3 {
+                if let Some(value) = fifo.pop() {
+                    assert_eq!(value, popped);
+                    popped += 1;
+                }
+            }
+            assert!(fifo.values.len() <= 4 * (pushed - popped) + 8);
+        }
+        assert_eq!(std::iter::from_fn(|| fifo.pop()).count(), pushed - popped);
+        assert!(fifo.is_empty());
+    }
+}

@@ -1,0 +1,69 @@
+//! How a wait stands, in one word that is copied as a whole.
+
+#![forbid(unsafe_code)]
+
+use crate::time::PhaseIndex;
+
+/// The executor, the phase and the state of a wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tag {
+    /// The number of the executor in which the wait began.
+    pub(crate) executor: u32,
+    /// [`PhaseIndex::HOME`] before the wait begins, unless it names a phase.
+    pub(crate) phase: PhaseIndex,
+    pub(crate) bound: Bound,
+    pub(crate) stage: Stage,
+}
+
+const _: () = assert!(size_of::<Tag>() == 8);
+
+/// What has to pass before a wait can be due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// It is due in a frame later than the one in which it began.
+    Frame,
+    /// It is due in the next run of its phase.
+    Run,
+    /// The same, but in the fixed phase it is due in the next step. Only before the
+    /// wait begins.
+    FrameOrStep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The wait has not been polled yet, and names no phase.
+    AtHome,
+    /// The wait has not been polled yet.
+    New,
+    Waiting,
+    /// The wait has been ready.
+    Done,
+}
+
+impl Tag {
+    /// Of a wait that has not begun.
+    #[inline]
+    pub(crate) const fn new(phase: PhaseIndex, bound: Bound) -> Self {
+        Tag {
+            executor: 0,
+            phase,
+            bound,
+            stage: if phase.is_home() {
+                Stage::AtHome
+            } else {
+                Stage::New
+            },
+        }
+    }
+
+    /// Of a wait that has begun in a phase of an executor.
+    #[inline]
+    pub(crate) const fn begun(executor: u32, phase: PhaseIndex, bound: Bound) -> Self {
+        Tag {
+            executor,
+            phase,
+            bound,
+            stage: Stage::Waiting,
+        }
+    }
+}
