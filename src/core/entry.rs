@@ -400,7 +400,11 @@ mod tests {
         entries.note_condition(first);
         assert_eq!(entries.replace_base_ns(first, 5), Some(0));
         assert!(entries.has_foreign() && entries.is_frame_bound(first));
-        assert!(entries.remove(first).is_some_and(|e| e._waker.is_some()));
+        assert!(
+            entries
+                .remove(first)
+                .is_some_and(|entry| entry.task == TaskKey::NOBODY)
+        );
         assert!(!entries.has_foreign());
 
         let second = entries.insert(TaskKey::NOBODY, None, false);
