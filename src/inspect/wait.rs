@@ -11,7 +11,7 @@ use crate::time::Phase;
 ///
 /// A wait that is built on another is shown as that one: an
 /// [`interval`](crate::interval()) as a timer, [`animate`](crate::animate()) as
-/// the next frame.
+/// the next frame and the timer of its end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wait {

@@ -4,15 +4,16 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures::future::FusedFuture;
 
-use crate::core::{OwnTime, call};
+use crate::core::call;
 use crate::time::{Phase, PhaseIndex, Seconds};
 
 use super::length::Length;
 use super::phase_wait::PhaseWait;
-use super::{polled, polled_again};
+use super::{WaitSeconds, polled, polled_again, wait_seconds};
 
 /// Calls `apply` in every frame with the fraction of `seconds` that has passed,
 /// until it is 1.
@@ -29,7 +30,7 @@ use super::{polled, polled_again};
 ///
 /// Once in the home phase of every frame, or in another phase with
 /// [`in_phase`](Animate::in_phase). It is ready in the first later frame at or past
-/// the deadline, like [`wait_seconds`](crate::wait_seconds).
+/// the deadline, like [`wait_seconds`].
 ///
 /// # Cancel safety
 ///
@@ -69,6 +70,7 @@ pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
         apply,
         length: Length::of(seconds),
         wait: PhaseWait::later(PhaseIndex::HOME),
+        end: None,
         phase: PhaseIndex::HOME,
         progress: Progress::New,
     }
@@ -79,7 +81,11 @@ pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
 pub struct Animate<F> {
     apply: F,
     length: Length,
+    /// The wait for the next call.
     wait: PhaseWait,
+    /// The timer of the last call, from the first poll on. It counts the time, even if
+    /// the animation moves to another coroutine or is shared. `None` if it never ends.
+    end: Option<WaitSeconds>,
     phase: PhaseIndex,
     progress: Progress,
 }
@@ -88,9 +94,8 @@ pub struct Animate<F> {
 enum Progress {
     New,
     Running {
-        began: OwnTime,
-        /// `None` if it never ends.
-        length_ns: Option<u64>,
+        /// Of the whole animation. Zero if it never ends.
+        length_ns: u64,
         /// The argument of the latest call of `apply`.
         share: f32,
     },
@@ -132,50 +137,41 @@ impl<F: FnMut(f32)> Animate<F> {
     #[track_caller]
     fn begin(&mut self) {
         let length_ns = self.length.nanos("animate()");
-        let (phase, began) = polled("animate()", |scope| {
-            let phase = match self.phase {
-                PhaseIndex::HOME => scope.home(),
-                phase => phase,
-            };
-            (phase, scope.core().own_time(scope, phase))
+        let phase = polled("animate()", |scope| match self.phase {
+            PhaseIndex::HOME => scope.home(),
+            phase => phase,
         });
         self.phase = phase;
         self.wait = PhaseWait::later(phase);
+        let timer = |ns| wait_seconds(Duration::from_nanos(ns)).in_phase(phase.phase());
+        self.end = length_ns.map(timer);
         self.progress = Progress::Running {
-            began,
-            length_ns,
+            length_ns: length_ns.unwrap_or(0),
             share: 0.0,
         };
         call::out(|| (self.apply)(0.0));
     }
 
-    /// Makes the call of one frame. Returns whether it was the last call.
-    fn step(&mut self) -> bool {
-        let Progress::Running {
-            began,
-            length_ns,
-            share,
-        } = &mut self.progress
-        else {
-            return false;
+    /// Makes the call of one frame, other than the last one.
+    fn step(&mut self) {
+        let Progress::Running { length_ns, share } = &mut self.progress else {
+            return;
         };
-        let elapsed_ns = latest(self.phase).since(*began);
-        if length_ns.is_some_and(|length_ns| elapsed_ns >= length_ns) {
-            self.progress = Progress::Done;
-            call::out(|| (self.apply)(1.0));
-            return true;
-        }
-        if let Some(length_ns) = *length_ns {
-            *share = share.max(share_of(elapsed_ns, length_ns));
+        if let Some(end) = &self.end {
+            let elapsed_ns = length_ns.saturating_sub(end.left_ns());
+            *share = share.max(share_of(elapsed_ns, *length_ns));
         }
         let share = *share;
         call::out(|| (self.apply)(share));
-        false
     }
-}
 
-fn latest(phase: PhaseIndex) -> OwnTime {
-    polled("animate()", |scope| scope.core().own_time_in(scope, phase))
+    /// Makes the last call.
+    fn finish(&mut self) {
+        self.progress = Progress::Done;
+        self.end = None;
+        self.wait = PhaseWait::later(self.phase);
+        call::out(|| (self.apply)(1.0));
+    }
 }
 
 impl<F: FnMut(f32)> Future for Animate<F> {
@@ -188,13 +184,20 @@ impl<F: FnMut(f32)> Future for Animate<F> {
             Progress::Running { .. } => {}
             Progress::Done => polled_again("animate()"),
         }
-        while self.wait.poll(cx, "animate()").is_ready() {
-            if self.step() {
+        loop {
+            // Before the timer, since the wait that is polled first is the cheaper one.
+            let is_next = self.wait.poll(cx, "animate()").is_ready();
+            let end = self.end.as_mut();
+            if end.is_some_and(|end| Pin::new(end).poll(cx).is_ready()) {
+                self.finish();
                 return Poll::Ready(());
             }
+            if !is_next {
+                return Poll::Pending;
+            }
+            self.step();
             self.wait = PhaseWait::later(self.phase);
         }
-        Poll::Pending
     }
 }
 

@@ -169,11 +169,18 @@ impl Interval {
     /// Ticks in the runs of `phase`. In [`Phase::FixedUpdate`], the interval counts
     /// in [the time of the steps](crate::Clock#in-fixed-steps), and may tick in
     /// several steps of a frame.
+    ///
+    /// # Panics
+    ///
+    /// If the interval has begun.
+    #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
+        assert!(
+            matches!(self.state, State::New),
+            "`in_phase` was called on an interval that has begun: call it before the first tick \
+             is awaited"
+        );
         self.phase = PhaseIndex::new(phase);
-        if let State::Waiting(due, _) = self.state {
-            self.state = State::Due(due);
-        }
         self
     }
 
@@ -217,6 +224,7 @@ impl Stream for Interval {
         });
         self.phase = phase;
         let Some(period_ns) = self.period_ns else {
+            self.state = State::Due(now);
             return Poll::Pending;
         };
         loop {

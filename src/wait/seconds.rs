@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::{Bound, Place, Registration, grown_ns};
+use crate::core::{Bound, Core, Place, Registration, grown_ns};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
-use super::{polled_again, polled_outside};
+use super::{polled, polled_again, polled_outside};
 
 /// Waits until `seconds` of the coroutine's clock have passed: the game clock, or
 /// the clock to which its owner is [bound](crate::Executor::owner_on).
@@ -363,6 +363,23 @@ impl Timer {
     }
 }
 
+impl WaitSeconds {
+    /// How far its clock is before the deadline. The wait has been polled by this
+    /// coroutine before, and is not ready.
+    pub(super) fn left_ns(&self) -> u64 {
+        let wait = &self.timer.wait;
+        let Deadline::At(index, due_ns) = wait.deadline else {
+            return u64::MAX;
+        };
+        let clock = clock_ref(self.timer.clock.as_ref(), index);
+        polled("wait_seconds()", |scope| {
+            let (core, phase) = (scope.core(), wait.registration.phase());
+            wait.moved(core, index, due_ns)
+                .saturating_sub(core.now_ns(phase, clock))
+        })
+    }
+}
+
 impl DeadlineWait {
     /// Begins on `clock`. `deadline` computes the deadline from the clock's
     /// reading.
@@ -435,9 +452,7 @@ impl DeadlineWait {
         due_ns: u64,
     ) -> u64 {
         let (core, phase) = (scope.core(), self.registration.phase());
-        let paused_ns = core.paused_ns_of(self.registration.key(), phase, index);
-        let grown_ns = paused_ns.map_or(0, |paused_ns| grown_ns(self.paused_ns, paused_ns));
-        let due_ns = due_ns.saturating_add(grown_ns);
+        let due_ns = self.moved(core, index, due_ns);
         let is_shared = self.registration.is_shared_by(scope, cx);
         if !is_shared && !core.is_wait_of(self.registration.key(), scope.current()) {
             self.cancel();
@@ -445,6 +460,14 @@ impl DeadlineWait {
             self.paused_ns = core.paused_ns(scope, phase, index);
         }
         due_ns
+    }
+
+    /// The deadline, moved by the pauses of the coroutine that waits for it.
+    fn moved(&self, core: &Core, index: ClockIndex, due_ns: u64) -> u64 {
+        let phase = self.registration.phase();
+        let paused_ns = core.paused_ns_of(self.registration.key(), phase, index);
+        let grown_ns = paused_ns.map_or(0, |paused_ns| grown_ns(self.paused_ns, paused_ns));
+        due_ns.saturating_add(grown_ns)
     }
 
     #[cold]

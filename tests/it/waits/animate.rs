@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures::future::LocalBoxFuture;
 use futures::{FutureExt, select_biased};
 
 use framestep::Executor;
@@ -287,4 +288,137 @@ fn a_second_run_of_the_phase_in_a_frame_applies_nothing() {
     executor.run_phase(Phase::Update);
     executor.run_phase(Phase::Update);
     assert_eq!(applied.get(), 1);
+}
+
+// Moved, and shared
+
+/// In which frame a wait of 5 seconds ends, of those after the one in which it begins.
+/// It begins in one coroutine, and moves to another in the frame after that. `paused`
+/// was paused for three seconds before.
+fn frames_if_moved(wait: fn() -> LocalBoxFuture<'static, ()>, paused: Option<usize>) -> u64 {
+    let mut executor = unclamped();
+    let slot = Rc::new(RefCell::new(None));
+    let (put, taken) = (slot.clone(), slot);
+    let one = executor.start(async move {
+        wait_until(|| time().frame >= 20).await;
+        let mut wait = wait();
+        assert!(futures::poll!(&mut wait).is_pending());
+        *put.borrow_mut() = Some(wait);
+        wait_frames(4).await;
+    });
+    let two = executor.start(async move {
+        wait_until(|| time().frame >= 21).await;
+        let wait: LocalBoxFuture<'static, ()> = taken.take().expect("it is there");
+        wait.await;
+        time().frame
+    });
+    match paused {
+        Some(1) => assert!(one.pause()),
+        Some(2) => assert!(two.pause()),
+        _ => {}
+    }
+    executor.run_frames(12, 0.25);
+    let _ = (one.resume(), two.resume());
+    executor.run_frames(60, 0.25);
+    two.take().unwrap().unwrap() - 20
+}
+
+// docs/contract.md#rule-8-moved-waits
+#[test]
+fn an_animation_that_moves_is_on_time_whichever_coroutine_was_paused_before() {
+    for paused in [None, Some(1), Some(2)] {
+        assert_eq!(
+            frames_if_moved(|| wait_seconds(5).boxed_local(), paused),
+            20
+        );
+        assert_eq!(
+            frames_if_moved(|| animate(5, |_| ()).boxed_local(), paused),
+            20,
+            "{paused:?}"
+        );
+    }
+}
+
+// docs/contract.md#decided-on-a-clock
+#[test]
+fn an_animation_that_moves_keeps_its_clock() {
+    let mut executor = unclamped();
+    let slow = executor.clock().child();
+    slow.set_scale(0.5);
+    let owner = executor.owner_on(&slow);
+    let (values, slot) = (Values::default(), Rc::new(RefCell::new(None)));
+    let (push, put) = (values.clone(), slot.clone());
+    let begins = owner.start(async move {
+        let mut wait = animate(1, move |t| push.borrow_mut().push(t));
+        assert!(futures::poll!(&mut wait).is_pending());
+        *put.borrow_mut() = Some(wait);
+    });
+    assert!(begins.is_finished());
+    executor.start(async move { slot.take().expect("it is there").await });
+    executor.run_frames(9, 0.25);
+    assert_eq!(
+        values.take(),
+        [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0]
+    );
+}
+
+// docs/contract.md#decided-shared-waits
+#[test]
+fn a_shared_animation_runs_on_while_one_of_its_scripts_does() {
+    for first_runs in [true, false] {
+        for (from, to) in [(2, 3), (3, 4), (2, 4), (2, 8), (5, 6)] {
+            let mut executor = unclamped();
+            let shared = animate(5, |_| ()).boxed_local().shared();
+            let script = |wait: futures::future::Shared<_>| async move {
+                wait.await;
+                time().frame
+            };
+            let first = executor.start(script(shared.clone()));
+            let second = executor.start(script(shared));
+            let (runs, other) = if first_runs {
+                (first, second)
+            } else {
+                (second, first)
+            };
+            for frame in 0..30 {
+                if frame == from {
+                    other.pause();
+                }
+                if frame == to {
+                    other.resume();
+                }
+                executor.run_frame(0.25);
+            }
+            let case = format!("{first_runs}, paused from {from} to {to}");
+            assert_eq!(runs.take().unwrap().unwrap(), 20, "{case}");
+        }
+    }
+}
+
+// docs/contract.md#decided-shared-waits
+#[test]
+fn a_shared_animation_runs_on_when_its_scripts_take_turns_to_be_paused() {
+    let mut executor = unclamped();
+    let shared = animate(5, |_| ()).boxed_local().shared();
+    let scripts = [(); 2].map(|()| {
+        let shared = shared.clone();
+        executor.start(async move {
+            shared.await;
+            time().frame
+        })
+    });
+    scripts[1].pause();
+    for frame in 0..30 {
+        let [one, two] = &scripts;
+        let (runs, other) = if frame % 2 == 0 {
+            (one, two)
+        } else {
+            (two, one)
+        };
+        runs.resume();
+        other.pause();
+        executor.run_frame(0.25);
+    }
+    let ends = scripts.map(|script| script.take());
+    assert!(matches!(ends[0], Some(Ok(20 | 21))), "{ends:?}");
 }

@@ -103,7 +103,7 @@ fn every_kind_of_wait_is_shown() {
 
 #[test]
 fn waits_that_are_made_of_others_show_as_those() {
-    check_wait(animate(1, |_| ()), "the next frame");
+    check_wait(animate(1, |_| ()), "the next frame | 1s, until 1s");
     check_wait(async { frames().next().await }, "the next frame");
     check_wait(async { interval(2).tick().await }, "2s, until 2s");
     check_wait(

@@ -56,6 +56,26 @@ fn one_that_never_ends_has_begun_like_any_other() {
 }
 
 #[test]
+fn an_interval_whose_first_tick_was_awaited_has_begun() {
+    let mut executor = unclamped();
+    let script = executor.start(async {
+        for period in [0.5, f64::INFINITY] {
+            let mut begun = interval(period);
+            assert!(poll_once(&mut begun.tick()).await.is_pending());
+            let place = place_of_panic(|| begun.in_phase(Phase::LateUpdate));
+            assert_eq!(place, format!("{}:{}", file!(), line!() - 1));
+        }
+        let mut ticked = interval(0.5);
+        ticked.tick().await;
+        let place = place_of_panic(|| ticked.in_phase(Phase::LateUpdate));
+        assert_eq!(place, format!("{}:{}", file!(), line!() - 1));
+        next_frame().await;
+    });
+    executor.run_frames(4, 0.25);
+    script.take().unwrap().unwrap();
+}
+
+#[test]
 fn before_the_first_poll_in_phase_may_be_called_as_often_as_one_likes() {
     let mut timeline = Timeline::with_dt(0.25);
     timeline.row("frame", |mark| async move {
