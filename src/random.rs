@@ -2,16 +2,17 @@
 
 use std::ops::Range;
 
-/// Marsaglia's xorshift: the tests need no crate, and one seed reproduces a
-/// failure. The seed must not be 0.
+/// `SplitMix64`: the tests need no crate, and a seed reproduces a failure.
+#[derive(Clone)]
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
     }
 
     pub(crate) fn below(&mut self, bound: u64) -> u64 {

@@ -1,23 +1,131 @@
 //! Misuse that the compiler refuses.
 //!
-//! trybuild compares the compiler's words. These cases are chosen so that the
-//! words speak of the case alone; that executors and handles are not `Send`,
-//! where the compiler would list private types, is a test of `handles`.
+//! The compiler's words are compared with the `.stderr` file of each case, which
+//! `FRAMESTEP_BLESS=1` writes anew. These cases are chosen so that the words speak of
+//! the case alone; that executors and handles are not `Send`, where the compiler would
+//! list private types, is a test of `handles`.
 
+use std::env;
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Paths in what the compiler says are relative to this.
+fn root() -> &'static Path {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().unwrap()
+}
+
+fn program(variable: &str, name: &str) -> Command {
+    let program = env::var_os(variable).unwrap_or_else(|| OsString::from(name));
+    let mut command = Command::new(program);
+    command.current_dir(root()).stderr(Stdio::piped());
+    command
+}
+
+/// The library that the tests are linked with, as far as the compiler needs it. An example
+/// has the same features as the tests, so that nothing is built for this.
+fn library() -> PathBuf {
+    let output = program("CARGO", "cargo")
+        .args(["build", "--example", "hello", "--message-format", "json"])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let messages = String::from_utf8(output.stdout).unwrap();
+    let of_library = |name: &&str| name.contains("libframestep-") && name.ends_with(".rmeta");
+    let name = messages.split('"').find(of_library);
+    name.expect("cargo names it").into()
+}
+
+fn compile(case: &Path, library: &Path) -> Child {
+    program("RUSTC", "rustc")
+        .args(["--edition=2024", "--crate-type=bin", "--emit=metadata"])
+        .args(["-o", "/dev/null", "-L"])
+        .arg(format!(
+            "dependency={}",
+            library.parent().unwrap().display()
+        ))
+        .arg("--extern")
+        .arg(format!("framestep={}", library.display()))
+        .arg(case)
+        .spawn()
+        .unwrap()
+}
+
+/// What the compiler says, without what a change elsewhere would change: the line numbers
+/// of the crate's own source, and how far lines are indented for the longest of them.
+fn normalized(said: &str) -> String {
+    let mut normalized = String::new();
+    let mut in_the_crate = false;
+    for line in said.lines() {
+        if line.starts_with("error: aborting") || line.starts_with("For more information") {
+            break;
+        }
+        let text = line.trim_start();
+        let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = &text[..text.len() - rest.len()];
+        let rest = rest.trim_start();
+        if rest.starts_with("--> ") || rest.starts_with("::: ") {
+            in_the_crate = rest[4..].starts_with("src/");
+            let path = &rest[..rest.find(".rs").map_or(rest.len(), |at| at + 3)];
+            let place = if in_the_crate { path } else { rest };
+            normalized += &format!("    {place}");
+        } else if rest.starts_with('|') || rest.starts_with("= ") {
+            let number = if in_the_crate { "" } else { number };
+            normalized += &format!("{number:>4} {rest}");
+        } else if text.len() < line.len() {
+            normalized += &format!("{:12} {text}", "");
+        } else {
+            in_the_crate = false;
+            normalized += line;
+        }
+        normalized += "\n";
+    }
+    normalized.trim_end().to_owned() + "\n"
+}
 
 #[test]
 fn misuse_does_not_compile() {
-    trybuild::TestCases::new().compile_fail("compile_fail/*.rs");
+    let mut cases: Vec<PathBuf> = fs::read_dir(root().join("tests/compile_fail"))
+        .unwrap()
+        .map(|entry| Path::new("tests/compile_fail").join(entry.unwrap().file_name()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
+        .collect();
+    cases.sort();
+    assert!(cases.len() > 30, "only {} cases", cases.len());
+    let library = library();
+    let mut wrong = Vec::new();
+    for some in cases.chunks(4) {
+        let compilers: Vec<Child> = some.iter().map(|case| compile(case, &library)).collect();
+        for (case, compiler) in some.iter().zip(compilers) {
+            let output = compiler.wait_with_output().unwrap();
+            let said = normalized(&String::from_utf8(output.stderr).unwrap());
+            assert!(!output.status.success(), "{} compiles", case.display());
+            let expected = root().join(case).with_extension("stderr");
+            if env::var_os("FRAMESTEP_BLESS").is_some() {
+                fs::write(expected, said).unwrap();
+            } else if fs::read_to_string(expected).unwrap_or_default() != said {
+                wrong.push(format!("{}\n{said}", case.display()));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "the compiler says something else, or nothing is written down, of\n{}",
+        wrong.join("\n")
+    );
 }
 
 /// The page quotes the compiler, shortened: `..` stands for what is left out.
 #[test]
 fn the_page_about_compiler_errors_quotes_the_compiler() {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut said = String::new();
-    for entry in fs::read_dir(tests.join("compile_fail")).unwrap() {
+    for entry in fs::read_dir(root().join("tests/compile_fail")).unwrap() {
         let path = entry.unwrap().path();
         if path
             .extension()
@@ -26,7 +134,7 @@ fn the_page_about_compiler_errors_quotes_the_compiler() {
             said += &fs::read_to_string(path).unwrap();
         }
     }
-    let page = fs::read_to_string(tests.join("../docs/guide/compiler.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/guide/compiler.md")).unwrap();
     let mut quotes = 0;
     for line in page.lines().filter(|line| line.starts_with("error")) {
         // Has no case, since the compiler lists implementors of this trait.

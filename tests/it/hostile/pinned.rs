@@ -153,7 +153,7 @@ fn notifications_and_stops_at_random_never_reach_what_is_gone() {
     for seed in 0..30 {
         let mut executor = unclamped();
         let notify = Arc::new(Notify::new());
-        let random = Rc::new(RefCell::new(Random::new(seed)));
+        let random = Rc::new(RefCell::new(Random(seed)));
         let ids: Rc<RefCell<Vec<CoroutineId>>> = Rc::default();
         for _ in 0..20 {
             let (notify, random, ids) = (notify.clone(), random.clone(), ids.clone());

@@ -27,7 +27,7 @@ impl Random {
     }
 
     fn fork(&mut self) -> Random {
-        Random::new(self.next())
+        Random(self.next())
     }
 }
 
@@ -152,7 +152,7 @@ fn run(
     watch: impl FnOnce(&Executor),
     mut look: impl FnMut(&Executor),
 ) -> Vec<String> {
-    let mut random = Random::new(seed);
+    let mut random = Random(seed);
     let mut executor = builder.fixed_delta(0.125).build();
     watch(&executor);
     let (mailbox, mail) = async_channel::unbounded();

@@ -106,7 +106,7 @@ impl Run {
             bell: Signal::with_limit(4),
             sleepers: RefCell::new(vec![None; population]),
             resumed: Cell::new(0),
-            dice: RefCell::new(Random::new(3)),
+            dice: RefCell::new(Random(3)),
         };
         let slow = executor.clock().child();
         slow.set_scale(0.5);
@@ -118,7 +118,7 @@ impl Run {
             owners: owners.collect(),
             citizens: (0..population).map(|_| None).collect(),
             town: Rc::new(town),
-            random: Random::new(1),
+            random: Random(1),
             executor,
         }
     }

@@ -6,6 +6,8 @@ mod allocations;
 mod frames;
 mod futures;
 mod panics;
+// The unit tests have the same one.
+#[path = "../../../src/random.rs"]
 mod random;
 pub(crate) mod timeline;
 mod wakers;

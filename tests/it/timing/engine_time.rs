@@ -65,7 +65,7 @@ fn nanos(length: Duration) -> u64 {
 }
 
 async fn script(number: u64, notes: Notes) {
-    let mut random = Random::new(number + 1);
+    let mut random = Random(number + 1);
     loop {
         let length = Duration::from_nanos;
         match Kind::random(&mut random) {
@@ -128,7 +128,7 @@ impl Reference {
             waits: Vec::new(),
             notes: Vec::new(),
         };
-        (0..SCRIPTS).for_each(|script| this.wait(script, Random::new(script + 1)));
+        (0..SCRIPTS).for_each(|script| this.wait(script, Random(script + 1)));
         this
     }
 
@@ -281,7 +281,7 @@ impl Pair {
 /// length the game may change.
 #[test]
 fn as_bevy_does() {
-    let mut random = Random::new(0xbe55);
+    let mut random = Random(0xbe55);
     let mut pair = Pair::new();
     let (mut overstep_ns, mut step_ns, mut percent) = (0, 15_625_000, 100);
     for _ in 0..20_000 {
@@ -311,7 +311,7 @@ fn as_bevy_does() {
 /// that of the frame: fixed time is now ahead of the game clock, now behind.
 #[test]
 fn as_godot_does() {
-    let mut random = Random::new(0x60d07);
+    let mut random = Random(0x60d07);
     let mut pair = Pair::new();
     let (mut percent, mut was_ahead) = (100, false);
     let (mut left_ns, mut owed_ns): (u64, u64) = (0, 0);
@@ -342,7 +342,7 @@ fn as_godot_does() {
 /// the next one has it.
 #[test]
 fn as_ggez_does() {
-    let mut random = Random::new(0x66e2);
+    let mut random = Random(0x66e2);
     let mut pair = Pair::new();
     let (step_ns, mut left_ns) = (20 * MS, 0);
     for frame in 0..20_000 {
@@ -368,7 +368,7 @@ fn as_ggez_does() {
 /// in tests and rollback; and the phase also without a step.
 #[test]
 fn with_the_fixed_schedule_run_by_hand() {
-    let mut random = Random::new(0x4011);
+    let mut random = Random(0x4011);
     let mut pair = Pair::new();
     for _ in 0..20_000 {
         // Neither runs away from the other.

@@ -115,7 +115,7 @@ fn scripts_on_it_read_the_time_as_it_does() {
 /// resume in the same runs, to the nanosecond.
 #[test]
 fn its_waits_agree_with_those_of_wait_seconds_realtime() {
-    let mut random = Random::new(0x5eed);
+    let mut random = Random(0x5eed);
     let mut executor = Executor::new();
     let menu = on_realtime(&executor);
     let clock = executor.realtime();

@@ -326,7 +326,7 @@ fn inject(panics: u64) {
     }
     let bystanders = ALIVE.get();
     let mut world = World;
-    let mut random = Random::new(5);
+    let mut random = Random(5);
     let mut frame = 0;
     while PANICS.get() < panics {
         for inject in &CALLBACKS {

@@ -32,7 +32,7 @@ impl Scene {
         owners.push(owners[0].child());
         Scene {
             host: Host::new(executor),
-            random: Random::new(seed),
+            random: Random(seed),
             ids: Vec::new(),
             owners,
             clocks,

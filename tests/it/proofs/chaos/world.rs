@@ -86,7 +86,7 @@ impl World {
         let world = Rc::new(World {
             slots: Default::default(),
             mood,
-            random: RefCell::new(Random::new(seed)),
+            random: RefCell::new(Random(seed)),
             depth: Cell::new(0),
             left: Cell::new(0),
             counts: Counts::default(),

@@ -423,7 +423,7 @@ impl Random {
 
 /// The program of a seed, without what is left out.
 pub(super) fn program(seed: u64, without: &[String]) -> Program {
-    let mut random = support::Random::new(seed);
+    let mut random = support::Random(seed);
     let mut on = Features::choose(without, |percent| random.below(100) < percent as u64);
     // A wait of one executor is not for coroutines of another.
     on.moves &= !on.twins;

@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 
-use framestep::ClockGuard;
-
 /// How far the clock moves in a frame of a second.
 fn speed(executor: &mut Executor, clock: &Clock) -> f64 {
     executor.run_frame(1);
@@ -206,34 +204,4 @@ fn a_guard_says_what_it_does() {
     let guards = [clock.hold(), clock.scaled(0.25)];
     let text = format!("{guards:?}");
     assert_eq!(text, "[ClockGuard(held), ClockGuard(scaled by 0.25)]");
-}
-
-proptest! {
-    /// Whatever is taken and dropped in whatever order: without guards, the clock
-    /// has exactly the scale that was set.
-    #[test]
-    fn without_guards_the_scale_is_exactly_the_one_that_was_set(
-        scale in 0.001..10.0_f64,
-        factors in proptest::collection::vec(0.001..3.0_f64, 1..8),
-        drops in proptest::collection::vec(any::<prop::sample::Index>(), 8),
-        holds in any::<bool>(),
-    ) {
-        let (mut executor, clock) = with_child();
-        let mut guards: Vec<ClockGuard> = Vec::new();
-        for factor in factors {
-            guards.push(clock.scaled(factor));
-        }
-        clock.set_scale(scale);
-        if holds {
-            guards.push(clock.hold());
-        }
-        for at in drops {
-            if !guards.is_empty() {
-                drop(guards.swap_remove(at.index(guards.len())));
-            }
-        }
-        guards.clear();
-        executor.begin_frame(1);
-        prop_assert!(is(clock.effective_scale(), scale));
-    }
 }

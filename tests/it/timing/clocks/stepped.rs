@@ -60,7 +60,7 @@ impl World {
     fn new(seed: u64) -> Self {
         let executor = unclamped();
         let mut world = World {
-            random: Random::new(seed),
+            random: Random(seed),
             dt_sum: 0,
             pairs: Vec::new(),
             in_step: false,

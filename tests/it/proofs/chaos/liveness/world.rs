@@ -128,7 +128,7 @@ impl Seat {
 
 impl World {
     pub(super) fn new(seed: u64, mood: Mood) -> Rc<World> {
-        let mut random = Random::new(seed);
+        let mut random = Random(seed);
         let seats = std::array::from_fn(|_| Seat::new(&mut random));
         let world = Rc::new(World {
             mood,

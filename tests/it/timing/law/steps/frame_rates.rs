@@ -42,7 +42,7 @@ enum Frames {
 
 impl Frames {
     fn lengths(self) -> impl Iterator<Item = Duration> {
-        let mut random = Random::new(match self {
+        let mut random = Random(match self {
             Frames::Even(_) => 0,
             Frames::Uneven(seed) => seed,
         });
@@ -235,7 +235,7 @@ fn of_many_scripts_side_by_side_also_their_order() {
         let start = |executor: &Executor, say: &Say| {
             for script in 0..20 {
                 let say = say.clone();
-                let mut random = Random::new(seed * 100 + script);
+                let mut random = Random(seed * 100 + script);
                 executor.start(async move {
                     loop {
                         any_of_them(&mut random, &say).await;

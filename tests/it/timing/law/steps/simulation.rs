@@ -158,10 +158,10 @@ fn trace(seed: u64, frames: &mut dyn FnMut() -> Duration) -> String {
         clocks: RefCell::new(vec![game.clone(), enemies, world, bosses]),
         actors: RefCell::default(),
     });
-    executor.spawn_in(FIXED, direct(Random::new(seed), stage.clone()));
+    executor.spawn_in(FIXED, direct(Random(seed), stage.clone()));
     for number in 0..ACTORS {
         let owner = stage.owner(number % 4);
-        let random = Random::new(seed * 1_000 + number + 1);
+        let random = Random(seed * 1_000 + number + 1);
         let actor = owner.spawn_in(FIXED, act(number, random, stage.clone()));
         stage.actors.borrow_mut().push(actor);
     }
@@ -193,7 +193,7 @@ fn a_simulation_has_the_same_trace_at_every_frame_rate() {
             let trace = trace(seed, &mut || Duration::from_millis(millis));
             compare(&trace, &expected, format_args!("seed {seed}, {millis} ms"));
         }
-        let mut random = Random::new(seed);
+        let mut random = Random(seed);
         let trace = trace(seed, &mut || {
             Duration::from_nanos(random.below(150_000_000))
         });
