@@ -37,7 +37,7 @@ fn library() -> PathBuf {
         String::from_utf8_lossy(&output.stderr)
     );
     let messages = String::from_utf8(output.stdout).unwrap();
-    let of_library = |name: &&str| name.contains("libframestep-") && name.ends_with(".rmeta");
+    let of_library = |name: &&str| name.contains("libframestep-") && name.contains(".rmeta");
     let name = messages.split('"').find(of_library);
     name.expect("cargo names it").into()
 }
@@ -60,7 +60,7 @@ fn compile(case: &Path, library: &Path) -> Child {
 /// What the compiler says, without what a change elsewhere would change: the line numbers
 /// of the crate's own source, and how far lines are indented for the longest of them.
 fn normalized(said: &str) -> String {
-    let mut normalized = String::new();
+    let mut normalized: Vec<String> = Vec::new();
     let mut in_the_crate = false;
     for line in said.lines() {
         if line.starts_with("error: aborting") || line.starts_with("For more information") {
@@ -74,19 +74,18 @@ fn normalized(said: &str) -> String {
             in_the_crate = rest[4..].starts_with("src/");
             let path = &rest[..rest.find(".rs").map_or(rest.len(), |at| at + 3)];
             let place = if in_the_crate { path } else { rest };
-            normalized += &format!("    {place}");
+            normalized.push(format!("    {place}"));
         } else if rest.starts_with('|') || rest.starts_with("= ") {
             let number = if in_the_crate { "" } else { number };
-            normalized += &format!("{number:>4} {rest}");
+            normalized.push(format!("{number:>4} {rest}"));
         } else if text.len() < line.len() {
-            normalized += &format!("{:12} {text}", "");
+            normalized.push(format!("{:12} {text}", ""));
         } else {
             in_the_crate = false;
-            normalized += line;
+            normalized.push(line.to_owned());
         }
-        normalized += "\n";
     }
-    normalized.trim_end().to_owned() + "\n"
+    normalized.join("\n").trim_end().to_owned() + "\n"
 }
 
 #[test]

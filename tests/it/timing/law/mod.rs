@@ -1,6 +1,5 @@
 //! The table of waits in docs/contract.md#frame, row by row: when each wait is due.
 
-mod begun;
 mod conditions;
 mod home;
 mod next_frame;

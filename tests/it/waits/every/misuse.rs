@@ -9,9 +9,10 @@ use futures::{FutureExt, future};
 
 use framestep::prelude::*;
 
-use super::table::{Boxed, Kind, Stage, table};
+use super::table::{Boxed, Check, Kind, Stage, endless, table};
 use super::{FRAMES, run, start};
-use crate::support::{count_frames, forever, panic_text, poll_once};
+use crate::support::timeline::{Log, unclamped};
+use crate::support::{count_frames, forever, panic_text, place_of_panic, poll_once, result_of};
 
 #[test]
 fn each_leaves_nothing_behind_when_it_is_dropped() {
@@ -130,34 +131,82 @@ fn polled_again_after_its_end_each_panics_and_does_no_harm() {
     }
 }
 
+/// Runs `check`, which begins a wait and calls `in_phase` on it, in a script of its own,
+/// and checks that nothing else is disturbed.
+fn panics_and_disturbs_nothing(call: &str, check: fn(Stage) -> Check) {
+    let (mut executor, stage) = Stage::new();
+    let frames = Rc::new(Cell::new(0));
+    let bystander = executor.start(count_frames(frames.clone()));
+    let (handle, on) = (executor.handle(), stage.clone());
+    let script = executor.start(async move {
+        let mut beside = wait_seconds(0.5);
+        assert!(poll_once(&mut beside).await.is_pending());
+        check(on).await;
+        assert_eq!(handle.time().expect("it is there"), time());
+        future::join(beside, next_frame()).await;
+        time().frame
+    });
+    run(&mut executor, &stage);
+    let continued = script.take().expect("it has ended");
+    assert_eq!(continued.expect(call), 2, "{call}");
+    assert_eq!(frames.get(), FRAMES, "{call}");
+    assert!(bystander.stop());
+    // The wait went with the panic, and its timer with it.
+    assert!(executor.is_empty() && !executor.has_ready());
+    assert_eq!(executor.next_deadline(), None, "{call}");
+}
+
+// docs/contract.md#decided-moved-waits
 #[test]
 fn in_phase_on_one_that_has_begun_panics_where_it_is_called() {
     let mut checked = 0;
-    for row in table() {
+    for row in table().into_iter().chain(endless()) {
         let Some(check) = row.begun else { continue };
-        let (mut executor, stage) = Stage::new();
-        let frames = Rc::new(Cell::new(0));
-        let bystander = executor.start(count_frames(frames.clone()));
-        let (handle, on) = (executor.handle(), stage.clone());
-        let script = executor.start(async move {
-            let mut beside = wait_seconds(0.5);
-            assert!(poll_once(&mut beside).await.is_pending());
-            check(on).await;
-            assert_eq!(handle.time().expect("it is there"), time());
-            future::join(beside, next_frame()).await;
-            time().frame
-        });
-        run(&mut executor, &stage);
-        let continued = script.take().expect("it has ended");
-        assert_eq!(continued.expect(row.call), 2, "{}", row.call);
-        assert_eq!(frames.get(), FRAMES, "{}", row.call);
-        assert!(bystander.stop());
-        // The wait went with the panic, and its timer with it.
-        assert!(executor.is_empty() && !executor.has_ready());
-        assert_eq!(executor.next_deadline(), None, "{}", row.call);
+        panics_and_disturbs_nothing(row.call, check);
         checked += 1;
     }
-    assert!(checked > 10);
+    assert!(checked > 15);
+}
+
+#[test]
+fn an_interval_whose_first_tick_was_awaited_has_begun() {
+    let mut executor = unclamped();
+    let script = executor.start(async {
+        for period in [0.5, f64::INFINITY] {
+            let mut begun = interval(period);
+            assert!(poll_once(&mut begun.tick()).await.is_pending());
+            let place = place_of_panic(|| begun.in_phase(Phase::LateUpdate));
+            assert_eq!(place, format!("{}:{}", file!(), line!() - 1));
+        }
+        let mut ticked = interval(0.5);
+        ticked.tick().await;
+        let place = place_of_panic(|| ticked.in_phase(Phase::LateUpdate));
+        assert_eq!(place, format!("{}:{}", file!(), line!() - 1));
+        next_frame().await;
+    });
+    executor.run_frames(4, 0.25);
+    script.take().unwrap().unwrap();
+}
+
+#[test]
+fn a_script_that_does_not_catch_the_panic_of_in_phase_ends_and_no_other_one_does() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let say = log.clone();
+    executor.start(async move {
+        next_frame().await;
+        say.say("another");
+    });
+    let broken = executor.start(async {
+        let mut wait = wait_seconds(9);
+        assert!(poll_once(&mut wait).await.is_pending());
+        wait.in_phase(Phase::LateUpdate).await;
+    });
+    assert!(broken.is_finished());
+    executor.run_frame(0.25);
+    log.check(&["F1: another"]);
+    assert!(result_of(&executor, broken).unwrap_err().is_panic());
+    assert_eq!(executor.next_deadline(), None);
 }
 
 #[test]

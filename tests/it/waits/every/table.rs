@@ -310,6 +310,19 @@ macro_rules! rows {
 
 use Phase::{Custom, EndOfFrame, FixedUpdate, LateUpdate, Update};
 
+/// Some that never end, for what is true of waits that have begun.
+pub(super) fn endless() -> Vec<Row> {
+    let rows = [
+        rows!("WaitSeconds", "endless wait_seconds", F 0, |stage| wait_seconds(f64::INFINITY)),
+        rows!("WaitFrames", "endless wait_frames", F 0, |stage| wait_frames(u64::MAX)),
+        rows!("Timeout", "endless timeout", F 0, |stage| {
+            timeout(f64::INFINITY, pending::<()>())
+        }),
+        rows!("Animate", "endless animate", F 0, |stage| animate(f64::INFINITY, |_| ())),
+    ];
+    rows.into_iter().flatten().collect()
+}
+
 /// Every wait there is.
 pub(crate) fn table() -> Vec<Row> {
     let at_home = [
