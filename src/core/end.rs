@@ -229,7 +229,11 @@ impl Core {
             self.wake_joiners();
         }
         if !task.has(Flags::HANDLE) {
-            self.let_go(task);
+            if self.hears_unread(task) || self.tasks.has_output_to_drop(task) {
+                self.let_go(task);
+            } else {
+                self.tasks.release(task);
+            }
         }
     }
 

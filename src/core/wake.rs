@@ -11,6 +11,7 @@ use crate::time::PhaseIndex;
 use super::Core;
 use super::call::Foreign;
 use super::cell::Guarded;
+use super::phases::PhaseState;
 use super::ready::{Listing, ReadyKey, ReadyList};
 use super::scope::{self, Scope};
 use super::task::{Flags, Task};
@@ -125,7 +126,8 @@ impl Core {
         } else if soon {
             self.enlist_soon(task);
         } else {
-            self.enlist(task, task.home());
+            let state = self.phases.get(task.home());
+            self.enlist_in(state, task, true, Listing::Home(state.runs.get() + 1));
         }
     }
 
@@ -150,26 +152,34 @@ impl Core {
         if !becomes && list != Listing::Away && self.ready.is_in(task.index(), list) {
             return;
         }
+        self.enlist_in(state, task, becomes, list);
+    }
+
+    #[inline(always)]
+    fn enlist_in(&self, state: &PhaseState, task: Task<'_>, becomes: bool, list: Listing) {
         task.set(Flags::READY);
         let key = self.ready.key(task.index(), becomes, list);
         self.note_due();
-        let keys = &state.ready.keys;
-        keys.push(key);
+        if !state.ready.keys.push_in_place(key) {
+            self.enlist_with_more_room(&state.ready, key);
+        }
+    }
+
+    /// Adds a key to a list that has no room left.
+    #[cold]
+    #[inline(never)]
+    fn enlist_with_more_room(&self, list: &ReadyList, key: ReadyKey) {
         // Only a list that is longer than all tasks can collect stale keys without
         // bound: that of a phase that is never run.
-        if keys.len() > 64 && keys.len() > 2 * self.tasks.len() as usize {
-            self.sweep_ready(&state.ready);
+        if list.keys.len() > 2 * self.tasks.len() as usize {
+            list.keys.retain(|&key| self.is_ready(key));
         }
+        list.keys.push(key);
     }
 
     /// How many runs of a phase have begun.
     fn runs_of(&self, phase: PhaseIndex) -> u64 {
         self.phases.get(phase).runs.get()
-    }
-
-    #[cold]
-    fn sweep_ready(&self, list: &ReadyList) {
-        list.keys.retain(|&key| self.is_ready(key));
     }
 
     /// Whether the task of `key` is ready, and has been since the key was added.

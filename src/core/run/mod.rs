@@ -254,11 +254,12 @@ impl<'a> Run<'a> {
         let mut cx = scope.context();
         // Joiners from before the first poll, or from a poll that panicked.
         resumer.poll_waiting_joiners(&mut cx);
-        while let Some(&key) = self.lists.ready.get(self.next_ready) {
-            self.next_ready += 1;
+        let mut ready = Position::new(&self.lists.ready, &mut self.next_ready);
+        while let Some(&key) = ready.rest.next() {
             resumer.resume_ready(key, &mut cx);
             resumer.poll_joiners(&mut cx);
         }
+        drop(ready);
         if self.lists.waiters.len() > PREFETCH_FROM {
             self.poll_waiters::<true>(resumer, &mut cx);
         } else {
@@ -285,11 +286,7 @@ impl<'a> Run<'a> {
         resumer: Resumer<'a, 's>,
         cx: &mut Context<'s>,
     ) {
-        let mut waiters = Position {
-            rest: self.lists.waiters[self.next_waiter..].iter(),
-            len: self.lists.waiters.len(),
-            next: &mut self.next_waiter,
-        };
+        let mut waiters = Position::new(&self.lists.waiters, &mut self.next_waiter);
         while let Some(&key) = waiters.rest.next() {
             if PREFETCH {
                 prefetch(
@@ -316,13 +313,23 @@ impl<'a> Run<'a> {
 
 /// The position of a run in one of its lists. It is written back when the loop over
 /// the list ends or unwinds, and not in each turn.
-struct Position<'a> {
-    rest: slice::Iter<'a, WaitKey>,
+struct Position<'a, T> {
+    rest: slice::Iter<'a, T>,
     len: usize,
     next: &'a mut usize,
 }
 
-impl Drop for Position<'_> {
+impl<'a, T> Position<'a, T> {
+    fn new(list: &'a [T], next: &'a mut usize) -> Self {
+        Position {
+            rest: list[*next..].iter(),
+            len: list.len(),
+            next,
+        }
+    }
+}
+
+impl<T> Drop for Position<'_, T> {
     fn drop(&mut self) {
         *self.next = self.len - self.rest.len();
     }

@@ -195,6 +195,9 @@ pub(crate) struct Tasks {
     executor: u32,
     /// The block of each index.
     blocks: List<NonNull<Header>>,
+    /// The first vacant block of each class. Its header has the index of the next
+    /// one.
+    vacant: Box<[Cell<u32>; Class::COUNT]>,
     store: Guarded<Store>,
     colds: Guarded<Slab<Cold>>,
     alive: Cell<usize>,
@@ -203,12 +206,10 @@ pub(crate) struct Tasks {
 /// Executors are numbered from 1.
 static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 
-/// The memory of blocks, and the vacant ones.
+/// The memory of blocks.
 struct Store {
-    /// The first vacant block of each class. Its header has the index of the next
-    /// one.
-    vacant: Box<[u32; Class::COUNT]>,
-    /// The same for layouts whose alignment is too strict for the classes.
+    /// The first vacant block of each layout whose alignment is too strict for the
+    /// classes.
     special: HashMap<Layout, u32>,
     pool: Pool,
 }
@@ -230,8 +231,8 @@ impl Tasks {
         Tasks {
             executor: number.expect("fewer than 2^32 executors are made"),
             blocks: List::default(),
+            vacant: Box::new([const { Cell::new(NONE_VACANT) }; Class::COUNT]),
             store: Guarded::new(Store {
-                vacant: Box::new([NONE_VACANT; Class::COUNT]),
                 special: HashMap::new(),
                 pool: Pool::default(),
             }),
@@ -248,16 +249,9 @@ impl Tasks {
         home: PhaseIndex,
     ) -> (Task<'_>, TaskHandle<F::Output>) {
         let vtable = VTable::of::<F>();
-        let task = {
-            let mut store = self.store.borrow_mut();
-            let vacant = store.vacant_list(vtable.class);
-            if *vacant == NONE_VACANT {
-                self.carve(&mut store, vtable)
-            } else {
-                let task = self.at(*vacant);
-                *vacant = task.cold.get();
-                task
-            }
+        let task = match self.take_vacant(vtable.class) {
+            Some(task) => task,
+            None => self.carve(vtable),
         };
         // SAFETY: the block was carved for the class of `F`'s table: only `release`
         // adds to the list of a class. The block is vacant: nothing in it has to be
@@ -276,15 +270,65 @@ impl Tasks {
         (task, handle)
     }
 
+    /// Takes a vacant block of a class.
+    #[inline]
+    fn take_vacant(&self, class: Class) -> Option<Task<'_>> {
+        let number = match class {
+            Class::Numbered(number) => number,
+            Class::Special(layout) => return self.take_special(layout),
+        };
+        let vacant = &self.vacant[usize::from(number)];
+        if vacant.get() == NONE_VACANT {
+            return None;
+        }
+        let task = self.at(vacant.get());
+        vacant.set(task.cold.get());
+        Some(task)
+    }
+
+    /// Adds a block to the vacant ones of its class.
+    #[inline]
+    fn add_vacant(&self, task: Task<'_>) {
+        let number = match task.vtable().class {
+            Class::Numbered(number) => number,
+            Class::Special(layout) => return self.add_special(layout, task),
+        };
+        let vacant = &self.vacant[usize::from(number)];
+        task.cold.set(vacant.replace(task.index()));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_special(&self, layout: Layout) -> Option<Task<'_>> {
+        let mut store = self.store.borrow_mut();
+        let vacant = store.special.get_mut(&layout)?;
+        if *vacant == NONE_VACANT {
+            return None;
+        }
+        let task = self.at(*vacant);
+        *vacant = task.cold.get();
+        Some(task)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_special(&self, layout: Layout, task: Task<'_>) {
+        let mut store = self.store.borrow_mut();
+        let vacant = store.special.entry(layout).or_insert(NONE_VACANT);
+        task.cold.set(mem::replace(vacant, task.index()));
+    }
+
     /// A new block, vacant, and in no list.
     #[cold]
-    fn carve(&self, store: &mut Store, vtable: &'static VTable) -> Task<'_> {
+    #[inline(never)]
+    fn carve(&self, vtable: &'static VTable) -> Task<'_> {
         let index = self.len();
         assert!(
             (index as usize) < WaitKey::MAX_INDEX,
             "more than 2^31 coroutines at once"
         );
-        let block = store.pool.carve(vtable.class).cast::<Header>();
+        let block = self.store.borrow_mut().pool.carve(vtable.class);
+        let block = block.cast::<Header>();
         let first_stamp = WaitKey::first_stamp(self.executor);
         // SAFETY: a block of any class has room for a header, is aligned for it, and
         // nothing else refers to a new one.
@@ -581,11 +625,8 @@ impl Tasks {
             // Its wait was moved elsewhere, or leaked.
             task.deregister();
         }
-        let mut store = self.store.borrow_mut();
-        let vacant = store.vacant_list(task.vtable().class);
         task.set_state(State::Vacant);
-        task.cold.set(*vacant);
-        *vacant = task.index();
+        self.add_vacant(task);
     }
 
     /// Takes the cold data of an unneeded task, for the caller to drop.
@@ -646,22 +687,6 @@ impl Drop for Unwinds<'_> {
         let is_gone = self.0.is_in(State::Returning);
         self.0
             .set_state(if is_gone { State::Unwound } else { State::Idle });
-    }
-}
-
-impl Store {
-    #[inline]
-    fn vacant_list(&mut self, class: Class) -> &mut u32 {
-        match class {
-            Class::Numbered(number) => &mut self.vacant[usize::from(number)],
-            Class::Special(layout) => self.special_list(layout),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn special_list(&mut self, layout: Layout) -> &mut u32 {
-        self.special.entry(layout).or_insert(NONE_VACANT)
     }
 }
 
