@@ -8,12 +8,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use crate::core::scope::{self, Scope};
+use crate::core::scope::{self, Inside, Scope};
 use crate::core::{Core, Home};
 use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::executor::{Handle, Remote};
 use crate::owner::{Owner, OwnerKey};
-use crate::time::{Clock, Phase, Time};
+use crate::time::{Clock, Phase, PhaseIndex, Time};
 
 /// A script of any function, in a box: for tables, fields and traits that hold
 /// different scripts.
@@ -79,16 +79,25 @@ fn executor(function: &str) -> Rc<Core> {
 
 /// The same, and the home and the owner of the coroutines that the caller spawns.
 #[track_caller]
-#[inline]
+#[inline(always)]
 fn executor_and_heritage(function: &str) -> (Rc<Core>, Home, Option<OwnerKey>) {
-    inside(function, |scope| {
+    match scope::with_inlined(Heritage) {
+        Some((core, home, owner)) => (core, Home::Inherited(home), owner),
+        None => outside(function),
+    }
+}
+
+struct Heritage;
+
+impl Inside for Heritage {
+    type Output = Option<(Rc<Core>, PhaseIndex, Option<OwnerKey>)>;
+
+    #[inline(always)]
+    fn call(self, scope: Option<&Scope<'_>>) -> Self::Output {
+        let scope = scope?;
         let core = scope.core();
-        (
-            core.rc(),
-            Home::Inherited(scope.home()),
-            core.owner_in(scope),
-        )
-    })
+        Some((core.rc(), scope.home(), core.owner_in(scope)))
+    }
 }
 
 /// The same without the home, which the caller names.

@@ -24,7 +24,7 @@ use super::call::{self, Foreign, Payload};
 use super::cell::Guarded;
 use super::outside::Telling;
 use super::scope;
-use super::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle};
+use super::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle, TaskOf};
 
 /// The depth to which starts, and stops in one executor, nest. Deeper ones are
 /// put off.
@@ -229,11 +229,7 @@ impl Core {
             self.wake_joiners();
         }
         if !task.has(Flags::HANDLE) {
-            if self.hears_unread(task) || self.tasks.has_output_to_drop(task) {
-                self.let_go(task);
-            } else {
-                self.tasks.release(task);
-            }
+            self.let_go(task);
         }
     }
 
@@ -273,8 +269,16 @@ impl Core {
     }
 
     /// Releases an ended task that has no handle for its result.
-    #[inline]
+    #[inline(always)]
     fn let_go(&self, task: Task<'_>) {
+        let may_be_read = self.unread.is_on() || task.is_in(State::Panicked);
+        if may_be_read || !self.tasks.release(task) {
+            self.let_go_slowly(task);
+        }
+    }
+
+    #[inline(never)]
+    fn let_go_slowly(&self, task: Task<'_>) {
         if self.hears_unread(task) {
             self.put_unread(self.tasks.refer(task));
             return;
@@ -302,17 +306,22 @@ impl Core {
     #[inline]
     fn release(&self, task: Task<'_>) {
         if task.has_cold() {
-            let cold = self.tasks.take_cold(task);
-            drop(cold);
+            self.drop_cold(task);
         }
         self.tasks.release(task);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop_cold(&self, task: Task<'_>) {
+        let cold = self.tasks.take_cold(task);
+        drop(cold);
     }
 
     /// Drops the `Coroutine<T>` of a task. No one can take the output any more.
     #[inline]
     pub(crate) fn drop_coroutine<T>(&self, handle: TaskHandle<T>) {
-        let task = self.tasks.of(handle.reference());
-        if mem::needs_drop::<T>() && self.tasks.has_output_to_drop(task) {
+        if mem::needs_drop::<T>() && self.has_output_to_drop(&handle) {
             self.drop_coroutine_with_output(handle);
         } else {
             let task = self.tasks.drop_handle(handle);
@@ -320,6 +329,11 @@ impl Core {
                 self.release_ended(task);
             }
         }
+    }
+
+    fn has_output_to_drop<T>(&self, handle: &TaskHandle<T>) -> bool {
+        let task = self.tasks.of(handle.reference());
+        self.tasks.has_output_to_drop(task)
     }
 
     // Out of line, so that the compiler can dissolve a handle that is dropped at
@@ -366,11 +380,11 @@ impl Core {
     /// The output of a task, or an error if it has none or the output has been
     /// taken; and how the task ended.
     #[inline]
-    pub(crate) fn take_result<T>(&self, handle: &TaskHandle<T>) -> (Result<T, JoinError>, Outcome) {
-        if let Some(output) = self.tasks.take_output(handle) {
+    pub(crate) fn take_result<T>(&self, task: TaskOf<'_, T>) -> (Result<T, JoinError>, Outcome) {
+        if let Some(output) = self.tasks.take_output(task) {
             return (Ok(output), Outcome::Finished);
         }
-        let task = self.tasks.of(handle.reference());
+        let task = task.get();
         let outcome = task.outcome().unwrap_or(Outcome::Stopped);
         (Err(self.join_error(task)), outcome)
     }

@@ -268,7 +268,17 @@ unsafe fn wake_lent(scope: *const ()) {
 /// Installs a scope while `f` runs.
 #[inline]
 pub(crate) fn enter<'c, R>(core: &'c Core, f: impl FnOnce(&Scope<'c>) -> R) -> R {
-    enter_as(core, core.phases.update(), None, None, f)
+    enter_deeper(core, depth_of(core), f)
+}
+
+/// The same for a caller that knows that `depth` scopes of `core` are installed.
+#[inline(always)]
+pub(crate) fn enter_deeper<'c, R>(
+    core: &'c Core,
+    depth: u32,
+    f: impl FnOnce(&Scope<'c>) -> R,
+) -> R {
+    enter_as(core, depth, core.phases.update(), None, None, f)
 }
 
 /// Installs a scope for a run of `phase`.
@@ -278,7 +288,7 @@ pub(crate) fn enter_run<'c, R>(
     phase: &'c PhaseState,
     f: impl FnOnce(&Scope<'c>) -> R,
 ) -> R {
-    enter_as(core, phase, None, None, f)
+    enter_as(core, depth_of(core), phase, None, None, f)
 }
 
 /// Installs a scope in which `task` is polled or dropped.
@@ -288,17 +298,18 @@ pub(crate) fn enter_task<'c, R>(
     task: Task<'c>,
     f: impl FnOnce(&Scope<'c>) -> R,
 ) -> R {
-    enter_as(core, core.phases.update(), Some(task), None, f)
+    enter_as(core, depth_of(core), core.phases.update(), Some(task), None, f)
 }
 
 /// Installs a scope in which what is spawned belongs to `owner`.
 pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerKey, f: impl FnOnce() -> R) -> R {
-    enter_as(core, core.phases.update(), None, Some(owner), |_| f())
+    enter_as(core, depth_of(core), core.phases.update(), None, Some(owner), |_| f())
 }
 
 #[inline]
 fn enter_as<'c, R>(
     core: &'c Core,
+    depth: u32,
     phase: &'c PhaseState,
     current: Option<Task<'c>>,
     owner: Option<OwnerKey>,
@@ -313,7 +324,6 @@ fn enter_as<'c, R>(
         }
     }
     let outer = INNERMOST.get();
-    let depth = depth_of(core) + 1;
     let scope = Scope {
         core,
         current: TaskCell::new(current),
@@ -324,7 +334,7 @@ fn enter_as<'c, R>(
         phase,
         owner,
         outer,
-        depth,
+        depth: depth + 1,
     };
     let data = (&raw const scope).cast();
     // SAFETY: the functions of the table uphold the contract of `RawWaker` while

@@ -23,20 +23,20 @@ use crate::time::{Phase, PhaseIndex};
 
 use super::Core;
 use super::call;
-use super::cell::Guarded;
 use super::end::MAX_DEPTH;
 use super::key::WaitKey;
+use super::list::List;
 use super::outside::Telling;
 use super::scope;
-use super::task::{Flags, Task, TaskHandle};
+use super::task::{Flags, Polled, Task, TaskHandle};
 
 /// Starts that are put off.
 #[derive(Debug, Default)]
 pub(super) struct Starts {
     /// The starts that continue as soon as the stack allows.
-    put_off: Guarded<Vec<TaskKey>>,
+    put_off: List<TaskKey>,
     /// The starts beyond the limit, for the next run.
-    for_next_run: Guarded<Vec<TaskKey>>,
+    for_next_run: List<TaskKey>,
     /// Whether a call outside of runs counts its starts.
     counts: Cell<bool>,
     /// How many calls of `hold_starts` are under way.
@@ -49,20 +49,20 @@ pub(super) struct Starts {
 impl Starts {
     /// Calls `f` with each task whose start is put off.
     pub(super) fn each(&self, mut f: impl FnMut(TaskKey)) {
-        self.put_off.borrow().iter().copied().for_each(&mut f);
-        self.for_next_run.borrow().iter().copied().for_each(f);
+        self.put_off.iter().for_each(&mut f);
+        self.for_next_run.iter().for_each(f);
     }
 
     /// Whether a start is put off.
     #[inline]
     pub(super) fn has_any(&self) -> bool {
-        !self.put_off.borrow().is_empty() || !self.for_next_run.borrow().is_empty()
+        !self.put_off.is_empty() || !self.for_next_run.is_empty()
     }
 
     /// Takes all starts that are put off, in order.
     pub(super) fn take(&self) -> Vec<TaskKey> {
         let mut all = self.for_next_run.take();
-        all.append(&mut self.put_off.borrow_mut());
+        all.append(&mut self.put_off.take());
         all
     }
 }
@@ -180,11 +180,11 @@ impl Core {
                 self.remember_wake(task, task.home());
             }
             self.tell_trace();
-        } else if self.may_start() {
+        } else if let Some(depth) = self.start_depth() {
             if self.runs.phase().is_some() {
-                self.start_and_go_on(task);
+                self.start_and_go_on(task, depth);
             } else {
-                self.start_outside(task);
+                self.start_outside(task, depth);
             }
             self.tell_host_of_start(key);
         } else {
@@ -193,32 +193,34 @@ impl Core {
         handle
     }
 
-    /// Whether a start may begin here.
-    #[inline]
-    fn may_start(&self) -> bool {
-        self.starts.holds.get() == 0 && scope::depth_of(self) < MAX_DEPTH
+    /// How many scopes there are around a start that may begin here. `None` if none
+    /// may.
+    #[inline(always)]
+    fn start_depth(&self) -> Option<u32> {
+        let depth = scope::depth_of(self);
+        (self.starts.holds.get() == 0 && depth < MAX_DEPTH).then_some(depth)
     }
 
     /// Begins a start outside of a run.
     #[inline(never)]
-    fn start_outside(&self, task: Task<'_>) {
-        self.count_starts(|| self.start_and_go_on(task));
+    fn start_outside(&self, task: Task<'_>, depth: u32) {
+        self.count_starts(|| self.start_and_go_on(task, depth));
     }
 
     /// Begins a start, and those that are put off meanwhile.
     #[inline]
-    fn start_and_go_on(&self, task: Task<'_>) {
-        let put_off = self.starts.put_off.borrow().len();
-        self.start_within_limits(task);
+    fn start_and_go_on(&self, task: Task<'_>, depth: u32) {
+        let put_off = self.starts.put_off.len();
+        self.start_within_limits(task, depth);
         self.start_put_off_since(put_off);
     }
 
     /// Begins a start, or leaves it to the next run if this run, or the outermost
     /// call outside of runs, has had as many polls as it may have.
     #[inline]
-    fn start_within_limits(&self, task: Task<'_>) {
+    fn start_within_limits(&self, task: Task<'_>, depth: u32) {
         if self.spend() {
-            self.start_now(task);
+            self.start_now(task, depth);
         } else {
             self.leave_start_to_next_run(task.task_key());
         }
@@ -227,7 +229,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn leave_start_to_next_run(&self, key: TaskKey) {
-        self.starts.for_next_run.borrow_mut().push(key);
+        self.starts.for_next_run.push(key);
         self.note_due();
         self.report_runaway();
     }
@@ -235,7 +237,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn put_off_start(&self, key: TaskKey) {
-        self.starts.put_off.borrow_mut().push(key);
+        self.starts.put_off.push(key);
         if !self.holds_starts() {
             self.report_runaway();
         }
@@ -334,7 +336,7 @@ impl Core {
         holds.set(holds.get() + 1);
         let _let_go = LetGo {
             core: self,
-            put_off: self.starts.put_off.borrow().len(),
+            put_off: self.starts.put_off.len(),
         };
         call::out(f)
     }
@@ -347,7 +349,7 @@ impl Core {
     /// How many starts are put off now, for
     /// [`start_put_off_since`](Core::start_put_off_since).
     pub(super) fn starts_put_off(&self) -> usize {
-        self.starts.put_off.borrow().len()
+        self.starts.put_off.len()
     }
 
     /// Begins the starts that were put off since there were `put_off` of them,
@@ -356,7 +358,7 @@ impl Core {
     /// started them.
     #[inline]
     pub(super) fn start_put_off_since(&self, put_off: usize) {
-        if self.starts.put_off.borrow().len() > put_off {
+        if self.starts.put_off.len() > put_off {
             self.start_put_off(put_off);
         }
     }
@@ -366,30 +368,32 @@ impl Core {
     #[cold]
     fn start_put_off(&self, from: usize) {
         let _telling = Telling(self);
-        if !self.may_start() {
+        let Some(depth) = self.start_depth() else {
             return;
-        }
+        };
         if self.runs.phase().is_some() {
-            self.start_each_put_off(from);
+            self.start_each_put_off(from, depth);
         } else {
-            self.count_starts(|| self.start_each_put_off(from));
+            self.count_starts(|| self.start_each_put_off(from, depth));
         }
     }
 
-    fn start_each_put_off(&self, from: usize) {
+    fn start_each_put_off(&self, from: usize, depth: u32) {
         // New starts are in order from this index on. Below it the order is
         // reversed: the last one is next.
         let mut in_order = from;
         loop {
             let key = {
-                let mut put_off = self.starts.put_off.borrow_mut();
+                let mut put_off = self.starts.put_off.take();
                 let len = put_off.len();
                 put_off[in_order.min(len)..].reverse();
+                let key = if len > from { put_off.pop() } else { None };
+                self.starts.put_off.replace(put_off);
                 if len <= from {
                     return;
                 }
                 in_order = len - 1;
-                put_off.pop()
+                key
             };
             let task = key.and_then(|key| self.tasks.get(key));
             let Some(task) = task.filter(|task| task.is_alive()) else {
@@ -399,7 +403,7 @@ impl Core {
                 self.remember_wake(task, task.home());
             } else {
                 let key = task.task_key();
-                self.start_within_limits(task);
+                self.start_within_limits(task, depth);
                 self.note_start(key);
             }
         }
@@ -410,8 +414,30 @@ impl Core {
         self.starts.from_host.get()
     }
 
+    /// Polls a new coroutine, inside `depth` scopes of this executor.
     #[inline]
-    fn start_now(&self, task: Task<'_>) {
+    fn start_now(&self, task: Task<'_>, depth: u32) {
+        if task.has(Flags::SPECIAL) || self.clock.has_view() {
+            self.start_special(task);
+            return;
+        }
+        let polled = scope::enter_deeper(self, depth, |scope| {
+            scope.set_free(task, WaitKey::NOT_A_WAIT);
+            let poll = || self.tasks.poll(task, &mut scope.context());
+            self.runs.count_start(|| call::catch(poll))
+        });
+        match polled {
+            Ok(Polled::Returned) => self.finish(task),
+            Ok(Polled::Pending | Polled::Refused) => {}
+            Ok(Polled::Stopped) => self.end(task, None),
+            Err(payload) => self.end(task, Some(payload)),
+        }
+    }
+
+    /// The same for a coroutine that is watched or counts on a clock of its own.
+    #[cold]
+    #[inline(never)]
+    fn start_special(&self, task: Task<'_>) {
         let _kept = self.keep_watched(task);
         let polled = scope::enter(self, |scope| {
             scope.set_free(task, WaitKey::NOT_A_WAIT);

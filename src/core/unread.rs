@@ -55,6 +55,14 @@ impl<T: 'static> Receive for Hook<Cell<Option<T>>> {
     }
 }
 
+impl Unread {
+    /// Whether there is a hook, or something on the list.
+    #[inline]
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on.get()
+    }
+}
+
 impl Core {
     /// Sets the hook for unread outputs of type `T`.
     pub(crate) fn on_unread<T: 'static>(&self, mut hook: impl FnMut(T) + 'static) {

@@ -312,7 +312,7 @@ impl<T> Coroutine<T> {
         }
         self.taken.set(true);
         Some(match &self.state {
-            State::Stored(core, task) => core.take_result(task).0,
+            State::Stored(core, task) => core.take_result(core.tasks.open(task)).0,
             State::Refused | State::Done(..) => Err(self.refusal()),
         })
     }
@@ -360,12 +360,18 @@ impl<T> Coroutine<T> {
             self.state = State::Done(refusal.id(), Outcome::Stopped);
             return Err(refusal);
         };
-        let (result, outcome) = core.take_result(task);
-        let done = State::Done(CoroutineId::new(core.id, task.key()), outcome);
-        if let State::Stored(core, task) = mem::replace(&mut self.state, done) {
+        let (result, outcome) = core.take_result(core.tasks.open(task));
+        let id = CoroutineId::new(core.id, task.key());
+        self.set_done(id, outcome);
+        result
+    }
+
+    /// Notes that the result has been returned, and gives up the task.
+    #[inline(always)]
+    fn set_done(&mut self, id: CoroutineId, outcome: Outcome) {
+        if let State::Stored(core, task) = mem::replace(&mut self.state, State::Done(id, outcome)) {
             core.drop_coroutine(task);
         }
-        result
     }
 
     #[cold]
@@ -385,24 +391,29 @@ impl<T> Future for Coroutine<T> {
             "a coroutine handle was awaited again after its result had been taken"
         );
         let this = &mut *self;
-        if let State::Stored(core, task) = &this.state {
-            let target = task.reference();
-            if !core.tasks.of(target).has_ended() {
-                this.registration.wait_for_end(core, cx, target);
-                // Registering clones the waker, which is user code: it may have
-                // ended the task.
-                if !core.tasks.of(target).has_ended() {
-                    return Poll::Pending;
-                }
-            } else if !core.may_join_at_once() {
+        let State::Stored(core, handle) = &this.state else {
+            if !may_join_at_once() {
                 return wait_for_next_run(cx);
             }
-            // Joiners that the coroutine's end has yet to resume keep their ring.
-            this.registration.cancel(Place::Joins);
-        } else if !may_join_at_once() {
+            return Poll::Ready(this.take_result());
+        };
+        let task = core.tasks.open(handle);
+        if !task.get().has_ended() {
+            this.registration.wait_for_end(core, cx, handle.reference());
+            // Registering clones the waker, which is user code: it may have ended the
+            // task.
+            if !task.get().has_ended() {
+                return Poll::Pending;
+            }
+        } else if !core.may_join_at_once() {
             return wait_for_next_run(cx);
         }
-        Poll::Ready(this.take_result())
+        // Joiners that the coroutine's end has yet to resume keep their ring.
+        this.registration.cancel(Place::Joins);
+        let (result, outcome) = core.take_result(task);
+        let id = CoroutineId::new(core.id, handle.key());
+        this.set_done(id, outcome);
+        Poll::Ready(result)
     }
 }
 

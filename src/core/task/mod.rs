@@ -167,6 +167,27 @@ pub(crate) struct TaskHandle<T> {
     output: PhantomData<fn() -> T>,
 }
 
+/// A task whose future has the output `T`, while its handle is borrowed.
+pub(crate) struct TaskOf<'t, T> {
+    task: Task<'t>,
+    output: PhantomData<fn() -> T>,
+}
+
+impl<'t, T> TaskOf<'t, T> {
+    #[inline(always)]
+    pub(crate) fn get(self) -> Task<'t> {
+        self.task
+    }
+}
+
+impl<T> Clone for TaskOf<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for TaskOf<'_, T> {}
+
 impl<T> TaskHandle<T> {
     pub(crate) fn key(&self) -> TaskKey {
         self.reference.key
@@ -481,10 +502,19 @@ impl Tasks {
         }
     }
 
+    /// The task of a handle.
+    #[inline]
+    pub(crate) fn open<'t, T>(&'t self, handle: &'t TaskHandle<T>) -> TaskOf<'t, T> {
+        TaskOf {
+            task: self.of(&handle.reference),
+            output: PhantomData,
+        }
+    }
+
     /// Takes the output of a task, if it is there.
     #[inline]
-    pub(crate) fn take_output<T>(&self, handle: &TaskHandle<T>) -> Option<T> {
-        let task = self.of(&handle.reference);
+    pub(crate) fn take_output<T>(&self, task: TaskOf<'_, T>) -> Option<T> {
+        let task = task.task;
         if !task.is_in(State::Finished) {
             return None;
         }
@@ -492,8 +522,8 @@ impl Tasks {
         let output = task.block.cast::<u8>();
         // SAFETY: the state said that the output is there, and now says that it is
         // taken, so it is read once. It is at `output_at`, initialised and aligned.
-        // The handle was made with the task, and keeps the block from being used
-        // for another, so `T` is the output's type.
+        // The handle that is borrowed was made with the task, and keeps the block from
+        // being used for another, so `T` is the output's type.
         Some(unsafe { output.add(task.vtable().output_at).cast::<T>().read() })
     }
 
@@ -537,7 +567,7 @@ impl Tasks {
             reference: self.refer(task),
             output: PhantomData,
         };
-        let output = self.take_output(&handle);
+        let output = self.take_output(self.open(&handle));
         self.drop_reference(handle.reference);
         output
     }
@@ -613,11 +643,12 @@ impl Tasks {
         task.has_ended() && !task.is_referenced() && !self.has_output_to_drop(task)
     }
 
-    /// Makes the block of a task vacant, if it is unneeded and has no cold data.
+    /// Makes the block of a task vacant, if it is unneeded and has no cold data. Returns
+    /// whether it has.
     #[inline]
-    pub(crate) fn release(&self, task: Task<'_>) {
+    pub(crate) fn release(&self, task: Task<'_>) -> bool {
         if !self.is_unneeded(task) || task.has_cold() {
-            return;
+            return false;
         }
         self.expect_mine(task);
         debug_assert!(task.member().is_none() && task.joiners.get() == NO_JOINER);
@@ -627,6 +658,7 @@ impl Tasks {
         }
         task.set_state(State::Vacant);
         self.add_vacant(task);
+        true
     }
 
     /// Takes the cold data of an unneeded task, for the caller to drop.
