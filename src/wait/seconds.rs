@@ -268,7 +268,8 @@ impl Inside for PollOf<'_, '_> {
         let Some(scope) = scope else {
             polled_outside("wait_seconds()")
         };
-        if timer.wait.registration.take_resumed(scope) {
+        // Of a timer that has just been made, the compiler knows that it has not begun.
+        if timer.wait.registration.has_begun() && timer.wait.registration.take_resumed(scope) {
             return Poll::Ready(());
         }
         timer.begin_or_go_on(scope, cx)

@@ -265,11 +265,12 @@ impl<'a> Run<'a> {
         } else {
             self.poll_waiters::<false>(resumer, &mut cx);
         }
-        while let Some(&key) = self.lists.counts.get(self.next_count) {
-            self.next_count += 1;
+        let mut counts = Position::new(&self.lists.counts, &mut self.next_count);
+        while let Some(&key) = counts.rest.next() {
             resumer.resume_wait(key, &mut cx);
             resumer.poll_joiners(&mut cx);
         }
+        drop(counts);
         self.poll_timers(resumer, &mut cx);
         while let Some(key) = core.ready.pop() {
             resumer.resume_ready_in_run(key, &mut cx);
@@ -300,12 +301,11 @@ impl<'a> Run<'a> {
     }
 
     fn poll_timers<'s>(&mut self, resumer: Resumer<'a, 's>, cx: &mut Context<'s>) {
-        while let Some(due) = self.lists.timers.get(self.next_timer) {
-            let key = WaitKey::from_bits(due.key);
-            self.next_timer += 1;
-            let ahead = self.lists.timers.get(self.next_timer + PREFETCH_AHEAD);
+        let mut timers = Position::new(&self.lists.timers, &mut self.next_timer);
+        while let Some(due) = timers.rest.next() {
+            let ahead = timers.rest.as_slice().get(PREFETCH_AHEAD);
             prefetch(self.core, ahead.map(|due| WaitKey::from_bits(due.key)));
-            resumer.resume_wait(key, cx);
+            resumer.resume_wait(WaitKey::from_bits(due.key), cx);
             resumer.poll_joiners(cx);
         }
     }

@@ -253,8 +253,19 @@ impl PhaseTimers {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn clock_timers(&mut self, clock: ClockRef<'_>) -> &mut ClockTimers {
+        // Nearly all timers are on the game clock, which is the first.
+        let first = self.clocks.first();
+        if first.is_some_and(|first| first.clock == clock.index()) {
+            &mut self.clocks[0]
+        } else {
+            self.later_clock_timers(clock)
+        }
+    }
+
+    #[inline(never)]
+    fn later_clock_timers(&mut self, clock: ClockRef<'_>) -> &mut ClockTimers {
         let index = self.find(clock.index());
         let index = index.unwrap_or_else(|| self.add(clock));
         &mut self.clocks[index]
@@ -262,14 +273,6 @@ impl PhaseTimers {
 
     #[inline]
     fn find(&self, clock: ClockIndex) -> Option<usize> {
-        // Nearly all timers are on the game clock, which is the first.
-        if self
-            .clocks
-            .first()
-            .is_some_and(|first| first.clock == clock)
-        {
-            return Some(0);
-        }
         let found = self
             .clocks
             .binary_search_by_key(&clock, |timers| timers.clock);
