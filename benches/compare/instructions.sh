@@ -76,6 +76,7 @@ rows() {
     row W1 resume 10000 30
     row W1c resume 10000 30
     row W2 fire 10000 512
+    row W2-idle frame 1000 512
     row W3 spawn 1000 30
     row W4a join 1000 30
     row W5 resume 10000 30

@@ -47,6 +47,7 @@ pub(super) struct Panics {
     pass_on: Cell<PassOn>,
     /// The first one since the last that was passed on.
     pending: Guarded<Option<Pending>>,
+    is_pending: Cell<bool>,
 }
 
 type Pending = (Report, Foreign<Payload>);
@@ -56,7 +57,14 @@ impl Panics {
         Panics {
             pass_on: Cell::new(pass_on),
             pending: Guarded::default(),
+            is_pending: Cell::new(false),
         }
+    }
+
+    /// Whether a panic waits to be passed on.
+    #[inline]
+    pub(super) fn is_pending(&self) -> bool {
+        self.is_pending.get()
     }
 
     fn passes_on(&self, panics: PassOn) -> bool {
@@ -123,6 +131,7 @@ impl Core {
             let mut pending = self.panics.pending.borrow_mut();
             if pending.is_none() {
                 *pending = Some((report, payload));
+                self.panics.is_pending.set(true);
                 return;
             }
         }
@@ -133,7 +142,16 @@ impl Core {
     /// Ends a run by raising the panic that is to be passed on to the host, if any.
     #[inline]
     pub(super) fn let_panic_through(&self) {
+        if self.panics.is_pending.get() {
+            self.let_pending_panic_through();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn let_pending_panic_through(&self) {
         if !self.panics.passes_on(PassOn::Nothing) && !std::thread::panicking() {
+            self.panics.is_pending.set(false);
             let pending = self.panics.pending.take();
             if let Some((_, payload)) = pending {
                 std::panic::resume_unwind(payload.into_inner());
@@ -155,6 +173,7 @@ impl Core {
     pub(super) fn close_panics(&self, may_raise: bool) -> Option<Payload> {
         let raise = may_raise && self.panics.passes_on(PassOn::All) && !std::thread::panicking();
         self.panics.pass_on.set(PassOn::Nothing);
+        self.panics.is_pending.set(false);
         let (report, payload) = self.panics.pending.take()?;
         if raise {
             return Some(payload.into_inner());

@@ -115,6 +115,7 @@ impl Core {
             key: timer.key.bits(),
         };
         let state = self.phases.get(timer.phase);
+        state.note_other();
         let mut timers = state.timers.borrow_mut();
         timers.give_back(timer.order, timer.clock, due);
     }

@@ -47,6 +47,8 @@ pub(crate) struct PhaseState {
     /// Waits for several frames or runs.
     pub(crate) counts: Guarded<Counts>,
     pub(crate) timers: Guarded<PhaseTimers>,
+    /// Whether `counts` or `timers` may have something.
+    has_others: Cell<bool>,
 }
 
 impl PhaseState {
@@ -71,6 +73,7 @@ impl PhaseState {
             queue: Queue::default(),
             counts: Guarded::default(),
             timers,
+            has_others: Cell::new(false),
         }
     }
 
@@ -138,11 +141,25 @@ impl PhaseState {
     }
 
     /// Whether the run that has begun has nothing to do.
+    #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
         self.ready.keys.is_empty()
             && self.queue.keys().is_empty()
-            && self.counts.borrow().is_empty()
-            && self.timers.borrow().is_idle(|clock| self.now_ns(clock))
+            && (!self.has_others.get() || self.others_are_idle())
+    }
+
+    #[inline(never)]
+    fn others_are_idle(&self) -> bool {
+        let (counts, timers) = (self.counts.borrow(), self.timers.borrow());
+        self.has_others
+            .set(!counts.is_empty() || !timers.is_empty());
+        counts.is_empty() && timers.is_idle(|clock| self.now_ns(clock))
+    }
+
+    /// Notes that `counts` or `timers` is about to receive something.
+    #[inline(always)]
+    pub(crate) fn note_other(&self) {
+        self.has_others.set(true);
     }
 
     /// Whether a live wait waits for a run of the phase, or counts.

@@ -316,6 +316,7 @@ impl Registration {
         if !self.renew(scope, cx, Place::Counts(unit)) {
             self.key = register(scope, cx, self.is_frame_bound());
             let state = scope.core().phases.get(self.tag.phase);
+            state.note_other();
             state.counts.borrow_mut().insert(unit, due, self.key);
         }
     }
@@ -335,6 +336,7 @@ impl Registration {
         let key = register(scope, cx, self.is_frame_bound());
         self.key = key;
         {
+            state.note_other();
             let mut timers = state.timers.borrow_mut();
             // A timer that is overdue when it is registered waits for the next
             // frame, and the wheel does not know frames. In the fixed phase, it

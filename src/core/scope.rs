@@ -298,12 +298,26 @@ pub(crate) fn enter_task<'c, R>(
     task: Task<'c>,
     f: impl FnOnce(&Scope<'c>) -> R,
 ) -> R {
-    enter_as(core, depth_of(core), core.phases.update(), Some(task), None, f)
+    enter_as(
+        core,
+        depth_of(core),
+        core.phases.update(),
+        Some(task),
+        None,
+        f,
+    )
 }
 
 /// Installs a scope in which what is spawned belongs to `owner`.
 pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerKey, f: impl FnOnce() -> R) -> R {
-    enter_as(core, depth_of(core), core.phases.update(), None, Some(owner), |_| f())
+    enter_as(
+        core,
+        depth_of(core),
+        core.phases.update(),
+        None,
+        Some(owner),
+        |_| f(),
+    )
 }
 
 #[inline]

@@ -25,11 +25,23 @@ pub(super) struct Arrivals {
     are_taken: Cell<bool>,
     /// The calls to make when the next run begins.
     calls: Guarded<Vec<Foreign<Order>>>,
+    has_calls: Cell<bool>,
 }
 
 impl Arrivals {
+    #[inline]
     pub(super) fn has_calls(&self) -> bool {
-        !self.calls.borrow().is_empty()
+        self.has_calls.get()
+    }
+
+    fn add_call(&self, call: Foreign<Order>) {
+        self.calls.borrow_mut().push(call);
+        self.has_calls.set(true);
+    }
+
+    fn take_calls(&self) -> Vec<Foreign<Order>> {
+        self.has_calls.set(false);
+        self.calls.take()
     }
 
     /// Whether messages are being taken. No user code may be called meanwhile.
@@ -227,7 +239,7 @@ impl Core {
                     }
                 }
                 Message::Spawn(spawn) => spawn.into_inner()(self),
-                Message::Call(call) => self.arrivals.calls.borrow_mut().push(call),
+                Message::Call(call) => self.arrivals.add_call(call),
             }
         }
         self.arrivals.messages.replace(messages);
@@ -244,7 +256,7 @@ impl Core {
 
     #[cold]
     fn make_waiting_calls(&self) {
-        for call in self.arrivals.calls.take() {
+        for call in self.arrivals.take_calls() {
             if !self.is_closed() {
                 call.into_inner()(self);
             }
@@ -257,13 +269,13 @@ impl Core {
     /// Calls `f` when the next run begins.
     pub(super) fn call_at_next_run(&self, f: fn(&Core)) {
         let call = Foreign::new(Box::new(f) as Order);
-        self.arrivals.calls.borrow_mut().push(call);
+        self.arrivals.add_call(call);
         self.note_due();
     }
 
     /// Drops the calls that have not been made when the executor ends.
     pub(super) fn refuse_calls(&self) {
-        drop(self.arrivals.calls.take());
+        drop(self.arrivals.take_calls());
     }
 
     /// Clones the own waker of a task, for use beyond its poll.

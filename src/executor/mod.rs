@@ -243,15 +243,16 @@ impl Executor {
     /// and [`begin_frame`](Self::begin_frame) what happens to an invalid dt.
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
-        self.core.assert_idle("run_frame");
-        self.begin_frame(dt);
-        self.run_phase(Phase::EarlyUpdate);
-        while self.begin_fixed_step() {
-            self.run_phase(Phase::FixedUpdate);
+        let core = &*self.core;
+        core.assert_idle("run_frame");
+        core.begin_frame(dt.step_ns());
+        core.run_phase(PhaseIndex::EARLY_UPDATE);
+        while core.begin_fixed_step() {
+            core.run_phase(PhaseIndex::FIXED_UPDATE);
         }
-        self.run_phase(Phase::Update);
-        self.run_phase(Phase::LateUpdate);
-        self.run_phase(Phase::EndOfFrame);
+        core.run_phase(PhaseIndex::UPDATE);
+        core.run_phase(PhaseIndex::LATE_UPDATE);
+        core.run_phase(PhaseIndex::END_OF_FRAME);
     }
 
     /// Runs `frames` frames of `dt`, each like [`run_frame`](Self::run_frame): for

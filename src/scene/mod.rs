@@ -15,7 +15,7 @@ use std::rc::Rc;
 use crate::executor::Executor;
 use crate::executor::output_of;
 use crate::lend;
-use crate::time::{Phase, Seconds};
+use crate::time::{Phase, PhaseIndex, Seconds};
 
 pub use behaviour::Behaviour;
 pub use context::SceneContext;
@@ -216,7 +216,10 @@ impl Scene {
         self.expect_not_borrowed();
         self.executor.core().assert_idle("run_phase");
         // The callbacks read the same time as the coroutines after them.
-        self.executor.core().clock.enter_phase(phase);
+        self.executor
+            .core()
+            .clock
+            .enter_phase(PhaseIndex::new(phase));
         let call = |callback| self.cast.each(|slot| slot.call(callback));
         let start = || self.cast.each(|slot| slot.start());
         match phase {

@@ -72,8 +72,11 @@ impl fmt::Display for Phase {
 pub(crate) struct PhaseIndex(u16);
 
 impl PhaseIndex {
+    pub(crate) const EARLY_UPDATE: PhaseIndex = PhaseIndex::new(Phase::EarlyUpdate);
     pub(crate) const FIXED_UPDATE: PhaseIndex = PhaseIndex::new(Phase::FixedUpdate);
     pub(crate) const UPDATE: PhaseIndex = PhaseIndex::new(Phase::Update);
+    pub(crate) const LATE_UPDATE: PhaseIndex = PhaseIndex::new(Phase::LateUpdate);
+    pub(crate) const END_OF_FRAME: PhaseIndex = PhaseIndex::new(Phase::EndOfFrame);
     /// Stands for the home phase of the coroutine that begins a wait. No phase has
     /// this index.
     pub(crate) const HOME: PhaseIndex = PhaseIndex(0);
@@ -81,11 +84,11 @@ impl PhaseIndex {
     pub(crate) const NAMED: usize = 5;
     /// The named phases, in the order of their indices.
     pub(crate) const ALL_NAMED: [PhaseIndex; Self::NAMED] = [
-        PhaseIndex::new(Phase::EarlyUpdate),
+        PhaseIndex::EARLY_UPDATE,
         PhaseIndex::FIXED_UPDATE,
         PhaseIndex::UPDATE,
-        PhaseIndex::new(Phase::LateUpdate),
-        PhaseIndex::new(Phase::EndOfFrame),
+        PhaseIndex::LATE_UPDATE,
+        PhaseIndex::END_OF_FRAME,
     ];
 
     pub(crate) const fn new(phase: Phase) -> Self {
@@ -101,6 +104,10 @@ impl PhaseIndex {
 
     pub(crate) const fn is_home(self) -> bool {
         self.0 == Self::HOME.0
+    }
+
+    pub(crate) const fn is_named(self) -> bool {
+        self.0 <= PhaseIndex::END_OF_FRAME.0
     }
 
     /// The position of the phase among all phases.

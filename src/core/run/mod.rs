@@ -32,6 +32,7 @@ use super::Core;
 use super::call::{self, Payload};
 use super::cell::Guarded;
 use super::key::WaitKey;
+use super::phases::PhaseState;
 use super::ready::{Listing, ReadyKey};
 use super::scope::{self, Scope};
 use super::task::Flags;
@@ -120,7 +121,8 @@ struct Lists {
 /// The run under way.
 struct Run<'a> {
     core: &'a Core,
-    phase: PhaseIndex,
+    /// The phase.
+    state: &'a PhaseState,
     lists: Lists,
     next_ready: usize,
     next_waiter: usize,
@@ -131,12 +133,21 @@ struct Run<'a> {
 impl Core {
     /// Panics at the caller's line if a run is under way or a coroutine is being
     /// polled: one run at a time.
+    #[inline]
     #[track_caller]
     pub(crate) fn assert_idle(&self, call: &str) {
+        if self.runs.phase().is_some() || self.runs.starts.get() > 0 {
+            self.is_not_idle(call);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn is_not_idle(&self, call: &str) -> ! {
         let cause = match self.runs.phase.get() {
             Some(phase) => format!("its {} run is under way", phase.phase()),
-            None if self.runs.starts.get() > 0 => "one of its coroutines is being polled".into(),
-            None => return,
+            None => "one of its coroutines is being polled".into(),
         };
         panic!(
             "`{call}` was called on an executor while {cause}: \
@@ -146,6 +157,31 @@ impl Core {
 
     /// Runs `phase`: polls all coroutines that are due in it.
     pub(crate) fn run_phase(&self, phase: PhaseIndex) {
+        if self.has_news() {
+            return self.run_phase_with_news(phase);
+        }
+        let state = self.begin_run(phase);
+        if self.is_idle(state) {
+            // Most phases of most frames end here.
+            self.outside.look();
+        } else {
+            self.run_due(state);
+        }
+    }
+
+    /// Whether something has to be done before a run, or after a run in which nothing
+    /// is due.
+    #[inline(always)]
+    fn has_news(&self) -> bool {
+        self.clock.has_view()
+            || self.inbox.has_news()
+            || self.arrivals.has_calls()
+            || self.watch.is_on()
+            || self.panics.is_pending()
+    }
+
+    #[inline(never)]
+    fn run_phase_with_news(&self, phase: PhaseIndex) {
         let _shown = self.show_game_clock();
         self.inbox.acknowledge();
         self.outside.begin_run();
@@ -153,16 +189,34 @@ impl Core {
         // The hook is told of what the messages spawned.
         self.tell_trace();
         self.make_calls();
+        let state = self.begin_run(phase);
+        self.run_due(state);
+    }
+
+    #[inline(always)]
+    fn begin_run(&self, phase: PhaseIndex) -> &PhaseState {
         let state = self.phases.get(phase);
+        self.outside.begin_run();
         self.runs.serial.set(self.runs.serial.get() + 1);
-        self.runs.limits.begin(self.tasks.alive());
-        self.clock.enter_phase(phase.phase());
+        self.clock.enter_phase(phase);
         state.begin_run(&self.clock);
-        if state.is_idle() && !self.starts.has_any() {
-            // Most phases of most frames end here.
+        state
+    }
+
+    /// Whether nothing is due in a run that has begun.
+    #[inline(always)]
+    fn is_idle(&self, state: &PhaseState) -> bool {
+        state.is_idle() && !self.starts.has_any()
+    }
+
+    /// Polls what is due in a run that has begun, and ends the run.
+    #[inline(never)]
+    fn run_due(&self, state: &PhaseState) {
+        if self.is_idle(state) {
             self.outside.look();
         } else {
-            let mut run = Run::begin(self, phase);
+            self.runs.limits.begin(self.tasks.alive());
+            let mut run = Run::begin(self, state);
             if !run.is_idle() {
                 run.poll_all();
             }
@@ -174,12 +228,12 @@ impl Core {
 
 impl<'a> Run<'a> {
     /// Takes the lists for a run that its phase has counted already.
-    fn begin(core: &'a Core, phase: PhaseIndex) -> Self {
-        let state = core.phases.get(phase);
+    fn begin(core: &'a Core, state: &'a PhaseState) -> Self {
+        let phase = state.index;
         let runs = &core.runs;
         let mut run = Run {
             core,
-            phase,
+            state,
             lists: runs.lists.take(),
             next_ready: 0,
             next_waiter: 0,
@@ -238,9 +292,8 @@ impl<'a> Run<'a> {
     #[inline(never)]
     fn poll_all(&mut self) {
         let core = self.core;
-        let state = core.phases.get(self.phase);
-        scope::enter_run(core, state, |scope| {
-            core.fire_due(&self.lists, self.phase);
+        scope::enter_run(core, self.state, |scope| {
+            core.fire_due(&self.lists, self.state.index);
             while let Err(payload) = call::catch(|| self.poll_due(scope)) {
                 core.end_panicked(scope, payload);
             }
@@ -366,13 +419,13 @@ impl Run<'_> {
         let timers = timers.map(|due| WaitKey::from_bits(due.key));
         for key in waits.chain(counts).chain(timers) {
             if let Some(task) = core.take_wait(key) {
-                core.enlist(task, self.phase);
+                core.enlist(task, self.state.index);
             }
         }
         let in_run = iter::from_fn(|| core.ready.pop());
         for key in lists.ready.drain(self.next_ready..).chain(in_run) {
             if let Some(task) = core.ready_task(key) {
-                core.enlist_again(task, self.phase);
+                core.enlist_again(task, self.state.index);
             }
         }
         core.runs.completions.put_off(core);
@@ -390,7 +443,7 @@ impl Drop for Run<'_> {
         let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();
         lists.timers.clear();
-        let state = core.phases.get(self.phase);
+        let state = self.state;
         let (ready, waiters) = (mem::take(&mut lists.ready), mem::take(&mut lists.waiters));
         state.ready.give_back(ready);
         state.queue.give_back(waiters);

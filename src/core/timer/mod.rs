@@ -145,6 +145,11 @@ impl PhaseTimers {
         self.returned.is_empty() && self.clocks.iter().all(|timers| is_idle(timers))
     }
 
+    /// Whether there are no clocks, and so no timers.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.clocks.is_empty() && self.returned.is_empty()
+    }
+
     /// Adds a parked timer, on a clock that its wait keeps. Of equal deadlines, the
     /// one with the lesser `order` is due first.
     pub(crate) fn give_back(&mut self, order: u64, clock: ClockIndex, due: Due) {

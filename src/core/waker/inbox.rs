@@ -90,6 +90,12 @@ impl Inbox {
         }
     }
 
+    /// Whether there are messages, or an announcement that has not been acknowledged.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        self.announced.load(Ordering::Relaxed) || self.has_messages()
+    }
+
     #[inline]
     pub(crate) fn has_messages(&self) -> bool {
         self.waiting.load(Ordering::Acquire)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::time::ClockIndex;
 use crate::time::Nanos;
-use crate::time::{Phase, Time};
+use crate::time::{Phase, PhaseIndex, Time};
 
 use super::gear::Gear;
 use super::speed::Speed;
@@ -218,6 +218,9 @@ impl FrameClock {
     /// Returns by how much.
     pub(crate) fn drop_fixed_steps(&self) -> u64 {
         let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
+        if behind_ns < self.fixed_delta_ns {
+            return 0;
+        }
         let dropped_ns = behind_ns - behind_ns % self.fixed_delta_ns;
         if dropped_ns > 0 {
             self.move_fixed_to(self.fixed_ns.get() + dropped_ns);
@@ -228,9 +231,10 @@ impl FrameClock {
     /// Notes that the host runs `phase`. Clocks read stepped time in
     /// `FixedUpdate`, and in custom phases that are run inside a step, but in no
     /// other phase.
-    pub(crate) fn enter_phase(&self, phase: Phase) {
-        if !matches!(phase, Phase::Custom(_)) {
-            self.in_fixed_step.set(phase == Phase::FixedUpdate);
+    #[inline]
+    pub(crate) fn enter_phase(&self, phase: PhaseIndex) {
+        if phase.is_named() {
+            self.in_fixed_step.set(phase == PhaseIndex::FIXED_UPDATE);
         }
     }
 
