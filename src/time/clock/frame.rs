@@ -468,7 +468,7 @@ impl FrameClock {
 mod tests {
     use super::{FrameClock, Step};
     use crate::time::Nanos;
-    use crate::time::Phase;
+    use crate::time::PhaseIndex;
 
     fn ns(ns: u64) -> Step {
         Step::of(Nanos::Finite(ns))
@@ -486,7 +486,7 @@ mod tests {
         assert_eq!((clock.game_ns(), clock.delta_ns()), (59, 59));
         clock.begin_frame(ns(1));
         assert!(clock.begin_fixed_step());
-        clock.enter_phase(Phase::Update);
+        clock.enter_phase(PhaseIndex::UPDATE);
         assert_eq!(clock.game_ns(), 60);
     }
 
