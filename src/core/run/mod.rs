@@ -308,7 +308,7 @@ impl<'a> Run<'a> {
         // Joiners from before the first poll, or from a poll that panicked.
         resumer.poll_waiting_joiners(&mut cx);
         let mut ready = Position::new(&self.lists.ready, &mut self.next_ready);
-        while let Some(&key) = ready.rest.next() {
+        for &key in ready.rest.by_ref() {
             resumer.resume_ready(key, &mut cx);
             resumer.poll_joiners(&mut cx);
         }
@@ -319,7 +319,7 @@ impl<'a> Run<'a> {
             self.poll_waiters::<false>(resumer, &mut cx);
         }
         let mut counts = Position::new(&self.lists.counts, &mut self.next_count);
-        while let Some(&key) = counts.rest.next() {
+        for &key in counts.rest.by_ref() {
             resumer.resume_wait(key, &mut cx);
             resumer.poll_joiners(&mut cx);
         }
