@@ -316,15 +316,16 @@ impl Core {
     }
 
     /// The reading of `clock` from which a wait for the phase of `state` counts that
-    /// begins now. On the game clock it is the present reading. On a clock below, it
-    /// is in the time of the phase: stepped time in the fixed phase, else frame time.
+    /// begins now, in the time of the phase: stepped time in the fixed phase, else
+    /// frame time. Between two steps, stepped time includes the rest of the frame.
     #[inline]
     pub(crate) fn begin_ns(&self, state: &PhaseState, clock: ClockRef<'_>) -> u64 {
-        match clock {
-            ClockRef::Game => self.clock.game_ns(),
-            ClockRef::Realtime => self.clock.real_ns(),
-            ClockRef::Child(clock) if state.is_fixed => clock.stepped_begin_ns(),
-            ClockRef::Child(clock) => clock.frame_ns(),
+        match (clock, state.is_fixed) {
+            (ClockRef::Game, false) => self.clock.frame_game_ns(),
+            (ClockRef::Game, true) => self.clock.game_ns(),
+            (ClockRef::Realtime, _) => self.clock.real_ns(),
+            (ClockRef::Child(clock), false) => clock.frame_ns(),
+            (ClockRef::Child(clock), true) => clock.stepped_begin_ns(),
         }
     }
 

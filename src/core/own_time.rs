@@ -120,8 +120,8 @@ impl Core {
         self.own_time_of(scope, phase, |clock| self.begin_ns(state, clock))
     }
 
-    /// The same for something that has begun before. In the fixed phase it reads
-    /// the time of the steps, even if it is polled in another phase.
+    /// The same for something that has begun before. It reads the time of `phase`,
+    /// even if it is polled in another phase.
     pub(crate) fn own_time_in(&self, scope: &Scope<'_>, phase: PhaseIndex) -> OwnTime {
         self.own_time_of(scope, phase, |clock| self.now_ns(phase, clock))
     }
@@ -129,10 +129,7 @@ impl Core {
     /// What `clock` reads now for a wait of `phase` that has begun.
     pub(crate) fn now_ns(&self, phase: PhaseIndex, clock: ClockRef<'_>) -> u64 {
         let state = self.phases.get(phase);
-        match clock {
-            ClockRef::Game if !state.is_fixed => self.clock.game_ns(),
-            clock => self.reached_ns(state, clock),
-        }
+        self.reached_ns(state, clock)
     }
 
     fn own_time_of(

@@ -107,7 +107,11 @@ impl PhaseState {
         self.run_frame_began.set(self.frame_began.get());
         self.runs.set(self.runs.get() + 1);
         self.frame.set(clock.frame());
-        self.game_ns.set(clock.game_ns());
+        self.game_ns.set(if self.is_fixed {
+            clock.game_ns()
+        } else {
+            clock.frame_game_ns()
+        });
         self.real_ns.set(clock.real_ns());
     }
 
@@ -220,9 +224,7 @@ impl Phases {
             .get_or_init(|| (0..=u8::MAX).map(|_| OnceCell::new()).collect());
         custom[phase.as_usize() - PhaseIndex::NAMED].get_or_init(|| {
             self.used.borrow_mut().push(phase);
-            let state = PhaseState::new(self.executor(), phase);
-            state.timers.borrow_mut().may_run_ahead = true;
-            Box::new(state)
+            Box::new(PhaseState::new(self.executor(), phase))
         })
     }
 

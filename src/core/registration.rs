@@ -340,12 +340,9 @@ impl Registration {
             let mut timers = state.timers.borrow_mut();
             // A timer that is overdue when it is registered waits for the next
             // frame, and the wheel does not know frames. In the fixed phase, it
-            // waits for the next step, which is the next run. In a custom phase, it
-            // may become overdue later in the frame: in a fixed step that is ahead
-            // of the game clock.
-            let reached_ns = core.reached_ns(state, clock);
-            let may_be_overdue = deadline_ns <= reached_ns || timers.may_run_ahead;
-            if may_be_overdue && self.is_for_later_frame(state) {
+            // waits for the next step, which is the next run.
+            let is_overdue = deadline_ns <= core.reached_ns(state, clock);
+            if is_overdue && self.is_for_later_frame(state) {
                 timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
             } else {
                 timers.insert(clock, deadline_ns, key);

@@ -41,10 +41,6 @@ pub(crate) struct PhaseTimers {
     returned: Vec<(u64, ClockIndex, Due)>,
     /// How many clocks there may be before clocks without waits are swept.
     sweep_at: usize,
-    /// Whether the game clock may read more in later runs of a frame. It may in
-    /// runs of a custom phase inside fixed steps, which may be ahead of the game
-    /// clock.
-    pub(crate) may_run_ahead: bool,
     /// Whether they count in stepped time.
     pub(crate) is_fixed: bool,
 }

@@ -145,7 +145,8 @@ impl Reference {
         let kind = Kind::random(&mut random);
         let deadline_ns = match kind {
             Kind::Frame | Kind::Step => 0,
-            Kind::Game(ns) | Kind::Fixed(ns) | Kind::Custom(ns) => self.now_ns() + ns,
+            Kind::Game(ns) | Kind::Custom(ns) => self.game_ns + ns,
+            Kind::Fixed(ns) => self.now_ns() + ns,
             Kind::Real(ns) => self.real_ns + ns,
         };
         self.begun += 1;
@@ -168,13 +169,12 @@ impl Reference {
             match (phase, wait.kind) {
                 (Phase::Update, Kind::Frame) if is_later => Some((0, 0, wait.order)),
                 (Phase::FixedUpdate, Kind::Step) => Some((0, 0, wait.order)),
-                (Phase::Update, Kind::Game(_)) if is_later && is_due(self.game_ns) => {
+                (Phase::Update, Kind::Game(_)) | (CUSTOM, Kind::Custom(_))
+                    if is_later && is_due(self.game_ns) =>
+                {
                     Some((1, wait.deadline_ns, wait.order))
                 }
                 (Phase::FixedUpdate, Kind::Fixed(_)) if is_due(self.fixed_ns) => {
-                    Some((1, wait.deadline_ns, wait.order))
-                }
-                (CUSTOM, Kind::Custom(_)) if is_later && is_due(self.now_ns()) => {
                     Some((1, wait.deadline_ns, wait.order))
                 }
                 (Phase::Update, Kind::Real(_)) if is_later && is_due(self.real_ns) => {

@@ -1,11 +1,12 @@
 //! Fixed steps: how many run in a frame, and what time it is inside one.
 
 use std::cell::{Cell, RefCell};
+use std::future::{Future, pending};
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::Executor;
 use framestep::prelude::*;
+use framestep::{Clock, Executor};
 
 use crate::support::timeline::{Log, Timeline, UNLIMITED};
 
@@ -310,35 +311,77 @@ fn fixed_elapsed_is_the_sum_of_the_steps_in_every_phase() {
     ]);
 }
 
-#[test]
-fn a_length_begun_in_a_step_counts_from_the_time_of_that_step() {
-    let mut executor = steps_of(0.25);
-    let log = Log::new();
-    let say = log.clone();
-    executor.start(async move {
-        fixed_update().await; // fixed time 0.25, game time 1
-        wait_seconds(1).await;
-        say.say("there");
-    });
-    for dt in [1.0, 0.125, 0.125, 0.5] {
-        executor.run_frame(dt);
+/// Two steps in each frame. A script begins something for Update in the first step of
+/// frame 2, at 0.75 s, when the frame is at 1 s.
+fn begun_in_a_step<F: Future>(wait: impl Fn(Clock) -> F + Copy + 'static, timeline: &str) {
+    let executor = steps_of(0.25);
+    let child = executor.clock().child();
+    let mut rows = Timeline::with_executor(executor, 0.5);
+    let game = rows.executor().clock();
+    let owners = [&game, &child].map(|clock| rows.executor().owner_on(clock));
+    for ((name, clock), owner) in [("game", game), ("child", child)].into_iter().zip(&owners) {
+        rows.row_on(owner, name, move |mark| async move {
+            next_frame().await;
+            fixed_update().await;
+            mark.hit();
+            wait(clock).await;
+            mark.hit();
+        });
     }
-    // The deadline is 1.25; counted from the frame's time it would be 2.
-    log.check(&["F3: there"]);
+    rows.check(timeline);
 }
 
+// docs/contract.md#stepped-waits
 #[test]
-fn a_length_begun_in_the_fixed_update_of_the_host_counts_from_fixed_time() {
+fn what_begins_in_a_step_for_another_phase_counts_from_the_frame() {
+    // Counted from the step, each would end in frame 3.
+    let ends_in_frame_4 = "
+        frame 0 1 2 3 4
+        game  - - F - *
+        child - - F - *
+        ";
+    begun_in_a_step(|_| wait_seconds(0.75), ends_in_frame_4);
+    begun_in_a_step(|clock| clock.wait_seconds(0.75), ends_in_frame_4);
+    begun_in_a_step(|_| animate(0.75, |_| ()), ends_in_frame_4);
+    begun_in_a_step(|_| timeout(0.75, pending::<()>()), ends_in_frame_4);
+    let tick = |_| async { _ = interval(0.75).tick().await };
+    begun_in_a_step(tick, ends_in_frame_4);
+}
+
+// docs/contract.md#stepped-waits
+#[test]
+fn a_length_begun_in_the_fixed_update_of_the_host_counts_from_the_frame() {
     let mut executor = steps_of(0.25);
     executor.begin_frame(1);
     assert!(executor.begin_fixed_step());
     let wait = executor.start(wait_seconds(1));
     executor.run_phase(Phase::FixedUpdate);
     executor.run_phase(Phase::Update);
-    executor.run_frame(0.125);
-    assert!(!wait.is_finished(), "the deadline is 1.25");
-    executor.run_frame(0.125);
+    executor.run_frame(0.75);
+    assert!(!wait.is_finished(), "the deadline is 2");
+    executor.run_frame(0.25);
     assert!(wait.is_finished());
+}
+
+// docs/contract.md#stepped-waits
+#[test]
+fn an_animation_begun_in_a_step_shows_the_time_of_its_frames() {
+    for on_child in [false, true] {
+        let mut executor = steps_of(0.25);
+        let game = executor.clock();
+        let clock = if on_child { game.child() } else { game };
+        let owner = executor.owner_on(&clock);
+        let shares = Rc::new(RefCell::new(Vec::new()));
+        let seen = shares.clone();
+        owner.start(async move {
+            fixed_update().await;
+            animate(2, |share| seen.borrow_mut().push(share)).await;
+        });
+        executor.run_frame(1);
+        executor.run_frame(1);
+        executor.run_frame(0.5);
+        assert_eq!(*shares.borrow(), [0.0, 0.5, 0.75], "on a child: {on_child}");
+    }
 }
 
 // docs/contract.md#stepped-realtime

@@ -395,7 +395,7 @@ fn a_stream_of_frames_in_a_select_is_terminated_never() {
 }
 
 #[test]
-fn one_that_begins_in_a_fixed_step_counts_from_there_whatever_pauses_came_before() {
+fn one_that_begins_in_a_fixed_step_counts_from_the_frame_whatever_pauses_came_before() {
     let builder = Executor::builder().max_delta(UNLIMITED);
     let mut executor = builder.fixed_delta(0.25).build();
     let late = Rc::new(Cell::new(None));
@@ -410,7 +410,9 @@ fn one_that_begins_in_a_fixed_step_counts_from_there_whatever_pauses_came_before
     // The pause was longer than the time of the step, 0.25.
     assert!(executor.begin_fixed_step());
     executor.run_phase(Phase::FixedUpdate);
-    // Due at 0.75.
-    update(&mut executor, 0.5);
+    // Due at 0.875.
+    update(&mut executor, 0.375);
+    assert_eq!(late.get(), None);
+    update(&mut executor, 0.25);
     assert_eq!(late.get(), Some(Duration::from_millis(125)));
 }

@@ -301,7 +301,7 @@ fn deadlines_that_have_passed_when_the_frame_begins_keep_their_order() {
     for (phase, length, name) in [
         (Phase::LateUpdate, 0.25, "1.25, since LateUpdate"),
         (Phase::Update, 0.0, "1.00, since Update"),
-        (Phase::FixedUpdate, 0.5, "0.75, since the step at 0.25"),
+        (Phase::FixedUpdate, 0.125, "1.125, since a step of F1"),
     ] {
         let log = log.clone();
         executor.start(async move {
@@ -314,8 +314,8 @@ fn deadlines_that_have_passed_when_the_frame_begins_keep_their_order() {
     log.check(&[]);
     executor.run_frame(1);
     log.check(&[
-        "F2: 0.75, since the step at 0.25",
         "F2: 1.00, since Update",
+        "F2: 1.125, since a step of F1",
         "F2: 1.25, since LateUpdate",
         "F2: 1.50, since F0",
     ]);

@@ -49,8 +49,3 @@ pub(super) const SPAWNED_IN_A_PAUSE_RESUMES_AT_HOME: bool = true;
 /// `spawn_in` of the phase of the run under way is for the next run of it. If not,
 /// for this one.
 pub(super) const SPAWN_IN_IS_FOR_THE_NEXT_RUN: bool = true;
-
-/// On the game clock, a wait of another phase that begins in a fixed step counts from
-/// fixed time, and one that is looked at there reads it. If not, they count and read
-/// the time of the frame, as on any other clock.
-pub(super) const IN_A_STEP_ALL_WAITS_READ_FIXED_TIME: bool = true;

@@ -2,7 +2,6 @@
 
 use framestep::Phase;
 
-use super::choices::IN_A_STEP_ALL_WAITS_READ_FIXED_TIME;
 use crate::proofs::model::program::{Length, Settings};
 
 pub(super) const GAME: usize = 0;
@@ -158,22 +157,11 @@ impl Clocks {
     pub(super) fn begin_for(&self, clock: usize, phase: Phase, run: Option<Phase>) -> u64 {
         let in_step = self.in_step || run == Some(Phase::FixedUpdate);
         let counted = self.of_waits(clock, phase);
-        match (phase, clock) {
-            (_, REAL) => counted,
-            (Phase::FixedUpdate, _) if !in_step && (clock == GAME || self.is_below_game(clock)) => {
-                counted + self.share(clock, self.clocks[GAME].now - self.fixed)
-            }
-            (_, GAME) if IN_A_STEP_ALL_WAITS_READ_FIXED_TIME => self.read(clock, run),
-            _ => counted,
-        }
-    }
-
-    /// How far a wait in `phase` is, where it is looked at.
-    pub(super) fn looked_at(&self, clock: usize, phase: Phase, run: Option<Phase>) -> u64 {
-        if clock == GAME && phase != Phase::FixedUpdate && IN_A_STEP_ALL_WAITS_READ_FIXED_TIME {
-            self.read(clock, run)
+        let steps = phase == Phase::FixedUpdate && (clock == GAME || self.is_below_game(clock));
+        if steps && !in_step {
+            counted + self.share(clock, self.clocks[GAME].now - self.fixed)
         } else {
-            self.of_waits(clock, phase)
+            counted
         }
     }
 

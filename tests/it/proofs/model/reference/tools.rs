@@ -71,7 +71,6 @@ pub(super) fn animate(
             return pending.map(|()| Got::Done);
         }
         let timer = core.upgrade().and_then(|core| wait.timer(&core));
-        // Custom phases inside of fixed steps read an earlier time.
         let over = timer.is_some_and(|(timer, now)| is_over(timer, now));
         let share = timer.map_or(0.0, |(timer, now)| share(timer, now, length).max(last));
         wait.poll(cx, |_| {

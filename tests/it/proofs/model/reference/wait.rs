@@ -76,8 +76,7 @@ impl Waiting {
         let mut state = core.state.borrow_mut();
         let wait = state.wait(self.name?)?;
         let (timer, phase) = (*wait.timer()?, wait.phase);
-        let run = state.phase();
-        let now = state.clocks.looked_at(timer.clock, phase, run);
+        let now = state.clocks.of_waits(timer.clock, phase);
         Some((timer, now))
     }
 }

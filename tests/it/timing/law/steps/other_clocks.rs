@@ -422,29 +422,67 @@ fn steps_that_the_host_begins_ahead_of_the_frame_move_a_child_as_they_move_fixed
 #[test]
 fn a_custom_phase_in_a_step_reads_the_step_and_its_waits_count_frames() {
     let custom = Phase::Custom(0);
-    let mut executor = in_quarters();
-    let child = executor.clock().child();
-    let log = Log::new();
-    let say = log.clone();
-    executor.start(async move {
-        for _ in 0..4 {
-            child.wait_seconds(0.25).in_phase(custom).await;
-            say.say(format!("{:?}", child.now()));
-        }
-    });
-    for _ in 0..3 {
-        executor.begin_frame(0.5);
-        while executor.begin_fixed_step() {
+    for on_child in [false, true] {
+        let mut executor = in_quarters();
+        let game = executor.clock();
+        let clock = if on_child { game.child() } else { game };
+        let log = Log::new();
+        let say = log.clone();
+        executor.start(async move {
+            for _ in 0..4 {
+                clock.wait_seconds(0.25).in_phase(custom).await;
+                say.say(format!("{:?}", clock.now()));
+            }
+        });
+        for _ in 0..3 {
+            executor.begin_frame(0.5);
+            while executor.begin_fixed_step() {
+                executor.run_phase(custom);
+            }
+            executor.run_phase(Phase::Update);
             executor.run_phase(custom);
         }
-        executor.run_phase(Phase::Update);
-        executor.run_phase(custom);
+        log.check(&[
+            "F1.Custom(0): 250ms",
+            "F2.Custom(0): 750ms",
+            "F3.Custom(0): 1.25s",
+        ]);
     }
-    log.check(&[
-        "F1.Custom(0): 250ms",
-        "F2.Custom(0): 750ms",
-        "F3.Custom(0): 1.25s",
-    ]);
+}
+
+// docs/contract.md#decided-custom-phases
+#[test]
+fn a_timer_of_a_custom_phase_in_a_step_is_due_when_the_frame_has_reached_its_deadline() {
+    let custom = Phase::Custom(0);
+    let executor = in_quarters();
+    let child = executor.clock().child();
+    let mut timeline = Timeline::with_executor(executor, 0.5);
+    timeline.frames_are(move |executor, dt| {
+        executor.begin_frame(dt);
+        while executor.begin_fixed_step() {
+            executor.run_phase(custom);
+            executor.run_phase(FIXED);
+        }
+        executor.run_phase(Phase::Update);
+    });
+    for (name, clock) in [("game", timeline.executor().clock()), ("child", child)] {
+        timeline.row(name, |mark| async move {
+            clock.wait_seconds(1).in_phase(custom).await;
+            assert_eq!(clock.now(), Duration::from_millis(750));
+            mark.hit();
+            // Begins in the step, too.
+            clock.wait_seconds(0.75).in_phase(custom).await;
+            assert_eq!(clock.now(), Duration::from_millis(1_750));
+            mark.hit();
+        });
+    }
+    timeline.check(
+        "
+        frame 0 1 2 3 4
+        game  - - C - C
+        child - - C - C
+        ",
+    );
 }
 
 #[test]
