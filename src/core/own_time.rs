@@ -26,6 +26,10 @@ impl OwnTime {
         OwnTime(self.0 + i128::from(length_ns))
     }
 
+    pub(crate) fn minus(self, length_ns: u64) -> Self {
+        OwnTime(self.0 - i128::from(length_ns))
+    }
+
     /// How far it is past `earlier`; zero if it is not.
     pub(crate) fn since(self, earlier: Self) -> u64 {
         let passed_ns = (self.0 - earlier.0).max(0);
@@ -130,6 +134,14 @@ impl Core {
     pub(crate) fn now_ns(&self, phase: PhaseIndex, clock: ClockRef<'_>) -> u64 {
         let state = self.phases.get(phase);
         self.reached_ns(state, clock)
+    }
+
+    /// How long the coroutine that `scope` polls has been paused, as its clock counts
+    /// for something that continues in `phase`.
+    pub(crate) fn own_pauses_ns(&self, scope: &Scope<'_>, phase: PhaseIndex) -> u64 {
+        let clock = self.own_clock();
+        let clock = clock.as_ref().map_or(ClockRef::Game, ClockState::as_ref);
+        self.paused_ns(scope, phase, clock.index())
     }
 
     fn own_time_of(

@@ -9,6 +9,7 @@ use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
 
 use crate::core::OwnTime;
 use crate::core::scope::Scope;
+use crate::coroutine::TaskKey;
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
 use super::{WaitSeconds, polled, wait_seconds};
@@ -89,6 +90,8 @@ pub fn interval(period: impl Seconds) -> Interval {
         missed: MissedTicks::default(),
         phase: PhaseIndex::HOME,
         state: State::New,
+        by: TaskKey::NOBODY,
+        paused_ns: 0,
     }
 }
 
@@ -153,6 +156,10 @@ pub struct Interval {
     missed: MissedTicks,
     phase: PhaseIndex,
     state: State,
+    /// The coroutine that polled it last. The times of `state` are its own times.
+    by: TaskKey,
+    /// How long that coroutine had been paused then.
+    paused_ns: u64,
 }
 
 #[derive(Debug)]
@@ -215,14 +222,27 @@ impl Stream for Interval {
 
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
-        let (phase, now) = polled("interval()", |scope| {
+        let (phase, now, by, paused_ns) = polled("interval()", |scope| {
             let phase = match self.phase {
                 PhaseIndex::HOME => scope.home(),
                 phase => phase,
             };
-            (phase, scope.core().own_time(scope, phase))
+            let core = scope.core();
+            let by = scope
+                .current()
+                .map_or(TaskKey::NOBODY, |task| task.task_key());
+            let now = core.own_time(scope, phase);
+            (phase, now, by, core.own_pauses_ns(scope, phase))
         });
         self.phase = phase;
+        let has_moved = std::mem::replace(&mut self.by, by) != by;
+        let paused_before_ns = std::mem::replace(&mut self.paused_ns, paused_ns);
+        if let State::Due(due) = &mut self.state {
+            if has_moved {
+                // The time of the clock stays the same.
+                *due = due.plus(paused_before_ns).minus(paused_ns);
+            }
+        }
         let Some(period_ns) = self.period_ns else {
             self.state = State::Due(now);
             return Poll::Pending;
@@ -237,12 +257,22 @@ impl Stream for Interval {
                     State::Waiting(*due, wait_seconds(left).in_phase(phase.phase()))
                 }
                 State::Waiting(due, wait) => {
-                    let due = *due;
-                    if Pin::new(wait).poll(cx).is_pending() {
-                        return Poll::Pending;
-                    }
+                    let late_ns = if has_moved { wait.late_ns() } else { None };
+                    let is_pending = Pin::new(&mut *wait).poll(cx).is_pending();
                     let read = |scope: &Scope<'_>| scope.core().own_time_in(scope, phase);
                     let now = polled("interval()", read);
+                    if is_pending {
+                        if has_moved {
+                            // The wait has moved its deadline.
+                            *due = now.plus(wait.left_ns());
+                        }
+                        return Poll::Pending;
+                    }
+                    let due = if has_moved {
+                        now.minus(late_ns.unwrap_or(0))
+                    } else {
+                        *due
+                    };
                     let (next, tick) = self.after(due, now, period_ns);
                     self.state = next;
                     return Poll::Ready(Some(tick));

@@ -381,6 +381,24 @@ impl WaitSeconds {
     }
 }
 
+impl WaitSeconds {
+    /// How far its clock is past the deadline, for a poll that has yet to come. `None`
+    /// if the wait is not registered: it has resumed a coroutine, or that has ended.
+    pub(super) fn late_ns(&self) -> Option<u64> {
+        let wait = &self.timer.wait;
+        let Deadline::At(index, due_ns) = wait.deadline else {
+            return None;
+        };
+        let clock = clock_ref(self.timer.clock.as_ref(), index);
+        polled("wait_seconds()", |scope| {
+            let (core, phase) = (scope.core(), wait.registration.phase());
+            core.paused_ns_of(wait.registration.key(), phase, index)?;
+            let due_ns = wait.moved(core, index, due_ns);
+            Some(core.now_ns(phase, clock).saturating_sub(due_ns))
+        })
+    }
+}
+
 impl DeadlineWait {
     /// Begins on `clock`. `deadline` computes the deadline from the clock's
     /// reading.

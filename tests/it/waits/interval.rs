@@ -416,3 +416,52 @@ fn one_that_begins_in_a_fixed_step_counts_from_the_frame_whatever_pauses_came_be
     update(&mut executor, 0.25);
     assert_eq!(late.get(), Some(Duration::from_millis(125)));
 }
+
+// docs/contract.md#rule-8-moved-waits
+#[test]
+fn one_that_moves_ticks_on_time_whichever_coroutine_was_paused_before() {
+    // It moves in the middle of its first tick, or between the first and the second.
+    for after_ticks in [0, 1] {
+        for paused in [None, Some(0), Some(1)] {
+            let mut executor = unclamped();
+            let slot = Rc::new(RefCell::new(None));
+            let (put, taken) = (slot.clone(), slot);
+            let one = executor.start(async move {
+                wait_until(|| time().frame >= 20).await;
+                let mut ticks = interval(1.1);
+                for _ in 0..after_ticks {
+                    ticks.tick().await;
+                }
+                if after_ticks == 0 {
+                    assert!(futures::poll!(ticks.tick()).is_pending());
+                }
+                *put.borrow_mut() = Some(ticks);
+                wait_frames(2).await;
+            });
+            let two = executor.start(async move {
+                wait_until(|| taken.borrow().is_some()).await;
+                let mut ticks: framestep::Interval = taken.take().unwrap();
+                let mut frames = Vec::new();
+                for _ in after_ticks..4 {
+                    ticks.tick().await;
+                    frames.push(time().frame);
+                }
+                frames
+            });
+            let both = [one.id(), two.id()];
+            if let Some(paused) = paused {
+                assert!(executor.pause(both[paused]));
+            }
+            executor.run_frames(12, 0.25);
+            if let Some(paused) = paused {
+                assert!(executor.resume(both[paused]));
+            }
+            executor.run_frames(60, 0.25);
+            // Due 1.1, 2.2, 3.3 and 4.4 s after frame 20.
+            let expected = &[25, 29, 34, 38][after_ticks..];
+            let case = format!("after {after_ticks} ticks, paused: {paused:?}");
+            assert_eq!(two.take().unwrap().unwrap(), expected, "{case}");
+            assert!(one.is_finished());
+        }
+    }
+}
