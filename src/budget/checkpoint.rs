@@ -172,6 +172,7 @@ impl Future for Checkpoint<'_> {
             State::Done => wait::polled_again("Budget::checkpoint()"),
             State::New if self.begin(now, timepiece) => {
                 self.state = State::Done;
+                core.tell_stopwatch_panic();
                 return Poll::Ready(());
             }
             _ => {}
@@ -183,6 +184,7 @@ impl Future for Checkpoint<'_> {
             self.set_waker(cx);
         }
         self.wake_granted();
+        core.tell_stopwatch_panic();
         if goes_on {
             Poll::Ready(())
         } else {

@@ -159,9 +159,9 @@ impl Budget {
     ///
     /// # Resumes
     ///
-    /// At once, if this job's share of the frame is not spent. Otherwise in
-    /// [`Phase::Update`](crate::Phase::Update) of the next frame, or in another
-    /// phase with [`in_phase`](Checkpoint::in_phase). It resumes later in the
+    /// At once, if this job's share of the frame is not spent. Otherwise in the home
+    /// phase in the next frame, or in another phase with
+    /// [`in_phase`](Checkpoint::in_phase). It resumes later in the
     /// current run if that run is of the same phase and another job leaves a part
     /// of its share unspent.
     ///

@@ -170,8 +170,8 @@ impl Core {
                     }
                 }
                 PutOff::Output(reference) => {
-                    let dropped = self.drop_unread_output(reference);
-                    dropped.map_or_else(call::dispose, |()| ());
+                    let dropped = self.drop_unread_output(reference, false);
+                    debug_assert!(dropped.is_ok(), "its panic has been reported");
                 }
                 PutOff::Payload(payload) => {
                     let _deeper = Deeper::new(self);
@@ -293,7 +293,9 @@ impl Core {
 
     #[inline(never)]
     pub(super) fn drop_unwanted_output(&self, task: Task<'_>) {
-        self.drop_output(task).map_or_else(call::dispose, |()| ());
+        if let Err(payload) = self.drop_output(task) {
+            self.output_panicked(task, payload);
+        }
     }
 
     fn drop_output(&self, task: Task<'_>) -> Result<(), Payload> {
@@ -354,19 +356,25 @@ impl Core {
             self.put_off(PutOff::Output(reference));
             return;
         }
-        match self.drop_unread_output(reference) {
-            // The caller dropped the handle, and so the output: the panic is the
-            // caller's.
-            Err(payload) if !std::thread::panicking() => std::panic::resume_unwind(payload),
-            Err(payload) => call::dispose(payload),
-            Ok(()) => {}
+        // The caller dropped the handle, and so the output: the panic is the caller's.
+        let may_raise = !std::thread::panicking();
+        if let Err(payload) = self.drop_unread_output(reference, may_raise) {
+            std::panic::resume_unwind(payload);
         }
     }
 
-    fn drop_unread_output(&self, reference: Reference) -> Result<(), Payload> {
+    /// Drops the output of a task. Returns its panic if the caller may raise it;
+    /// otherwise the panic is reported.
+    fn drop_unread_output(&self, reference: Reference, may_raise: bool) -> Result<(), Payload> {
         let _deeper = Deeper::new(self);
         let task = self.tasks.of(&reference);
-        let dropped = self.drop_output(task);
+        let dropped = match self.drop_output(task) {
+            Err(payload) if !may_raise => {
+                self.output_panicked(task, payload);
+                Ok(())
+            }
+            dropped => dropped,
+        };
         self.drop_reference(reference);
         dropped
     }

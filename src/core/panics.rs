@@ -122,6 +122,15 @@ impl Core {
     /// Reports a panic, or keeps the first one if it is to be passed on to the
     /// host. Calls user code: nothing may be borrowed.
     pub(crate) fn pass_on(&self, report: Report, payload: Foreign<Payload>) {
+        if let Err((report, payload)) = self.keep_pending(report, payload) {
+            self.report(&report);
+            self.drop_payload(payload);
+        }
+    }
+
+    /// Keeps a panic that is to be passed on to the host. Returns it if it is to be
+    /// reported.
+    fn keep_pending(&self, report: Report, payload: Foreign<Payload>) -> Result<(), Pending> {
         let keep = match self.panics.pass_on.get() {
             PassOn::Nothing => false,
             PassOn::Unread => !self.is_closed(),
@@ -132,11 +141,57 @@ impl Core {
             if pending.is_none() {
                 *pending = Some((report, payload));
                 self.panics.is_pending.set(true);
-                return;
+                return Ok(());
             }
         }
-        self.report(&report);
-        self.drop_payload(payload);
+        Err((report, payload))
+    }
+
+    /// Reports the panic of a hook of the host, or passes it on. Calls user code.
+    #[cold]
+    pub(crate) fn hook_panicked(&self, hook: &'static str, payload: Payload) {
+        self.pass_on(self.report_of_hook(hook, &payload), Foreign::new(payload));
+    }
+
+    /// The same for the hook for reports. It does not receive the report.
+    #[cold]
+    pub(super) fn report_hook_panicked(&self, payload: Payload) {
+        let report = self.report_of_hook("on_report", &payload);
+        if let Err((report, payload)) = self.keep_pending(report, Foreign::new(payload)) {
+            self.reports.print(&report);
+            self.drop_payload(payload);
+        }
+    }
+
+    fn report_of_hook(&self, hook: &'static str, payload: &Payload) -> Report {
+        Report::HookPanicked {
+            hook,
+            frame: self.clock.frame(),
+            phase: self.running_phase(),
+            message: call::message(&**payload),
+        }
+    }
+
+    /// Reports a panic of the host's stopwatch, or passes it on. Calls user code.
+    #[inline]
+    pub(crate) fn tell_stopwatch_panic(&self) {
+        if let Some(payload) = self.watch.timepiece.take_panic() {
+            self.hook_panicked("stopwatch", payload);
+        }
+    }
+
+    /// Reports the panic of the output of a task, which was dropped unread, or passes
+    /// it on. Calls user code.
+    #[cold]
+    pub(super) fn output_panicked(&self, task: Task<'_>, payload: Payload) {
+        let report = Report::CoroutinePanicked {
+            id: self.id_of(task),
+            name: self.name_of(task),
+            frame: self.clock.frame(),
+            phase: self.running_phase(),
+            message: call::message(&*payload),
+        };
+        self.pass_on(report, Foreign::new(payload));
     }
 
     /// Ends a run by raising the panic that is to be passed on to the host, if any.

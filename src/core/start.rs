@@ -310,7 +310,7 @@ impl Core {
     pub(crate) fn refusal(&self, owner: Option<OwnerKey>) -> Refusal {
         match owner {
             _ if self.is_closed() => Refusal::ExecutorGone,
-            Some(owner) if self.owners.borrow().is_alive(owner) => Refusal::OwnerInactive,
+            Some(owner) if !self.owners.borrow().is_leaving(owner) => Refusal::OwnerInactive,
             _ => Refusal::OwnerGone,
         }
     }

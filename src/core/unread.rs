@@ -45,7 +45,9 @@ trait Receive {
 impl<T: 'static> Receive for Hook<Cell<Option<T>>> {
     fn receive(&self, core: &Core, task: Task<'_>) {
         let output = Cell::new(core.tasks.take_unread::<T>(task));
-        self.call(&output);
+        if let Err(payload) = self.call(&output) {
+            core.hook_panicked("on_unread", payload);
+        }
         // Only if the hook has been dropped.
         call::quietly(|| drop(output));
     }

@@ -50,6 +50,9 @@ impl Core {
             }
         });
         let took = lap.and_then(Lap::stop);
+        if let Some(payload) = stopwatch.and_then(Stopwatch::take_panic) {
+            self.hook_panicked("stopwatch", payload);
+        }
         match (polled, took) {
             (Err(payload), _) => resume_unwind(payload),
             (Ok(polled), None) => polled,
@@ -70,7 +73,9 @@ impl Core {
     /// coroutine being polled: what the hook spawns has no owner.
     #[cold]
     pub(crate) fn report(&self, report: &Report) {
-        self.as_host(|| self.reports.send(report));
+        if let Err(payload) = self.as_host(|| self.reports.send(report)) {
+            self.report_hook_panicked(payload);
+        }
     }
 
     /// Reports that a coroutine was refused: to the executor that refuses it, else to
@@ -209,7 +214,9 @@ impl Core {
         while let Some(event) = self.watch.trace.next() {
             // Not as part of the coroutine being polled: what the hook spawns has
             // no owner.
-            self.as_host(|| self.watch.trace.hook.call(&event));
+            if let Err(payload) = self.as_host(|| self.watch.trace.hook.call(&event)) {
+                self.hook_panicked("on_trace", payload);
+            }
         }
     }
 }

@@ -50,8 +50,10 @@ use super::id::CoroutineId;
 ///
 /// # Panics
 ///
-/// If a coroutine awaits itself directly. Behind a combinator it waits until it is
-/// stopped. So do two coroutines that await each other.
+/// If a coroutine awaits itself, even in a branch of [`select!`](crate::select) or
+/// [`join!`](crate::join!). Behind a combinator with wakers of its own, such as
+/// `FuturesUnordered`, it waits until it is stopped. So do two coroutines that await
+/// each other.
 ///
 /// # Examples
 ///

@@ -131,6 +131,10 @@ impl Builder {
     /// is dropped is reported, too. A panic that a join returns is only an `Err` of
     /// that join. To pass on such panics as well, use [`strict`](Self::strict).
     ///
+    /// A panic of a hook is passed on like that of a coroutine: of
+    /// [`on_unread`](Executor::on_unread), [`on_trace`](Executor::on_trace),
+    /// [`on_report`](Executor::on_report) and [`stopwatch`](Self::stopwatch).
+    ///
     /// # Examples
     ///
     /// ```
@@ -167,8 +171,8 @@ impl Builder {
     ///   the panic fails, too.
     /// - [`run_until`](Executor::run_until) raises such a panic before it returns.
     ///
-    /// As with `propagate_panics`, the host receives the first panic, and others are
-    /// reported. If a child's panic makes its parent panic, the first one is that of
+    /// As with `propagate_panics`, panics of hooks are passed on, too; the host receives
+    /// the first panic, and others are reported. If a child's panic makes its parent panic, the first one is that of
     /// the child. A script that is expected to panic needs an executor that is not
     /// strict.
     ///
@@ -269,7 +273,8 @@ impl Builder {
     /// `performance.now()`, which the engine or `web-sys` provides. Without a
     /// stopwatch on such a target, each job with a budget of time makes one step a
     /// frame, and no poll is reported as slow. The same applies to a stopwatch that
-    /// panics.
+    /// panics; the panic is [reported](crate::Report::HookPanicked), or passed on as
+    /// [`propagate_panics`](Self::propagate_panics) says.
     ///
     /// The executor calls `stopwatch` while it polls coroutines. `stopwatch` may
     /// call any function of this crate.

@@ -67,7 +67,13 @@ impl Executor {
     /// coroutine that is woken again and again.
     ///
     /// Without a hook, the first report of each kind for each script is printed to
-    /// standard error: see [`Report`].
+    /// standard error: see [`Report`]. So are reports that come after the executor has
+    /// been dropped, which drops the hook.
+    ///
+    /// A panic of the hook does not reach the code that caused the report. It is
+    /// printed, as a [`Report::HookPanicked`]. With
+    /// [`propagate_panics`](Builder::propagate_panics) or [`strict`](Builder::strict), it
+    /// is passed on to the host.
     pub fn on_report(&self, hook: impl FnMut(&Report) + 'static) {
         self.core.reports.hook.set(Box::new(hook));
     }
@@ -92,7 +98,11 @@ impl Executor {
     ///   has returned.
     /// - Outputs that become unread while a hook is being called follow when that hook
     ///   has returned.
-    /// - A panic of the hook is swallowed.
+    /// - A panic of the hook is [reported](Report::HookPanicked). With
+    ///   [`propagate_panics`](Builder::propagate_panics) or [`strict`](Builder::strict),
+    ///   it is passed on to the host. So in a test, the hook may simply `unwrap`.
+    /// - The hook is dropped with the executor. An output that becomes unread after
+    ///   that, because its handle outlives the executor, is dropped.
     ///
     /// A panic is not an output: it is [reported](crate::Report::CoroutinePanicked).
     /// An error that a handler of [`on_error`](crate::Coroutine::on_error) receives is
@@ -176,8 +186,11 @@ impl Executor {
     /// that printed lines are in order.
     ///
     /// The hook may spawn, start, stop and take snapshots; events that this causes
-    /// while the hook runs are not traced. A panic of the hook is swallowed. A
-    /// second call replaces the hook.
+    /// while the hook runs are not traced. A second call replaces the hook.
+    ///
+    /// A panic of the hook is [reported](Report::HookPanicked). With
+    /// [`propagate_panics`](Builder::propagate_panics) or [`strict`](Builder::strict), it
+    /// is passed on to the host.
     ///
     /// # Examples
     ///

@@ -5,7 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use crate::core::call;
+use crate::core::call::{self, Payload};
 
 type Closure<E> = Box<dyn FnMut(&E)>;
 
@@ -46,16 +46,16 @@ impl<E> Hook<E> {
     }
 
     /// Calls the closure, which is user code: nothing may be borrowed. The closure
-    /// does not receive events that it causes itself. Returns `false` if there is
-    /// no closure, or if it is being called.
+    /// does not receive events that it causes itself. Returns `Ok(false)` if there is
+    /// no closure, or if it is being called; an error if it panics.
     #[cold]
-    pub(crate) fn call(&self, event: &E) -> bool {
+    pub(crate) fn call(&self, event: &E) -> Result<bool, Payload> {
         // Taken out for the call, so that the closure may set another.
         let closure = self.closure.take();
         let Some(mut closure) = closure else {
-            return false;
+            return Ok(false);
         };
-        call::quietly(|| closure(event));
+        let called = call::catch(|| closure(event));
         let mut place = self.closure.borrow_mut();
         if place.is_none() && !self.is_closed.get() {
             *place = Some(closure);
@@ -63,7 +63,7 @@ impl<E> Hook<E> {
             drop(place);
             call::quietly(|| drop(closure));
         }
-        true
+        called.map(|()| true)
     }
 }
 

@@ -32,6 +32,7 @@ pub use wait::{TimerClock, Wait};
 pub(crate) use coroutine::Origin;
 pub(crate) use hook::Hook;
 pub(crate) use print::Reports;
+pub(crate) use report::NO_STATE;
 pub(crate) use stopwatch::{Lap, Stopwatch};
 pub(crate) use timepiece::Timepiece;
 pub(crate) use watch::{Watch, Watched};

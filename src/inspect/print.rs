@@ -7,6 +7,8 @@ use std::io::{self, Write as _};
 use std::mem::{self, Discriminant};
 use std::panic::Location;
 
+use crate::core::call::Payload;
+
 use super::hook::Hook;
 use super::report::Report;
 
@@ -24,8 +26,8 @@ impl Subject {
         let (name, place) = match report {
             Report::InvalidDelta { .. }
             | Report::TimeDropped { .. }
-            | Report::StepsDropped { .. }
-            | Report::Runaway { .. } => (String::new(), None),
+            | Report::StepsDropped { .. } => (String::new(), None),
+            Report::Runaway { name, .. } => (name.as_deref().unwrap_or("").to_owned(), None),
             Report::Greedy { name, .. }
             | Report::SlowPoll { name, .. }
             | Report::EndlessJoins { name, .. }
@@ -37,6 +39,7 @@ impl Subject {
                 callback,
                 ..
             } => (format!("{behaviour}::{callback}"), None),
+            Report::HookPanicked { hook, .. } => ((*hook).to_owned(), None),
         };
         Subject {
             kind: mem::discriminant(report),
@@ -92,26 +95,24 @@ impl Printed {
 }
 
 impl Reports {
-    /// Ends the reports of an executor. If the host had a hook for them, later
-    /// reports are not printed either.
+    /// Drops the hook when the executor ends. Later reports are printed.
     pub(crate) fn close(&self) {
-        if self.hook.is_set() {
-            self.printed.replace(Printed::Over);
-        }
         self.hook.close();
     }
 
-    /// Sends a report to the hook, or prints it. Calls user code: nothing may be
-    /// borrowed.
+    /// Sends a report to the hook, or prints it. Returns an error if the hook panics.
+    /// Calls user code: nothing may be borrowed.
     #[cold]
-    pub(crate) fn send(&self, report: &Report) {
-        let heard = self.hook.call(report) || self.hook.is_set();
-        if !heard {
+    pub(crate) fn send(&self, report: &Report) -> Result<(), Payload> {
+        let called = self.hook.call(report)?;
+        if !called && !self.hook.is_set() {
             self.print(report);
         }
+        Ok(())
     }
 
-    fn print(&self, report: &Report) {
+    /// Prints a report, unless one of its kind and script has been printed.
+    pub(crate) fn print(&self, report: &Report) {
         let printed = self.printed.borrow_mut().note(report);
         if let Some(number) = printed {
             print(report, number);

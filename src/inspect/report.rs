@@ -84,10 +84,16 @@ pub enum Report {
     /// rest continue in the next run, or with the next borrow. Starts that nest more
     /// than 100 deep are reported, too: they begin once an outer one waits.
     Runaway {
+        /// The coroutine that reached the limit: the one that was being polled, or
+        /// else one that is left to the next run. Usually it is one of those that never
+        /// stop. `None` if it was a call by the host.
+        id: Option<CoroutineId>,
+        /// Its name.
+        name: Option<Cow<'static, str>>,
         /// The frame of the run.
         frame: u64,
-        /// The phase that was run.
-        phase: Phase,
+        /// The phase that was run. `None` outside of a run.
+        phase: Option<Phase>,
     },
     /// A coroutine joined ended coroutines again and again in one run, without a wait
     /// in between: a loop around such a join would never end. The coroutine
@@ -121,7 +127,8 @@ pub enum Report {
         took: Duration,
     },
     /// A coroutine or its destructor panicked, and no join returned the panic: the
-    /// handle was dropped, before or afterwards. Or a handler of
+    /// handle was dropped, before or afterwards. Or the destructor of an output that
+    /// nothing had read panicked, or a handler of
     /// [`on_error`](crate::Coroutine::on_error) panicked. With
     /// [`propagate_panics`](crate::Builder::propagate_panics) and
     /// [`strict`](crate::Builder::strict), the first such panic is passed on to the
@@ -134,6 +141,23 @@ pub enum Report {
         /// The frame in which it panicked.
         frame: u64,
         /// The phase that was run. `None` if it panicked outside of a run.
+        phase: Option<Phase>,
+        /// The message of the panic, if its payload is a string.
+        message: Option<String>,
+    },
+    /// A hook of the host panicked. The executor continues, and calls the hook again
+    /// for the next event. With
+    /// [`propagate_panics`](crate::Builder::propagate_panics) and
+    /// [`strict`](crate::Builder::strict), the panic is passed on to the host instead.
+    ///
+    /// A panic of the hook for reports is printed: that hook does not receive it.
+    HookPanicked {
+        /// The function that set the hook: `on_unread`, `on_trace`, `on_report` or
+        /// `stopwatch`.
+        hook: &'static str,
+        /// The frame in which the hook was called.
+        frame: u64,
+        /// The phase that was run. `None` if it was called outside of a run.
         phase: Option<Phase>,
         /// The message of the panic, if its payload is a string.
         message: Option<String>,
@@ -151,13 +175,17 @@ pub enum Report {
         /// Why it was refused.
         reason: Refusal,
     },
-    /// A closure of [`with_soon`](crate::with_soon) panicked. The other closures
-    /// were called. With [`propagate_panics`](crate::Builder::propagate_panics),
+    /// A closure of [`with_soon`](crate::with_soon), [`defer`](crate::defer) or
+    /// [`defer_call`](crate::defer_call) panicked. The other closures were called. With [`propagate_panics`](crate::Builder::propagate_panics),
     /// the panic is passed on to the host instead.
     WithSoonPanicked {
-        /// The type of the state that it borrowed.
+        /// The function that it was passed to: `with_soon`, `with_soon_as`, `defer` or
+        /// `defer_call`.
+        function: &'static str,
+        /// The type of the state that it borrowed. `()` in a `defer_call`, which borrows
+        /// none.
         state: &'static str,
-        /// Where `with_soon` was called.
+        /// Where that function was called.
         place: &'static Location<'static>,
         /// The frame in which the closure was called.
         frame: u64,
@@ -222,15 +250,59 @@ impl Report {
                 "frame {frame}: fixed steps for {dropped:?} exceed what max_delta allows; \
                  fixed time skips them"
             ),
-            Report::Runaway { frame, phase } => write!(
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a report of a panic in code that is not a coroutine's.
+    fn write_of_callback(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Report::WithSoonPanicked {
+                function,
+                state,
+                place,
+                frame,
+                phase,
+                message,
+            } => {
+                write_moment(f, *frame, *phase)?;
+                write!(f, ": the closure of `{function}` at {place}")?;
+                if *state != NO_STATE {
+                    write!(f, ", called with `{state}`,")?;
+                }
+                write!(f, " panicked: {}", text_or_none(message.as_deref()))
+            }
+            Report::BehaviourPanicked {
+                behaviour,
+                callback,
+                frame,
+                message,
+            } => write!(
                 f,
-                "frame {frame}, {phase}: coroutines kept starting, spawning, stopping or joining one \
-                 another; the rest continue later"
+                "frame {frame}: `{callback}` of {behaviour} panicked: {}; the behaviour is \
+                 removed from its scene",
+                text_or_none(message.as_deref())
             ),
+            Report::HookPanicked {
+                hook,
+                frame,
+                phase,
+                message,
+            } => {
+                write_moment(f, *frame, *phase)?;
+                let text = text_or_none(message.as_deref());
+                write!(
+                    f,
+                    ": the hook of the host set with `{hook}` panicked: {text}"
+                )
+            }
             _ => Ok(()),
         }
     }
 }
+
+/// The state of a closure that borrows none.
+pub(crate) const NO_STATE: &str = "()";
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -296,35 +368,27 @@ impl fmt::Display for Report {
                 f,
                 "coroutine `{name}`, made at {place}, was refused and does not run: {reason}"
             ),
-            Report::WithSoonPanicked {
-                state,
-                place,
+            Report::Runaway {
+                id,
+                name,
                 frame,
                 phase,
-                message,
             } => {
                 write_moment(f, *frame, *phase)?;
-                write!(
-                    f,
-                    ": the closure of `with_soon` at {place}, called with `{state}`, panicked: {}",
-                    text_or_none(message.as_deref())
-                )
+                f.write_str(
+                    ": coroutines kept starting, spawning, stopping or joining one another",
+                )?;
+                if let (Some(id), Some(name)) = (id, name) {
+                    write!(f, ", at last {id} ({name})")?;
+                }
+                f.write_str("; the rest continue later")
             }
-            Report::BehaviourPanicked {
-                behaviour,
-                callback,
-                frame,
-                message,
-            } => write!(
-                f,
-                "frame {frame}: `{callback}` of {behaviour} panicked: {}; the behaviour is \
-                 removed from its scene",
-                text_or_none(message.as_deref())
-            ),
+            Report::WithSoonPanicked { .. }
+            | Report::BehaviourPanicked { .. }
+            | Report::HookPanicked { .. } => self.write_of_callback(f),
             Report::InvalidDelta { .. }
             | Report::TimeDropped { .. }
-            | Report::StepsDropped { .. }
-            | Report::Runaway { .. } => self.write_of_frame(f),
+            | Report::StepsDropped { .. } => self.write_of_frame(f),
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use crate::core::call::Payload;
+
 use super::timepiece::Timepiece;
 
 /// Finds slow polls.
@@ -35,6 +37,11 @@ impl Stopwatch {
     /// Drops the host's stopwatch.
     pub(crate) fn close(&self) {
         self.timepiece.close();
+    }
+
+    /// The panic of the host's stopwatch, if it has panicked since the last call.
+    pub(crate) fn take_panic(&self) -> Option<Payload> {
+        self.timepiece.take_panic()
     }
 
     /// Begins to time a poll. Calls user code.

@@ -5,12 +5,16 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::core::call::{self, Foreign};
+use crate::core::call::{self, Foreign, Payload};
 
 /// The source of time for budgets and slow polls: the host's stopwatch, or else
 /// the computer's clock, if the target has one.
-#[derive(Clone, Default)]
-pub(crate) struct Timepiece(RefCell<Source>);
+#[derive(Default)]
+pub(crate) struct Timepiece {
+    source: RefCell<Source>,
+    /// The latest panic of the host's stopwatch.
+    panic: RefCell<Option<Foreign<Payload>>>,
+}
 
 #[derive(Clone, Default)]
 enum Source {
@@ -28,13 +32,16 @@ struct Stopwatch(Foreign<Box<dyn Fn() -> Duration>>);
 impl Timepiece {
     pub(crate) fn new(stopwatch: impl Fn() -> Duration + 'static) -> Self {
         let stopwatch = Stopwatch(Foreign::new(Box::new(stopwatch)));
-        Timepiece(RefCell::new(Source::Host(Rc::new(stopwatch))))
+        Timepiece {
+            source: RefCell::new(Source::Host(Rc::new(stopwatch))),
+            panic: RefCell::default(),
+        }
     }
 
     /// The time since some fixed moment. `None` if it cannot be read: the target
-    /// has no clock, or the host's stopwatch panics. Calls user code.
+    /// has no clock, or the host's stopwatch panics, which is noted. Calls user code.
     pub(crate) fn read(&self) -> Option<Duration> {
-        let source = self.0.borrow().clone();
+        let source = self.source.borrow().clone();
         let stopwatch = match source {
             Source::Computer => return computer::read(),
             Source::Host(stopwatch) => stopwatch,
@@ -43,22 +50,37 @@ impl Timepiece {
         match call::catch(|| stopwatch.0.get()()) {
             Ok(reading) => Some(reading),
             Err(payload) => {
-                call::dispose(payload);
+                let earlier = self.panic.replace(Some(Foreign::new(payload)));
+                drop(earlier);
                 None
             }
         }
     }
 
+    /// The panic of the host's stopwatch, if it has panicked since the last call.
+    pub(crate) fn take_panic(&self) -> Option<Payload> {
+        self.panic.take().map(Foreign::into_inner)
+    }
+
     /// Drops the host's stopwatch, which may own handles of the executor that ends.
     pub(crate) fn close(&self) {
-        let source = self.0.replace(Source::Nothing);
+        let source = self.source.replace(Source::Nothing);
         drop(source);
+    }
+}
+
+impl Clone for Timepiece {
+    fn clone(&self) -> Self {
+        Timepiece {
+            source: self.source.clone(),
+            panic: RefCell::default(),
+        }
     }
 }
 
 impl fmt::Debug for Timepiece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let source = match *self.0.borrow() {
+        let source = match *self.source.borrow() {
             Source::Computer => "computer",
             Source::Host(_) => "host",
             Source::Nothing => "nothing",

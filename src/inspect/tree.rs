@@ -103,7 +103,7 @@ impl Snapshot {
             head,
             cells: {
                 let lines = forest.order.iter();
-                let cells = lines.map(|&(at, depth)| cell(self.at(at), depth));
+                let cells = lines.map(|&(at, depth)| in_one_line(cell(self.at(at), depth)));
                 cells.collect()
             },
         };
@@ -159,12 +159,13 @@ impl Snapshot {
             f.write_str("! ")?;
             for id in &cycle {
                 let name = self.get(*id).map_or("", |c| short(c.name()));
+                let name = in_one_line(name.to_owned());
                 write!(f, "{id} {name} joins ")?;
             }
             writeln!(f, "{}: a cycle that never ends", cycle[0])?;
         }
         for coroutine in self.iter().filter(|c| c.never_resumes()) {
-            let name = short(coroutine.name());
+            let name = in_one_line(short(coroutine.name()).to_owned());
             writeln!(
                 f,
                 "! {} {name} never resumes: it waits for nothing",
@@ -176,7 +177,7 @@ impl Snapshot {
         let is_homeless =
             |c: &&CoroutineInfo| has_begun && !c.home_has_run() && c.home() != Phase::FixedUpdate;
         for coroutine in self.iter().filter(is_homeless) {
-            let name = short(coroutine.name());
+            let name = in_one_line(short(coroutine.name()).to_owned());
             writeln!(
                 f,
                 "! {} {name} is at home in {}, which the host has not run",
@@ -186,6 +187,21 @@ impl Snapshot {
         }
         Ok(())
     }
+}
+
+/// The text with its control characters escaped, such as a line break in a name.
+fn in_one_line(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let escaped = |c: char| {
+        if c.is_control() {
+            c.escape_default().to_string()
+        } else {
+            c.to_string()
+        }
+    };
+    text.chars().map(escaped).collect()
 }
 
 fn since(moment: Moment) -> String {

@@ -11,7 +11,7 @@ use crate::Executor;
 use crate::core::{Core, scope};
 
 use super::Lend;
-use super::error::WithError;
+use super::error::{Reason, WithError};
 use super::note::LentRef;
 use super::own::Own;
 use super::soon;
@@ -267,7 +267,7 @@ fn refused(error: WithError) -> ! {
     match names.as_deref() {
         None => panic!("{error}"),
         Some([]) => panic!("{error} (nothing is lent here)"),
-        Some(names) => panic!("{error} (lent here: `{}`)", names.join("`, `")),
+        Some(names) => panic!("{} (lent here: `{}`)", Reason(error), names.join("`, `")),
     }
 }
 
@@ -281,12 +281,14 @@ fn find<K: Lend, R>(
     let core = core.ok_or(WithError::NotLent {
         type_name,
         started_at: None,
+        lent_here: None,
     })?;
     core.lent.find::<K, _>(|note| match note {
         Some(note) => f(&core, note),
         None => Err(WithError::NotLent {
             type_name,
             started_at: core.started_from_host(),
+            lent_here: core.lent.innermost_name(),
         }),
     })
 }

@@ -132,7 +132,7 @@ where
 {
     fn drop(&mut self) {
         if let Some(f) = self.f.take() {
-            let origin = Origin::new(type_name::<S>(), self.place);
+            let origin = Origin::new("defer", type_name::<S>(), self.place);
             call_soon::<Own<S>>(f, origin);
         }
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::panic::Location;
 
 use crate::core::scope;
+use crate::inspect::NO_STATE;
 
 use super::soon::{Origin, call_alone};
 
@@ -80,7 +81,7 @@ impl<F: FnOnce()> Drop for DeferCall<F> {
             return;
         };
         match scope::with(|scope| scope.map(|scope| scope.core().rc())) {
-            Some(core) => call_alone(&core, f, Origin::new("()", self.place)),
+            Some(core) => call_alone(&core, f, Origin::new("defer_call", NO_STATE, self.place)),
             None => f(),
         }
     }

@@ -19,6 +19,9 @@ pub enum WithError {
         /// Where the host called `start`, if it started the coroutine outside a
         /// run, and so outside the `lend` of this type.
         started_at: Option<&'static Location<'static>>,
+        /// The name of the type that is lent here instead, the innermost one if there
+        /// are several. `None` if nothing is lent.
+        lent_here: Option<&'static str>,
     },
     /// A closure or callback around the call borrows the state.
     #[non_exhaustive]
@@ -37,12 +40,29 @@ pub enum WithError {
     },
 }
 
+/// The text of an error, without what is lent instead.
+pub(super) struct Reason(pub(super) WithError);
+
 impl fmt::Display for WithError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Reason(*self))?;
         match self {
+            WithError::NotLent {
+                lent_here: Some(name),
+                ..
+            } => write!(f, " (the innermost state lent here is a `{name}`)"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
             WithError::NotLent {
                 type_name,
                 started_at: Some(place),
+                ..
             } => write!(
                 f,
                 "no `{type_name}` is lent to the coroutine started at {place}: it was started \

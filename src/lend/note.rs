@@ -79,6 +79,11 @@ impl Lending {
         names
     }
 
+    /// The name of the innermost type that is lent.
+    pub(super) fn innermost_name(&self) -> Option<&'static str> {
+        self.find_by(|_| true, |lent| lent.map(|lent| lent.0.name))
+    }
+
     /// Calls `f` with the innermost state for which `is_it` holds.
     ///
     /// `f` works for any lifetime, so the reference cannot leave `f`.

@@ -27,13 +27,22 @@ pub(super) struct Soon {
 /// The origin of a closure, for the report of a panic.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
+    function: &'static str,
     state: &'static str,
     place: &'static Location<'static>,
 }
 
 impl Origin {
-    pub(super) fn new(state: &'static str, place: &'static Location<'static>) -> Self {
-        Origin { state, place }
+    pub(super) fn new(
+        function: &'static str,
+        state: &'static str,
+        place: &'static Location<'static>,
+    ) -> Self {
+        Origin {
+            function,
+            state,
+            place,
+        }
     }
 }
 
@@ -120,7 +129,7 @@ impl Soon {
 /// ```
 #[track_caller]
 pub fn with_soon<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
-    let origin = Origin::new(type_name::<S>(), Location::caller());
+    let origin = Origin::new("with_soon", type_name::<S>(), Location::caller());
     call_soon::<Own<S>>(f, origin)
 }
 
@@ -132,7 +141,7 @@ pub fn with_soon<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
 /// See [`Lend`].
 #[track_caller]
 pub fn with_soon_as<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static) -> bool {
-    let origin = Origin::new(type_name::<K>(), Location::caller());
+    let origin = Origin::new("with_soon_as", type_name::<K>(), Location::caller());
     call_soon::<K>(f, origin)
 }
 
@@ -201,6 +210,7 @@ pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
     let called = scope::enter(core, |_| call::catch(f));
     if let Err(payload) = called {
         let report = Report::WithSoonPanicked {
+            function: origin.function,
             state: origin.state,
             place: origin.place,
             frame: core.clock.frame(),

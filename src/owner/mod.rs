@@ -406,6 +406,14 @@ impl Owner {
         });
     }
 
+    /// Makes the owner of a behaviour inactive, which is being removed.
+    pub(crate) fn retire(&self) {
+        self.with_core(|core| {
+            core.owners.borrow_mut().retire(self.key);
+            core.stop_owned(self.key);
+        });
+    }
+
     /// Whether coroutines can be added: neither this owner nor an owner above it is
     /// inactive or dropped, and the executor is alive.
     pub fn is_active(&self) -> bool {

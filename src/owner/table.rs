@@ -58,6 +58,10 @@ impl OwnerIndex {
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each of them is a fact of its own"
+)]
 struct Node {
     parent: OwnerIndex,
     first_child: OwnerIndex,
@@ -80,6 +84,8 @@ struct Node {
     /// It is paused itself if either of the two says so.
     paused: Inherited,
     inactive: Inherited,
+    /// It is that of a behaviour that is being removed.
+    retired: bool,
     /// It or an owner above it was dropped: it refuses coroutines, and leaves the tree
     /// when it has no members and no children any more.
     gone: bool,
@@ -181,6 +187,7 @@ impl Owners {
             holds: 0,
             paused,
             inactive,
+            retired: false,
             gone,
             dropped: false,
             serial: self.inserted,
@@ -213,6 +220,26 @@ impl Owners {
     /// Whether neither the owner nor an owner above it has been dropped.
     pub(crate) fn is_alive(&self, owner: OwnerKey) -> bool {
         self.node(owner).is_some_and(|node| !node.gone)
+    }
+
+    /// Whether the owner, or an owner above it, has been dropped or [retired](Self::retire).
+    pub(crate) fn is_leaving(&self, owner: OwnerKey) -> bool {
+        let mut node = self.node(owner);
+        while let Some(at) = node {
+            if at.gone || at.retired {
+                return true;
+            }
+            node = at.parent.some().map(|parent| &self.nodes[parent.get()]);
+        }
+        !self.is_alive(owner)
+    }
+
+    /// Makes the owner of a behaviour inactive, which is being removed.
+    pub(crate) fn retire(&mut self, owner: OwnerKey) {
+        self.set_active(owner, false);
+        if let Some(owner) = self.find(owner) {
+            self.nodes[owner.get()].retired = true;
+        }
     }
 
     /// Whether coroutines may be added to the owner: neither the owner nor an owner

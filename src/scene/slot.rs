@@ -234,7 +234,7 @@ impl<B: Behaviour> AnySlot for Slot<B> {
             return false;
         }
         self.stage.set(Stage::Stopping);
-        self.owner.set_active(false);
+        self.owner.retire();
         self.stage.set(Stage::Leaving);
         self.leave();
         true

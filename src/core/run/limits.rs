@@ -184,23 +184,33 @@ impl Core {
     #[cold]
     pub(super) fn postpone(&self, task: Task<'_>, phase: PhaseIndex) {
         self.enlist_again(task, phase);
-        self.report_runaway();
+        self.report_runaway_of(Some(task));
     }
 
     #[cold]
     pub(super) fn postpone_joiner(&self, task: Task<'_>) {
         self.enlist(task, task.home());
-        self.report_runaway();
+        self.report_runaway_of(Some(task));
     }
 
     /// Reports, once in a run, that coroutines keep starting, spawning, stopping or
     /// joining others, or that closures of `with_soon` keep adding more.
+    /// The report names the coroutine that is being polled, if any.
     #[cold]
     pub(crate) fn report_runaway(&self) {
+        let polled = scope::each_current(self, |task| Some(task.task_key()));
+        self.report_runaway_of(polled.and_then(|key| self.tasks.get(key)));
+    }
+
+    /// The same with the coroutine that has reached the limit.
+    #[cold]
+    fn report_runaway_of(&self, task: Option<Task<'_>>) {
         if !self.runs.limits.reported.replace(true) {
             self.report(&Report::Runaway {
+                id: task.map(|task| self.id_of(task)),
+                name: task.map(|task| self.name_of(task)),
                 frame: self.clock.frame(),
-                phase: self.runs.phase().unwrap_or(PhaseIndex::UPDATE).phase(),
+                phase: self.running_phase(),
             });
         }
     }

@@ -2,6 +2,7 @@
 
 mod callers;
 mod compile_fail;
+mod hook_panics;
 mod join_errors;
 mod on_error;
 mod on_unread;

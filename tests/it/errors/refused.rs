@@ -237,3 +237,24 @@ fn the_report_says_what_was_refused_where_and_why() {
         )]
     );
 }
+
+#[test]
+fn a_start_in_on_destroy_is_refused_because_the_behaviour_goes() {
+    struct Door;
+    impl Behaviour for Door {
+        fn on_destroy(&mut self, context: &framestep::SceneContext<'_, Self>) {
+            context.spawn(patrol());
+        }
+    }
+    let mut scene = Scene::new();
+    let reasons = Rc::new(RefCell::new(Vec::new()));
+    let list = reasons.clone();
+    scene.executor().on_report(move |report| {
+        if let Report::Refused { reason, .. } = report {
+            list.borrow_mut().push(*reason);
+        }
+    });
+    scene.add(Door).destroy();
+    scene.run_frame(0.25);
+    assert_eq!(reasons.take(), [Refusal::OwnerGone]);
+}

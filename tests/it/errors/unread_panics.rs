@@ -187,6 +187,34 @@ mod reported {
     }
 
     #[test]
+    fn of_an_output_whose_handle_was_dropped_before_the_end() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        drop(executor.spawn(async { Bomb }).named("early"));
+        executor.run_frame(0.25);
+        assert_eq!(
+            texts(&reports),
+            ["frame 1, Update: coroutine 0v1 (early) panicked: on drop"]
+        );
+    }
+
+    #[test]
+    fn of_an_output_whose_handle_is_dropped_while_the_stack_unwinds() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        let late = executor.spawn(async { Bomb }).named("late");
+        executor.run_frame(0.25);
+        panic_of(AssertUnwindSafe(move || {
+            let _late = late;
+            panic!("on purpose");
+        }));
+        assert_eq!(
+            texts(&reports),
+            ["frame 1: coroutine 0v1 (late) panicked: on drop"]
+        );
+    }
+
+    #[test]
     fn to_a_hook_that_spawns_stops_and_panics() {
         let mut executor = unclamped();
         let (handle, log) = (executor.handle(), Log::new());
@@ -470,6 +498,13 @@ mod strict {
         executor.enter(|| with_soon(|_: &mut u8| panic!("soon")));
         let text = panic_of(|| executor.lend(&mut 5_u8, |executor| executor.run_frame(0.25)));
         assert_eq!(text, "soon");
+    }
+
+    #[test]
+    fn lets_a_panic_of_an_unread_output_through() {
+        let mut executor = strict();
+        drop(executor.spawn(async { Bomb }));
+        assert_eq!(panic_in_frame(&mut executor), "on drop");
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use framestep::prelude::*;
 use framestep::{Executor, Report};
 
-use crate::support::count_frames;
 use crate::support::timeline::unclamped;
+use crate::support::{count_frames, update};
 
 /// Notes the reports of endless joins, and allows refusals.
 fn reports_of(executor: &Executor) -> Rc<RefCell<Vec<String>>> {
@@ -89,4 +89,63 @@ fn many_joins_with_waits_between_them_or_by_many_coroutines_are_not_reported() {
     }
     assert!(reports.borrow().is_empty(), "{reports:?}");
     assert_eq!(executor.len(), 4);
+}
+
+#[test]
+fn a_loop_of_starts_and_joins_is_reported_by_name() {
+    for spawns in [false, true] {
+        let mut executor = Executor::builder().max_polls_per_run(10).build();
+        let reports = Rc::new(RefCell::new(Vec::new()));
+        let list = reports.clone();
+        executor.on_report(move |report| list.borrow_mut().push(report.clone()));
+        let patrol = executor.spawn(async move {
+            loop {
+                if spawns {
+                    let _ = spawn(async {}).named("step").await;
+                } else {
+                    let _ = start(async {}).await;
+                }
+            }
+        });
+        let id = patrol.named("patrol").id();
+        update(&mut executor, 0.25);
+        let reports = reports.borrow();
+        let [Report::Runaway { id: of, name, .. }] = &reports[..] else {
+            panic!("{reports:?}");
+        };
+        if !spawns || name.as_deref() == Some("patrol") {
+            assert_eq!(*of, Some(id));
+            assert_eq!(name.as_deref(), Some("patrol"));
+        } else {
+            assert_eq!(name.as_deref(), Some("step"));
+        }
+    }
+}
+
+#[test]
+fn starts_by_the_host_outside_of_a_run_have_no_phase() {
+    fn nest(depth: u32) -> std::pin::Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(async move {
+            if depth > 0 {
+                start(nest(depth - 1));
+            }
+        })
+    }
+    let executor = Executor::new();
+    let reports = Rc::new(RefCell::new(Vec::new()));
+    let list = reports.clone();
+    executor.on_report(move |report| list.borrow_mut().push(report.clone()));
+    drop(executor.start(nest(150)));
+    let reports = reports.borrow();
+    let [
+        Report::Runaway {
+            phase: None,
+            frame: 0,
+            name: Some(_),
+            ..
+        },
+    ] = &reports[..]
+    else {
+        panic!("{reports:?}");
+    };
 }

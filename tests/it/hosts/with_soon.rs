@@ -613,11 +613,14 @@ mod deferred_calls {
         });
         executor.run_until(script, 0.25).unwrap();
         let reports = reports.borrow();
-        let [Report::WithSoonPanicked { place, message, .. }] = &reports[..] else {
+        let [report @ Report::WithSoonPanicked { place, message, .. }] = &reports[..] else {
             panic!("{reports:?}");
         };
         assert_eq!((place.file(), place.line()), (file!(), line));
         assert_eq!(message.as_deref(), Some("on purpose"));
+        let text = report.to_string();
+        assert!(text.contains("the closure of `defer_call` at "), "{text}");
+        assert!(!text.contains("`()`"), "{text}");
     }
 
     #[test]

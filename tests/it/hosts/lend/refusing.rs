@@ -84,6 +84,19 @@ fn the_error_says_which_and_why() {
 }
 
 #[test]
+fn the_error_says_what_is_lent_instead() {
+    struct Silver;
+    let mut executor = unclamped();
+    let nothing = executor.enter(|| ask().unwrap_err()).to_string();
+    assert!(!nothing.contains("lent here"), "{nothing}");
+    let text = executor.lend(&mut Silver, |executor| {
+        executor.enter(|| ask().unwrap_err()).to_string()
+    });
+    assert!(text.contains("innermost state lent here is a `"), "{text}");
+    assert!(text.ends_with("Silver`)"), "{text}");
+}
+
+#[test]
 fn the_panic_is_at_the_callers_line() {
     thread_local! {
         static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };

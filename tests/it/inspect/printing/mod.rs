@@ -74,12 +74,35 @@ fn reports_say_when_what_and_what_comes_of_it() {
             ["frame 7, Update", "0v1 (door)", "1000 times"],
         ),
         (
-            Report::Runaway { frame, phase },
+            Report::Runaway {
+                id: None,
+                name: None,
+                frame,
+                phase: None,
+            },
             [
-                "frame 7, Update",
-                "starting, spawning, stopping or joining",
+                "frame 7: coroutines",
+                "starting, spawning, stopping or joining one another; the",
                 "continue later",
             ],
+        ),
+        (
+            Report::Runaway {
+                id: Some(id),
+                name: Some(name()),
+                frame,
+                phase: Some(phase),
+            },
+            ["frame 7, Update", "0v1 (door)", "continue later"],
+        ),
+        (
+            Report::HookPanicked {
+                hook: "on_trace",
+                frame,
+                phase: Some(phase),
+                message: Some("on purpose".to_owned()),
+            },
+            ["frame 7, Update", "`on_trace` panicked", "on purpose"],
         ),
     ];
     for (report, parts) in cases {

@@ -113,3 +113,42 @@ fn a_hook_receives_all_and_nothing_is_printed() {
     let Some(lines) = lines else { return };
     assert!(lines.is_empty(), "{lines:#?}");
 }
+
+/// A host whose executor ends before the handle of a script that has panicked.
+struct Game {
+    executor: Executor,
+    story: Coroutine<()>,
+}
+
+#[test]
+fn a_panic_whose_handle_outlives_the_executor_is_printed() {
+    let name = "a_panic_whose_handle_outlives_the_executor_is_printed";
+    let lines = printed_by(name, || {
+        let executor = Executor::new();
+        executor.on_report(|_| ());
+        let story = executor.spawn(async { panic!("lost") }).named("story");
+        let mut game = Game { executor, story };
+        game.executor.run_frame(0.25);
+        assert!(game.story.is_finished());
+    });
+    let Some(lines) = lines else { return };
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].contains("(story) panicked: lost"), "{lines:#?}");
+}
+
+// docs/contract.md#decided-hooks-that-panic
+#[test]
+fn a_panic_of_the_hook_for_reports_is_printed() {
+    let lines = printed_by("a_panic_of_the_hook_for_reports_is_printed", || {
+        let mut executor = Executor::new();
+        executor.on_report(|_| panic!("lost"));
+        executor.run_frame(f32::NAN);
+        executor.run_frame(f32::NAN);
+    });
+    let Some(lines) = lines else { return };
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(
+        lines[0].contains("frame 1: the hook of the host set with `on_report` panicked: lost"),
+        "{lines:#?}"
+    );
+}

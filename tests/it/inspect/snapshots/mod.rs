@@ -675,3 +675,19 @@ fn a_snapshot_says_that_the_home_of_a_script_has_not_run() {
     assert!(snapshot.get(physics.id()).unwrap().home_has_run());
     assert!(!snapshot.to_string().contains(warning));
 }
+
+#[test]
+fn a_line_break_in_a_name_does_not_break_the_table() {
+    let executor = Executor::new();
+    executor
+        .start(wait_seconds(1))
+        .named("the\nlong \u{1b}[31mdoor \u{e9}");
+    assert_eq!(
+        executor.snapshot().to_string(),
+        "\
+frame 0, 0ns: 1 coroutine
+  id   name                        state
+  0v1  the\\nlong \\u{1b}[31mdoor \u{e9}  1s, until 1s
+"
+    );
+}
