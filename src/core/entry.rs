@@ -80,7 +80,7 @@ impl Entries {
     }
 
     /// Makes an entry for a wait that `task` polls with `waker`, unless that is its own.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(
         &mut self,
         task: TaskKey,

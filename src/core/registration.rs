@@ -181,12 +181,6 @@ impl Registration {
     #[inline(never)]
     pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         let state = self.begin(scope);
-        if let Some(own) = scope.own_task(cx).filter(|task| task.is_registered()) {
-            // The usual reason to be here: another branch of a `join!`.
-            self.key = register_own(scope.core(), own, self.is_for_later_frame(state));
-            state.queue.push(self.key);
-            return;
-        }
         self.wait_for_run(scope, cx, state);
     }
 
@@ -440,7 +434,7 @@ impl Registration {
         if !core.is_live(self.key) {
             return false;
         }
-        let (task, waker) = polled_by(scope, cx);
+        let (task, waker) = polled_by(scope, cx, scope.own_task(cx));
         core.renew_entry(self.key, task, waker, self.tag.phase, place)
     }
 
@@ -465,20 +459,16 @@ fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
 }
 
 /// The same without the assumption that the wait is the first in the poll.
-#[inline]
+#[inline(always)]
 fn register_slowly(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let Some(own) = scope.own_task(cx) else {
-        return register_entry(scope, cx, frame_bound);
+        return register_foreign(scope, cx, frame_bound);
     };
-    match scope.find_free_key(own) {
-        Some(free) => free.register(frame_bound),
-        None => register_own(scope.core(), own, frame_bound),
+    if let Some(free) = scope.find_free_key(own) {
+        return free.register(frame_bound);
     }
-}
-
-/// Registers a wait that a task polls with its own waker with an entry.
-#[inline(always)]
-fn register_own(core: &Core, own: Task<'_>, frame_bound: bool) -> WaitKey {
+    // Another branch of a `join!`.
+    let core = scope.core();
     own.set(Flags::ENTRIES);
     // Outside of a run, the host may be the one that polls the wait.
     core.note_due();
@@ -486,18 +476,24 @@ fn register_own(core: &Core, own: Task<'_>, frame_bound: bool) -> WaitKey {
     entries.insert_own(own.task_key(), frame_bound)
 }
 
-#[inline(never)]
-fn register_entry(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
-    let (task, waker) = polled_by(scope, cx);
-    scope.core().note_due();
-    let mut entries = scope.core().entries.borrow_mut();
+/// Registers a wait that is polled with another waker than that of its coroutine.
+#[inline(always)]
+fn register_foreign(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
+    let (task, waker) = polled_by(scope, cx, None);
+    let core = scope.core();
+    core.note_due();
+    let mut entries = core.entries.borrow_mut();
     entries.insert(task, waker, frame_bound)
 }
 
 /// The coroutine and the waker of the poll under way, for an entry. Flags the
 /// coroutine as having entries.
-fn polled_by(scope: &Scope<'_>, cx: &Context<'_>) -> (TaskKey, Option<Foreign<Waker>>) {
-    let waker = foreign_waker(cx, scope.own_task(cx));
+fn polled_by(
+    scope: &Scope<'_>,
+    cx: &Context<'_>,
+    own: Option<Task<'_>>,
+) -> (TaskKey, Option<Foreign<Waker>>) {
+    let waker = foreign_waker(cx, own);
     let task = scope.current();
     if let Some(task) = task {
         task.set(Flags::ENTRIES);
