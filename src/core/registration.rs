@@ -19,7 +19,7 @@ use super::phases::PhaseState;
 use super::scope::{self, Scope};
 use super::tag::{Stage, Tag};
 use super::task::{Flags, Reference, Task};
-use super::timer::Unit;
+use super::timer::{Counts, Unit};
 
 pub(crate) use super::tag::Bound;
 
@@ -307,7 +307,8 @@ impl Registration {
         unit: Unit,
         due: u64,
     ) {
-        if !self.renew(scope, cx, Place::Counts(unit)) {
+        // A wait that never ends has no registration, like a timer of infinite length.
+        if Counts::may_reach(due) && !self.renew(scope, cx, Place::Counts(unit)) {
             self.key = register(scope, cx, self.is_frame_bound());
             let state = scope.core().phases.get(self.tag.phase);
             state.note_other();

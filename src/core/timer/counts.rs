@@ -44,6 +44,11 @@ impl Counts {
         self.frames.is_empty() && self.runs.is_empty()
     }
 
+    /// Whether an executor may reach the frame or run of number `due`.
+    pub(crate) fn may_reach(due: u64) -> bool {
+        deadline(due).is_some()
+    }
+
     /// Adds a wait that is due in the frame or run of number `due`, or a later one.
     pub(crate) fn insert(&mut self, unit: Unit, due: u64, key: WaitKey) {
         if let Some(deadline) = deadline(due) {

@@ -98,6 +98,8 @@ fn every_kind_of_wait_is_shown() {
     );
     check_wait(forever(), "nothing (never resumes)");
     check_wait(wait_seconds(f32::INFINITY), "nothing (never resumes)");
+    check_wait(wait_frames(u64::MAX), "nothing (never resumes)");
+    check_wait(wait_steps(u64::MAX), "nothing (never resumes)");
     check_wait(swallow(forever()), "nothing (never resumes)");
 }
 

@@ -1,0 +1,334 @@
+//! Two scripts share a future in which a combinator polls only what was woken, so only
+//! the first of them has polled the wait itself. No wake is forgotten, whatever becomes
+//! of the first: docs/contract.md#rule-4-no-wake-forgotten
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+
+use futures::future::{Shared, join_all};
+use futures::stream::{self, FuturesUnordered};
+use futures::{FutureExt, StreamExt};
+
+use framestep::prelude::*;
+use framestep::{Executor, timeout};
+
+use crate::support::timeline::{Timeline, in_quarters};
+
+type Local = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Frames of a quarter of a second, each with one step.
+fn rows() -> Timeline {
+    Timeline::with_executor(in_quarters(), 0.25)
+}
+
+fn unordered(wait: Local) -> Shared<Local> {
+    let mut waits: FuturesUnordered<_> = [wait].into_iter().collect();
+    let all = async move { while waits.next().await.is_some() {} };
+    all.boxed_local().shared()
+}
+
+/// Starts two scripts that share a wait of half a second.
+fn two_rows(rows: &mut Timeline) -> [CoroutineId; 2] {
+    let wait = unordered(wait_seconds(0.5).boxed_local());
+    ["first", "second"].map(|name| {
+        let wait = wait.clone();
+        rows.row(name, |mark| async move {
+            wait.await;
+            mark.hit();
+        })
+    })
+}
+
+// docs/contract.md#decided-hidden-waits
+#[test]
+fn a_timer_resumes_the_second_while_the_first_is_paused() {
+    let mut rows = rows();
+    let [first, _] = two_rows(&mut rows);
+    rows.executor().pause(first);
+    rows.run_to(4);
+    rows.executor().resume(first);
+    rows.check(
+        "
+        frame  0 1 2 3 4 5
+        first  - - - - - *
+        second - - *
+        ",
+    );
+}
+
+#[test]
+fn a_timer_resumes_the_second_when_the_first_is_stopped_in_a_pause() {
+    for stopped_after in [0, 1, 2, 3] {
+        let mut rows = rows();
+        let [first, _] = two_rows(&mut rows);
+        rows.executor().pause(first);
+        rows.run_to(stopped_after);
+        rows.executor().stop(first);
+        rows.run_to(4);
+        rows.check(
+            "
+            frame  2
+            second *
+            ",
+        );
+    }
+}
+
+#[test]
+fn a_timer_resumes_a_second_that_was_paused_when_its_clock_reached_the_deadline() {
+    for stops in [false, true] {
+        let mut rows = rows();
+        let [first, second] = two_rows(&mut rows);
+        rows.executor().pause(first);
+        rows.executor().pause(second);
+        rows.run_to(3);
+        if stops {
+            rows.executor().stop(first);
+        }
+        rows.run_to(4);
+        rows.executor().resume(second);
+        rows.check(
+            "
+            frame  0 1 2 3 4 5
+            second - - - - - *
+            ",
+        );
+    }
+}
+
+// docs/contract.md#decided-hidden-waits
+#[test]
+fn pauses_that_ended_before_count_for_the_second_too() {
+    let mut rows = rows();
+    let [first, _] = two_rows(&mut rows);
+    rows.executor().pause(first);
+    rows.run_to(1);
+    rows.executor().resume(first);
+    rows.run_to(2);
+    // A quarter of a second is left.
+    rows.executor().pause(first);
+    rows.run_to(5);
+    rows.executor().resume(first);
+    rows.check(
+        "
+        frame  0 1 2 3 4 5 6
+        first  - - - - - - *
+        second - - - *
+        ",
+    );
+}
+
+#[test]
+fn a_script_that_paused_itself_before_it_polled_the_timer_holds_up_no_other() {
+    let mut rows = rows();
+    let wait = unordered(wait_seconds(0.5).boxed_local());
+    let shared = wait.clone();
+    let handle = rows.executor().handle();
+    rows.row("first", |mark| async move {
+        handle.pause(current());
+        shared.await;
+        mark.hit();
+    });
+    rows.row("second", |mark| async move {
+        wait.await;
+        mark.hit();
+    });
+    rows.check(
+        "
+        frame  0 1 2 3
+        first  - - - -
+        second - - *
+        ",
+    );
+}
+
+/// The waker of the timer is called in the pause, but that is not what counts for the
+/// phase: docs/contract.md#rule-12-one-wake
+#[test]
+fn a_timer_that_stands_still_behind_a_combinator_does_not_choose_the_phase() {
+    let mut rows = rows();
+    let script = rows.row("script", |mark| async move {
+        let early = wait_seconds(0.25).in_phase(Phase::EarlyUpdate);
+        let waits = [early.boxed_local(), fixed_update().boxed_local()];
+        let mut waits: FuturesUnordered<_> = waits.into_iter().collect();
+        while waits.next().await.is_some() {
+            mark.hit();
+        }
+    });
+    rows.executor().pause(script);
+    rows.run_to(2);
+    rows.executor().resume(script);
+    rows.check(
+        "
+        frame  0 1 2 3 4
+        script - - - F E
+        ",
+    );
+}
+
+#[test]
+fn an_idle_host_hears_of_a_timer_that_a_paused_script_may_share() {
+    let mut executor = in_quarters();
+    let wait = unordered(wait_seconds(0.5).boxed_local());
+    let first = executor.start(wait.clone());
+    let second = executor.start(wait);
+    first.pause();
+    let next = executor.next_deadline().expect("the second waits for it");
+    executor.run_frame(next);
+    assert!(second.is_finished());
+    assert_eq!(executor.next_deadline(), None);
+}
+
+// Every wait, every such combinator
+
+thread_local! {
+    static EVENTS: RefCell<Option<Events>> = const { RefCell::new(None) };
+}
+
+/// What the host does in frame 2, before the runs.
+#[derive(Clone)]
+struct Events {
+    signal: Signal<()>,
+    watch: Watch<u32>,
+    permits: Permits,
+    clock: framestep::Clock,
+}
+
+fn events() -> Events {
+    EVENTS.with_borrow(|events| events.clone().expect("there are some"))
+}
+
+const WAITS: [(&str, fn() -> Local); 18] = [
+    ("wait_seconds", || wait_seconds(0.5).boxed_local()),
+    ("wait_seconds_realtime", || {
+        wait_seconds_realtime(0.5).boxed_local()
+    }),
+    ("a clock", || events().clock.wait_seconds(0.5).boxed_local()),
+    ("a point in time", || {
+        events().clock.wait_until(0.5).boxed_local()
+    }),
+    ("a timer on steps", || {
+        let wait = wait_seconds(0.5).in_phase(Phase::FixedUpdate);
+        wait.boxed_local()
+    }),
+    ("next_frame", || next_frame().boxed_local()),
+    ("wait_frames", || wait_frames(2).boxed_local()),
+    ("wait_steps", || wait_steps(2).boxed_local()),
+    ("fixed_update", || fixed_update().boxed_local()),
+    ("end_of_frame", || end_of_frame().boxed_local()),
+    ("wait_until", || {
+        wait_until(|| time().frame == 2).boxed_local()
+    }),
+    ("a join", || {
+        let child = start(wait_seconds(0.5));
+        child.map(drop).boxed_local()
+    }),
+    ("timeout", || {
+        let limit = timeout(0.5, std::future::pending::<()>());
+        limit.map(drop).boxed_local()
+    }),
+    ("interval", || {
+        async { _ = interval(0.5).tick().await }.boxed_local()
+    }),
+    ("animate", || animate(0.5, |_| ()).boxed_local()),
+    ("a signal", || events().signal.wait().boxed_local()),
+    ("a watch", || {
+        events().watch.changed().map(drop).boxed_local()
+    }),
+    ("a permit", || {
+        events().permits.acquire().map(drop).boxed_local()
+    }),
+];
+
+const COMBINATORS: [(&str, fn(Local) -> Local); 3] = [
+    ("FuturesUnordered", |wait| unordered(wait).boxed_local()),
+    ("buffer_unordered", |wait| {
+        let all = stream::iter([wait]).buffer_unordered(2);
+        all.for_each(|()| async {}).boxed_local()
+    }),
+    ("join_all", |wait| {
+        let ready = (0..31).map(|_| std::future::ready(()).boxed_local());
+        join_all(ready.chain([wait])).map(drop).boxed_local()
+    }),
+];
+
+/// What becomes of the first script.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Waits,
+    Paused,
+    PausedByOwner,
+    Stopped,
+    StoppedInAPause(u64),
+    /// Paused until that frame has passed.
+    Resumed(u64),
+}
+
+/// The frame in which the second script ends, and whether the first one has ended in
+/// the end.
+fn ends(wait: fn() -> Local, combined: fn(Local) -> Local, fate: Fate) -> (Option<u64>, bool) {
+    let mut executor: Executor = in_quarters();
+    let events = Events {
+        signal: Signal::new(),
+        watch: Watch::new(0),
+        permits: Permits::new(1),
+        clock: executor.clock().child(),
+    };
+    EVENTS.set(Some(events.clone()));
+    let mut held = events.permits.try_acquire();
+    let shared = async move { combined(wait()).await };
+    let shared = shared.boxed_local().shared();
+    let owner = executor.owner();
+    let first = owner.start(shared.clone());
+    let second = executor.start(async move {
+        shared.await;
+        time().frame
+    });
+    match fate {
+        Fate::Waits => {}
+        Fate::PausedByOwner => _ = owner.pause(),
+        Fate::Stopped => _ = first.stop(),
+        Fate::Paused | Fate::StoppedInAPause(_) | Fate::Resumed(_) => _ = first.pause(),
+    }
+    for frame in 0..8 {
+        match fate {
+            Fate::StoppedInAPause(in_frame) if in_frame == frame => _ = first.stop(),
+            Fate::Resumed(after) if after == frame => _ = first.resume(),
+            _ => {}
+        }
+        if frame == 1 {
+            events.signal.emit(());
+            events.watch.set(2);
+            held = None;
+        }
+        executor.run_frame(0.25);
+    }
+    drop(held);
+    let frame = second.take().map(|frame| frame.unwrap());
+    (frame, first.is_finished())
+}
+
+#[test]
+fn whatever_becomes_of_the_first_the_second_ends_in_its_frame() {
+    for (wait_name, wait) in WAITS {
+        for (name, combined) in COMBINATORS {
+            let (alone, _) = ends(wait, combined, Fate::Waits);
+            assert!(alone.is_some(), "{wait_name} in {name}");
+            for fate in [
+                Fate::Paused,
+                Fate::PausedByOwner,
+                Fate::Stopped,
+                Fate::StoppedInAPause(1),
+                Fate::StoppedInAPause(2),
+                Fate::StoppedInAPause(4),
+                Fate::Resumed(4),
+            ] {
+                let (frame, first_ends) = ends(wait, combined, fate);
+                assert_eq!(frame, alone, "{wait_name} in {name}, the first: {fate:?}");
+                let is_left = matches!(fate, Fate::Paused | Fate::PausedByOwner);
+                assert_eq!(first_ends, !is_left, "{wait_name} in {name}: {fate:?}");
+            }
+        }
+    }
+}
