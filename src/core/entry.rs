@@ -239,7 +239,12 @@ impl Entries {
         self.foreign > 0
     }
 
-    /// Takes the waker of a wait that is due, to call it.
+    /// Whether the wait has a waker to call.
+    pub(crate) fn has_waker(&self, key: WaitKey) -> bool {
+        key.is_entry() && self.get(key).is_some_and(|entry| entry.waker.is_some())
+    }
+
+    /// Takes the waker of a wait, to call it.
     pub(crate) fn take_waker(&mut self, key: WaitKey) -> Option<(TaskKey, Foreign<Waker>)> {
         let entry = self.get_mut(key)?;
         let task = entry.task;

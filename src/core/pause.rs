@@ -3,8 +3,8 @@
 //!
 //! Nothing is taken out of queues and wheels when a coroutine is paused. A wait
 //! that is due in the pause is served, and its coroutine is owed one poll. A
-//! timer that its wheel finds due is parked. On resume it is inserted again,
-//! later by the length of the pause.
+//! timer that its wheel finds due is parked, and its foreign waker is called. On
+//! resume it is inserted again, later by the length of the pause.
 
 #![forbid(unsafe_code)]
 
@@ -89,6 +89,7 @@ impl Core {
     fn unpause(&self, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
         let owed = self.read_pause(task, |pause| {
             pause.end(readings);
+            pause.is_wake_spare = false;
             (take(&mut pause.parked), pause.wake.take())
         });
         let Some((parked, wake)) = owed else {
@@ -163,12 +164,24 @@ impl Core {
         paused.unwrap_or(0)
     }
 
+    /// How long the task has been paused, without the present pause.
+    pub(super) fn paused_before_ns(
+        &self,
+        task: Task<'_>,
+        phase: PhaseIndex,
+        clock: ClockIndex,
+    ) -> u64 {
+        self.paused_in_all_ns(Some(task), phase, clock)
+    }
+
     /// Remembers that a paused coroutine would have been polled in a run of
     /// `phase`. The first such wake counts.
     #[cold]
     pub(super) fn remember_wake(&self, task: Task<'_>, phase: PhaseIndex) {
         self.with_pause(task, |pause| {
-            pause.wake.get_or_insert(phase);
+            if pause.wake.is_none() || take(&mut pause.is_wake_spare) {
+                pause.wake = Some(phase);
+            }
         });
     }
 
@@ -180,7 +193,21 @@ impl Core {
         self.ready.leave(task.index());
         self.with_pause(task, |pause| {
             pause.wake = Some(phase);
+            pause.is_wake_spare = false;
         });
+    }
+
+    /// Whether a paused coroutine has been woken by nothing in its pause, except by
+    /// the wakers of its own timers that stand still.
+    pub(super) fn has_spare_wake(&self, task: Task<'_>) -> bool {
+        let has_spare = |pause: &mut Pause| pause.wake.is_none() || pause.is_wake_spare;
+        self.read_pause(task, has_spare).unwrap_or(false)
+    }
+
+    /// Notes that the wake that a paused coroutine remembers, if it does, is one of
+    /// those. Another one counts before it.
+    pub(super) fn note_spare_wake(&self, task: Task<'_>) {
+        self.read_pause(task, |pause| pause.is_wake_spare = pause.wake.is_some());
     }
 
     fn with_pause<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> R {
@@ -215,7 +242,10 @@ impl Core {
         let (grown_ns, stopped_ns) = self.pause_of_timer(task, measure, key);
         let due_ns = due.deadline_ns.saturating_add(grown_ns);
         let was_due = stopped_ns.is_some_and(|stopped_ns| due_ns <= stopped_ns);
-        if task.has(Flags::PAUSED) && !was_due {
+        let is_held = task.has(Flags::PAUSED) && !was_due;
+        // A foreign waker is called only when the earlier pauses have been made up for.
+        let is_early = grown_ns > 0 && self.entries.borrow().has_waker(key);
+        if is_held && !is_early {
             let deadline_ns = due.deadline_ns;
             let order = self.parked.get();
             self.parked.set(order + 1);
@@ -237,7 +267,7 @@ impl Core {
     }
 
     /// How a timer stands that has not been due yet: when it is due, if its coroutine
-    /// is not paused.
+    /// is not paused; when its foreign waker is called, if it is.
     pub(super) fn standing(&self, phase: PhaseIndex, clock: ClockIndex, due: Due) -> Standing {
         let key = WaitKey::from_bits(due.key);
         if !self.is_live(key) {
@@ -247,7 +277,7 @@ impl Core {
         let Some(task) = task else {
             return Standing::At(due.deadline_ns);
         };
-        if task.has(Flags::PAUSED) {
+        if task.has(Flags::PAUSED) && !self.entries.borrow().has_waker(key) {
             return Standing::Held;
         }
         let measure = self.phases.get(phase).measure(clock);

@@ -19,6 +19,9 @@ use super::key::WaitKey;
 use super::registration::Place;
 use super::task::{Flags, Task};
 
+/// How long a coroutine has been paused, as a clock counts in runs of a phase.
+type PausedNs = fn(&Core, Task<'_>, PhaseIndex, ClockIndex) -> u64;
+
 /// One wait that several coroutines have polled.
 #[derive(Debug)]
 struct SharedWait {
@@ -138,12 +141,14 @@ impl Core {
             shared.note_poll(key, timer, holder, task.task_key());
             shared.polls
         };
-        self.hold_if_latest(key.index(), poll, task);
+        // The pause under way of the holder is not one of a coroutine that is new.
+        self.hold_if_latest(key.index(), poll, task, Core::paused_before_ns);
     }
 
     /// Makes a coroutine that is not paused the holder of a wait, if it is the latest
     /// such coroutine that has polled the wait, with the number `poll`.
-    fn hold_if_latest(&self, index: u32, poll: u64, task: Task<'_>) {
+    /// `paused_ns` is how long the holder before has been paused.
+    fn hold_if_latest(&self, index: u32, poll: u64, task: Task<'_>, paused_ns: PausedNs) {
         if task.has(Flags::PAUSED) {
             return;
         }
@@ -153,7 +158,7 @@ impl Core {
             (wait.holder, wait.polls.get(&wait.holder).copied())
         };
         if poll > latest || !holder.is_some_and(|holder| self.runs_on(holder)) {
-            self.hand_over(index, poll, task);
+            self.hand_over(index, poll, task, paused_ns);
         }
     }
 
@@ -175,7 +180,7 @@ impl Core {
             if task.has(Flags::PAUSED) {
                 self.hand_on(index, poll, |key| self.runs_on(key));
             } else {
-                self.hold_if_latest(index, poll, task);
+                self.hold_if_latest(index, poll, task, Core::paused_so_far_ns);
             }
         }
     }
@@ -218,13 +223,14 @@ impl Core {
         };
         let task = next.and_then(|(poll, key)| Some((poll, self.tasks.get(key)?)));
         if let Some((poll, task)) = task {
-            self.hand_over(index, poll, task);
+            self.hand_over(index, poll, task, Core::paused_so_far_ns);
         }
         task.is_some()
     }
 
     /// Makes the coroutine that polled the wait with the number `poll` its holder.
-    fn hand_over(&self, index: u32, poll: u64, to: Task<'_>) {
+    /// `paused_ns` is how long the holder before has been paused.
+    fn hand_over(&self, index: u32, poll: u64, to: Task<'_>, paused_ns: PausedNs) {
         let (key, timer, from) = {
             let entries = self.entries.borrow();
             let shared = &entries.shared;
@@ -235,8 +241,8 @@ impl Core {
         let from = from.and_then(|from| self.tasks.get(from));
         let more_ns = match (timer, from) {
             (Some((phase, clock)), Some(from)) if self.has_pauses() => {
-                let paused_ns = |task| self.paused_so_far_ns(task, phase, clock);
-                paused_ns(from).wrapping_sub(paused_ns(to))
+                let to_ns = self.paused_so_far_ns(to, phase, clock);
+                paused_ns(self, from, phase, clock).wrapping_sub(to_ns)
             }
             _ => 0,
         };

@@ -24,6 +24,27 @@ impl Core {
         for key in waits.chain(timers) {
             self.fire(key, Some(phase));
         }
+        for &key in &lists.parked {
+            self.fire_parked(key);
+        }
+    }
+
+    /// Calls the foreign waker of a timer that would be due if its coroutine were not
+    /// paused. A combinator that polls only what was woken may hide the timer from
+    /// others that wait for it: the waker is their only link. The one that polls the
+    /// timer then goes on with it.
+    fn fire_parked(&self, key: WaitKey) {
+        let taken = self.entries.borrow_mut().take_waker(key);
+        if let Some((task, waker)) = taken {
+            let spare = self
+                .tasks
+                .get(task)
+                .filter(|&task| self.has_spare_wake(task));
+            call::quietly(|| waker.into_inner().wake());
+            if let Some(task) = spare {
+                self.note_spare_wake(task);
+            }
+        }
     }
 
     /// Calls the foreign waker of a wait that is due: in a run of `phase`, or at the

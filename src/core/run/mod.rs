@@ -36,6 +36,7 @@ use super::phases::PhaseState;
 use super::ready::{Listing, ReadyKey};
 use super::scope::{self, Scope};
 use super::task::Flags;
+use super::timer::Fate;
 use super::timer::wheel::Due;
 
 use resume::Resumer;
@@ -116,6 +117,8 @@ struct Lists {
     waiters: Vec<WaitKey>,
     counts: Vec<WaitKey>,
     timers: Vec<Due>,
+    /// Timers of paused coroutines whose wakers are called all the same.
+    parked: Vec<WaitKey>,
 }
 
 /// The run under way.
@@ -249,9 +252,16 @@ impl<'a> Run<'a> {
             let mut counts = state.counts.borrow_mut();
             counts.expire(frame, runs, &mut run.lists.counts);
         }
-        let fate = |clock, due: &Due| core.fate(phase, clock, due);
+        let Lists { timers, parked, .. } = &mut run.lists;
+        let fate = |clock, due: &Due| {
+            let fate = core.fate(phase, clock, due);
+            if fate == Fate::Parked {
+                parked.push(WaitKey::from_bits(due.key));
+            }
+            fate
+        };
         let fate = core.has_pauses().then_some(fate);
-        state.expire_timers(&mut run.lists.timers, fate);
+        state.expire_timers(timers, fate);
         if core.starts.has_any() {
             run.begin_starts();
         }
@@ -286,6 +296,7 @@ impl<'a> Run<'a> {
             && lists.waiters.is_empty()
             && lists.counts.is_empty()
             && lists.timers.is_empty()
+            && lists.parked.is_empty()
     }
 
     /// Polls all that is due, and continues after coroutines that panic.
@@ -443,6 +454,7 @@ impl Drop for Run<'_> {
         let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();
         lists.timers.clear();
+        lists.parked.clear();
         let state = self.state;
         let (ready, waiters) = (mem::take(&mut lists.ready), mem::take(&mut lists.waiters));
         state.ready.give_back(ready);

@@ -29,6 +29,9 @@ pub(crate) struct Pause {
     /// The one wake that is remembered: the phase in which the task is ready when
     /// it is resumed.
     pub(crate) wake: Option<PhaseIndex>,
+    /// Whether that wake is one by the waker of a timer that stands still. Another one
+    /// takes its place.
+    pub(crate) is_wake_spare: bool,
     /// The timers that became due in the pause, in that order.
     pub(crate) parked: Vec<ParkedTimer>,
 }

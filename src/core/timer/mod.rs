@@ -346,20 +346,24 @@ impl ClockTimers {
         let mut moved = false;
         for index in from..due.len() {
             let mut entry = due[index];
-            match fate(self.clock, &entry) {
-                Fate::Parked => continue,
-                Fate::Later(deadline_ns) if deadline_ns > now_ns => {
-                    self.wheel.insert(deadline_ns, entry.key);
-                    continue;
+            let is_due = loop {
+                match fate(self.clock, &entry) {
+                    Fate::Parked => break false,
+                    Fate::Later(deadline_ns) if deadline_ns > now_ns => {
+                        self.wheel.insert(deadline_ns, entry.key);
+                        break false;
+                    }
+                    Fate::Later(deadline_ns) => {
+                        entry.deadline_ns = deadline_ns;
+                        moved = true;
+                    }
+                    Fate::Due => break true,
                 }
-                Fate::Later(deadline_ns) => {
-                    entry.deadline_ns = deadline_ns;
-                    moved = true;
-                }
-                Fate::Due => {}
+            };
+            if is_due {
+                due[kept] = entry;
+                kept += 1;
             }
-            due[kept] = entry;
-            kept += 1;
         }
         due.truncate(kept);
         if moved {

@@ -6,6 +6,7 @@ mod animate;
 mod budget;
 mod combinators;
 pub(crate) mod every;
+mod hidden_waits;
 mod interval;
 mod join;
 mod join_macro;

@@ -265,3 +265,27 @@ fn the_time_of_a_wait_continues_where_it_stood_when_another_script_holds_it() {
     frames(&mut executor, 1);
     log.check(&["F13: late"]);
 }
+
+// Without a wrapper that keeps all wakers
+
+// docs/contract.md#decided-waits-polled-by-hand
+#[test]
+fn a_wait_that_two_scripts_poll_by_hand_is_the_last_ones_alone() {
+    for paused in [false, true] {
+        let mut executor = unclamped();
+        let log = Log::new();
+        let wait = Rc::new(RefCell::new(wait_seconds(1)));
+        let by_hand = || {
+            let wait = wait.clone();
+            poll_fn(move |cx| wait.borrow_mut().poll_unpin(cx))
+        };
+        let first = says(&executor, &log, "first", by_hand());
+        let last = says(&executor, &log, "last", by_hand());
+        if paused {
+            last.pause();
+        }
+        frames(&mut executor, 6);
+        log.check(if paused { &[] } else { &["F4: last"] });
+        assert!(!first.is_finished());
+    }
+}

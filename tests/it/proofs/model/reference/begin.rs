@@ -59,6 +59,7 @@ impl Core {
                 going: false,
                 paused: false,
                 remembered: None,
+                spare: false,
                 heard: false,
                 unmade: false,
                 waker,

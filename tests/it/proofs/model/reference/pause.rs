@@ -129,10 +129,11 @@ impl State {
 
     /// One wake is remembered, the first that comes in the pause.
     pub(super) fn remember(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
+        let spare = std::mem::take(&mut self.coroutines[coroutine].spare);
         let remembered = &mut self.coroutines[coroutine].remembered;
         let before_wakes = WAITS_ARE_REMEMBERED_BEFORE_WAKES && cause.is_wait();
         let is_less = |earlier: &mut (_, Cause)| before_wakes && !earlier.1.is_wait();
-        if remembered.as_mut().is_none_or(is_less) {
+        if spare || remembered.as_mut().is_none_or(is_less) {
             *remembered = Some((phase, cause));
         }
     }

@@ -77,6 +77,8 @@ pub(super) struct Coroutine {
     pub(super) paused: bool,
     /// It was made due while it was paused.
     pub(super) remembered: Option<(Phase, Cause)>,
+    /// What it remembers is the wake by a timer of its own that stands still.
+    pub(super) spare: bool,
     /// While it was paused, the waker of a wait of it was called that is due.
     pub(super) heard: bool,
     /// Sent from elsewhere, and not made yet.
