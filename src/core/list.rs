@@ -15,7 +15,8 @@ pub(crate) struct List<T: Copy> {
 
 impl<T: Copy> List<T> {
     /// Calls `f` with the vector. No caller's `f` calls anything but methods of the
-    /// vector: cloning or dropping a `Copy` value runs no code.
+    /// vector that do not allocate: the allocator may be any code. Cloning or dropping a
+    /// `Copy` value runs none.
     #[inline(always)]
     fn with<R>(&self, f: impl FnOnce(&mut Vec<T>) -> R) -> R {
         // SAFETY: this is the only place that borrows the vector. The type is not
@@ -25,7 +26,25 @@ impl<T: Copy> List<T> {
 
     #[inline(always)]
     pub(crate) fn push(&self, value: T) {
-        self.with(|values| values.push(value));
+        if !self.push_in_place(value) {
+            self.grow(value);
+        }
+    }
+
+    /// Pushes a value into a buffer that has no room for it.
+    #[cold]
+    #[inline(never)]
+    fn grow(&self, value: T) {
+        let mut values = self.take();
+        values.push(value);
+        self.put_back(values);
+    }
+
+    /// Replaces the vector, and adds what the allocator's code has pushed meanwhile.
+    fn put_back(&self, values: Vec<T>) {
+        for value in self.replace(values) {
+            self.push(value);
+        }
     }
 
     /// Pushes a value if the buffer has room for it. Returns whether it had.
@@ -75,11 +94,11 @@ impl<T: Copy> List<T> {
 
     /// Appends copies of `value` up to a length of `len`.
     pub(crate) fn grow_to(&self, len: usize, value: T) {
-        self.with(|values| {
-            let more = len.saturating_sub(values.len());
-            values.reserve_exact(more);
-            values.extend(std::iter::repeat_n(value, more));
-        });
+        let mut values = self.take();
+        let more = len.saturating_sub(values.len());
+        values.reserve_exact(more);
+        values.extend(std::iter::repeat_n(value, more));
+        self.put_back(values);
     }
 
     /// Replaces the vector. Returns the earlier one.
@@ -94,12 +113,11 @@ impl<T: Copy> List<T> {
         self.replace(Vec::new())
     }
 
-    /// Keeps the values for which `keep` returns `true`. `keep` finds the list empty,
-    /// and what it pushes is dropped.
+    /// Keeps the values for which `keep` returns `true`. `keep` finds the list empty.
     pub(crate) fn retain(&self, keep: impl FnMut(&T) -> bool) {
         let mut values = self.take();
         values.retain(keep);
-        self.replace(values);
+        self.put_back(values);
     }
 
     /// The values by position, up to the end of the list as it is by then.
