@@ -54,7 +54,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         }
         assert!(executor.is_empty());
     }),
-    subject("n that share a wait, paused and stopped", 20_000, |n| {
+    subject("n that share a wait, paused and stopped", 4_000, |n| {
         let mut executor = unclamped();
         let shared = wait_seconds(0.5).shared();
         let sharing: Vec<_> = (0..n).map(|_| executor.start(shared.clone())).collect();
