@@ -9,7 +9,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::coroutine::TaskKey;
 use crate::time::{ClockIndex, PhaseIndex};
@@ -30,6 +30,8 @@ struct SharedWait {
     timer: Option<(PhaseIndex, ClockIndex)>,
     /// The coroutines, by the number of their latest poll.
     polls: BTreeMap<u64, TaskKey>,
+    /// Those of the polls whose coroutines are not paused.
+    running: BTreeSet<u64>,
     /// The number of the holder's latest poll.
     holder: u64,
     /// What is added to the pauses of the holder, so that the time of the wait
@@ -57,15 +59,18 @@ impl SharedWaits {
         wait.map_or(0, |wait| wait.offset_ns)
     }
 
-    /// Notes that `task` polls the wait that `holder` holds.
+    /// Notes that `task` polls the wait that `holder` holds. Both come with whether they
+    /// run, and are not paused.
     fn note_poll(
         &mut self,
         key: WaitKey,
         timer: Option<(PhaseIndex, ClockIndex)>,
-        holder: TaskKey,
-        task: TaskKey,
+        holder: (TaskKey, bool),
+        task: (TaskKey, bool),
     ) {
         let index = key.index();
+        let (holder, holder_runs) = holder;
+        let (task, task_runs) = task;
         let wait = self.waits.entry(index).or_insert_with(|| {
             self.polls += 1;
             let entries = self.of_task.entry(holder).or_default();
@@ -74,6 +79,7 @@ impl SharedWaits {
                 key,
                 timer,
                 polls: BTreeMap::from([(self.polls, holder)]),
+                running: holder_runs.then_some(self.polls).into_iter().collect(),
                 holder: self.polls,
                 offset_ns: 0,
             }
@@ -82,11 +88,26 @@ impl SharedWaits {
         let entries = self.of_task.entry(task).or_default();
         if let Some(earlier) = entries.insert(index, self.polls) {
             wait.polls.remove(&earlier);
+            wait.running.remove(&earlier);
             if wait.holder == earlier {
                 wait.holder = self.polls;
             }
         }
         wait.polls.insert(self.polls, task);
+        if task_runs {
+            wait.running.insert(self.polls);
+        }
+    }
+
+    /// Notes whether the coroutine of a poll runs.
+    fn set_running(&mut self, index: u32, poll: u64, runs: bool) {
+        if let Some(wait) = self.waits.get_mut(&index) {
+            if runs {
+                wait.running.insert(poll);
+            } else {
+                wait.running.remove(&poll);
+            }
+        }
     }
 
     /// Removes a wait that has been served or dropped.
@@ -111,16 +132,22 @@ impl SharedWaits {
         polls.map(|(&index, &poll)| (index, poll)).collect()
     }
 
-    /// The number and the coroutine of the latest poll before `poll` that `accepts`.
-    fn latest_before(
+    /// The number and the coroutine of the latest poll that `accepts`, of coroutines that
+    /// run.
+    fn latest_running(
         &self,
         index: u32,
-        poll: u64,
         accepts: impl Fn(TaskKey) -> bool,
     ) -> Option<(u64, TaskKey)> {
-        let earlier = self.waits.get(&index)?.polls.range(..poll).rev();
-        let mut earlier = earlier.map(|(&poll, &task)| (poll, task));
-        earlier.find(|&(_, task)| accepts(task))
+        let wait = self.waits.get(&index)?;
+        let mut latest = wait.running.iter().rev();
+        latest.find_map(|poll| Some((*poll, *wait.polls.get(poll).filter(|&&task| accepts(task))?)))
+    }
+
+    /// The number and the coroutine of the latest poll by another coroutine than `task`.
+    fn latest_of_others(&self, index: u32, task: TaskKey) -> Option<(u64, TaskKey)> {
+        let mut latest = self.waits.get(&index)?.polls.iter().rev();
+        latest.find_map(|(&poll, &other)| (other != task).then_some((poll, other)))
     }
 }
 
@@ -136,9 +163,11 @@ impl Core {
         let Some(holder) = self.entries.borrow_mut().set_shared(key) else {
             return;
         };
+        let holder_runs = self.runs_on(holder);
         let poll = {
             let shared = &mut self.entries.borrow_mut().shared;
-            shared.note_poll(key, timer, holder, task.task_key());
+            let task = (task.task_key(), !task.has(Flags::PAUSED));
+            shared.note_poll(key, timer, (holder, holder_runs), task);
             shared.polls
         };
         // The pause under way of the holder is not one of a coroutine that is new.
@@ -177,10 +206,15 @@ impl Core {
         }
         let waits = self.entries.borrow().shared.of(task.task_key());
         for (index, poll) in waits {
-            if task.has(Flags::PAUSED) {
-                self.hand_on(index, poll, |key| self.runs_on(key));
-            } else {
+            let runs = !task.has(Flags::PAUSED);
+            self.entries
+                .borrow_mut()
+                .shared
+                .set_running(index, poll, runs);
+            if runs {
                 self.hold_if_latest(index, poll, task, Core::paused_so_far_ns);
+            } else if self.holds(index, poll) {
+                self.hand_on(index);
             }
         }
     }
@@ -194,9 +228,12 @@ impl Core {
         }
         let waits = self.entries.borrow().shared.of(task.task_key());
         for (index, poll) in waits {
-            let passed = self.hand_on(index, poll, |key| self.runs_on(key));
-            if !passed {
-                self.hand_on(index, u64::MAX, |key| key != task.task_key());
+            self.entries
+                .borrow_mut()
+                .shared
+                .set_running(index, poll, false);
+            if self.holds(index, poll) && !self.hand_on(index) {
+                self.hand_on_to_paused(index, task);
             }
             let shared = &mut self.entries.borrow_mut().shared;
             if let Some(wait) = shared.waits.get_mut(&index) {
@@ -210,22 +247,38 @@ impl Core {
             .remove(&task.task_key());
     }
 
-    /// Hands a wait of which `poll` is by the holder over to the latest coroutine
-    /// before that poll that `accepts`. Returns `false` if there is none such.
-    fn hand_on(&self, index: u32, poll: u64, accepts: impl Fn(TaskKey) -> bool) -> bool {
+    /// Whether the poll of that number is by the holder of the wait.
+    fn holds(&self, index: u32, poll: u64) -> bool {
+        let entries = self.entries.borrow();
+        let wait = entries.shared.waits.get(&index);
+        wait.is_some_and(|wait| wait.holder == poll)
+    }
+
+    /// Hands a wait over to the latest coroutine that runs. Returns `false` if none does.
+    fn hand_on(&self, index: u32) -> bool {
         let next = {
             let entries = self.entries.borrow();
-            let shared = &entries.shared;
-            if poll != u64::MAX && shared.waits[&index].holder != poll {
-                return true;
-            }
-            shared.latest_before(index, poll, accepts)
+            let runs_on = |key| self.runs_on(key);
+            entries.shared.latest_running(index, runs_on)
         };
-        let task = next.and_then(|(poll, key)| Some((poll, self.tasks.get(key)?)));
-        if let Some((poll, task)) = task {
+        self.hand_on_to(index, next)
+    }
+
+    /// Hands a wait over to the latest coroutine but `task`, if there is another one.
+    fn hand_on_to_paused(&self, index: u32, task: Task<'_>) {
+        let next = {
+            let entries = self.entries.borrow();
+            entries.shared.latest_of_others(index, task.task_key())
+        };
+        self.hand_on_to(index, next);
+    }
+
+    fn hand_on_to(&self, index: u32, next: Option<(u64, TaskKey)>) -> bool {
+        let next = next.and_then(|(poll, key)| Some((poll, self.tasks.get(key)?)));
+        if let Some((poll, task)) = next {
             self.hand_over(index, poll, task, Core::paused_so_far_ns);
         }
-        task.is_some()
+        next.is_some()
     }
 
     /// Makes the coroutine that polled the wait with the number `poll` its holder.

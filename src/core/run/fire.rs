@@ -36,12 +36,15 @@ impl Core {
     fn fire_parked(&self, key: WaitKey) {
         let taken = self.entries.borrow_mut().take_waker(key);
         if let Some((task, waker)) = taken {
-            let spare = self
-                .tasks
-                .get(task)
-                .filter(|&task| self.has_spare_wake(task));
+            let is_spare = |task| {
+                self.tasks
+                    .get(task)
+                    .is_some_and(|task| self.has_spare_wake(task))
+            };
+            let was_spare = is_spare(task);
             call::quietly(|| waker.into_inner().wake());
-            if let Some(task) = spare {
+            // The waker may have ended the task.
+            if let Some(task) = self.tasks.get(task).filter(|_| was_spare) {
                 self.note_spare_wake(task);
             }
         }

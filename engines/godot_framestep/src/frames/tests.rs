@@ -18,6 +18,8 @@ type Log = Rc<RefCell<Vec<String>>>;
 #[derive(Default)]
 struct Scene {
     visits: u64,
+    /// The game clock of the frame, which a step may be ahead of.
+    frame_time: Duration,
 }
 
 /// A small generator, the same on every machine: xorshift.
@@ -89,6 +91,7 @@ impl Pair {
 
     fn frame(&mut self, real: u64, delta: u64, draws: bool) {
         let scene = &mut self.scene;
+        scene.frame_time = length(self.game + delta);
         self.frames.begin_frame(length(real), seconds(delta), scene);
         self.frame += 1;
         self.delta = delta;
@@ -112,10 +115,10 @@ async fn check_waits(seed: u64) {
         let (before, wait) = (time(), length(units));
         match random.below(5) {
             0 => {
+                // A wait for Update counts in frame time, also from a step.
+                let deadline = with(|scene: &mut Scene| scene.frame_time) + wait;
                 wait_seconds(wait).await;
                 let now = time();
-                // A script that was in a step counts from there, ahead of the frame or not.
-                let deadline = before.elapsed + wait;
                 assert!(now.elapsed >= deadline);
                 let is_next = now.frame == before.frame + 1;
                 assert!(is_next || now.elapsed < deadline + now.delta);
