@@ -91,12 +91,12 @@ impl Pair {
 
     fn frame(&mut self, real: u64, delta: u64, draws: bool) {
         let scene = &mut self.scene;
-        scene.frame_time = length(self.game + delta);
         self.frames.begin_frame(length(real), seconds(delta), scene);
         self.frame += 1;
         self.delta = delta;
         self.game += delta;
         self.real += real;
+        self.scene.frame_time = length(self.game);
         self.check(self.game, delta);
         self.frames.update(&mut self.scene);
         if draws {
@@ -116,7 +116,11 @@ async fn check_waits(seed: u64) {
         match random.below(5) {
             0 => {
                 // A wait for Update counts in frame time, also from a step.
-                let deadline = with(|scene: &mut Scene| scene.frame_time) + wait;
+                let began = match before.phase {
+                    Some(Phase::FixedUpdate) => with(|scene: &mut Scene| scene.frame_time),
+                    _ => before.elapsed,
+                };
+                let deadline = began + wait;
                 wait_seconds(wait).await;
                 let now = time();
                 assert!(now.elapsed >= deadline);
