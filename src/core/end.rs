@@ -217,19 +217,25 @@ impl Core {
     #[inline(never)]
     pub(super) fn finish(&self, task: Task<'_>) {
         if task.has(Flags::SPECIAL) || task.has_cold() || task.member().is_some() {
+            // A reader, or a hook that hears of its panic, may drop the last handle.
+            let kept = self.tasks.refer(task);
             self.tell_readers(task);
-            self.settle(task);
+            self.settle(self.tasks.drop_reference(kept));
             return;
         }
         if task.is_registered() {
             task.deregister();
         }
-        if task.joiners.get() != NO_JOINER {
+        let is_joined = task.joiners.get() != NO_JOINER;
+        if is_joined {
             self.complete(task);
-            self.wake_joiners();
         }
         if !task.has(Flags::HANDLE) {
             self.let_go(task);
+        }
+        // Last, because the wakers of joiners may drop the handle.
+        if is_joined {
+            self.wake_joiners();
         }
     }
 
@@ -237,6 +243,8 @@ impl Core {
     /// owner, and releases its block if no handle needs it.
     #[inline(never)]
     fn settle(&self, task: Task<'_>) {
+        let is_detached = !task.has(Flags::HANDLE);
+        let kept = self.tasks.refer(task);
         if task.is_registered() {
             // Its wait was moved to another coroutine, or leaked.
             task.deregister();
@@ -261,9 +269,14 @@ impl Core {
             (cold.waker.take(), mem::take(&mut cold.readers))
         });
         task.clear(Flags::OWN_WAKER);
+        // This is user code, which may drop the handle. The reference keeps the block
+        // until here.
         drop(left);
-        if !task.has(Flags::HANDLE) {
+        let task = self.tasks.drop_reference(kept);
+        if is_detached {
             self.let_go(task);
+        } else if !task.has(Flags::HANDLE) {
+            self.release(task);
         }
         self.wake_joiners();
     }
@@ -279,6 +292,9 @@ impl Core {
 
     #[inline(never)]
     fn let_go_slowly(&self, task: Task<'_>) {
+        if !task.has_ended() {
+            return;
+        }
         if self.hears_unread(task) {
             self.put_unread(self.tasks.refer(task));
             return;

@@ -62,7 +62,10 @@ impl<T: Copy> List<T> {
     /// The value at an index that is in the list.
     #[inline(always)]
     pub(crate) fn at(&self, index: usize) -> T {
-        self.with(|values| values[index])
+        match self.get(index) {
+            Some(value) => value,
+            None => out_of_range(index),
+        }
     }
 
     #[inline(always)]
@@ -73,7 +76,10 @@ impl<T: Copy> List<T> {
     /// Replaces the value at an index that is in the list.
     #[inline(always)]
     pub(crate) fn set(&self, index: usize, value: T) {
-        self.with(|values| values[index] = value);
+        let place = |values: &mut Vec<T>| values.get_mut(index).map(|place| *place = value);
+        if self.with(place).is_none() {
+            out_of_range(index);
+        }
     }
 
     #[inline(always)]
@@ -139,6 +145,13 @@ impl<T: Copy + fmt::Debug> fmt::Debug for List<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
+}
+
+// Outside of `with`: a panic calls the program's hook.
+#[cold]
+#[inline(never)]
+fn out_of_range(index: usize) -> ! {
+    panic!("no value at {index}")
 }
 
 /// A list from which the first value is taken first.

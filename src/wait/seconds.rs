@@ -375,6 +375,7 @@ impl WaitSeconds {
         let clock = clock_ref(self.timer.clock.as_ref(), index);
         polled("wait_seconds()", |scope| {
             let (core, phase) = (scope.core(), wait.registration.phase());
+            wait.registration.expect_of(core);
             wait.moved(core, index, due_ns)
                 .saturating_sub(core.now_ns(phase, clock))
         })
@@ -392,6 +393,7 @@ impl WaitSeconds {
         let clock = clock_ref(self.timer.clock.as_ref(), index);
         polled("wait_seconds()", |scope| {
             let (core, phase) = (scope.core(), wait.registration.phase());
+            wait.registration.expect_of(core);
             core.paused_ns_of(wait.registration.key(), phase, index)?;
             let due_ns = wait.moved(core, index, due_ns);
             Some(core.now_ns(phase, clock).saturating_sub(due_ns))

@@ -61,6 +61,12 @@ impl Limits {
         self.max_polls_per_run
     }
 
+    /// A run begins: from now on, reaching a limit is reported again.
+    #[inline]
+    pub(super) fn begin_run(&self) {
+        self.reported.set(false);
+    }
+
     pub(super) fn begin(&self, alive: usize) {
         self.left.set(self.for_coroutines(alive));
         self.reported.set(false);

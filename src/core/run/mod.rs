@@ -201,6 +201,7 @@ impl Core {
         let state = self.phases.get(phase);
         self.outside.begin_run();
         self.runs.serial.set(self.runs.serial.get() + 1);
+        self.runs.limits.begin_run();
         self.clock.enter_phase(phase);
         state.begin_run(&self.clock);
         state

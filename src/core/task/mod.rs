@@ -395,14 +395,23 @@ impl Tasks {
             reference.executor == self.executor,
             "a task of another executor"
         );
-        self.at(reference.key.index)
+        let task = self.at(reference.key.index);
+        assert!(
+            task.generation() == reference.key.generation,
+            "a task that has been released"
+        );
+        task
     }
 
     /// The task with which the wait under `key` is registered. `None` if the key is
     /// stale.
     #[inline]
     pub(crate) fn waiting(&self, key: WaitKey) -> Option<Task<'_>> {
-        let task = self.at(key.task_index());
+        let block = self.blocks.get(key.task_index() as usize)?;
+        let task = Task {
+            block,
+            table: PhantomData,
+        };
         (task.wait_key() == key).then_some(task)
     }
 
@@ -599,6 +608,7 @@ impl Tasks {
     /// A reference to a task.
     pub(crate) fn refer(&self, task: Task<'_>) -> Reference {
         self.expect_mine(task);
+        assert!(!task.is_in(State::Vacant), "a task that has been released");
         task.add_reference();
         Reference {
             executor: self.executor,

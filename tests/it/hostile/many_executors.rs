@@ -135,7 +135,7 @@ fn handles_of_executors_that_are_gone_do_nothing_to_those_made_since() {
 #[test]
 fn a_wait_that_began_in_one_executor_is_an_error_in_another() {
     type Make = fn() -> LocalBoxFuture<'static, ()>;
-    let waits: [Make; 7] = [
+    let waits: [Make; 9] = [
         || next_frame().map(drop).boxed_local(),
         || wait_frames(2).map(drop).boxed_local(),
         || wait_seconds(1).map(drop).boxed_local(),
@@ -143,6 +143,8 @@ fn a_wait_that_began_in_one_executor_is_an_error_in_another() {
         || in_phase(Phase::LateUpdate).map(drop).boxed_local(),
         || wait_until(|| false).map(drop).boxed_local(),
         || timeout(1, forever()).map(drop).boxed_local(),
+        || async { interval(1).tick().map(drop).await }.boxed_local(),
+        || animate(1, |_| ()).map(drop).boxed_local(),
     ];
     for wait in waits {
         for fate in [Fate::Waits, Fate::IsStopped, Fate::EndsWithItsExecutor] {

@@ -12,6 +12,7 @@ mod foreign_wakers;
 mod forgotten;
 mod hooks;
 mod itself;
+mod last_handle;
 mod lent;
 mod many_executors;
 mod own_executor;

@@ -20,6 +20,23 @@ fn add(name: &'static str) -> bool {
     with_soon(move |world: &mut World| world.0.push(name))
 }
 
+#[test]
+fn closures_without_end_are_reported_once_for_each_run_even_an_idle_one() {
+    fn again(_: &mut World) {
+        with_soon(again);
+    }
+    let mut executor = Executor::builder().max_polls_per_run(1).build();
+    let reports = Rc::new(Cell::new(0));
+    let count = reports.clone();
+    executor.on_report(move |_| count.set(count.get() + 1));
+    executor.enter(|| with_soon(again));
+    for frame in 1..=3 {
+        executor.run_frame(0.25);
+        executor.lend(&mut World::default(), |_| ());
+        assert_eq!(reports.get(), frame);
+    }
+}
+
 /// Adds a name when it is dropped.
 struct Bullet(&'static str);
 
