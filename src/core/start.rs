@@ -27,7 +27,7 @@ use super::end::MAX_DEPTH;
 use super::key::WaitKey;
 use super::list::List;
 use super::outside::Telling;
-use super::scope;
+use super::scope::{self, Scope};
 use super::task::{Flags, Polled, Task, TaskHandle};
 
 /// Starts that are put off.
@@ -416,33 +416,34 @@ impl Core {
 
     /// Polls a new coroutine, inside `depth` scopes of this executor.
     #[inline]
-    fn start_now(&self, task: Task<'_>, depth: u32) {
+    fn start_now<'c>(&'c self, task: Task<'c>, depth: u32) {
         if task.has(Flags::SPECIAL) || self.clock.has_view() {
-            self.start_special(task);
+            self.start_special(task, depth);
             return;
         }
-        let polled = scope::enter_deeper(self, depth, |scope| {
-            scope.set_free(task, WaitKey::NOT_A_WAIT);
-            let poll = || self.tasks.poll(task, &mut scope.context());
-            self.runs.count_start(|| call::catch(poll))
+        self.poll_start(task, depth, |scope| {
+            self.tasks.poll(task, &mut scope.context())
         });
-        match polled {
-            Ok(Polled::Returned) => self.finish(task),
-            Ok(Polled::Pending | Polled::Refused) => {}
-            Ok(Polled::Stopped) => self.end(task, None),
-            Err(payload) => self.end(task, Some(payload)),
-        }
     }
 
     /// The same for a coroutine that is watched or counts on a clock of its own.
     #[cold]
     #[inline(never)]
-    fn start_special(&self, task: Task<'_>) {
+    fn start_special<'c>(&'c self, task: Task<'c>, depth: u32) {
         let _kept = self.keep_watched(task);
-        let polled = scope::enter(self, |scope| {
+        self.poll_start(task, depth, |scope| self.poll_with_extras(scope, task));
+    }
+
+    #[inline(always)]
+    fn poll_start<'c>(
+        &'c self,
+        task: Task<'c>,
+        depth: u32,
+        poll: impl FnOnce(&Scope<'c>) -> Polled,
+    ) {
+        let polled = scope::enter_deeper(self, depth, |scope| {
             scope.set_free(task, WaitKey::NOT_A_WAIT);
-            let poll = || self.poll_with_extras(scope, task);
-            self.runs.count_start(|| call::catch(poll))
+            self.runs.count_start(|| call::catch(|| poll(scope)))
         });
         match polled {
             Ok(polled) => self.after_poll(task, polled),

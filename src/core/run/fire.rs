@@ -36,12 +36,8 @@ impl Core {
     fn fire_parked(&self, key: WaitKey) {
         let taken = self.entries.borrow_mut().take_waker(key);
         if let Some((task, waker)) = taken {
-            let is_spare = |task| {
-                self.tasks
-                    .get(task)
-                    .is_some_and(|task| self.has_spare_wake(task))
-            };
-            let was_spare = is_spare(task);
+            let paused = self.tasks.get(task);
+            let was_spare = paused.is_some_and(|paused| self.has_spare_wake(paused));
             call::quietly(|| waker.into_inner().wake());
             // The waker may have ended the task.
             if let Some(task) = self.tasks.get(task).filter(|_| was_spare) {

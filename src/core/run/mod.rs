@@ -193,7 +193,12 @@ impl Core {
         self.tell_trace();
         self.make_calls();
         let state = self.begin_run(phase);
-        self.run_due(state);
+        if self.is_idle(state) {
+            self.outside.look();
+            self.end_run();
+        } else {
+            self.run_due(state);
+        }
     }
 
     #[inline(always)]
@@ -216,15 +221,17 @@ impl Core {
     /// Polls what is due in a run that has begun, and ends the run.
     #[inline(never)]
     fn run_due(&self, state: &PhaseState) {
-        if self.is_idle(state) {
-            self.outside.look();
-        } else {
-            self.runs.limits.begin(self.tasks.alive());
-            let mut run = Run::begin(self, state);
-            if !run.is_idle() {
-                run.poll_all();
-            }
+        self.runs.limits.begin(self.tasks.alive());
+        let mut run = Run::begin(self, state);
+        if !run.is_idle() {
+            run.poll_all();
         }
+        drop(run);
+        self.end_run();
+    }
+
+    /// Tells the host what has happened in a run that has ended.
+    fn end_run(&self) {
         self.tell_trace();
         self.let_panic_through();
     }

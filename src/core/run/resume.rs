@@ -154,7 +154,7 @@ impl<'a, 's> Resumer<'a, 's> {
         }
     }
 
-    /// Whether a task is plain but for a wake and a waker of its own.
+    /// Whether a task has nothing special about it except a wake and a waker of its own.
     #[inline(always)]
     fn needs_only_waker(self, task: Task<'a>) -> bool {
         !task.has(Flags::SPECIAL_BUT_WOKEN) && !self.core.clock.has_view()
@@ -189,17 +189,9 @@ impl<'a, 's> Resumer<'a, 's> {
     /// Completes a poll of a plain task.
     #[inline(always)]
     fn after_plain_poll(self, task: Task<'a>, polled: Polled) {
-        match polled {
-            Polled::Pending => {}
-            Polled::Returned => {
-                self.scope.clear_current();
-                self.core.finish(task);
-            }
-            Polled::Stopped => {
-                self.scope.clear_current();
-                self.core.end(task, None);
-            }
-            Polled::Refused => self.scope.clear_current(),
+        if polled != Polled::Pending {
+            self.scope.clear_current();
+            self.core.after_poll(task, polled);
         }
     }
 }
@@ -269,7 +261,7 @@ impl Core {
     }
 
     /// Completes a poll after which the task does not wait.
-    #[inline(never)]
+    #[inline(always)]
     pub(in crate::core) fn after_poll(&self, task: Task<'_>, polled: Polled) {
         match polled {
             Polled::Returned => self.finish(task),

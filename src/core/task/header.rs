@@ -90,7 +90,7 @@ impl Flags {
     pub(crate) const READY_OR_PAUSED: Flags = Flags(0b1001);
     /// The flags that a poll has to check.
     pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
-    /// The same but for those that only say that the task was woken.
+    /// The same without those that only say that the task was woken.
     pub(crate) const SPECIAL_BUT_WOKEN: Flags = Flags(0b11_1100);
     /// The task's `Coroutine` handle exists, and may take the output.
     pub(crate) const HANDLE: Flags = Flags(1 << 7);
