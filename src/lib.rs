@@ -1,10 +1,9 @@
-//! Coroutines for games: plain `async fn`s that run a little in every frame.
+//! Coroutines for games: plain `async fn`s that run over many frames.
 //!
-//! A script, which is an `async fn`, lists what happens in order, with waits in
-//! between. The host, which is a game loop or an engine, steps an [`Executor`] once a
-//! frame. The executor polls only the scripts that are due, in a fixed order. It reads
-//! no clock: the host says how much time has passed. (The exceptions are
-//! [`Budget::new`] and [`Builder::slow_poll`].)
+//! A script is an `async fn` that lists what happens in order, with waits in between. The host,
+//! a game loop or an engine, steps an [`Executor`] once a frame. The executor polls only the
+//! scripts that are due, in a fixed order. It reads no clock: the host says how much time has
+//! passed. (The exceptions are [`Budget::new`] and [`Builder::slow_poll`].)
 //!
 //! ```
 //! use framestep::prelude::*;
@@ -38,13 +37,11 @@
 //!   EndOfFrame
 //! ```
 //!
-//! A *run* of a [`Phase`] polls the coroutines that are due in it, and no others. An
-//! engine that has phases of its own calls the parts itself:
-//! [`begin_frame`](Executor::begin_frame),
-//! [`begin_fixed_step`](Executor::begin_fixed_step) and
-//! [`run_phase`](Executor::run_phase). In each phase, it makes its own callbacks before
-//! the run. It can add [custom phases](Phase::Custom). Frame 0 is the time before the
-//! first `begin_frame`.
+//! A *run* of a [`Phase`] polls the coroutines that are due in it, and no others. An engine
+//! with its own phases calls the parts itself: [`begin_frame`](Executor::begin_frame),
+//! [`begin_fixed_step`](Executor::begin_fixed_step) and [`run_phase`](Executor::run_phase). In
+//! each phase, it calls its own callbacks before the run. It can add [custom
+//! phases](Phase::Custom). Frame 0 is the time before the first `begin_frame`.
 //!
 //! # Waiting
 //!
@@ -96,12 +93,11 @@
 //! | a [`Coroutine`], [`join(coroutine)`](join()) | the run in which the coroutine ends; at once if it has ended |
 //!
 //! A wait whose row names the home phase resumes in another phase if the script calls
-//! [`in_phase`](WaitSeconds::in_phase) on it. In [`Phase::FixedUpdate`], a fixed step
-//! is for waits on clocks and conditions what a frame is elsewhere. A join returns the
-//! coroutine's result; the other waits return `()`, and [`time()`] reads the clocks. A length
-//! of time is a number of [`Seconds`] or a `Duration`. Except for a join, no wait
-//! in the table is ready when it is first polled, so a loop around one cannot block
-//! a frame.
+//! [`in_phase`](WaitSeconds::in_phase) on it. In [`Phase::FixedUpdate`], waits on clocks and
+//! conditions count fixed steps instead of frames. A join returns the coroutine's result; the
+//! other waits return `()`, and [`time()`] reads the clocks. A length of time is a number of
+//! [`Seconds`] or a `Duration`. Except for a join, no wait in the table is ready when it is
+//! first polled, so a loop around one cannot block a frame.
 //!
 //! More is built on these waits:
 //!
@@ -117,8 +113,8 @@
 //! There are three ways to run one `async fn` inside another:
 //!
 //! - A plain `.await` makes it a part of the caller.
-//! - [`start`] makes it a coroutine of its own, which runs side by side with the caller.
-//!   It runs at once, up to its first wait.
+//! - [`start`] makes it a separate coroutine, which runs side by side with the caller. It runs
+//!   at once, up to its first wait.
 //! - [`spawn`] does the same, but the coroutine first runs later in the current run.
 //!
 //! Both return a [`Coroutine`], which is a handle. Dropping the handle detaches the
@@ -164,19 +160,18 @@
 //!
 //! # Stopping
 //!
-//! [`Coroutine::stop`] drops a script at the wait where it is suspended. So does
-//! [`stop`] with the [`CoroutineId`] that [`Coroutine::id`] returns. The destructors of
-//! the script have run when `stop` returns. A script that is being polled, such as one
-//! that stops itself, first continues to its next wait.
+//! [`Coroutine::stop`] drops a script at the wait where it is suspended. So does [`stop`] with
+//! the [`CoroutineId`] that [`Coroutine::id`] returns. The destructors of the script run before
+//! `stop` returns. A script that is being polled, such as one that stops itself, first
+//! continues to its next wait.
 //!
-//! A coroutine that joins the stopped script resumes with a [`JoinError`]: in the
-//! same run, or in the next run of its phase if the host stops the script between
-//! two runs. A join of a script that panicked returns a `JoinError`, too. A panic
-//! ends one script and nothing else. If no coroutine joins it, the executor
-//! [reports](Report) the panic. [`on_error`](Coroutine::on_error) handles an error
-//! that a script returns, [`on_unread`](Executor::on_unread) the errors of all scripts.
-//! [`defer`] borrows the lent state when a script ends, however
-//! that comes.
+//! A coroutine that joins the stopped script resumes with a [`JoinError`]: in the same run, or
+//! in the next run of its phase if the host stops the script between two runs. A join of a
+//! script that panicked also returns a `JoinError`. A panic ends one script and nothing else.
+//! If no coroutine joins it, the executor [reports](Report) the panic.
+//! [`on_error`](Coroutine::on_error) handles an error that a script returns,
+//! [`on_unread`](Executor::on_unread) the errors of all scripts. [`defer`] borrows the lent
+//! state when a script ends, for whatever reason.
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -216,11 +211,10 @@
 //!
 //! # Any other future
 //!
-//! A script can await any future: a channel, a socket, a timer of another crate. Its
-//! waker may be called on any thread, at any time. The coroutine resumes in its home
-//! phase: in the next run of that phase, or later in the current run if another script
-//! of that run wakes it. The home phase is Update, unless the coroutine was begun with
-//! [`spawn_in`] or [`start_in`].
+//! A script can await any future: a channel, a socket, a timer of another crate. Its waker may
+//! be called on any thread, at any time. The coroutine resumes in its home phase: in the next
+//! run of that phase, or later in the current run if another script of that run wakes it. The
+//! home phase is Update, unless the coroutine was added with [`spawn_in`] or [`start_in`].
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -323,10 +317,10 @@
 //!
 //! # Determinism
 //!
-//! The same calls with the same values make the same polls, frame by frame, in every
-//! build. The order of the polls in a run is total and part of the contract; see
-//! [`Executor::run_phase`]. The file `docs/contract.md` has all rules, with examples. Times are whole nanoseconds, so they add up the same
-//! everywhere; [`Seconds`] says how floats are rounded.
+//! The same calls with the same values make the same polls, frame by frame, in every build. The
+//! order of the polls in a run is total and part of the contract; see [`Executor::run_phase`].
+//! The file `docs/contract.md` has all rules, with examples. Times are whole nanoseconds, so
+//! sums are the same everywhere; [`Seconds`] says how floats are rounded.
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -364,7 +358,7 @@
 //!   of NaN.
 //! - To debug: [`snapshot`](Executor::snapshot) shows what each coroutine waits for,
 //!   [`on_trace`](Executor::on_trace) shows which coroutines run, and
-//!   [`slow_poll`](Builder::slow_poll) reports the ones that hold up a frame.
+//!   [`slow_poll`](Builder::slow_poll) reports the ones that block a frame.
 //!
 //! The repository has a guide, in `docs/guide`: chapters, twenty recipes, pages for
 //! people who come from Unity, `UniTask`, `UE5Coro`, Godot or tokio, and a list of the
@@ -421,7 +415,7 @@ pub use wait::{
     wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
     yield_now,
 };
-/// Makes a `Waker` of a closure, for [`Executor::on_wake`].
+/// Makes a `Waker` from a closure, for [`Executor::on_wake`].
 #[doc(inline)]
 pub use waker_fn::waker_fn;
 pub use watch::{Changed, Changes, WaitWatch, Watch};

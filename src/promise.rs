@@ -24,9 +24,9 @@ pub use futures::channel::oneshot::Canceled;
 ///
 /// # Resumes
 ///
-/// As any future of another crate: see
-/// [the crate's documentation](crate#any-other-future). If the value is there already,
-/// the script continues without a wait.
+/// Like any future of another crate: see [the crate's
+/// documentation](crate#any-other-future). If the value has already been sent, the
+/// script continues without a wait.
 ///
 /// # Output
 ///

@@ -1,5 +1,5 @@
-//! The free functions of scripts: they find the executor that runs the caller. And
-//! the type of a script whose function is not known.
+//! The free functions of scripts, which find the executor that runs the caller; and the
+//! type of a boxed script.
 
 #![forbid(unsafe_code)]
 
@@ -15,11 +15,11 @@ use crate::executor::{Handle, Remote};
 use crate::owner::{Owner, OwnerKey};
 use crate::time::{Clock, Phase, PhaseIndex, Time};
 
-/// A script of any function, in a box: for tables, fields and traits that hold
-/// different scripts.
+/// A boxed script: for tables, fields and traits that hold scripts of different
+/// functions.
 ///
-/// Each `async fn` has a future of its own type. `Box::pin` makes a `Script` of it,
-/// which can be spawned, started and awaited like any future.
+/// Each `async fn` returns a future with its own type. `Box::pin` makes a `Script` from
+/// it, which can be spawned, started and awaited like any future.
 ///
 /// # Examples
 ///
@@ -153,8 +153,8 @@ where
 }
 
 /// Adds a coroutine to the executor that runs the caller, like
-/// [`Executor::spawn_in`](crate::Executor::spawn_in): its home is `phase`, and it is
-/// first polled in the next run of `phase`.
+/// [`Executor::spawn_in`](crate::Executor::spawn_in). Its home is `phase`. It is first
+/// polled in a run of `phase`: later in the current run, or in the next.
 ///
 /// # Panics
 ///
@@ -291,9 +291,8 @@ pub fn named(name: impl Into<Cow<'static, str>>) -> Named {
 
 /// Makes an [`Owner`] that is a child of the calling coroutine's owner.
 ///
-/// Keep it in a local variable. When the variable is dropped, the coroutines that
-/// were spawned on it are stopped. That includes the case that the calling
-/// coroutine is stopped.
+/// Keep it in a local variable. When the variable is dropped, the coroutines that were
+/// spawned on it are stopped, even if that is because the calling coroutine is stopped.
 ///
 /// # Panics
 ///
@@ -317,7 +316,7 @@ pub fn named(name: impl Into<Cow<'static, str>>) -> Named {
 /// let mut executor = Executor::new();
 /// let fuse = executor.start(fuse());
 /// assert_eq!(executor.len(), 3);
-/// fuse.stop(); // stops the sparks, too
+/// fuse.stop(); // also stops the sparks
 /// assert!(executor.is_empty());
 /// ```
 #[must_use = "dropping an owner stops what it owns"]
@@ -366,7 +365,7 @@ pub fn owner_on(clock: &Clock) -> Owner {
 /// Returns the game clock, like [`Executor::clock`](crate::Executor::clock): to slow
 /// the game down, to pause it, and to make clocks that follow it.
 ///
-/// It is the game clock also in a coroutine whose owner counts on another clock.
+/// This holds even in a coroutine whose owner counts on another clock.
 ///
 /// # Panics
 ///
@@ -494,9 +493,9 @@ pub fn remote() -> Remote {
     Remote::new(core.inbox.clone())
 }
 
-/// Returns the home phase of the calling coroutine: the one given to [`spawn_in`] or
+/// Returns the home phase of the calling coroutine: the one passed to [`spawn_in`] or
 /// [`start_in`], or inherited from the coroutine that started it, else
-/// [`Phase::Update`]. Outside of coroutines it is [`Phase::Update`].
+/// [`Phase::Update`]. Outside coroutines it is [`Phase::Update`].
 ///
 /// Waits that name no phase, and every other future, resume the coroutine at home.
 /// Futures of other crates can ask for it.
@@ -579,8 +578,8 @@ pub fn current() -> CoroutineId {
     }
 }
 
-/// Returns the name of the calling coroutine: the one that it was given, or else
-/// the name of its future's type.
+/// Returns the name of the calling coroutine, or if it has none, the name of its
+/// future's type.
 ///
 /// # Panics
 ///
@@ -633,9 +632,9 @@ pub fn time() -> Time {
     inside("time", |scope| scope.core().time())
 }
 
-/// Returns how many seconds the calling coroutine's clock has advanced in this
-/// frame, or, inside a fixed step, in this step. It is [`time()`](time)`.delta` as
-/// an `f32`, to multiply a speed with.
+/// Returns how many seconds the calling coroutine's clock has advanced in this frame,
+/// or, inside a fixed step, in this step. It is [`time()`](time)`.delta` as an `f32`,
+/// for multiplying with a speed.
 ///
 /// The clock is the game clock, unless the coroutine's owner is [bound](owner_on)
 /// to another clock.

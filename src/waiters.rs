@@ -1,9 +1,9 @@
 //! The waiters of a signal, a watch or permits, in order, with the name of the source
 //! if it has one.
 //!
-//! Only [`Waiting::new`], [`Waiting::wake`] and the drop of a [`Waiting`] call user
-//! code, and they borrow nothing. The other functions return each value that has to be dropped. The
-//! caller drops it after the borrow has ended.
+//! Only [`Waiting::new`], [`Waiting::wake`] and the drop of a [`Waiting`] call user code, and they
+//! borrow nothing. The other functions return each value that must be dropped. The caller drops it
+//! after the borrow has ended.
 
 #![forbid(unsafe_code)]
 
@@ -18,8 +18,8 @@ use crate::core::named::{NamedWait, Source};
 /// The waiters of one source, each with the data that the source keeps for it.
 pub(crate) struct Waiters<D> {
     all: Slab<Waiter<D>>,
-    /// The places of the waiters that wait, in the order in which they began to.
-    /// Stale places are included.
+    /// The places of the waiters, in the order in which they began to wait. Stale places are
+    /// included.
     order: VecDeque<Place>,
     /// How many places are stale: their waiters have stopped waiting.
     stale: usize,
@@ -59,8 +59,8 @@ impl Waiting {
         }
     }
 
-    /// Wakes the waiter. A panic of the waker is swallowed, so that the waiters
-    /// after this one are woken, too.
+    /// Wakes the waiter. A panic of the waker is swallowed, so that the waiters after this one are
+    /// still woken.
     pub(crate) fn wake(self) {
         if let Some(named) = self.named {
             named.note_woken();
@@ -129,8 +129,8 @@ impl<D> Waiters<D> {
         waiting.is_some_and(|waiting| waiting.waker.get().will_wake(waker))
     }
 
-    /// Makes a waiter wait, and returns its previous `Waiting`. It keeps its place
-    /// if it waited already.
+    /// Makes a waiter wait, and returns its previous `Waiting`. It keeps its place if it was
+    /// already waiting.
     pub(crate) fn wait(&mut self, waiter: usize, waiting: Waiting) -> Option<Waiting> {
         let entry = &mut self.all[waiter];
         let previous = entry.waiting.replace(waiting);

@@ -20,7 +20,8 @@ use super::Budget;
 pub struct Checkpoint<'a> {
     budget: &'a Budget,
     units: u64,
-    /// The phase in which it resumes: before it begins, only if the caller names one.
+    /// The phase it resumes in. Before it begins, `Some` only if the caller names
+    /// one.
     phase: Phase,
     is_at_home: bool,
     frame: NextFrame,
@@ -57,7 +58,7 @@ impl<'a> Checkpoint<'a> {
         }
     }
 
-    /// Resumes in `phase` of the next frame, if it has to wait.
+    /// Resumes in `phase` of the next frame, if it must wait.
     ///
     /// # Panics
     ///
@@ -85,7 +86,7 @@ impl<'a> Checkpoint<'a> {
         }
         if ledger.wait(job, self.phase) {
             self.state = State::Waiting;
-            // This was the last turn: divide what the others have left unspent.
+            // This was the last turn: divide the unspent shares of the others.
             if now.phase == Some(self.phase) && !ledger.has_turns_to_come(self.phase) {
                 ledger.settle(now.frame, self.phase);
             }
@@ -146,7 +147,7 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
-/// Swallows a panic of the waker, so that the jobs after it are woken, too.
+/// Swallows a panic of the waker, so that the jobs after it are still woken.
 fn wake(waker: Foreign<Waker>) {
     call::quietly(|| waker.into_inner().wake());
 }

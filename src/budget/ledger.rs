@@ -9,8 +9,9 @@
 //! over               pool, and the pool is divided among the jobs that wait again
 //! ```
 //!
-//! No function goes through all jobs: lists hold those that it concerns. Leaving a
-//! list is a change of the job. Its entry goes stale, and is skipped later.
+//! No function goes through all jobs: each uses a list of the jobs concerned. A job
+//! leaves a list by a change of its own state. Its entry goes stale, and is skipped
+//! later.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -22,7 +23,7 @@ use crate::time::Phase;
 
 pub(super) struct Ledger {
     total: u64,
-    /// The least amount for which a job is resumed once more in a frame.
+    /// The smallest amount worth another resume of a job in the same frame.
     smallest: u64,
     /// The frame that the fields below describe; `None` before the first.
     frame: Option<u64>,
@@ -32,8 +33,8 @@ pub(super) struct Ledger {
     share: u64,
     /// The amount that is not promised to any job.
     pool: u64,
-    /// By how much steps have exceeded the shares of their jobs. The pool pays for
-    /// it, as far as it can.
+    /// By how much steps have exceeded the shares of their jobs. The pool covers as
+    /// much of it as possible.
     overdrawn: u64,
     jobs: Slab<Job>,
     /// How many jobs wait.
@@ -135,7 +136,7 @@ impl Ledger {
         waker
     }
 
-    /// Divides the total anew if `frame` is a new frame.
+    /// Divides the total again if `frame` is a new frame.
     fn begin_frame(&mut self, frame: u64) {
         if self.frame == Some(frame) {
             return;
@@ -195,7 +196,7 @@ impl Ledger {
         self.overdrawn -= paid;
     }
 
-    /// Makes a job wait that has had its turn. Returns `false` if it already waits,
+    /// Makes a job that has had its turn wait. Returns `false` if it already waits,
     /// elsewhere in its coroutine.
     pub(super) fn wait(&mut self, index: usize, phase: Phase) -> bool {
         let began = self.began;
@@ -317,8 +318,8 @@ impl Ledger {
         self.frame == Some(frame) && waits.is_some_and(|w| w.granted == Some(self.round))
     }
 
-    /// Chooses a job to be woken when all turns in `phase` are over. A turn has
-    /// begun, and without this job nothing would notice its unspent share.
+    /// Chooses a job, the watcher, to be woken when all turns in `phase` are over.
+    /// Otherwise nothing would notice the unspent share of a turn that has begun.
     pub(super) fn choose_watcher(&mut self, phase: Phase) -> Option<Foreign<Waker>> {
         if self.watcher.is_some() || self.in_phase(phase).spent_jobs == 0 {
             return None;
@@ -341,7 +342,7 @@ impl Ledger {
         first.is_some_and(|place| !self.is_spent(place))
     }
 
-    /// Whether the job was chosen as the watcher. It no longer is afterwards.
+    /// Whether the job was chosen as the watcher; ends its role.
     pub(super) fn take_watcher(&mut self, job: usize) -> bool {
         self.watcher.take_if(|watcher| *watcher == job).is_some()
     }
@@ -375,7 +376,7 @@ impl Ledger {
         }
     }
 
-    /// Gives `amount` to a job that waits for more in this round.
+    /// Grants `amount` to a job that waits for more in this round.
     fn grant(&mut self, index: usize, amount: u64) {
         let job = &mut self.jobs[index];
         job.left = amount;
@@ -385,8 +386,8 @@ impl Ledger {
         self.granted.push_back(index);
     }
 
-    /// Whether the job of a place has had its turn in this round and waits for more:
-    /// whether the place is not stale.
+    /// Whether a place is not stale: its job has had its turn in this round and
+    /// waits for more.
     fn is_spent(&self, place: Place) -> bool {
         let Some(job) = self.jobs.get(place.job) else {
             return false;

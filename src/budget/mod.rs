@@ -20,7 +20,7 @@ pub use checkpoint::Checkpoint;
 
 /// How much of each frame a group of long jobs may use.
 ///
-/// A job that would hold up a frame, such as a path search or the generation of a
+/// A job that would block a frame, such as a path search or the generation of a
 /// level, awaits a [`checkpoint`](Budget::checkpoint) after each small step. The
 /// checkpoint is ready at once while the job's share of this frame is not spent.
 /// Otherwise, the job resumes in the next frame.
@@ -88,7 +88,7 @@ struct Shared {
     meter: Meter,
 }
 
-/// The least time for which a job is resumed once more in a frame.
+/// The smallest amount of time worth another resume of a job in the same frame.
 const SMALLEST_TIME_NS: u64 = 10_000;
 
 impl Budget {

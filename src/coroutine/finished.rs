@@ -20,7 +20,7 @@ use super::handle::{may_join_at_once, wait_for_next_run};
 
 /// A wait for the end of a coroutine, made by [`Coroutine::finished`].
 ///
-/// Any number of coroutines may clone, keep and await it, also after the coroutine
+/// Any number of coroutines may clone, keep and await it, even after the coroutine
 /// has ended and its handle has been dropped.
 ///
 /// # Resumes
@@ -48,7 +48,7 @@ pub struct Finished {
 
 enum Target {
     Stored(Rc<Core>, Reference),
-    /// How it ended is known, and it is no longer stored.
+    /// The outcome is known, and the coroutine is no longer stored.
     Known(Outcome),
 }
 

@@ -51,7 +51,7 @@ use super::id::CoroutineId;
 /// # Panics
 ///
 /// If a coroutine awaits itself, even in a branch of [`select!`](crate::select) or
-/// [`join!`](crate::join!). Behind a combinator with wakers of its own, such as
+/// [`join!`](crate::join!). Behind a combinator with its own wakers, such as
 /// `FuturesUnordered`, it waits until it is stopped. So do two coroutines that await
 /// each other.
 ///
@@ -91,8 +91,8 @@ use super::id::CoroutineId;
 ///
 /// # Source
 ///
-/// `Coroutine`, Unity scripting reference; `JoinHandle` of tokio. Unlike in Unity,
-/// any number of coroutines may wait for one, and a join of a stopped coroutine
+/// `Coroutine`, Unity scripting reference; `JoinHandle` of tokio. Unlike in Unity, any
+/// number of coroutines may wait for the same one, and a join of a stopped coroutine
 /// ends.
 pub struct Coroutine<T> {
     state: State<T>,
@@ -143,9 +143,9 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// The home phase of the coroutine: the one in which it resumes unless a wait names
-    /// another. `None` if the coroutine was refused, or if its result has been
-    /// returned by a join.
+    /// The home phase of the coroutine. It resumes there unless a wait names another
+    /// phase. `None` if the coroutine was refused, or if its result has been returned
+    /// by a join.
     pub fn home(&self) -> Option<Phase> {
         self.stored().map(|(_, task)| task.home().phase())
     }
@@ -222,8 +222,8 @@ impl<T> Coroutine<T> {
     /// handle. The default name is the name of its future's type, which for an
     /// `async fn` is the path of the function.
     ///
-    /// A coroutine that has been started has run up to its first wait by then. The
-    /// function [`named`](crate::named()) names a coroutine before that.
+    /// A coroutine that was started has already run up to its first wait. The function
+    /// [`named`](crate::named()) names a coroutine before that.
     ///
     /// # Examples
     ///
@@ -248,10 +248,10 @@ impl<T> Coroutine<T> {
     /// returns the handle.
     ///
     /// The script then lives as long as the local variable or field that holds its
-    /// handle. **Assigning another handle to the field stops the old script.** The
-    /// new script has been started by then: it runs up to its first wait before the
-    /// old script is dropped. If the old script must end first, make the field an
-    /// `Option`, and assign `None` before.
+    /// handle. **Assigning another handle to the field stops the old script.** The new
+    /// script is already running: it runs up to its first wait before the old script
+    /// is dropped. If the old script must end first, make the field an `Option`, and
+    /// first assign `None`.
     ///
     /// # Examples
     ///
@@ -368,7 +368,7 @@ impl<T> Coroutine<T> {
         result
     }
 
-    /// Notes that the result has been returned, and gives up the task.
+    /// Records that the result has been returned, and releases the task.
     #[inline(always)]
     fn set_done(&mut self, id: CoroutineId, outcome: Outcome) {
         if let State::Stored(core, task) = mem::replace(&mut self.state, State::Done(id, outcome)) {
@@ -426,8 +426,8 @@ pub(super) fn may_join_at_once() -> bool {
     runs.is_none_or(|core| core.may_join_at_once())
 }
 
-/// The result of a join whose coroutine makes too many of them: the coroutine is
-/// woken, and so polled in its next run.
+/// The result of a join if the coroutine makes too many joins: the coroutine is woken,
+/// so that its next run polls it.
 #[cold]
 pub(super) fn wait_for_next_run<T>(cx: &Context<'_>) -> Poll<T> {
     call::out(|| cx.waker().wake_by_ref());

@@ -7,13 +7,13 @@ use super::handle::Coroutine;
 impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
     /// Calls `handler` if the coroutine returns an error, and returns the handle.
     ///
-    /// The handle may be dropped, kept to stop the coroutine, or joined. A join
-    /// returns the error, too.
+    /// The handle may be dropped, kept to stop the coroutine, or joined. A join still
+    /// returns the error.
     ///
-    /// The handler is called as the coroutine returns, as the last thing that it
-    /// does: in the same frame and phase, before the coroutines that join it. If the
-    /// coroutine has already returned the error, the handler is called at once; inside
-    /// a closure that borrows lent state, it is called after the closure.
+    /// The handler is called when the coroutine returns, as its last action: in the
+    /// same frame and phase, before the coroutines that join it. If the coroutine has
+    /// already returned the error, the handler is called at once; inside a closure
+    /// that borrows lent state, it is called after the closure.
     ///
     /// The handler may do what a coroutine does between two waits: borrow lent
     /// state, spawn, stop. The coroutines that it spawns have the owner of this

@@ -32,7 +32,7 @@ pub struct CoroutineInfo {
 // A snapshot takes most of its time to write these.
 const _: () = assert!(size_of::<CoroutineInfo>() <= 152);
 
-/// What is noted of a watched coroutine.
+/// The notes about a watched coroutine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Origin {
     pub(crate) since: Option<Moment>,
@@ -71,8 +71,8 @@ impl CoroutineInfo {
         self.id
     }
 
-    /// The [name](crate::Coroutine::named) that it was given, else the name of its
-    /// future's type. For an `async fn`, that is the path of the function.
+    /// The coroutine's [name](crate::Coroutine::named), else the name of its future's
+    /// type. For an `async fn`, that is the path of the function.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -89,14 +89,13 @@ impl CoroutineInfo {
         self.wait.iter().chain(&self.more_waits)
     }
 
-    /// The phase in which it resumes if it is ready, or when it is woken. That is
-    /// its [home](CoroutineInfo::home), unless a wait in another phase has made it
-    /// ready.
+    /// The phase it resumes in if it is ready, or when it is woken. That is its
+    /// [home](CoroutineInfo::home), unless a wait in another phase has made it ready.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Its home phase: [`Phase::Update`], or the one given to `spawn_in` or
+    /// Its home phase: [`Phase::Update`], or the one passed to `spawn_in` or
     /// `start_in`.
     pub fn home(&self) -> Phase {
         self.home
@@ -115,13 +114,13 @@ impl CoroutineInfo {
         self.owner.as_deref()
     }
 
-    /// The clock on which its plain waits count.
+    /// The clock that its plain waits count on.
     pub fn clock(&self) -> TimerClock {
         self.clock
     }
 
-    /// When it was last polled: since then it waits. `None` if it has not been
-    /// polled, or if that was not noted (see
+    /// When it was last polled: it has been waiting since then. `None` if it has not
+    /// been polled, or if that was not noted (see
     /// [`Builder::inspect`](crate::Builder::inspect)).
     pub fn since(&self) -> Option<Moment> {
         self.origin.as_ref()?.since

@@ -1,8 +1,7 @@
 //! Cycles in a graph.
 
-/// The cycles of a graph in which each node has at most one successor, in
-/// `next`. Each cycle begins with its least node. The cycles are sorted by that
-/// node.
+/// The cycles of a graph. Each node has at most one successor, in `next`. Each
+/// cycle begins with its smallest node. The cycles are sorted by that node.
 pub(super) fn of(next: &[Option<usize>]) -> Vec<Vec<usize>> {
     // The start of the walk that reached each node first.
     let mut walk = vec![usize::MAX; next.len()];
@@ -16,7 +15,7 @@ pub(super) fn of(next: &[Option<usize>]) -> Vec<Vec<usize>> {
                 None => break,
             }
         }
-        // The walk has returned to a node of its own.
+        // This walk has returned to a node that it visited before.
         if walk[at] == start && next[at].is_some() {
             cycles.push(cycle(next, at));
         }

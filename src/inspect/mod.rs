@@ -1,12 +1,12 @@
-//! Inspection: which coroutine waits, for what, and since when; which one ran,
+//! Inspection: which coroutine waits, what for, and since when; which one ran,
 //! and for how long.
 //!
 //! A [`Snapshot`] is read from the tasks, the queues, the wheels and the rings
 //! of joins: they hold what each coroutine waits for. They do not hold where a
-//! coroutine comes from, and when it began to wait. That is noted for
-//! coroutines that are *watched*, and so are the events of a trace and the time
-//! that polls take. A watched task has a flag that sends its polls the long
-//! way. So a task that is not watched pays nothing.
+//! coroutine was made, nor when it began to wait. These are recorded only for
+//! *watched* coroutines, like trace events and poll times. A flag makes the
+//! polls of a watched task take a slower path. So a task that is not watched
+//! pays nothing.
 
 #![forbid(unsafe_code)]
 

@@ -12,8 +12,8 @@ use crate::core::call::Payload;
 use super::hook::Hook;
 use super::report::Report;
 
-/// What a report is about: its kind, and the script. Of reports with the same
-/// subject, the first one is printed.
+/// The subject of a report: its kind, and the script. Only the first report of each
+/// subject is printed.
 #[derive(Debug, PartialEq)]
 struct Subject {
     kind: Discriminant<Report>,
@@ -75,8 +75,8 @@ impl Default for Printed {
 }
 
 impl Printed {
-    /// Notes that a report is about to be printed. Returns how many have been, with
-    /// this one. `None` if it is not to be printed.
+    /// Counts a report that is about to be printed, and returns the count. `None` if
+    /// it must not be printed.
     fn note(&mut self, report: &Report) -> Option<usize> {
         let Printed::Subjects(subjects) = self else {
             return None;
@@ -119,13 +119,13 @@ impl Reports {
         }
     }
 
-    /// Prints a report that concerns no executor which is alive. Each thread counts
-    /// such reports.
+    /// Prints a report that concerns no live executor. Each thread counts such
+    /// reports.
     pub(crate) fn print_without_executor(report: &Report) {
         thread_local! {
             static PRINTED: RefCell<Printed> = RefCell::default();
         }
-        // When the thread is ending, the count may be gone already.
+        // When the thread is ending, the count may already be gone.
         let number = PRINTED.try_with(|printed| printed.borrow_mut().note(report));
         if let Some(number) = number.unwrap_or(Some(1)) {
             print(report, number);

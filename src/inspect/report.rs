@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
 
-/// A problem that did no harm, but should be looked into.
+/// A problem that did no harm, but should be investigated.
 ///
 /// Reports go to the hook set with
 /// [`Executor::on_report`](crate::Executor::on_report). Without one, and once the
@@ -46,7 +46,7 @@ pub enum Report {
     /// The dt of a frame, or the length of a fixed step, was NaN, negative or
     /// infinite.
     InvalidDelta {
-        /// The frame that began with it, or in which the step began.
+        /// The frame that began with it, or the frame of the step.
         frame: u64,
         /// The length that it counts as.
         counted_as: Duration,
@@ -80,19 +80,20 @@ pub enum Report {
         polls: u32,
     },
     /// Coroutines kept starting, spawning, stopping or joining others without end in
-    /// one run of a phase or in one stop, or closures of [`with_soon`](crate::with_soon) kept adding more. The
-    /// rest continue in the next run, or with the next borrow. Starts that nest more
-    /// than 100 deep are reported, too: they begin once an outer one waits.
+    /// one run of a phase or in one stop, or closures of
+    /// [`with_soon`](crate::with_soon) kept adding more. The rest continue in the next
+    /// run, or with the next borrow. Starts that nest more than 100 deep are also
+    /// reported: they begin once an outer one waits.
     Runaway {
-        /// The coroutine that reached the limit: the one that was being polled, or
-        /// else one that is left to the next run. Usually it is one of those that never
-        /// stop. `None` if it was a call by the host.
+        /// The coroutine that reached the limit: the one that was being polled, or else
+        /// one that continues in the next run. Usually it is one of those that never
+        /// stop. `None` if a call by the host reached it.
         id: Option<CoroutineId>,
         /// Its name.
         name: Option<Cow<'static, str>>,
         /// The frame of the run.
         frame: u64,
-        /// The phase that was run. `None` outside of a run.
+        /// The phase that was run. `None` outside a run.
         phase: Option<Phase>,
     },
     /// A coroutine joined ended coroutines again and again in one run, without a wait
@@ -123,7 +124,7 @@ pub enum Report {
         /// The phase that was run. `None` if the host started the coroutine outside
         /// of a run.
         phase: Option<Phase>,
-        /// How long the poll took, less the polls of coroutines that it started.
+        /// How long the poll took, without the polls of coroutines that it started.
         took: Duration,
     },
     /// A coroutine or its destructor panicked, and no join returned the panic: the
@@ -140,7 +141,7 @@ pub enum Report {
         name: Cow<'static, str>,
         /// The frame in which it panicked.
         frame: u64,
-        /// The phase that was run. `None` if it panicked outside of a run.
+        /// The phase that was run. `None` if it panicked outside a run.
         phase: Option<Phase>,
         /// The message of the panic, if its payload is a string.
         message: Option<String>,
@@ -157,12 +158,12 @@ pub enum Report {
         hook: &'static str,
         /// The frame in which the hook was called.
         frame: u64,
-        /// The phase that was run. `None` if it was called outside of a run.
+        /// The phase that was run. `None` if it was called outside a run.
         phase: Option<Phase>,
         /// The message of the panic, if its payload is a string.
         message: Option<String>,
     },
-    /// A coroutine was started or spawned where none can run. Its future was dropped,
+    /// A coroutine was started or spawned where it cannot run. Its future was dropped,
     /// and its handle is that of a stopped coroutine.
     ///
     /// If the executor is gone, the report goes to the executor that runs the
@@ -189,7 +190,7 @@ pub enum Report {
         place: &'static Location<'static>,
         /// The frame in which the closure was called.
         frame: u64,
-        /// The phase that was run. `None` if it was called outside of a run.
+        /// The phase that was run. `None` if it was called outside a run.
         phase: Option<Phase>,
         /// The message of the panic, if its payload is a string.
         message: Option<String>,

@@ -29,8 +29,8 @@ use super::wait::Wait;
 ///   when each coroutine waits, which coroutine spawned it, and where.
 ///
 /// A line that begins with `!` is about coroutines that cannot continue by
-/// themselves: one that nothing can resume any more, or several that wait for
-/// each other's end.
+/// themselves: one that nothing can resume, or several that wait for each other's
+/// end.
 ///
 /// The same state prints the same bytes.
 ///
@@ -116,8 +116,8 @@ impl Snapshot {
         self.iter().filter(move |c| c.waits().any(joins))
     }
 
-    /// Cycles of coroutines in which each joins the next, and the last joins the
-    /// first. None of them continues, unless one is stopped.
+    /// Cycles of coroutines: each joins the next, and the last joins the first. None
+    /// of them continues, unless one is stopped.
     ///
     /// Only coroutines that wait for nothing else are in a cycle. (Wakers that they
     /// may have given away do not count.)

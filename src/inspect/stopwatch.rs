@@ -12,7 +12,7 @@ use super::timepiece::Timepiece;
 pub(crate) struct Stopwatch {
     limit: Duration,
     timepiece: Timepiece,
-    /// How long polls took that began and ended in the poll under way.
+    /// The total time of the polls that began and ended inside the current poll.
     inside: Cell<Duration>,
 }
 
@@ -70,7 +70,8 @@ impl Lap<'_> {
 }
 
 impl Drop for Lap<'_> {
-    /// Runs for a poll that panics too: its time is not that of the poll around it.
+    /// Runs even if the poll panics: its time does not count for the poll around
+    /// it.
     fn drop(&mut self) {
         let elapsed = self.elapsed().unwrap_or_default();
         let inside = self.outside.saturating_add(elapsed);

@@ -1,4 +1,4 @@
-//! The time outside of the game.
+//! The time outside the game.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -21,7 +21,7 @@ enum Source {
     #[default]
     Computer,
     Host(Rc<Stopwatch>),
-    /// The host's stopwatch was dropped, since its executor has ended.
+    /// The host's stopwatch was dropped, because its executor has ended.
     Nothing,
 }
 

@@ -25,14 +25,14 @@ pub struct TraceEvent {
     pub phase: Option<Phase>,
     /// The coroutine.
     pub id: CoroutineId,
-    /// The coroutine's name: the [name](crate::Coroutine::named) that it has been
-    /// given so far, else the name of its future's type.
+    /// The coroutine's [name](crate::Coroutine::named), if it has been set yet,
+    /// else the name of its future's type.
     pub name: Cow<'static, str>,
     /// What happened to the coroutine.
     pub what: Traced,
     /// The name of the [`Signal`](crate::Signal) or [`Watch`](crate::Watch) that
-    /// woke the coroutine which is resumed; the first if several did. `None` if
-    /// something else did, or if it has no [name](crate::Signal::named).
+    /// woke the resumed coroutine; the first if several did. `None` if something
+    /// else did, or if it has no [name](crate::Signal::named).
     pub by: Option<Arc<str>>,
 }
 
@@ -76,7 +76,7 @@ impl fmt::Display for Traced {
 
 /// The hook of a trace, and the events that have yet to be sent to it.
 ///
-/// Coroutines end in places where no user code may run. So events are stored,
+/// Coroutines end at points where no user code may run. So events are stored,
 /// and sent before another coroutine is polled.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {

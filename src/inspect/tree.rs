@@ -15,12 +15,12 @@ const DEEPEST: usize = 12;
 
 /// Which coroutine is printed below which.
 struct Forest {
-    /// Positions in the order in which they are printed, each with its depth.
+    /// Positions in printing order, each with its depth.
     order: Vec<(usize, usize)>,
 }
 
 impl Forest {
-    /// `above` holds the coroutine below which each one is printed.
+    /// For each coroutine, `above` holds the one that it is printed below.
     fn new(mut above: Vec<Option<usize>>) -> Self {
         for cycle in cycles::of(&above) {
             above[cycle[0]] = None;
@@ -65,8 +65,8 @@ impl Column {
     }
 }
 
-/// The last two parts of a path, without type parameters: enough to tell names
-/// apart. Other names do not change.
+/// The last two parts of a path, without type parameters: enough to distinguish
+/// names. Other names do not change.
 fn short(name: &str) -> &str {
     let path = name.split('<').next().unwrap_or(name);
     let path = path.strip_suffix("::").unwrap_or(path);
@@ -79,7 +79,7 @@ fn short(name: &str) -> &str {
 }
 
 impl Snapshot {
-    /// The coroutine below which `coroutine` is printed: the first that it joins.
+    /// The coroutine that `coroutine` is printed below: the first that it joins.
     fn above(&self, coroutine: &CoroutineInfo) -> Option<usize> {
         let joined = coroutine.waits().find_map(Wait::joins)?;
         self.position(joined)
@@ -172,7 +172,7 @@ impl Snapshot {
                 coroutine.id()
             )?;
         }
-        // Without a step, the fixed phase may rightly not have run.
+        // Without a step, it is correct that the fixed phase has not run.
         let has_begun = self.time().frame > 0;
         let is_homeless =
             |c: &&CoroutineInfo| has_begun && !c.home_has_run() && c.home() != Phase::FixedUpdate;

@@ -9,15 +9,15 @@ use crate::time::Phase;
 
 /// One thing that a coroutine waits for, in a [`Snapshot`](crate::Snapshot).
 ///
-/// A wait that is built on another is shown as that one: an
-/// [`interval`](crate::interval()) as a timer, [`animate`](crate::animate()) as
-/// the next frame and the timer of its end.
+/// A wait that is built on others is shown as those: an
+/// [`interval`](crate::interval()) as a timer, [`animate`](crate::animate()) as the
+/// next frame and the timer of its end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wait {
     /// The next frame.
     Frame {
-        /// The phase in which it resumes.
+        /// The phase it resumes in.
         phase: Phase,
     },
     /// The next run of a phase, such as the next fixed step.
@@ -27,31 +27,31 @@ pub enum Wait {
     },
     /// A condition, checked in each run of the phase.
     Condition {
-        /// The phase in which it is checked.
+        /// The phase it is checked in.
         phase: Phase,
     },
     /// Several frames.
     FrameCount {
-        /// The phase in which it resumes.
+        /// The phase it resumes in.
         phase: Phase,
         /// How many frames have yet to begin.
         left: u64,
     },
     /// Several fixed steps.
     StepCount {
-        /// The phase in which it resumes.
+        /// The phase it resumes in.
         phase: Phase,
         /// How many steps have yet to begin.
         left: u64,
     },
     /// A deadline on a clock.
     Timer {
-        /// The phase in which it resumes.
+        /// The phase it resumes in.
         phase: Phase,
-        /// The clock on which it counts.
+        /// The clock it counts on.
         clock: TimerClock,
-        /// The reading of the clock at which it is due; for a paused coroutine, as
-        /// if it were resumed now.
+        /// The clock reading when it is due; for a paused coroutine, as if it were
+        /// resumed now.
         deadline: Duration,
         /// How far the clock has yet to advance.
         left: Duration,
@@ -65,14 +65,14 @@ pub enum Wait {
     Signal {
         /// Its name.
         name: Arc<str>,
-        /// The phase in which it resumes.
+        /// The phase it resumes in.
         phase: Phase,
     },
     /// A [`Watch`](crate::Watch) that has a [name](crate::Watch::named).
     Watch {
         /// Its name.
         name: Arc<str>,
-        /// The phase in which it resumes.
+        /// The phase it resumes in.
         phase: Phase,
     },
     /// A permit of [`Permits`](crate::Permits) that have a
@@ -80,15 +80,15 @@ pub enum Wait {
     Permit {
         /// Their name.
         name: Arc<str>,
-        /// The phase in which it resumes.
+        /// The phase it resumes in.
         phase: Phase,
     },
     /// A call of its waker: by a channel, a [`Signal`](crate::Signal) without a
-    /// name, a socket. The executor does not know whether the waker still exists. A
-    /// coroutine that has once given its waker away is always shown with this wait,
-    /// besides its other waits, unless it waits for a named signal or watch.
+    /// name, a socket. The executor does not know whether the waker still exists.
+    /// Once a coroutine has given its waker away, it is always shown with this
+    /// wait, besides its other waits, unless it waits for a named signal or watch.
     Wake {
-        /// The phase in which it resumes.
+        /// The phase it resumes in.
         phase: Phase,
     },
     /// Nothing. It has no timer, waits for no phase, joins no coroutine, and has
@@ -106,14 +106,13 @@ pub enum TimerClock {
     Fixed,
     /// The sum of all dt.
     Realtime,
-    /// Another [`Clock`](crate::Clock). Clocks are numbered in the order in which
-    /// they were made, from 1.
+    /// Another [`Clock`](crate::Clock). Clocks are numbered from 1, by creation.
     Other(u32),
 }
 
 impl Wait {
-    /// The phase in which it resumes. `None` for a join, which resumes in the phase
-    /// in which the joined coroutine ends.
+    /// The phase it resumes in. `None` for a join, which resumes in the phase in
+    /// which the joined coroutine ends.
     pub fn phase(&self) -> Option<Phase> {
         match *self {
             Wait::Frame { phase }

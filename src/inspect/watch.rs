@@ -22,7 +22,7 @@ pub(crate) struct Watch {
     pub(crate) trace: Trace,
 }
 
-/// What is noted of one watched coroutine.
+/// The notes about one watched coroutine.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
     /// Where it was spawned, and which coroutine was being polled then. `None` if
@@ -48,7 +48,7 @@ impl Watch {
         }
     }
 
-    /// Drops what the host has given, when the executor ends.
+    /// Drops the host's closures when the executor ends.
     pub(crate) fn close(&self) {
         self.trace.hook.close();
         self.timepiece.close();

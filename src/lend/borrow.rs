@@ -72,8 +72,8 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
 /// Calls `f` with the `S` that the host has [lent](Executor::lend), or returns an
 /// error.
 ///
-/// For code that can do without the state. In a destructor that needs the state,
-/// use [`with_soon`](crate::with_soon).
+/// Use it where the state is optional. In a destructor that needs the state, use
+/// [`with_soon`](crate::with_soon).
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, WithErr
 /// # Panics
 ///
 /// At the caller's line, if no `S` is lent, or if a closure of [`with`] around this
-/// call borrows it. A `with` inside a `with_ref` on the same type panics, too.
+/// call borrows it. A `with` inside a `with_ref` on the same type also panics.
 /// [`try_with_ref`] returns an error instead.
 ///
 /// # Examples
@@ -246,7 +246,7 @@ fn borrow_mut<K: Lend, R>(
     })
 }
 
-/// The error of a borrow that a closure around the call excludes.
+/// The error of a borrow that conflicts with a closure around the call.
 fn borrowed(type_name: &'static str, note: LentRef<'_>) -> WithError {
     WithError::Borrowed {
         type_name,
@@ -254,7 +254,8 @@ fn borrowed(type_name: &'static str, note: LentRef<'_>) -> WithError {
     }
 }
 
-/// Panics at the caller's line. If the state is not lent, says what is.
+/// Panics at the caller's line. If the state is not lent, the message says which
+/// states are.
 #[cold]
 #[track_caller]
 fn refused(error: WithError) -> ! {
@@ -293,7 +294,7 @@ fn find<K: Lend, R>(
     })
 }
 
-/// Calls the closures that wait for a state when a borrow of it ends, also when
+/// Calls the closures that wait for a state when a borrow of it ends, even when
 /// unwinding.
 struct ThenWorkOff<'a, K: Lend> {
     core: &'a Core,

@@ -11,16 +11,16 @@ use super::own::Own;
 use super::soon::{Origin, call_soon};
 
 /// Calls `f` with the `S` that the host [lends](crate::Executor::lend) when the
-/// returned guard is dropped: at the end of the script, however that comes, or of the
-/// block.
+/// returned guard is dropped: at the end of the script, for whatever reason, or of
+/// the block.
 ///
-/// The call is that of [`with_soon`](crate::with_soon): at once if the state is free,
+/// Like [`with_soon`](crate::with_soon), it calls `f` at once if the state is free,
 /// else as soon as it is. So it works when the script is stopped between two frames,
 /// or inside the [`with`](crate::with) of another script.
 ///
 /// Bind the guard to a variable, as in `let _bars = defer(..)`. `let _ = defer(..)`
 /// drops it at once. Several guards of one block are dropped in reverse order.
-/// [`Defer::cancel`] drops the guard without the call. Outside of an executor, the
+/// [`Defer::cancel`] drops the guard without the call. Outside an executor, the
 /// drop of the guard drops `f`. A closure that needs no lent state is passed to
 /// [`defer_call`](crate::defer_call).
 ///

@@ -10,14 +10,15 @@ use crate::inspect::NO_STATE;
 
 use super::soon::{Origin, call_alone};
 
-/// Calls `f` when the returned guard is dropped: at the end of the script, however
-/// that comes, or of the block.
+/// Calls `f` when the returned guard is dropped: at the end of the script, for
+/// whatever reason, or of the block.
 ///
-/// It is [`defer`](crate::defer) for a closure that needs no lent state. `f` is
+/// This is [`defer`](crate::defer) for a closure that needs no lent state. `f` is
 /// called at once, in the destructor of the guard, and may borrow local variables.
 ///
-/// Like the closure of `defer`, `f` runs outside of coroutines, in whichever script it
-/// is called: what it starts has no owner. Outside of an executor, `f` is called, too.
+/// Like the closure of `defer`, `f` runs outside coroutines, whichever script calls
+/// it: coroutines that it starts have no owner. `f` is called even outside an
+/// executor.
 ///
 /// Bind the guard to a variable, as in `let _light = defer_call(..)`.
 /// `let _ = defer_call(..)` calls `f` at once. Several guards of one block are dropped

@@ -16,8 +16,8 @@ pub enum WithError {
     NotLent {
         /// The name of the requested type.
         type_name: &'static str,
-        /// Where the host called `start`, if it started the coroutine outside a
-        /// run, and so outside the `lend` of this type.
+        /// Where the host called `start`, if it started the coroutine outside a run,
+        /// and therefore outside the `lend` of this type.
         started_at: Option<&'static Location<'static>>,
         /// The name of the type that is lent here instead, the innermost one if there
         /// are several. `None` if nothing is lent.
@@ -40,7 +40,7 @@ pub enum WithError {
     },
 }
 
-/// The text of an error, without what is lent instead.
+/// The text of an error, without the state that is lent instead.
 pub(super) struct Reason(pub(super) WithError);
 
 impl fmt::Display for WithError {

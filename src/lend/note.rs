@@ -3,7 +3,7 @@
 //! [`lend`] puts a [`Lent`] on its stack and links it into the executor, which
 //! finds it by type. This is sound for two reasons (invariant LENT):
 //!
-//! - The note is unlinked before the host's `&mut` ends, also by a panic.
+//! - The note is unlinked before the host's `&mut` ends, even by a panic.
 //! - Its count of borrows lets either one closure borrow the state exclusively, or
 //!   any number of closures share it.
 
@@ -42,7 +42,7 @@ struct Lent {
 /// In [`Lent::borrows`]: one closure borrows the state exclusively.
 const EXCLUSIVE: u32 = u32::MAX;
 
-/// State that is lent: the note of a call of [`lend`] that is under way.
+/// State that is lent: the note of a call of [`lend`] in progress.
 #[derive(Clone, Copy)]
 pub(super) struct LentRef<'n>(&'n Lent);
 
@@ -84,7 +84,7 @@ impl Lending {
         self.find_by(|_| true, |lent| lent.map(|lent| lent.0.name))
     }
 
-    /// Calls `f` with the innermost state for which `is_it` holds.
+    /// Calls `f` with the innermost state that `is_it` accepts.
     ///
     /// `f` works for any lifetime, so the reference cannot leave `f`.
     #[inline]
@@ -101,7 +101,7 @@ impl Lending {
             // SAFETY: LENT: a note that is linked into an executor is alive until the
             // call of `lend` that linked it ends. That call is further up the stack
             // than this one, so it ends after `f` has returned. The calls of `lend`
-            // are nested, so the outer notes are alive, too. A note is only shared.
+            // are nested, so the outer notes are also alive. A note is only shared.
             let lent = unsafe { note.as_ref() };
             if is_it(LentRef(lent)) {
                 break Some(LentRef(lent));
@@ -118,7 +118,7 @@ impl Lending {
     }
 
     /// Keeps closures for the next call of [`lend`] with their type, `of`. They come
-    /// before those that wait for it already.
+    /// before those that already wait for it.
     fn keep_first(&self, of: TypeId, mut first: VecDeque<Soon>) {
         self.with_waiting(of, |closures| {
             first.append(closures);
@@ -147,7 +147,7 @@ impl Lending {
         of_k.map_or_else(VecDeque::new, |known| mem::take(&mut known.closures))
     }
 
-    /// Drops the closures that wait: the executor is gone.
+    /// Drops the waiting closures: the executor is gone.
     pub(crate) fn close(&self) {
         drop(self.waiting.take());
     }
@@ -177,7 +177,7 @@ pub(crate) fn lend<K: Lend, R>(
     f()
 }
 
-/// Unlinks a note, also when unwinding.
+/// Unlinks a note, even when unwinding.
 struct TakeBack<'a> {
     core: &'a Core,
     lent: &'a Lent,
@@ -240,13 +240,13 @@ impl LentRef<'_> {
         lent.borrows.set(EXCLUSIVE);
         lent.borrowed_at.set(Some(place));
         let _give_back = GiveBack(&lent.borrows, 0);
-        // SAFETY: LENT: `lend` made the pointer from a `&mut K::Of` of the same
-        // `K`, as the type id shows, and holds that reference until this note is
-        // unlinked. Meanwhile, only the closures that are called here and in
-        // `borrow` use the state. None of them runs now: the count of borrows was
-        // 0, and both functions refuse while there is an exclusive borrow. The
-        // lifetime in `K::Of` differs from the one in `lend`, which changes neither
-        // the value nor its layout, and `f` works for any lifetime.
+        // SAFETY: LENT: `lend` made the pointer from a `&mut K::Of` of the same `K`,
+        // as the type id shows, and holds that reference until this note is unlinked.
+        // Until then, only the closures that are called here and in `borrow` use the
+        // state. None of them runs now: the count of borrows was 0, and both
+        // functions refuse while there is an exclusive borrow. The lifetime in
+        // `K::Of` differs from the one in `lend`, which changes neither the value nor
+        // its layout, and `f` works for any lifetime.
         f(unsafe { lent.state.cast::<K::Of<'_>>().as_mut() })
     }
 
@@ -270,8 +270,8 @@ impl LentRef<'_> {
     }
 }
 
-/// Ends a borrow, also when unwinding, by restoring the previous count. Borrows
-/// nest like the calls that make them.
+/// Ends a borrow, even when unwinding, by restoring the previous count. Borrows nest
+/// like the calls that make them.
 struct GiveBack<'a>(&'a Cell<u32>, u32);
 
 impl Drop for GiveBack<'_> {

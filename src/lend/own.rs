@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::Lend;
 
-/// The key as which [`Executor::lend`](crate::Executor::lend) lends a plain `S`. It
+/// The key that [`Executor::lend`](crate::Executor::lend) uses for a plain `S`. It
 /// is a type of this crate, because `S` itself may be the key of another state.
 pub(super) struct Own<S>(PhantomData<S>);
 

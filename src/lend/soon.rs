@@ -56,7 +56,7 @@ impl Soon {
         }
     }
 
-    /// The type id of the `K` whose state the closure borrows.
+    /// The type id of the closure's `K`.
     pub(super) fn key(&self) -> TypeId {
         self.of
     }
@@ -92,7 +92,7 @@ impl Soon {
 ///
 /// # Examples
 ///
-/// A bullet returns to its pool when its script ends, also when the script is
+/// A bullet returns to its pool when its script ends, even if the script is
 /// stopped:
 ///
 /// ```
@@ -205,7 +205,7 @@ fn call_now<K: Lend>(
     call_alone(core, || note.borrow_mut::<K, ()>(place, f), origin);
 }
 
-/// Calls a closure, outside of any coroutine. Its panic is the host's.
+/// Calls a closure outside any coroutine. Its panic goes to the host.
 pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
     let called = scope::enter(core, |_| call::catch(f));
     if let Err(payload) = called {

@@ -154,7 +154,7 @@ impl OwnerHandle {
         self.change_pause(PauseChange::Set(paused))
     }
 
-    /// Returns `false` if the owner is gone, or the change changes nothing.
+    /// Returns `false` if the owner is gone, or if nothing changes.
     pub(super) fn change_pause(&self, change: PauseChange) -> bool {
         let changed = self.with_core(|core| core.change_owner_pause(self.key, change));
         changed.unwrap_or(false)

@@ -40,7 +40,7 @@ pub(crate) use table::{OwnerKey, Owners, PauseChange};
 /// Dropping an owner stops the coroutines of all owners below it, and those owners
 /// refuse new coroutines.
 ///
-/// An owner may be dropped anywhere, also in one of its own coroutines and in their
+/// An owner may be dropped anywhere, even in one of its own coroutines or their
 /// destructors. A coroutine that is being polled then continues to its next wait.
 /// Destructors that run during the drop cannot start coroutines on the owner.
 ///
@@ -74,8 +74,8 @@ pub(crate) use table::{OwnerKey, Owners, PauseChange};
 /// assert!(executor.is_empty());
 /// ```
 ///
-/// If something has to be undone when a script is stopped, put it into the destructor of
-/// a guard. The destructor runs however the script ends:
+/// To undo something when a script is stopped, put it into the destructor of a guard.
+/// The destructor runs however the script ends:
 ///
 /// ```
 /// # use framestep::prelude::*;
@@ -118,8 +118,8 @@ pub(crate) use table::{OwnerKey, Owners, PauseChange};
 /// `MonoBehaviour` and `GameObject.SetActive`, Unity scripting reference:
 /// coroutines end with their behaviour. Unity has no pause of coroutines.
 pub struct Owner {
-    /// The number by which the executor is found. An owner holds no pointer, so
-    /// that it keeps no memory alive, on whichever thread it is dropped.
+    /// The number of the executor, to find it. An owner holds no pointer, so it keeps
+    /// no memory alive, whichever thread drops it.
     executor: u32,
     key: OwnerKey,
     /// The executor is found only on its own thread.
@@ -266,8 +266,8 @@ impl Owner {
     /// except for coroutines that are being polled, which continue to their next
     /// wait.
     ///
-    /// A coroutine that a destructor spawns on the owner meanwhile is not stopped.
-    /// (If the owner is being dropped, it refuses that coroutine.)
+    /// Coroutines that destructors spawn on the owner during this call are not
+    /// stopped. (If the owner is being dropped, it refuses them.)
     ///
     /// # Examples
     ///
@@ -285,9 +285,9 @@ impl Owner {
     }
 
     /// Pauses the coroutines of this owner and of the owners below it: they do not
-    /// resume, and their timers stand still. Returns `false` if the owner is
-    /// already paused; one [`resume`](Owner::resume) ends the pause. Where several
-    /// may pause it, each takes a guard: [`hold`](Owner::hold).
+    /// resume, and their timers stand still. Returns `false` if the owner is already
+    /// paused; one [`resume`](Owner::resume) ends the pause. If several scripts may
+    /// pause it, each takes a guard: [`hold`](Owner::hold).
     ///
     /// Everything that makes a coroutine due during the pause is remembered as one
     /// wake. The wake arrives when the owner is resumed: the coroutine is polled in
@@ -299,7 +299,7 @@ impl Owner {
     /// During the pause:
     ///
     /// - A timer stands still. Its remaining time after the pause is the same as
-    ///   before, to the nanosecond, on the clock on which it counts. (In
+    ///   before, to the nanosecond, on the clock that it counts on. (In
     ///   [`Phase::FixedUpdate`], that is fixed time.) A timer whose deadline the
     ///   clock had already reached is due during the pause.
     /// - Waits for frames and steps keep counting.
@@ -340,12 +340,12 @@ impl Owner {
         set.unwrap_or(false)
     }
 
-    /// Holds the owner until the guard is dropped: a [`pause`](Owner::pause) for one
-    /// of several.
+    /// Holds the owner until the guard is dropped: a [`pause`](Owner::pause) that
+    /// several scripts can use independently.
     ///
-    /// Several guards, and a `pause`, need not know of each other: the owner is
-    /// paused until the last guard is dropped and [`resume`](Owner::resume) has ended
-    /// the pause. The coroutines resume as after `resume`.
+    /// Guards and a `pause` are independent: the owner is paused until the last guard
+    /// is dropped and [`resume`](Owner::resume) has ended the pause. The coroutines
+    /// resume as after `resume`.
     ///
     /// # Examples
     ///
@@ -406,7 +406,7 @@ impl Owner {
         });
     }
 
-    /// Makes the owner of a behaviour inactive, which is being removed.
+    /// Makes the owner of a behaviour that is being removed inactive.
     pub(crate) fn retire(&self) {
         self.with_core(|core| {
             core.owners.borrow_mut().retire(self.key);
@@ -455,8 +455,8 @@ impl Owner {
     /// clock.
     ///
     /// Keep both owners. When this owner is dropped, the child refuses new
-    /// coroutines. So `owner().child()`, which drops the parent, returns a child on
-    /// which nothing starts.
+    /// coroutines. So `owner().child()`, which drops the parent, returns a child that
+    /// refuses everything.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn child(&self) -> Owner {
         let child = self.with_core(|core| Owner::new(core, Some(self.key)));

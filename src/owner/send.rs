@@ -79,8 +79,8 @@ impl SendOwner {
         SendOwner { owner, inbox }
     }
 
-    /// Returns the owner. Returns `None` on another thread than the executor's, or
-    /// if the executor has been dropped.
+    /// Returns the owner. Returns `None` on any thread but the executor's, or if
+    /// the executor has been dropped.
     pub fn get(&self) -> Option<&Owner> {
         let open = self.owner.with_core(|core| !core.is_closed());
         open.unwrap_or(false).then_some(&self.owner)
@@ -91,7 +91,7 @@ impl Drop for SendOwner {
     fn drop(&mut self) {
         let at_home = self.owner.with_core(|_| ()).is_some();
         if let (false, Some(inbox)) = (at_home, &self.inbox) {
-            // An order that `push` returns has no executor any more.
+            // If `push` returns the order, the executor is gone.
             let key = self.owner.key;
             let remove = Foreign::new(Box::new(move |core: &Core| core.remove_owner(key)) as Order);
             // `push` wakes the host, which is user code, and this destructor may

@@ -17,8 +17,8 @@ use crate::waiters::{Waiters, Waiting};
 pub use acquire::Acquire;
 pub use permit::Permit;
 
-/// A number of permits that coroutines take turns with: two enemies may attack at the
-/// same time, one line of dialogue is spoken at a time.
+/// A number of permits that coroutines share: two enemies may attack at the same
+/// time, one line of dialogue is spoken at a time.
 ///
 /// [`acquire`](Permits::acquire) waits for a permit. The permit is a guard, which
 /// returns it when it is dropped: at the end of the script, or when the script is
@@ -30,8 +30,8 @@ pub use permit::Permit;
 /// # Order
 ///
 /// First come, first served: coroutines get permits in the order in which they began
-/// to wait, and nobody overtakes them. A returned permit belongs at once to the first
-/// coroutine that waits, even if that coroutine resumes later or is paused.
+/// to wait. A returned permit belongs at once to the first coroutine that waits, even
+/// if that coroutine resumes later or is paused.
 ///
 /// # Resumes
 ///
@@ -79,7 +79,7 @@ struct Shared {
 }
 
 struct State {
-    /// The permits that nobody has. While it is not 0, nobody waits.
+    /// The available permits. While it is not 0, nothing waits.
     free: usize,
     /// Each waiter knows whether it has been granted a permit, which it has not taken
     /// yet.
@@ -143,8 +143,8 @@ impl Permits {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future gives up the place in the queue. If it had been granted a
-    /// permit that it had not returned yet, the next in the queue gets that permit.
+    /// Dropping the future loses its place in the queue. If it was granted a permit
+    /// that it has not returned yet, the next in the queue gets that permit.
     ///
     /// # Examples
     ///
@@ -241,8 +241,8 @@ impl Shared {
 }
 
 impl State {
-    /// Makes a waiter wait, unless the clone of its waker has made a permit available.
-    /// Returns what is to be dropped.
+    /// Makes a waiter wait, unless the clone of its waker has made a permit
+    /// available. Returns a value for the caller to drop.
     fn wait(&mut self, waiter: usize, waiting: Waiting) -> Option<Waiting> {
         if self.free > 0 {
             self.free -= 1;

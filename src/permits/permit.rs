@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::Shared;
 
-/// A permit of [`Permits`](super::Permits). Dropping it returns it: to the first
-/// coroutine that waits for one, if any.
+/// A permit of [`Permits`](super::Permits). Dropping it returns it. The first
+/// coroutine that waits gets it.
 ///
 /// It keeps the permits alive, and borrows nothing. [`std::mem::forget`] on it removes
 /// one permit for good.

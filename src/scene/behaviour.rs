@@ -16,7 +16,7 @@ use super::context::SceneContext;
 /// [reported](crate::Report::BehaviourPanicked), and the coroutines of the
 /// behaviour are stopped. At the end of the frame the behaviour is removed, without
 /// a call of [`on_destroy`](Behaviour::on_destroy). A panic in the behaviour's
-/// destructor is reported, too.
+/// destructor is also reported.
 ///
 /// # Examples
 ///
@@ -89,7 +89,7 @@ pub trait Behaviour: Sized + 'static {
     }
 
     /// Called once, at the end of the frame in which the behaviour was destroyed,
-    /// or when its scene is dropped. Its coroutines have been stopped by then, and
+    /// or when its scene is dropped. Its coroutines have already been stopped, and
     /// new ones are refused. It is also called if the behaviour is inactive, or if
     /// [`start`](Behaviour::start) has not been called.
     ///

@@ -66,8 +66,8 @@ impl Cast {
         self.core.holds_starts()
     }
 
-    /// Calls `f` with every behaviour of the scene, without those that are added
-    /// meanwhile.
+    /// Calls `f` with every behaviour of the scene, except those added during the
+    /// calls.
     pub(super) fn each(&self, mut f: impl FnMut(&dyn AnySlot)) {
         let count = self.slots.borrow().len();
         for index in 0..count {

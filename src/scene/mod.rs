@@ -166,8 +166,8 @@ impl Scene {
         self.run_phase(Phase::EndOfFrame);
     }
 
-    /// Begins a frame, for hosts with code of their own between the parts of a
-    /// frame: physics in the fixed steps, rendering before the end of the frame.
+    /// Begins a frame, for hosts that run their own code between the parts of a frame:
+    /// physics in the fixed steps, rendering before the end of the frame.
     ///
     /// # Examples
     ///

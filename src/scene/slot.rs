@@ -36,7 +36,7 @@ enum Stage {
 /// A behaviour, its owner and its state.
 pub(super) struct Slot<B> {
     behaviour: RefCell<Option<B>>,
-    /// Where the closure was passed that borrows it, unless that is a callback.
+    /// The place of the closure that borrows it. `None` for a callback.
     borrowed_at: Cell<Option<&'static Location<'static>>>,
     stage: Cell<Stage>,
     /// Whether it is to be removed at the end of the frame.
@@ -200,8 +200,8 @@ impl<B: Behaviour> Slot<B> {
     }
 }
 
-/// Completes the removal of a behaviour that was removed while a closure borrowed
-/// it, also when unwinding.
+/// Completes the removal of a behaviour that was removed while a closure borrowed it,
+/// even when unwinding.
 struct LeaveAfter<'a, B: Behaviour>(&'a Slot<B>);
 
 impl<B: Behaviour> Drop for LeaveAfter<'_, B> {

@@ -157,8 +157,7 @@ impl<B: Behaviour> This<B> {
     /// Pauses the behaviour's coroutines, like
     /// [`Owner::pause`](crate::Owner::pause). Its callbacks are still called.
     /// Returns `false` if the coroutines are already paused, or if the behaviour
-    /// has been removed, which is so from its [`on_destroy`](Behaviour::on_destroy)
-    /// on.
+    /// has been removed, which includes its [`on_destroy`](Behaviour::on_destroy).
     pub fn pause(&self) -> bool {
         self.slot.upgrade().is_some_and(|slot| slot.pause())
     }

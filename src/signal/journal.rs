@@ -18,7 +18,7 @@ use crate::waiters::{Waiters, Waiting};
 pub(super) type Stored<T> = Rc<Option<T>>;
 
 pub(super) struct Journal<T> {
-    /// The events that a reader has still to read, oldest first.
+    /// The events that a reader has yet to read, oldest first.
     events: VecDeque<Event<T>>,
     /// The number of the first event.
     first: u64,
@@ -198,8 +198,8 @@ impl<T> Journal<T> {
     /// Ends a read: the reader has cloned the value of this event, or the clone
     /// panicked.
     pub(super) fn finish_read(&mut self, number: u64) {
-        // If the event was removed meanwhile because the journal was full, its
-        // readers have already moved to the next event.
+        // If the event was removed during the clone because the journal was full,
+        // its readers have already moved to the next event.
         if number >= self.first {
             *self.standing_at(number) -= 1;
             *self.standing_at(number + 1) += 1;
@@ -211,7 +211,7 @@ impl<T> Journal<T> {
         self.readers.data(reader).next < self.end() || self.emitters == 0
     }
 
-    /// Whether the reader has still to read an event before `end`.
+    /// Whether the reader has yet to read an event before `end`.
     pub(super) fn is_before(&self, reader: usize, end: u64) -> bool {
         self.readers.data(reader).next < end
     }

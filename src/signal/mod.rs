@@ -240,7 +240,7 @@ impl<T> Signal<T> {
 
     /// Waits for the next event after this call that `accept` accepts.
     ///
-    /// It is [`wait`](Signal::wait) with a filter. It checks every event that is
+    /// This is [`wait`](Signal::wait) with a filter. It checks every event that is
     /// emitted while the coroutine sleeps, up to the limit of the signal. An event
     /// that `accept` refuses is not cloned.
     ///

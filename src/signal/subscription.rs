@@ -42,7 +42,7 @@ use super::journal::{Read, Stored};
 ///     let mut total = 0;
 ///     while let Some(points) = scores.next().await {
 ///         total += points;
-///         wait_seconds(1).await; // more events may be emitted meanwhile
+///         wait_seconds(1).await; // during this, more events may be emitted
 ///     }
 ///     total
 /// });
@@ -87,8 +87,8 @@ impl<T> Subscription<T> {
         self.shared.journal.borrow().missed(self.reader)
     }
 
-    /// Waits with the waker in `cx`. Returns `false` if there is something to read
-    /// by now.
+    /// Waits with the waker in `cx`. Returns `false` if there is now something to
+    /// read.
     fn wait(&self, cx: &Context<'_>) -> bool {
         let journal = &self.shared.journal;
         let is_waiting = {
@@ -163,7 +163,7 @@ impl<T: Clone> Subscription<T> {
         Poll::Pending
     }
 
-    /// Clones a value that other readers read, too, if `accept` accepts it.
+    /// Clones a value that has other readers, if `accept` accepts it.
     fn read_shared(
         &self,
         value: Stored<Value<T>>,
@@ -212,7 +212,7 @@ impl<T: Clone> Stream for Subscription<T> {
     }
 }
 
-/// A read in progress. Dropping it ends the read, also when the value's `clone`
+/// A read in progress. Dropping it ends the read, even if the value's `clone`
 /// panics.
 struct Reading<'a, T> {
     shared: &'a Shared<T>,
@@ -227,8 +227,8 @@ impl<T> Drop for Reading<'_, T> {
 }
 
 impl<T> Shared<T> {
-    /// Drops the events that all readers have read, one by one: the destructor of
-    /// each may emit. One that panics does not keep the others.
+    /// Drops the events that all readers have read, one by one, because each
+    /// destructor may emit. If one panics, the others are still dropped.
     fn drop_read(&self) {
         let mut panicked = None;
         loop {

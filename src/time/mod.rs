@@ -1,5 +1,5 @@
 //! Time: phases, lengths of time, clocks. Arithmetic on whole nanoseconds,
-//! which does not know coroutines.
+//! without coroutines.
 
 mod clock;
 mod phase;

@@ -4,11 +4,11 @@
 
 use std::fmt;
 
-/// A point of the frame at which coroutines resume.
+/// A point of the frame where coroutines resume.
 ///
 /// [`Executor::run_frame`](crate::Executor::run_frame) runs the five named
-/// phases in the order in which they are listed here, `FixedUpdate` once for
-/// each fixed step. The host runs custom phases with
+/// phases in the order of this list, `FixedUpdate` once for each fixed step. The
+/// host runs custom phases with
 /// [`Executor::run_phase`](crate::Executor::run_phase), at any point of its
 /// loop.
 ///
@@ -33,8 +33,8 @@ use std::fmt;
 ///
 /// # Source
 ///
-/// Order of execution for event functions, Unity manual. Unity resumes
-/// `WaitForEndOfFrame` and `WaitForFixedUpdate` in phases of their own; early
+/// Order of execution for event functions, Unity manual. In Unity,
+/// `WaitForEndOfFrame` and `WaitForFixedUpdate` also have separate phases; early
 /// update, late update and custom phases follow `PlayerLoopTiming` of UniTask.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,7 +50,7 @@ pub enum Phase {
     LateUpdate,
     /// The last phase of the frame, after rendering.
     EndOfFrame,
-    /// A phase of the host's own.
+    /// A phase that the host defines.
     Custom(u8),
 }
 
@@ -77,8 +77,8 @@ impl PhaseIndex {
     pub(crate) const UPDATE: PhaseIndex = PhaseIndex::new(Phase::Update);
     pub(crate) const LATE_UPDATE: PhaseIndex = PhaseIndex::new(Phase::LateUpdate);
     pub(crate) const END_OF_FRAME: PhaseIndex = PhaseIndex::new(Phase::EndOfFrame);
-    /// Stands for the home phase of the coroutine that begins a wait. No phase has
-    /// this index.
+    /// A placeholder for the home phase of the coroutine that begins a wait. No
+    /// phase has this index.
     pub(crate) const HOME: PhaseIndex = PhaseIndex(0);
     /// How many phases every executor has from the start.
     pub(crate) const NAMED: usize = 5;

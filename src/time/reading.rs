@@ -33,7 +33,7 @@ use crate::time::Phase;
 /// # Source
 ///
 /// `Time.frameCount`, `deltaTime`, `time`, `unscaledTime`, `fixedTime`, Unity
-/// scripting reference. As there, `time` and `deltaTime` are the fixed ones
+/// scripting reference. As in Unity, `time` and `deltaTime` are the fixed ones
 /// inside a fixed step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -57,7 +57,7 @@ pub fn wait_frames(frames: u64) -> WaitFrames {
 ///
 /// In the `steps`-th run of [`Phase::FixedUpdate`] that begins after the first
 /// poll. Waits for two or more steps resume after the coroutines that wait for the
-/// next step, ordered by the step in which they are due.
+/// next step, ordered by due step.
 ///
 /// # Cancel safety
 ///
@@ -107,7 +107,7 @@ struct Count {
     registration: Registration,
     unit: Unit,
     count: u64,
-    /// The number of the frame or run in which it is due, once it has begun.
+    /// The number of the frame or run that it is due in, once it has begun.
     due: u64,
 }
 

@@ -29,11 +29,11 @@ use super::{WaitSeconds, polled, wait_seconds};
 /// # Resumes
 ///
 /// Like [`wait_seconds`](super::wait_seconds()): in the home phase of the coroutine,
-/// in the first frame after the one in which the tick is awaited, and in which the
-/// clock is at or past the time of the tick. A tick that is overdue when it is awaited
-/// comes in the next frame. [`in_phase`](Interval::in_phase) selects another phase; in
-/// [`Phase::FixedUpdate`], steps count instead of frames. So a frame (or step) has at
-/// most one tick, however long it was.
+/// in the first frame after the await that is at or past the time of the tick. A tick
+/// that is overdue when it is awaited comes in the next frame.
+/// [`in_phase`](Interval::in_phase) selects another phase; in [`Phase::FixedUpdate`],
+/// steps count instead of frames. So a frame (or step) has at most one tick, however
+/// long it was.
 ///
 /// # Output
 ///
@@ -141,7 +141,7 @@ pub enum MissedTicks {
 pub struct Tick {
     /// How far the clock was past the time of the tick.
     pub late: Duration,
-    /// How many further ticks were due by then and are skipped. With
+    /// How many further ticks were already due, and are skipped. With
     /// [`MissedTicks::Burst`] it is always 0. To keep up, do the work `1 + skipped`
     /// times.
     pub skipped: u64,
@@ -156,9 +156,10 @@ pub struct Interval {
     missed: MissedTicks,
     phase: PhaseIndex,
     state: State,
-    /// The coroutine that polled it last. The times of `state` are its own times.
+    /// The coroutine that polled it last. The times of `state` are in that
+    /// coroutine's time.
     by: TaskKey,
-    /// How long that coroutine had been paused then.
+    /// How long that coroutine had been paused at that time.
     paused_ns: u64,
 }
 

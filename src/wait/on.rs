@@ -15,22 +15,22 @@ use crate::time::Clock;
 
 use super::{polled, polled_again};
 
-/// Runs `future` with `clock` as the coroutine's own: plain waits inside count on it,
-/// and [`time`](crate::time()) and [`delta_seconds`](crate::delta_seconds) read it.
+/// Runs `future` with `clock` as the coroutine's clock: plain waits inside count on
+/// it, and [`time`](crate::time()) and [`delta_seconds`](crate::delta_seconds) read
+/// it.
 ///
-/// The clock counts for this future alone. The rest of the script, futures beside it in
-/// a combinator, and coroutines that it starts are on the clock of their owner. To put
-/// a whole coroutine on a clock, pass the result to [`start`](crate::start):
-/// `start(on(&clock, attack()))`. To put all coroutines of an object on one, use
-/// [`owner_on`](crate::owner_on).
+/// The clock counts for this future alone. The rest of the script, futures beside it
+/// in a combinator, and coroutines that it starts are on the clock of their owner. To
+/// put a whole coroutine on a clock, pass the result to [`start`](crate::start):
+/// `start(on(&clock, attack()))`. To put all coroutines of an object on the same
+/// clock, use [`owner_on`](crate::owner_on).
 ///
-/// Calls nest: the innermost clock counts. A wait that has begun keeps the clock on
-/// which it began, also if it is polled on another one later. Destructors inside read
-/// the clock, too.
+/// Calls nest: the innermost clock counts. A wait keeps the clock that it began on,
+/// even if it is polled on another one later. Destructors inside also read the clock.
 ///
 /// # Resumes
 ///
-/// As `future` does. The clock does not change in which phase a wait resumes.
+/// Like `future`. The clock does not change the phase of a wait.
 ///
 /// # Output
 ///
@@ -38,7 +38,7 @@ use super::{polled, polled_again};
 ///
 /// # Cancel safety
 ///
-/// As that of `future`, which is dropped with it.
+/// Like `future`, which is dropped with it.
 ///
 /// # Panics
 ///
@@ -85,7 +85,7 @@ pub struct On<F> {
     /// `None` once it has been ready.
     #[pin]
     future: Option<F>,
-    /// The coroutine whose pauses measure the clock.
+    /// The coroutine with the pauses that count.
     known_to: Option<TaskKey>,
     place: &'static Location<'static>,
 }

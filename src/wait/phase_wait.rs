@@ -68,8 +68,8 @@ impl PhaseWait {
         bound: Bound,
     ) -> Poll<()> {
         let wait = &mut self.registration;
-        // Of a wait that has just been made, the compiler knows how it stands, and has
-        // a loop of such waits jump to the right branch.
+        // For a wait that has just been made, the compiler knows the state, and makes a
+        // loop of such waits jump to the right branch.
         if wait.has_begun() {
             if scope::with_inlined(IsResumed(wait)) {
                 return Poll::Ready(());
@@ -108,8 +108,8 @@ impl PhaseWait {
     }
 }
 
-/// Begins a wait in a run of the phase that it waits for, if that is all there is to
-/// it. Returns whether it has.
+/// Begins a wait in a run of the phase that it waits for, if this is the simple case.
+/// Returns whether it has begun.
 struct BeginsInItsRun<'a, 'c, const HOME: bool>(&'a mut Registration, &'a Context<'c>, Bound);
 
 impl<const HOME: bool> Inside for BeginsInItsRun<'_, '_, HOME> {

@@ -14,8 +14,8 @@ use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
 use super::{polled, polled_again, polled_outside};
 
-/// Waits until `seconds` of the coroutine's clock have passed: the game clock, or
-/// the clock to which its owner is [bound](crate::Executor::owner_on).
+/// Waits until `seconds` of the coroutine's clock have passed: the game clock, or the
+/// clock that its owner is [bound](crate::Executor::owner_on) to.
 ///
 /// **The time runs from the first poll**, not from the call. The deadline is the
 /// clock's time at the first poll plus `seconds`, exact to the nanosecond. A wait on
@@ -23,9 +23,9 @@ use super::{polled, polled_again, polled_outside};
 /// negative length waits one frame. An infinite length never ends, and can be
 /// stopped.
 ///
-/// So a wait that is made now and awaited later waits its full length from the
-/// await. To let the time run from now, start the wait as a coroutine and join that
-/// later, or store the clock's time and await [`Clock::wait_until`].
+/// So a wait that is made now and awaited later waits its full length from the await.
+/// To count from now, start the wait as a coroutine and join it later, or store the
+/// clock's time and await [`Clock::wait_until`].
 ///
 /// The clock may be past the deadline when the wait resumes. A loop of waits drifts
 /// by that overshoot. An [`interval`](crate::interval) does not drift.
@@ -72,11 +72,10 @@ pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
 impl Clock {
     /// Waits until `seconds` of this clock have passed.
     ///
-    /// **The time runs from the first poll**, not from the call: the deadline is
-    /// the clock's time at the first poll plus `seconds`. A change of scale or a
-    /// pause of the clock changes the frame in which the deadline is reached.
-    /// Otherwise it is like [`wait_seconds`], which counts on the coroutine's
-    /// clock.
+    /// **The time runs from the first poll**, not from the call: the deadline is the
+    /// clock's time at the first poll plus `seconds`. A change of scale or a pause of
+    /// the clock changes when the deadline is reached. Otherwise it is like
+    /// [`wait_seconds`], which counts on the coroutine's clock.
     ///
     /// # Resumes
     ///
@@ -118,9 +117,9 @@ impl Clock {
     /// for example, or a number of seconds since the clock's zero.
     ///
     /// It does not matter when the wait is made or first polled. If the clock has
-    /// reached `point` by the first poll, the wait takes one frame. An infinite
-    /// `point` is never reached. A change of scale or a pause of the clock changes
-    /// the frame in which the point is reached, but not the point.
+    /// already reached `point` at the first poll, the wait takes one frame. An
+    /// infinite `point` is never reached. A change of scale or a pause of the clock
+    /// changes when the point is reached, but not the point.
     ///
     /// If **the coroutine** is paused while it waits, the point moves, like every
     /// deadline, by the time that passes on the clock during the pause. If a script
@@ -128,10 +127,9 @@ impl Clock {
     ///
     /// # Resumes
     ///
-    /// In the home phase, in the first later frame in which the clock is at or
-    /// past the point, or in another phase with
-    /// [`in_phase`](WaitSeconds::in_phase). The order in a run is that of
-    /// [`wait_seconds`](Clock::wait_seconds).
+    /// In the home phase, in the first later frame with the clock at or past the
+    /// point, or in another phase with [`in_phase`](WaitSeconds::in_phase). The order
+    /// in a run is that of [`wait_seconds`](Clock::wait_seconds).
     ///
     /// # Cancel safety
     ///
@@ -174,8 +172,8 @@ impl Clock {
 
 /// Waits until `seconds` of realtime have passed.
 ///
-/// Realtime is the sum of the dt that the host passes in, neither scaled nor cut to
-/// [`max_delta`](crate::Builder::max_delta). Nothing reads the wall clock. **The
+/// Realtime is the sum of the dt that the host passes in, neither scaled nor limited
+/// by [`max_delta`](crate::Builder::max_delta). Nothing reads the wall clock. **The
 /// time runs from the first poll**, not from the call. Otherwise it is like
 /// [`wait_seconds`].
 ///
@@ -234,7 +232,7 @@ struct DeadlineWait {
     paused_ns: u64,
 }
 
-// Timers are stored in the futures of scripts, whose size matters.
+// Timers are stored in the futures of scripts, so their size matters.
 const _: () = assert!(size_of::<Timer>() <= 56);
 
 /// A length until the first poll, a point in time from then on.
@@ -268,7 +266,8 @@ impl Inside for PollOf<'_, '_> {
         let Some(scope) = scope else {
             polled_outside("wait_seconds()")
         };
-        // Of a timer that has just been made, the compiler knows that it has not begun.
+        // For a timer that has just been made, the compiler knows that it has not
+        // begun.
         if timer.wait.registration.has_begun() && timer.wait.registration.take_resumed(scope) {
             return Poll::Ready(());
         }
@@ -383,8 +382,9 @@ impl WaitSeconds {
 }
 
 impl WaitSeconds {
-    /// How far its clock is past the deadline, for a poll that has yet to come. `None`
-    /// if the wait is not registered: it has resumed a coroutine, or that has ended.
+    /// How far its clock is past the deadline, for a poll that has yet to come.
+    /// `None` if the wait is not registered: it has resumed a coroutine, or the
+    /// coroutine has ended.
     pub(super) fn late_ns(&self) -> Option<u64> {
         let wait = &self.timer.wait;
         let Deadline::At(index, due_ns) = wait.deadline else {
@@ -425,7 +425,7 @@ impl DeadlineWait {
             .wait_for_time(scope, cx, state, clock, deadline_ns);
     }
 
-    /// Handles a poll for another reason than that this wait resumes its coroutine.
+    /// Handles a poll that this wait has not caused.
     #[cold]
     #[inline(never)]
     #[track_caller]
@@ -461,9 +461,8 @@ impl DeadlineWait {
         Poll::Pending
     }
 
-    /// Returns the deadline, moved by the pauses of the coroutine that has waited
-    /// for it. If another coroutine waits from now on, its pauses count from now
-    /// on.
+    /// Returns the deadline, moved by the pauses of the coroutine that has waited for
+    /// it. If another coroutine waits from now on, only its later pauses count.
     #[inline(never)]
     fn move_deadline(
         &mut self,
@@ -546,12 +545,12 @@ impl Drop for DeadlineWait {
 macro_rules! timer_future {
     ($name:ident) => {
         impl $name {
-            /// Resumes in `phase`. In [`Phase::FixedUpdate`], a step takes the
-            /// place of a frame: the wait resumes in the first step that begins
-            /// after the first poll and is at or past the deadline, also if that
-            /// step is in the same frame. The wait then counts in
-            /// [the time of the steps](Clock#in-fixed-steps). If it begins between
-            /// two steps, it counts from the latest step and the rest of the frame.
+            /// Resumes in `phase`. In [`Phase::FixedUpdate`], a step takes the place
+            /// of a frame: the wait resumes in the first step that begins after the
+            /// first poll and is at or past the deadline, even if that step is in the
+            /// same frame. The wait then counts in [the time of the
+            /// steps](Clock#in-fixed-steps). If it begins between two steps, it
+            /// counts from the latest step plus the rest of the frame.
             ///
             /// # Panics
             ///

@@ -20,7 +20,7 @@ use super::{NextFrame, next_frame, polled};
 /// # Resumes
 ///
 /// In the home phase of the next frame, or in another phase with
-/// [`in_phase`](Frames::in_phase). There is one item in a frame, also in
+/// [`in_phase`](Frames::in_phase). There is one item in a frame, even in
 /// [`Phase::FixedUpdate`].
 ///
 /// # Output

@@ -23,10 +23,10 @@ use super::{WaitSeconds, polled_again, wait_seconds};
 ///
 /// # Resumes
 ///
-/// When `future` is ready, in the phase in which it resumes. On a timeout: in
-/// the home phase, in the first later frame at or past the deadline, or in
-/// another phase with [`in_phase`](Timeout::in_phase). The future is polled first:
-/// if it is ready in the poll in which it would time out, its output is returned.
+/// When `future` is ready, in the phase in which it resumes. On a timeout: in the
+/// home phase, in the first later frame at or past the deadline, or in another
+/// phase with [`in_phase`](Timeout::in_phase). The future is polled first: if it is
+/// ready in that poll, its output is returned.
 ///
 /// # Output
 ///
@@ -143,7 +143,7 @@ impl<F: Future> Future for Timeout<F> {
         // Before the poll of the future, which may be ready at once: a length of
         // NaN panics in any case.
         this.length.nanos("timeout()");
-        // The future is polled before the timer, also when both begin: then its own
+        // The future is polled before the timer, even when both begin: so its own
         // timers precede this one if the deadlines are equal.
         let result = match this.future.poll(cx) {
             Poll::Ready(output) => Ok(output),

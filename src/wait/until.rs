@@ -22,8 +22,8 @@ use super::{expect_pollable, polled};
 /// condition is checked once in each run of that phase, until it holds. So the wait
 /// costs a poll in each of these runs.
 ///
-/// To check the condition in the present frame, too, write a loop:
-/// `while !condition() { next_frame().await; }`.
+/// To check the condition in the current frame as well, write a loop: `while
+/// !condition() { next_frame().await; }`.
 ///
 /// # Cancel safety
 ///

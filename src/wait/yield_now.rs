@@ -1,4 +1,4 @@
-//! `yield_now`: the turn of the others, in the same run.
+//! `yield_now`: lets other coroutines go first, in the same run.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,16 +23,16 @@ use super::{polled, polled_again};
 ///
 /// # Resumes
 ///
-/// In the run under way, after everything that was ready at the time of the call, once
-/// for each call. Outside of a run, as in a coroutine that the host
+/// Later in the current run, after everything that was ready at the time of the call,
+/// once for each call. Outside a run, as in a coroutine that the host
 /// [starts](crate::Executor::start): in the next run of the home phase.
 ///
-/// A script that yields in a loop cannot hold up the frame. After 1,000 calls in one run
+/// A script that yields in a loop cannot block the frame. After 1,000 calls in one run
 /// (see [`max_polls_per_run`](crate::Builder::max_polls_per_run)), it continues in the
 /// next run of the same phase, and the executor [reports](crate::Report::Greedy) it.
 ///
-/// Other ways in which a coroutine wakes itself, such as the `yield_now` of another
-/// crate, resume it in the next run of its home phase.
+/// A coroutine that wakes itself in another way, such as by the `yield_now` of another
+/// crate, resumes in the next run of its home phase.
 ///
 /// # Cancel safety
 ///
@@ -83,7 +83,7 @@ enum Stage {
     New,
     /// It has yielded in a run.
     InRun(Turn),
-    /// It has yielded outside of a run.
+    /// It has yielded outside a run.
     Outside(PhaseWait),
     Done,
 }

@@ -38,7 +38,7 @@ use super::waiter::Waiter;
 ///     let mut shown = Vec::new();
 ///     while let Some(score) = scores.next().await {
 ///         shown.push(score);
-///         wait_seconds(1).await; // the score may change meanwhile
+///         wait_seconds(1).await; // during this, the score may change
 ///     }
 ///     shown
 /// });

@@ -1,4 +1,4 @@
-//! Watches: values that coroutines read, and whose changes they wait for.
+//! Watches: values that coroutines read, and wait for.
 
 #![forbid(unsafe_code)]
 
@@ -21,8 +21,8 @@ use waiter::Waiter;
 pub use changes::Changes;
 pub use wait::{Changed, WaitWatch};
 
-/// A value that any number of coroutines can read, and whose changes they can wait
-/// for: health, a score, the state of a door.
+/// A value that any number of coroutines can read, and wait for: health, a score,
+/// the state of a door.
 ///
 /// A [`Signal`](crate::Signal) is an event, which is over once it has been
 /// received. A watch keeps its value: [`get`](Watch::get) reads it at any time, and
@@ -36,10 +36,10 @@ pub use wait::{Changed, WaitWatch};
 ///
 /// # Changes
 ///
-/// Each [`set`](Watch::set) and [`update`](Watch::update) is a change, also if the
-/// new value is equal. A coroutine sees **the latest value, not each value**: if
+/// Each [`set`](Watch::set) and [`update`](Watch::update) is a change, even if the
+/// new value is equal. A coroutine sees **the latest value, not every value**: if
 /// the value changes several times before the coroutine resumes, it sees the last
-/// one. If each value counts, use a [`Signal`](crate::Signal).
+/// one. If every value counts, use a [`Signal`](crate::Signal).
 ///
 /// [`changed`](Watch::changed) waits for a change after its call, so a loop around
 /// it may miss a change that happens while the loop waits for something else.
@@ -75,7 +75,7 @@ pub use wait::{Changed, WaitWatch};
 ///         if left <= 0 {
 ///             break;
 ///         }
-///         wait_seconds(1).await; // the bar slides; more hits may follow meanwhile
+///         wait_seconds(1).await; // the bar slides; more hits may follow
 ///     }
 ///     shown
 /// }
@@ -162,7 +162,7 @@ impl<T> Watch<T> {
         self
     }
 
-    /// Returns a clone of the present value.
+    /// Returns a clone of the current value.
     pub fn get(&self) -> T
     where
         T: Clone,
@@ -170,7 +170,7 @@ impl<T> Watch<T> {
         self.with(T::clone)
     }
 
-    /// Calls `read` with the present value, without cloning it.
+    /// Calls `read` with the current value, without cloning it.
     ///
     /// If `read` sets the watch, its argument is still the value from before.
     ///
@@ -268,7 +268,7 @@ impl<T> Watch<T> {
     ///
     /// # Resumes
     ///
-    /// At once, without a wait, if the condition holds for the present value.
+    /// At once, without a wait, if the condition holds for the current value.
     /// Otherwise as described at [`Watch`]. The condition is checked once in each
     /// poll of the coroutine, which sleeps until the next change. Unlike with
     /// [`wait_until`](crate::wait_until), it costs nothing in between. The
@@ -280,11 +280,11 @@ impl<T> Watch<T> {
     ///
     /// # Output
     ///
-    /// A clone of the value for which the condition held.
+    /// A clone of the value that met the condition.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future cancels the wait. A new call checks the present value
+    /// Dropping the future cancels the wait. A new call checks the current value
     /// first.
     ///
     /// # Panics
@@ -323,7 +323,7 @@ impl<T> Watch<T> {
     }
 
     /// Returns a stream of changes. It remembers the version of the value that it
-    /// has seen, beginning with the present version.
+    /// has seen, beginning with the current version.
     pub fn subscribe(&self) -> Changes<T> {
         Changes::new(Waiter::new(&self.shared))
     }

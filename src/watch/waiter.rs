@@ -15,7 +15,7 @@ pub(super) struct Waiter<T> {
 }
 
 impl<T> Waiter<T> {
-    /// Makes a waiter that has seen the present value.
+    /// Makes a waiter that has seen the current value.
     pub(super) fn new(shared: &Rc<Shared<T>>) -> Self {
         let mut state = shared.state.borrow_mut();
         Waiter {
@@ -29,7 +29,7 @@ impl<T> Waiter<T> {
         self.shared.state.borrow().version != self.seen
     }
 
-    /// Notes that it has seen the present value.
+    /// Records that it has seen the current value.
     pub(super) fn see(&mut self) {
         self.seen = self.shared.state.borrow().version;
     }

@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) ties: Ties<InstanceId>,
     /// Owns the scripts that belong to no node: paused with the tree.
     pub(crate) free: Owner,
-    /// Refuses all scripts: that of nodes outside of the tree.
+    /// Refuses all scripts: that of nodes outside the tree.
     pub(crate) refusing: Owner,
     pub(crate) tree: Gd<SceneTree>,
     /// `Time.get_ticks_usec()` in the latest frame.

@@ -24,7 +24,7 @@ fn shared() -> Rc<Shared> {
 ///
 /// # Panics
 ///
-/// Outside of a script.
+/// Outside a script.
 #[track_caller]
 pub fn tree() -> Gd<SceneTree> {
     with_ref(Gd::clone)
@@ -53,7 +53,7 @@ pub trait NodeScripts {
     /// This is the one for a node's own methods: when the script runs, no method has the
     /// node bound any more.
     ///
-    /// On a node outside of the tree it is refused: the handle is that of a script that
+    /// On a node outside the tree it is refused: the handle is that of a script that
     /// was stopped before it began.
     ///
     /// # Panics

@@ -10,7 +10,7 @@ use crate::floor::Shock;
 use crate::hero;
 use crate::world::{ARENA, Chapter, World};
 
-/// Plays the scene again and again. Outside of the scene's owner, so that it can end it.
+/// Plays the scene again and again. Outside the scene's owner, so that it can end it.
 pub(crate) async fn direct() {
     loop {
         let (scene, fallen, restart) = with(|world: &mut World| {

@@ -6,7 +6,7 @@ use crate::word::let_fall;
 use crate::world::{Banner, Key, LIVES, World};
 use crate::{boss, typing};
 
-/// Plays game after game. Outside of the owner of the game, so that it can end it.
+/// Plays game after game. Outside the owner of the game, so that it can end it.
 pub(crate) async fn direct() {
     ask(
         "LETTERFALL",

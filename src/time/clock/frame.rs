@@ -15,7 +15,7 @@ use super::{Pace, Reading};
 
 /// Frame count, game clock, fixed clock and realtime.
 ///
-/// Each number is in a cell of its own. So the compiler can remove a reading
+/// Each number is in a separate cell, so that the compiler can remove a reading
 /// that a wait does not use.
 pub(crate) struct FrameClock {
     frame: Cell<u64>,
@@ -25,8 +25,8 @@ pub(crate) struct FrameClock {
     gear: Gear,
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
-    /// How far `real_ns` advanced in this frame: by all of the dt, unless it
-    /// reached its limit.
+    /// How far `real_ns` advanced in this frame: by the whole dt, unless it reached
+    /// its limit.
     real_delta_ns: Cell<u64>,
     fixed_ns: Cell<u64>,
     /// How far `fixed_ns` advanced last: by a step, or by steps that were dropped.
@@ -46,7 +46,7 @@ pub(crate) struct FrameClock {
     max_delta_ns: u64,
     in_fixed_step: Cell<bool>,
     /// How many fixed steps a frame may have. A frame at scale 1 never needs more,
-    /// if earlier frames had all of theirs.
+    /// unless earlier frames left steps over.
     most_steps: u64,
     /// How many more steps this frame may have.
     steps_left: Cell<u64>,
@@ -55,8 +55,8 @@ pub(crate) struct FrameClock {
     next_index: Cell<ClockIndex>,
     /// Called when a clock is made to run faster.
     on_quicker: OnceCell<Box<dyn Fn()>>,
-    /// Whether the time reads as in `view` for the coroutine being polled, and not
-    /// as on the game clock.
+    /// Whether the coroutine being polled reads the time in `view` instead of the
+    /// game clock's.
     has_view: Cell<bool>,
     view: Cell<View>,
 }
@@ -73,7 +73,7 @@ pub(crate) struct View {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     ns: u64,
-    /// Whether it was no length of time.
+    /// Whether it was not a length of time.
     pub(crate) is_invalid: bool,
 }
 
@@ -135,7 +135,7 @@ impl FrameClock {
         dt.ns - counted_ns
     }
 
-    /// Begins a frame of a host that passes the step of the game clock too, and
+    /// Begins a frame for a host that also passes the step of the game clock, and
     /// limits the number of fixed steps itself.
     pub(crate) fn begin_frame_with(&self, dt: Step, game_dt: Step) {
         self.holds_steps.set(false);
@@ -143,8 +143,8 @@ impl FrameClock {
         self.steps_left.set(u64::MAX);
     }
 
-    /// How many steps of the frame that ends now were held back by a pause of the
-    /// game clock. They follow in a later frame, beside its own.
+    /// How many steps of the ending frame a pause of the game clock has held back.
+    /// A later frame runs them, in addition to its own.
     fn take_held_steps(&self) -> u64 {
         if self.holds_steps.replace(false) {
             let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
@@ -214,7 +214,7 @@ impl FrameClock {
         self.in_fixed_step.set(false);
     }
 
-    /// Moves the fixed clock past the steps that are due and not run in this frame.
+    /// Moves the fixed clock past the due steps that this frame does not run.
     /// Returns by how much.
     pub(crate) fn drop_fixed_steps(&self) -> u64 {
         let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
@@ -239,7 +239,7 @@ impl FrameClock {
     }
 
     /// Sets the function that is called whenever a clock is made to run faster,
-    /// since its timers are then due earlier.
+    /// because its timers are then due earlier.
     pub(crate) fn on_quicker(&self, call: Box<dyn Fn()>) {
         let set = self.on_quicker.set(call);
         debug_assert!(set.is_ok(), "the function is set once");
@@ -257,7 +257,7 @@ impl FrameClock {
         self.frame.get()
     }
 
-    /// The present reading of the game clock: fixed time inside a fixed step.
+    /// The current reading of the game clock: fixed time inside a fixed step.
     #[inline]
     pub(crate) fn game_ns(&self) -> u64 {
         if self.in_fixed_step.get() {
@@ -305,7 +305,7 @@ impl FrameClock {
         }
     }
 
-    /// How fast the game clock is asked to run.
+    /// The requested speed of the game clock.
     pub(super) fn speed(&self) -> &Speed {
         &self.speed
     }
@@ -335,7 +335,7 @@ impl FrameClock {
         }
     }
 
-    /// The pace at which clocks below the game clock are read now.
+    /// The pace that clocks below the game clock are read at now.
     #[inline]
     pub(super) fn pace(&self) -> Pace {
         if self.in_fixed_step.get() {
@@ -372,9 +372,9 @@ impl FrameClock {
         self.real_ns.get()
     }
 
-    /// The dt after which a fixed step is at or past `deadline_ns`, if further
-    /// steps are as long as the latest. `None` if the game clock stands still: while
-    /// it is paused, not even the steps that are due begin.
+    /// The dt until a fixed step is at or past `deadline_ns`, if further steps are
+    /// as long as the latest. `None` if the game clock stands still: while it is
+    /// paused, not even due steps begin.
     pub(crate) fn dt_until_step_at(&self, deadline_ns: u64) -> Option<u64> {
         if self.speed.is_paused() {
             return None;
@@ -387,14 +387,13 @@ impl FrameClock {
         self.dt_until_game_at(self.fixed_ns.get().saturating_add(steps_ns))
     }
 
-    /// The dt after which the game clock reads `deadline_ns`. `None` if it never
-    /// does.
+    /// The dt until the game clock reads `deadline_ns`. `None` if it never does.
     pub(crate) fn dt_until_game_at(&self, deadline_ns: u64) -> Option<u64> {
         let source_ns = self.gear.source_at(deadline_ns)?;
         Some(source_ns.saturating_sub(self.source_ns.get()))
     }
 
-    /// The dt after which realtime reads `deadline_ns`.
+    /// The dt until realtime reads `deadline_ns`.
     pub(crate) fn dt_until_real_at(&self, deadline_ns: u64) -> u64 {
         deadline_ns.saturating_sub(self.real_ns.get())
     }
@@ -410,7 +409,7 @@ impl FrameClock {
         }
     }
 
-    /// Sets or removes the view on another clock than the game clock.
+    /// Sets or removes the view on a clock other than the game clock.
     pub(crate) fn set_view(&self, view: Option<View>) {
         self.has_view.set(view.is_some());
         self.view.set(view.unwrap_or_default());
@@ -424,8 +423,8 @@ impl FrameClock {
 
     /// The time as the coroutine being polled reads it.
     ///
-    /// Each number is selected on its own, and from cells alone. So the compiler
-    /// can remove those that are not used.
+    /// Each number is selected separately, and from cells alone, so that the
+    /// compiler can remove unused ones.
     #[inline]
     pub(crate) fn time_seen(&self, phase: Option<Phase>) -> Time {
         let (has_view, view) = (self.has_view.get(), self.view.get());
@@ -543,7 +542,7 @@ mod tests {
         assert_eq!((clock.game_ns(), clock.delta_ns()), (430, 400));
         clock.end_fixed_step();
         assert_eq!((clock.game_ns(), clock.delta_ns()), (300, 300));
-        // The executor's own steps wait until the game clock has passed those.
+        // The executor's own steps wait until the game clock has passed these.
         assert!(!clock.begin_fixed_step());
         assert_eq!(clock.drop_fixed_steps(), 0);
         clock.begin_frame_with(ns(0), ns(150));

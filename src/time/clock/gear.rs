@@ -10,7 +10,7 @@ use super::rate::Rate;
 /// `anchor + (source - source's anchor) * rate`.
 ///
 /// The product is rounded once, not in each frame, so errors do not add up. A
-/// change of the rate moves the anchor to the present readings. So these do not
+/// change of the rate moves the anchor to the current readings. So these do not
 /// change, and later ones continue from there.
 #[derive(Debug)]
 pub(super) struct Gear {
@@ -50,7 +50,7 @@ impl Gear {
         }
     }
 
-    /// The least reading of the source at which the clock reads `ns` or more.
+    /// The smallest reading of the source for a clock reading of `ns` or more.
     /// `None` if there is none.
     pub(super) fn source_at(&self, ns: u64) -> Option<u64> {
         let missing_ns = ns.saturating_sub(self.anchor_ns.get());

@@ -23,7 +23,7 @@ pub struct ClockGuard {
     asks: Asks,
 }
 
-/// What a guard asks of its clock.
+/// The effect of a guard on its clock.
 enum Asks {
     Hold,
     /// The factor, and its index in the clock's speed.

@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-/// Which clock a timer counts on. The order is that in which the timers of one
-/// run resume.
+/// Which clock a timer counts on. In one run, timers resume in the order of
+/// this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ClockIndex(u32);
 
@@ -22,10 +22,11 @@ impl ClockIndex {
     pub(crate) const FIRST_CHILD: ClockIndex = ClockIndex(2);
     /// Fixed time: the game clock in stepped time.
     pub(crate) const FIXED: ClockIndex = Self::GAME.stepped();
-    /// No clock: stands for the clock of the coroutine that will poll the wait.
+    /// No clock: a placeholder for the clock of the coroutine that will poll
+    /// the wait.
     pub(crate) const OWN: ClockIndex = ClockIndex(u32::MAX);
 
-    /// The same clock in stepped time, for the measure of pauses.
+    /// The same clock in stepped time, to measure pauses.
     pub(crate) const fn stepped(self) -> ClockIndex {
         ClockIndex(self.0 | STEPPED)
     }

@@ -1,4 +1,4 @@
-//! The clocks on which coroutines count: arithmetic on whole nanoseconds.
+//! The clocks that coroutines count on: arithmetic on whole nanoseconds.
 //!
 //! ```text
 //! dt -+- realtime - child
@@ -33,32 +33,31 @@ use state::{Pace, Reading};
 
 /// A clock that can be slowed down, sped up and paused.
 ///
-/// [`Executor::clock`](crate::Executor::clock) is the game clock, on which
-/// [`wait_seconds`](crate::wait_seconds) counts and which the fixed steps
-/// follow. [`Executor::realtime`](crate::Executor::realtime) is the sum of the
-/// frames' dt, and nothing slows it down. [`child`](Clock::child) makes a clock
-/// that follows another: the child slows down with its parent, and has a scale
-/// of its own on top.
+/// [`Executor::clock`](crate::Executor::clock) is the game clock:
+/// [`wait_seconds`](crate::wait_seconds) counts on it, and the fixed steps follow it.
+/// [`Executor::realtime`](crate::Executor::realtime) is the sum of the frames' dt,
+/// and nothing slows it down. [`child`](Clock::child) makes a clock that follows
+/// another: the child slows down with its parent, and also has its own scale.
 ///
 /// A change of scale or a pause takes effect with the next
-/// [`Executor::begin_frame`](crate::Executor::begin_frame). Within a frame,
-/// readings do not change. Pending waits follow their clock: a wait of two
-/// seconds, of which one passes at half speed, ends after three.
+/// [`Executor::begin_frame`](crate::Executor::begin_frame). Within a frame, readings
+/// do not change. Pending waits follow their clock: a wait of two seconds, one of
+/// which passes at half speed, ends after three.
 ///
 /// # In fixed steps
 ///
 /// Inside a fixed step, the game clock and the clocks below it read *stepped time*;
 /// outside, all clocks read *frame time*. The stepped time of the game clock is fixed
-/// time. A clock below it moves in each step by the length of the step, times the
-/// scales from that clock up to below the game clock. These are the scales at the
-/// beginning of the step. So a change of scale or a pause shows in the next step,
-/// even if that is in the same frame.
+/// time. A clock below it moves in each step by the length of the step, times its own
+/// scale and those of its parents below the game clock, as they were when the step
+/// began. So a change of scale or a pause takes effect in the next step, even if that
+/// is in the same frame.
 ///
 /// A wait counts on one of the two times: on stepped time if it is for
-/// [`Phase::FixedUpdate`](crate::Phase::FixedUpdate), else on frame time. So what a
-/// script on fixed steps does is the same at every frame rate, even if it changes
-/// scales and pauses clocks. The two times agree while nothing changes. Each change
-/// may move them apart by up to a frame.
+/// [`Phase::FixedUpdate`](crate::Phase::FixedUpdate), else on frame time. So a script
+/// on fixed steps does the same at every frame rate, even if it changes scales and
+/// pauses clocks. The two times agree while nothing changes. Each change may move
+/// them apart by up to a frame.
 ///
 /// Realtime and the clocks below it have frame time only.
 ///
@@ -72,10 +71,10 @@ use state::{Pace, Reading};
 /// # Several scripts change one clock
 ///
 /// [`set_scale`](Clock::set_scale), [`pause`](Clock::pause) and
-/// [`resume`](Clock::resume) set what the clock has once, so the last call wins:
-/// they are for the options menu. A script takes a guard: [`scaled`](Clock::scaled)
-/// or [`hold`](Clock::hold). What all guards ask for adds up, and dropping one
-/// undoes exactly its part:
+/// [`resume`](Clock::resume) set the single scale and pause of the clock, so the last
+/// call wins: they are for the options menu. A script takes a guard:
+/// [`scaled`](Clock::scaled) or [`hold`](Clock::hold). The effects of guards add up,
+/// and dropping one undoes exactly its part:
 ///
 /// - The clock stands still while at least one guard holds it, or while it is
 ///   paused.
@@ -83,14 +82,13 @@ use state::{Pace, Reading};
 ///
 /// # Precision
 ///
-/// The scale is used exactly as the float it is. A reading is computed as a
-/// whole since the last change of scale, and rounded once, to the nearest
-/// nanosecond. So the frames between do not add up to an error, however short
-/// they are.
+/// The scale is the exact value of the float. A reading is computed in one step since
+/// the last change of scale, and rounded once, to the nearest nanosecond. So errors
+/// do not add up over frames, however short they are.
 ///
 /// A clock counts up to `u64::MAX` nanoseconds, 584 years, and stands still there. A
-/// wait that begins with a deadline beyond that never ends. What a pause has moved
-/// beyond that is due at the end.
+/// wait that begins with a deadline beyond that never ends. A deadline that a pause
+/// has moved beyond that is due at the end.
 ///
 /// # Examples
 ///
@@ -142,8 +140,8 @@ impl Clock {
         AwaitedClock::new(&self.0)
     }
 
-    /// The state that an owner keeps that is bound to this clock, in the executor
-    /// of `frames`. `None` for the game clock.
+    /// The state for an owner that is bound to this clock, in the executor of
+    /// `frames`. `None` for the game clock.
     #[track_caller]
     pub(crate) fn state_for(&self, frames: &Rc<FrameClock>) -> Option<Rc<ClockState>> {
         assert!(
@@ -157,25 +155,24 @@ impl Clock {
     /// Makes a clock that follows this one. It begins at zero with a scale of 1,
     /// and stands still while its parent does.
     ///
-    /// Timers of several clocks that are due in one run resume in the order in
+    /// If timers of several clocks are due in one run, they resume in the order in
     /// which the clocks were made.
     #[must_use = "a clock without a handle or a wait has no use"]
     pub fn child(&self) -> Clock {
         Clock(Rc::new(ClockState::child(&self.0)))
     }
 
-    /// Sets how fast the clock runs relative to its parent: 1 is as fast, 0.5 half
-    /// as fast, and at 0 it stands still.
+    /// Sets the clock's speed relative to its parent: 1 is the same speed, 0.5 is
+    /// half of it, and at 0 the clock stands still.
     ///
-    /// The scale of the game clock is relative to the frames' dt, each clamped to
-    /// the executor's [`max_delta`](crate::Builder::max_delta). It does not change
-    /// the length of fixed steps: slow motion makes fewer of them, and a scale of
-    /// 10 makes ten times as many, up to the limit that `max_delta` sets for a
-    /// frame.
+    /// The scale of the game clock is relative to the frames' dt, each clamped to the
+    /// executor's [`max_delta`](crate::Builder::max_delta). It changes the number of
+    /// fixed steps, not their length: slow motion makes fewer, and a scale of 10
+    /// makes ten times as many, up to the limit that `max_delta` sets for a frame.
     ///
-    /// The new scale shows from the next frame on, and in
-    /// [fixed steps](Clock#in-fixed-steps) from the next step on. The number of
-    /// steps in the present frame does not change.
+    /// The new scale takes effect in the next frame, and in [fixed
+    /// steps](Clock#in-fixed-steps) in the next step. The number of steps in the
+    /// current frame does not change.
     ///
     /// # Panics
     ///
@@ -213,13 +210,13 @@ impl Clock {
         self.change("set_scale", |speed| speed.set_scale(scale));
     }
 
-    /// Scales the clock by `factor` until the guard is dropped: its speed is what it
-    /// would be without the guard, times `factor`.
+    /// Scales the clock by `factor` until the guard is dropped: the guard multiplies
+    /// its speed by `factor`.
     ///
-    /// Several guards multiply: two of 0.5 make a quarter of the speed. They multiply
-    /// with the scale that [`set_scale`](Clock::set_scale) sets, too. When the last
-    /// guard is dropped, in any order, the clock has exactly the scale that was set.
-    /// [`scale`](Clock::scale) does not show guards;
+    /// Several guards multiply: two of 0.5 make a quarter of the speed. They also
+    /// multiply with the scale that [`set_scale`](Clock::set_scale) sets. When the
+    /// last guard is dropped, in any order, the clock has exactly the scale that was
+    /// set. [`scale`](Clock::scale) does not show guards;
     /// [`effective_scale`](Clock::effective_scale) does.
     ///
     /// # Panics
@@ -229,8 +226,8 @@ impl Clock {
     ///
     /// # Examples
     ///
-    /// A hit slows the game down for half a second of realtime, also if the script is
-    /// stopped before:
+    /// A hit slows the game down for half a second of realtime, or less if the script
+    /// is stopped before:
     ///
     /// ```
     /// # use framestep::prelude::*;
@@ -276,14 +273,14 @@ impl Clock {
 
     /// Pauses the clock from the next frame on, and in [fixed
     /// steps](Clock#in-fixed-steps) from the next step on. The clocks that follow it
-    /// stand still with it. Its scale is kept. Returns `false` if it was paused
-    /// already. Pauses do not nest: one [`resume`](Clock::resume) ends the pause. A
-    /// script that must not end the pause of another one uses [`hold`](Clock::hold).
+    /// stand still with it. Its scale is kept. Returns `false` if it was already
+    /// paused. Pauses do not nest: one [`resume`](Clock::resume) ends the pause. A
+    /// script that must not end another script's pause uses [`hold`](Clock::hold).
     ///
-    /// While the game clock is paused, no fixed step begins, unless the host
-    /// [begins it itself](crate::Executor::begin_fixed_step_of). The steps that the
-    /// present frame still has follow once the clock is resumed. (After a change to
-    /// scale 0, they still run in this frame.)
+    /// While the game clock is paused, no fixed step begins, unless the host [begins
+    /// it itself](crate::Executor::begin_fixed_step_of). The remaining steps of the
+    /// current frame follow once the clock is resumed. (After a change to scale 0,
+    /// they still run in this frame.)
     ///
     /// # Panics
     ///
@@ -317,13 +314,12 @@ impl Clock {
     /// Holds the clock until the guard is dropped: it stands still, and with it the
     /// clocks that follow it.
     ///
-    /// A pause for one of several: a menu and a dialogue that both hold the game
-    /// clock need not know of each other. The clock runs again when the last guard is
-    /// dropped, unless it is [paused](Clock::pause). [`resume`](Clock::resume) does
-    /// not end a hold.
+    /// Several scripts can hold a clock independently, such as a menu and a dialogue.
+    /// The clock runs again when the last guard is dropped, unless it is
+    /// [paused](Clock::pause). [`resume`](Clock::resume) does not end a hold.
     ///
-    /// Like a [`pause`](Clock::pause), it shows in the next frame and in the next fixed
-    /// step.
+    /// Like a [`pause`](Clock::pause), it takes effect in the next frame and in the
+    /// next fixed step.
     ///
     /// # Panics
     ///
@@ -366,9 +362,9 @@ impl Clock {
         }
     }
 
-    /// The reading of the clock: of this frame, or, inside a fixed step, of
-    /// [the step](Clock#in-fixed-steps). Realtime and the clocks below it read that
-    /// of the frame even then.
+    /// The reading of the clock: of this frame, or, inside a fixed step, of [the
+    /// step](Clock#in-fixed-steps). Realtime and the clocks below it read the time of
+    /// the frame even in a step.
     ///
     /// # Examples
     ///
@@ -441,7 +437,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// A clock on which timers count.
+/// A clock that timers count on.
 #[derive(Clone, Copy)]
 pub(crate) enum ClockRef<'a> {
     Game,

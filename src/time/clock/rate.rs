@@ -68,7 +68,7 @@ impl Rate {
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
-    /// The least `ns` for which [`apply`](Self::apply) returns `target_ns` or more.
+    /// The smallest `ns` that [`apply`](Self::apply) maps to `target_ns` or more.
     /// `None` if there is none.
     pub(super) fn invert(self, target_ns: u64) -> Option<u64> {
         if target_ns == 0 {

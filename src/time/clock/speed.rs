@@ -1,4 +1,4 @@
-//! How fast a clock is asked to run.
+//! The requested speed of a clock.
 
 #![forbid(unsafe_code)]
 
@@ -6,19 +6,19 @@ use std::cell::{Cell, RefCell};
 
 use slab::Slab;
 
-/// What is asked of a clock: by calls, of which the last one counts, and by guards,
-/// which add up.
+/// The requests to a clock: calls, the last of which counts, and guards, which add
+/// up.
 #[derive(Debug)]
 pub(super) struct Speed {
-    /// What all fields below ask for together.
+    /// The speed that results from all fields below.
     factor: Cell<f64>,
     scale: Cell<f64>,
     is_set_to_pause: Cell<bool>,
     /// How many guards hold the clock.
     holds: Cell<usize>,
     /// The factors of the guards that scale the clock. After each change they are
-    /// multiplied anew: a product of floats divided by one of them is not exactly
-    /// the product of the others.
+    /// all multiplied again: a product of floats divided by one of them is not
+    /// exactly the product of the others.
     factors: RefCell<Slab<f64>>,
 }
 
@@ -64,7 +64,7 @@ impl Speed {
         self.update();
     }
 
-    /// Notes a guard that holds the clock.
+    /// Counts a guard that holds the clock.
     pub(super) fn hold(&self) {
         self.holds.set(self.holds.get() + 1);
         self.update();
@@ -76,7 +76,7 @@ impl Speed {
         self.update();
     }
 
-    /// Notes the factor of a guard. Returns the index to remove it by.
+    /// Adds the factor of a guard. Returns the index for removing it.
     pub(super) fn add_factor(&self, factor: f64) -> usize {
         let index = self.factors.borrow_mut().insert(factor);
         self.update();

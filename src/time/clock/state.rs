@@ -16,14 +16,14 @@ use super::speed::{Speed, multiply};
 
 /// The game clock, realtime, or a clock that follows one of them.
 ///
-/// Nothing is computed when a frame or a step begins. The first reading in it
-/// computes it. So a clock that is not read costs nothing.
+/// Nothing is computed when a frame or a step begins: the first reading computes
+/// the time. So a clock that is not read costs nothing.
 ///
 /// A clock below the game clock has two times. *Frame time* moves when a frame
-/// begins, *stepped time* when a fixed step begins, by the share of the step. Each
-/// has a gear of its own. A change of scale moves the anchors of both to their
-/// present readings, so it shows in frame time from the next frame on, and in
-/// stepped time from the next step on. A clock below realtime has frame time only.
+/// begins, *stepped time* when a fixed step begins, by the length of the step times
+/// the scale. Each has its own gear. A change of scale moves the anchors of both to
+/// their current readings, so it takes effect in frame time in the next frame, and
+/// in stepped time in the next step. A clock below realtime has frame time only.
 pub(crate) struct ClockState {
     index: ClockIndex,
     frames: Rc<FrameClock>,
@@ -148,14 +148,14 @@ impl ClockState {
     }
 
     /// What the clock reads in stepped time: as of the end of the latest fixed
-    /// step. Below realtime, that of the frame.
+    /// step. Below realtime, the time of the frame.
     #[inline]
     pub(crate) fn stepped_ns(self: &Rc<Self>) -> u64 {
         self.reading(Pace::Steps).now_ns
     }
 
-    /// The stepped time at which something begins now. Between two steps, that is
-    /// the reading of the latest step and the rest of the frame at the present
+    /// The stepped time of something that begins now. Between two steps, that is
+    /// the reading of the latest step plus the rest of the frame, at the current
     /// scale.
     pub(crate) fn stepped_begin_ns(self: &Rc<Self>) -> u64 {
         if self.frames.pace() == Pace::Steps || self.is_below_realtime() {
@@ -189,7 +189,7 @@ impl ClockState {
     }
 
     /// Reads the clock, and those above it that have not been read in this frame or
-    /// step. Without recursion, since a chain may be of any length.
+    /// step. It does not recurse, because a chain may have any length.
     #[cold]
     fn read(self: &Rc<Self>, pace: Pace) {
         let turn = self.frames.turn(pace);
@@ -209,7 +209,7 @@ impl ClockState {
         }
     }
 
-    /// The parent, if it has to be read first.
+    /// The parent, if it must be read first.
     fn parent_before(&self, turn: u64, pace: Pace) -> Option<&Rc<ClockState>> {
         let Role::Child(Child { parent, .. }) = &self.role else {
             return None;
@@ -220,7 +220,7 @@ impl ClockState {
         (child.course(pace).read_in.get() != turn).then_some(parent)
     }
 
-    /// The present reading: in stepped time inside a fixed step.
+    /// The current reading: in stepped time inside a fixed step.
     pub(super) fn now_ns(self: &Rc<Self>) -> u64 {
         self.reading(self.frames.pace()).now_ns
     }
@@ -230,8 +230,9 @@ impl ClockState {
         match (&self.role, self.frames.fixed_step_ns()) {
             (Role::Game, Some(step_ns)) => step_ns,
             (_, Some(step_ns)) if self.is_below_realtime() => {
-                // How long the step lasts in realtime. If the game clock stands still,
-                // the host may begin a step even so: it then lasts its own length.
+                // How long the step lasts in realtime. The host may begin a step
+                // even while the game clock stands still: it then lasts its own
+                // length.
                 let scale = self.frames.frame_scale();
                 let rate = if scale > 0.0 { 1.0 / scale } else { 1.0 };
                 let top_ns = Rate::new(rate.min(f64::MAX)).apply(step_ns);
@@ -270,7 +271,7 @@ impl ClockState {
         }
     }
 
-    /// The dt after which the clock reads `deadline_ns` in frame time. `None` if it
+    /// The dt until the clock reads `deadline_ns` in frame time. `None` if it
     /// stands still.
     pub(crate) fn dt_until(&self, deadline_ns: u64) -> Option<u64> {
         let due_ns = self.top_at(deadline_ns, Pace::Frames)?;
@@ -281,8 +282,8 @@ impl ClockState {
         }
     }
 
-    /// The dt after which a fixed step finds the clock at or past `deadline_ns`.
-    /// `None` if it stands still.
+    /// The dt until a fixed step finds the clock at or past `deadline_ns`. `None`
+    /// if it stands still.
     pub(crate) fn dt_until_step_at(&self, deadline_ns: u64) -> Option<u64> {
         if self.is_below_realtime() {
             let dt = self.dt_until(deadline_ns)?;
@@ -304,8 +305,8 @@ impl ClockState {
         Some(ns)
     }
 
-    /// How fast the clock is asked to run relative to its parent. `None` for
-    /// realtime, of which nothing can be asked.
+    /// The requested speed of the clock relative to its parent. `None` for
+    /// realtime, which has no such requests.
     pub(super) fn speed(&self) -> Option<&Speed> {
         match &self.role {
             Role::Game => Some(self.frames.speed()),
@@ -314,10 +315,10 @@ impl ClockState {
         }
     }
 
-    /// Changes the clock's speed, which must be `speed`, and its gears with it. If
-    /// the clock then runs faster, notes that.
+    /// Changes the clock's speed, which must be `speed`, and its gears. If the
+    /// clock then runs faster, this is noted.
     pub(super) fn shift<R>(self: &Rc<Self>, speed: &Speed, change: impl FnOnce(&Speed) -> R) -> R {
-        // Computes the present readings while the speed is unchanged.
+        // Computes the current readings while the speed is unchanged.
         self.reading(Pace::Frames);
         self.reading(Pace::Steps);
         let before = speed.factor();
@@ -348,7 +349,7 @@ impl Child {
         }
     }
 
-    /// The pace at which the clock is read if `pace` is asked for.
+    /// The pace that the clock is read at if `pace` is requested.
     #[inline]
     fn pace(&self, pace: Pace) -> Pace {
         if self.is_below_realtime {
@@ -367,8 +368,8 @@ impl Child {
             reading,
         } = self.course(pace);
         let now_ns = gear.reading_at(source.now_ns);
-        // The rate last changed in an earlier frame or step, so it holds for all of
-        // this one.
+        // The rate last changed in an earlier frame or step, so it holds for the
+        // whole of this one.
         let before_ns = gear.reading_at(source.now_ns - source.delta_ns);
         read_in.set(turn);
         reading.set(Reading {
@@ -380,7 +381,7 @@ impl Child {
 }
 
 impl Course {
-    /// A time that begins at zero, when the parent reads what it reads now.
+    /// A time that begins at zero at the parent's current reading.
     fn new(parent: &Rc<ClockState>, pace: Pace) -> Self {
         let source = parent.reading(pace);
         Course {

@@ -1,5 +1,5 @@
-//! Lengths of time as callers write them, and the whole nanoseconds in which
-//! the crate counts.
+//! Lengths of time as callers write them, and in whole nanoseconds as the crate
+//! counts them.
 
 #![forbid(unsafe_code)]
 
@@ -23,10 +23,10 @@ pub(crate) use sealed::Nanos;
 ///
 /// # Precision
 ///
-/// Time is counted in whole nanoseconds. Integers and [`Duration`]s are exact.
-/// A float stands for the shortest decimal that reads back as it, which is what
-/// the source or the config file contains: `0.1_f32` and `0.1_f64` are both
-/// exactly 100 ms, although neither float equals 0.1. All else is rounded:
+/// Time is counted in whole nanoseconds. Integers and [`Duration`]s are exact. A
+/// float stands for the shortest decimal that parses to it, as in the source or the
+/// config file: `0.1_f32` and `0.1_f64` are both exactly 100 ms, although neither
+/// float equals 0.1. Everything else is rounded:
 ///
 /// - The length of a wait, to the nearest nanosecond, halves upwards.
 /// - The time of a frame, *up* to a whole nanosecond. So 144 frames of `1.0 /
@@ -139,8 +139,7 @@ impl Sealed for f64 {
     }
 }
 
-/// Types whose values are whole numbers of nanoseconds, so that they need no
-/// rounding.
+/// Types with whole numbers of nanoseconds, which need no rounding.
 macro_rules! exact_seconds {
     ($($type:ty => $nanos:expr;)*) => {$(
         impl Seconds for $type {}

@@ -355,7 +355,7 @@ fn it_is_fused_and_says_what_it_is() {
     assert!(text.contains("`on()` was polled again"), "{text}");
     let text = panic_of(|| on(&slow, async {}).now_or_never());
     assert!(text.contains("polled outside"), "{text}");
-    // Dropped outside of an executor, it drops its future.
+    // Dropped outside an executor, it drops its future.
     let held = Rc::new(());
     drop(on(&slow, std::future::ready(held.clone())));
     assert_eq!(Rc::strong_count(&held), 1);

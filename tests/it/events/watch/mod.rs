@@ -112,7 +112,7 @@ fn a_condition_that_holds_already_ends_at_once() {
     let health = Watch::new(3);
     assert!(executor.start(health.wait_for(|&h| h < 5)).is_finished());
     assert!(!executor.start(health.wait_for(|&h| h < 3)).is_finished());
-    // Also outside of an executor.
+    // Also outside an executor.
     assert_eq!(health.wait_for(|&h| h < 5).now_or_never(), Some(3));
 }
 

@@ -12,7 +12,7 @@ fn with_outside_of_a_lend_names_the_type_and_what_to_do() {
         "{text}"
     );
     assert!(text.contains("with_soon"), "{text}");
-    // The same outside of executors, and with another type lent.
+    // The same outside executors, and with another type lent.
     let text = text.trim_end_matches(" (nothing is lent here)");
     assert_eq!(panic_of(|| with(|gold: &mut Gold| gold.0)), text);
     let lent = |executor: &mut Executor| executor.enter(|| with(|gold: &mut Gold| gold.0));

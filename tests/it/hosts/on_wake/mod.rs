@@ -1,4 +1,4 @@
-//! `on_wake`: a host that sleeps is called whenever something outside of a run makes
+//! `on_wake`: a host that sleeps is called whenever something outside a run makes
 //! `has_ready` true or `next_deadline` earlier.
 //!
 //! `rows` goes through every call that can, and through those that cannot; `at_random`

@@ -188,7 +188,7 @@ pub(super) enum Kind {
     AtHome,
     /// It names a phase, and may have named another one.
     InPhase,
-    /// It is for something that a script or the host does, outside of the table of
+    /// It is for something that a script or the host does, outside the table of
     /// docs/contract.md#frame: its waker resumes the script, at home.
     Foreign,
     /// It is a join: it continues in the run in which the other one ends.

@@ -1,4 +1,4 @@
-//! Every call that can make something due outside of a run, one by one, and calls
+//! Every call that can make something due outside a run, one by one, and calls
 //! that cannot.
 
 /// An act without preparation.

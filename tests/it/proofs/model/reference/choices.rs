@@ -38,7 +38,7 @@ pub(super) const EACH_JOIN_COUNTS: bool = true;
 /// handle.
 pub(super) const WHAT_OWNERS_BEGIN_INHERITS_HOME: bool = true;
 
-/// What is spawned outside of a run begins in the next run of its home phase. If
+/// What is spawned outside a run begins in the next run of its home phase. If
 /// not, of Update.
 pub(super) const SPAWNED_OUTSIDE_BEGINS_AT_HOME: bool = true;
 
