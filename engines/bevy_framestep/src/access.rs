@@ -6,8 +6,11 @@ use bevy_ecs::prelude::*;
 use framestep::{Coroutine, handle, with, with_ref};
 
 use crate::error::Missing;
+use crate::executor::Shared;
+use crate::script::name_of;
 use crate::scripts::{nobody, owner_of};
-use crate::wait::{self, ComponentChanged, Events};
+use crate::start::note;
+use crate::wait::{self, ComponentChanged, Events, NextEventOf};
 
 /// What scripts do with an entity.
 ///
@@ -134,10 +137,11 @@ pub trait ScriptEntity: Copy {
     ///
     /// # Resumes
     ///
-    /// In Update, or in another phase with [`in_phase`](ComponentChanged::in_phase). The
-    /// entity is asked in every run of that phase from the next frame on, in the fixed
-    /// phase from the next step on, like the condition of
-    /// [`wait_until`](framestep::wait_until).
+    /// In the home phase of the script, or in another one with
+    /// [`in_phase`](ComponentChanged::in_phase). The component is looked at when a run of that
+    /// phase begins, from the next run on, like the condition of
+    /// [`wait_until_world`](crate::wait_until_world): the script is not polled while it has
+    /// not changed.
     ///
     /// # Errors
     ///
@@ -191,9 +195,7 @@ pub trait ScriptEntity: Copy {
     /// }
     /// ```
     #[track_caller]
-    fn next_event<E: EntityEvent + Clone>(
-        self,
-    ) -> impl Future<Output = Result<E, Missing>> + use<Self, E>;
+    fn next_event<E: EntityEvent + Clone>(self) -> NextEventOf<E>;
 
     /// A stream of all events of that type on the entity, after this call. It ends with
     /// the entity.
@@ -255,9 +257,19 @@ impl ScriptEntity for Entity {
 
     #[track_caller]
     fn start<F: Future + 'static>(self, script: F) -> Coroutine<F::Output> {
-        let owner = with(|world: &mut World| owner_of(world, self));
+        let (owner, speeds) = with(|world: &mut World| {
+            let shared = Shared::of(world);
+            (owner_of(world, &shared, self), shared.speeds())
+        });
         let owner = owner.ok().or_else(|| nobody(&handle()));
-        owner.expect("a script runs in an executor").start(script)
+        let owner = owner.expect("a script runs in an executor");
+        let name = name_of::<F>();
+        let started = owner.script(name).start(speeds.around(self, script));
+        if !started.is_finished() {
+            let id = started.id();
+            with(|world: &mut World| note(world, self, name, id, &handle()));
+        }
+        started
     }
 
     #[track_caller]
@@ -271,10 +283,8 @@ impl ScriptEntity for Entity {
     }
 
     #[track_caller]
-    fn next_event<E: EntityEvent + Clone>(
-        self,
-    ) -> impl Future<Output = Result<E, Missing>> + use<E> {
-        wait::next_event_of(self)
+    fn next_event<E: EntityEvent + Clone>(self) -> NextEventOf<E> {
+        NextEventOf::new(self)
     }
 
     #[track_caller]

@@ -7,10 +7,14 @@ use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
 
+use bevy_ecs::error::BevyError;
 use bevy_ecs::world::World;
 use bevy_time::{Fixed, Real, Time, Virtual};
 use framestep::{Executor, Handle, Phase, with_ref};
 
+use crate::error::Missing;
+use crate::output::{ScriptOutput, Unread, Witness};
+use crate::script::Speeds;
 use crate::wait::{Condition, Conditions, Feed};
 
 /// The executor of the scripts, as a non-send resource: [`NonSend<Framestep>`] in a
@@ -52,6 +56,8 @@ pub(crate) struct Shared {
     /// By type, in the order in which they were first asked for.
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
     conditions: Conditions,
+    speeds: Rc<Speeds>,
+    unread: Unread,
     /// Asks for a frame, if the app sleeps meanwhile.
     wake: OnceCell<Waker>,
     /// Whether it has been called for a condition since the app last looked.
@@ -74,6 +80,9 @@ impl Framestep {
         went::<Virtual>(&seen.game, world);
         went::<Fixed>(&seen.fixed, world);
         let handle = executor.handle();
+        let unread = Unread::default();
+        unread.hear::<Result<(), Missing>>(&handle);
+        unread.hear::<Result<(), BevyError>>(&handle);
         world.insert_non_send(Framestep {
             shared: Rc::new(Shared {
                 executor: RefCell::new(executor),
@@ -81,6 +90,8 @@ impl Framestep {
                 seen,
                 feeds: RefCell::default(),
                 conditions: Conditions::default(),
+                speeds: Rc::default(),
+                unread,
                 wake: OnceCell::new(),
                 is_told: Cell::new(false),
             }),
@@ -95,6 +106,10 @@ impl Framestep {
     /// [world](crate::WorldScriptsExt).
     pub fn handle(&self) -> &Handle {
         &self.shared.handle
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// Calls `f` with the executor: to set hooks, or to get a [`Remote`] for another
@@ -134,6 +149,16 @@ impl Shared {
         &self.handle
     }
 
+    pub(crate) fn speeds(&self) -> Rc<Speeds> {
+        self.speeds.clone()
+    }
+
+    /// For a script that returns `T`.
+    pub(crate) fn witness<T: ScriptOutput>(&self) -> Option<Witness> {
+        self.unread.hear::<T>(&self.handle);
+        self.unread.witness::<T>()
+    }
+
     /// Has a condition asked when runs of `phase` begin.
     pub(crate) fn add_condition(&self, phase: Phase, condition: Rc<Condition>) {
         self.conditions.add(phase, condition);
@@ -170,18 +195,23 @@ impl Shared {
         feed
     }
 
-    /// Passes on what has been written since the last run. User code may ask for
-    /// further feeds meanwhile.
-    fn pass_on(&self, world: &World) {
+    /// Calls `f` with each feed. It may run wakers.
+    pub(crate) fn each_feed(&self, mut f: impl FnMut(&dyn Feed)) {
         let mut index = 0;
         loop {
             let feed = self.feeds.borrow().get(index).map(|(_, feed)| feed.clone());
             let Some(feed) = feed else {
                 return;
             };
-            feed.pass_on(world);
+            f(&*feed);
             index += 1;
         }
+    }
+
+    /// Passes on what has been written since the last run. User code may ask for
+    /// further feeds meanwhile.
+    fn pass_on(&self, world: &World) {
+        self.each_feed(|feed| feed.pass_on(world));
     }
 }
 
@@ -275,6 +305,7 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
         executor.enter(|| with_ref(|world: &World| shared.conditions.ask(world, phase)));
         executor.run_phase(phase);
     });
+    shared.unread.forget();
     drop(executor);
     world.flush();
 }

@@ -4,8 +4,11 @@
 mod access;
 mod error;
 mod executor;
+mod link;
+mod output;
 mod plugin;
 pub mod prelude;
+mod script;
 mod scripts;
 mod start;
 mod wait;
@@ -14,6 +17,8 @@ mod wake;
 pub use access::{ScriptEntity, commands, resource, resource_mut, trigger, write_message};
 pub use error::Missing;
 pub use executor::{Framestep, next_frame_in, run_scripts};
+pub use link::ScriptHandle;
+pub use output::ScriptOutput;
 pub use plugin::{FramestepPlugin, RunScripts, ScriptSystems};
 pub use scripts::Scripts;
 pub use start::{
@@ -22,11 +27,13 @@ pub use start::{
 #[cfg(feature = "asset")]
 pub use wait::{AssetFailed, WaitForAsset, wait_for_asset};
 pub use wait::{
-    ComponentChanged, Events, Messages, WaitUntilWorld, messages, next_event, next_message,
-    wait_until_world,
+    ComponentChanged, Events, Messages, NextEvent, NextEventOf, NextMessage, WaitUntilWorld,
+    messages, next_event, next_message, wait_until_world,
 };
 #[cfg(feature = "state")]
-pub use wait::{next_transition, state_entered, state_exited, wait_for_state};
+pub use wait::{WaitForState, next_transition, state_entered, state_exited, wait_for_state};
 
 /// The crate that the scripts run on.
 pub use framestep;
+/// For the combinators of streams: `use bevy_framestep::futures::StreamExt;`.
+pub use futures;

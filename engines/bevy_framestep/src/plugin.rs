@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use bevy_app::{
-    App, First, FixedMain, FixedMainScheduleOrder, FixedUpdate, Last, MainScheduleOrder, Plugin,
-    PostUpdate, PreUpdate, Update,
+    App, AppExit, First, FixedMain, FixedMainScheduleOrder, FixedUpdate, Last, Main,
+    MainScheduleOrder, MainSchedulePlugin, Plugin, PostUpdate, PreUpdate, Update,
 };
 use bevy_ecs::intern::Interned;
 use bevy_ecs::prelude::*;
@@ -239,6 +239,13 @@ impl FramestepPlugin {
 
 impl Plugin for FramestepPlugin {
     fn build(&self, app: &mut App) {
+        // A sub-app begins without what an app has.
+        if !app.world().contains_resource::<MainScheduleOrder>() {
+            app.add_plugins(MainSchedulePlugin);
+            app.add_message::<AppExit>();
+            app.main_mut().update_schedule.get_or_insert(Main.intern());
+        }
+
         let builder = Executor::builder();
         let builder = self
             .setup

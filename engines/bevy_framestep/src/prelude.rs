@@ -9,8 +9,8 @@ pub use framestep::prelude::*;
 pub use crate::wait_for_asset;
 pub use crate::{
     CommandsScriptsExt, EntityCommandsScriptsExt, EntityWorldScriptsExt, FramestepPlugin,
-    ScriptEntity, Scripts, WorldScriptsExt, commands, messages, next_event, next_message, resource,
-    resource_mut, trigger, wait_until_world, write_message,
+    ScriptEntity, ScriptHandle, ScriptOutput, Scripts, WorldScriptsExt, commands, messages,
+    next_event, next_message, resource, resource_mut, trigger, wait_until_world, write_message,
 };
 #[cfg(feature = "state")]
 pub use crate::{next_transition, state_entered, state_exited, wait_for_state};

@@ -1,30 +1,54 @@
 //! Scripts that belong to entities.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::mem::take;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
-use framestep::{Clock, Handle, Owner, OwnerHandle, SendOwner};
+use bevy_ecs::world::{DeferredWorld, WorldId};
+use framestep::{Clock, CoroutineId, Handle, Owner, OwnerHandle, Remote, SendOwner, with_ref};
 
 use crate::error::Missing;
 use crate::executor::Shared;
+use crate::output::ScriptOutput;
+use crate::script::ClockKey;
+use crate::start::start_unread;
 
 /// The scripts of an entity. They end with it: when it is despawned, or when this
 /// component is removed.
 ///
-/// It is added with the first script that is started on the entity. Add one by hand to
-/// have the scripts count on a clock of their own.
+/// It is added with the first script that is started on the entity. As part of a bundle, it
+/// [starts scripts](Self::of) with the entity, or says on which clock they count. Inserted
+/// again, it leaves those that run alone, and adds what it brings.
 ///
 /// The scripts end at once, destructors and all, before `despawn` returns. A script
 /// that despawns its own entity goes on to its next wait. Destructors cannot borrow the
 /// world then: they use [`with_soon`](framestep::with_soon()).
 ///
+/// # In systems
+///
+/// All methods take `&self`, and work on whichever thread Bevy runs the system:
+///
+/// | method | takes effect |
+/// |---|---|
+/// | [`pause`](Self::pause), [`resume`](Self::resume), [`stop_all`](Self::stop_all) | at once on the app's thread; on another one, before the next run of scripts |
+/// | [`stop`](Self::stop), [`set_speed`](Self::set_speed) | before the next run of scripts |
+///
+/// A system runs before the scripts of its schedule do, so there is no difference to it.
+///
 /// # Examples
 ///
 /// ```
-/// use bevy_app::App;
+/// use bevy_app::{App, Update};
 /// use bevy_ecs::prelude::*;
 /// use bevy_framestep::prelude::*;
 /// use bevy_time::TimePlugin;
+///
+/// #[derive(Component)]
+/// struct Frozen;
 ///
 /// async fn patrol(_guard: Entity) {
 ///     loop {
@@ -32,30 +56,173 @@ use crate::executor::Shared;
 ///     }
 /// }
 ///
+/// fn freeze(guards: Query<&Scripts, Added<Frozen>>) {
+///     for scripts in &guards {
+///         scripts.pause();
+///     }
+/// }
+///
 /// let mut app = App::new();
 /// app.add_plugins((TimePlugin, FramestepPlugin::default()));
-/// let mut guard = app.world_mut().spawn_empty();
+/// app.add_systems(Update, freeze);
+/// let mut guard = app.world_mut().spawn(Frozen);
 /// let patrol = guard.start_script(patrol);
-/// // A menu: nobody moves.
-/// guard.get::<Scripts>().unwrap().get().unwrap().pause();
-/// guard.despawn();
+/// let guard = guard.id();
+/// app.update();
+/// assert!(app.world().get::<Scripts>(guard).unwrap().is_paused());
+/// app.world_mut().despawn(guard);
 /// assert!(patrol.is_finished());
 /// ```
 #[derive(Component)]
+#[component(on_insert = inserted, on_discard = discarded, on_remove = removed)]
 pub struct Scripts {
+    /// `None` until it is inserted.
+    live: Option<Live>,
+    /// What is done when it is inserted.
+    begin: Option<Box<Begin>>,
+    is_paused: AtomicBool,
+    /// The bits of a float.
+    speed: AtomicU64,
+}
+
+/// That of an entity in a world.
+struct Live {
     owner: SendOwner,
+    remote: Remote,
+    entity: Entity,
+    base: Base,
+    /// Those that were started on the entity from outside. Most have one.
+    first: Option<Known>,
+    others: Vec<Known>,
+}
+
+/// On which clock the scripts count, unless they are slowed down.
+#[derive(Default)]
+enum Base {
+    #[default]
+    Game,
+    Realtime,
+    Other(ClockKey),
+}
+
+impl Base {
+    /// On the thread of the app.
+    fn clock(&self, handle: &Handle) -> Option<Clock> {
+        match self {
+            Base::Game => handle.clock(),
+            Base::Realtime => handle.realtime(),
+            Base::Other(key) => key.get(),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    name: &'static str,
+    id: CoroutineId,
+}
+
+#[derive(Default)]
+struct Begin {
+    base: Base,
+    /// Locked by nobody: the list makes the component `Sync`.
+    scripts: Mutex<Vec<Box<Start>>>,
+}
+
+type Start = dyn FnOnce(&mut World, Entity) + Send;
+
+const NORMAL: f64 = 1.0;
+
+impl Default for Scripts {
+    fn default() -> Self {
+        Scripts {
+            live: None,
+            begin: None,
+            is_paused: AtomicBool::new(false),
+            speed: AtomicU64::new(NORMAL.to_bits()),
+        }
+    }
 }
 
 impl Scripts {
-    /// Scripts of an entity that has none yet. `None`: the app is gone.
+    /// Scripts of an entity that has none yet.
     ///
-    /// `handle` is that of [`Framestep`](crate::Framestep).
-    pub fn new(handle: &Handle) -> Option<Self> {
-        Some(Self::owned_by(handle.owner()?))
+    /// # Panics
+    ///
+    /// When it is inserted, if the plugin is missing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    /// Scripts that count on `clock`: one that goes slower than the game, say. `None`:
-    /// the app is gone.
+    /// Starts a script with the entity: as part of a bundle, also of one in `children![]`. It
+    /// begins when the commands of the one who spawns the entity are applied, with the whole
+    /// bundle in place.
+    ///
+    /// An error of the script goes to [Bevy's error handler](ScriptOutput).
+    ///
+    /// # Panics
+    ///
+    /// When it is inserted, if the plugin is missing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Tank;
+    ///
+    /// #[derive(Component)]
+    /// struct Turret;
+    ///
+    /// async fn drive(_tank: Entity) {}
+    /// async fn aim(_turret: Entity) {}
+    /// async fn shoot(_turret: Entity) {}
+    ///
+    /// fn spawn_tank(mut commands: Commands) {
+    ///     commands.spawn((
+    ///         Tank,
+    ///         Scripts::of(drive),
+    ///         children![(Turret, Scripts::of(aim).and(shoot))],
+    ///     ));
+    /// }
+    /// ```
+    #[must_use]
+    pub fn of<S, F>(script: S) -> Self
+    where
+        S: FnOnce(Entity) -> F + Send + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
+    {
+        Self::default().and(script)
+    }
+
+    /// Starts another script with the entity, like [`of`](Self::of). They begin in this order.
+    ///
+    /// On a component that was inserted already, which `take` returned, it has no effect until
+    /// it is inserted again.
+    #[must_use]
+    pub fn and<S, F>(mut self, script: S) -> Self
+    where
+        S: FnOnce(Entity) -> F + Send + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
+    {
+        let begin = self.begin.get_or_insert_default();
+        let scripts = begin.scripts.get_mut();
+        let scripts = scripts.unwrap_or_else(PoisonError::into_inner);
+        scripts.push(Box::new(move |world, entity| {
+            start_unread(world, entity, script);
+        }));
+        self
+    }
+
+    /// Scripts that count on `clock`: on one of all enemies, say. `None`: the app is gone.
+    ///
+    /// `handle` is that of [`Framestep`](crate::Framestep).
+    ///
+    /// Inserted on an entity whose scripts run, it changes their clock as
+    /// [`set_speed`](Self::set_speed) does.
     ///
     /// # Panics
     ///
@@ -68,50 +235,449 @@ impl Scripts {
     /// use bevy_framestep::Framestep;
     /// use bevy_framestep::prelude::*;
     ///
-    /// fn spawn_enemy(scripts: NonSend<Framestep>, mut commands: Commands) {
-    ///     let slow = scripts.handle().clock().unwrap().child();
-    ///     slow.set_scale(0.5);
-    ///     commands.spawn(Scripts::on_clock(scripts.handle(), &slow).unwrap());
+    /// fn spawn_enemies(scripts: NonSend<Framestep>, mut commands: Commands) {
+    ///     let enemies = scripts.handle().clock().unwrap().child();
+    ///     enemies.set_scale(0.5);
+    ///     for _ in 0..10 {
+    ///         commands.spawn(Scripts::on_clock(scripts.handle(), &enemies).unwrap());
+    ///     }
     /// }
     /// ```
     #[track_caller]
     pub fn on_clock(handle: &Handle, clock: &Clock) -> Option<Self> {
-        Some(Self::owned_by(handle.owner_on(clock)?))
+        let owner = handle.owner_on(clock)?;
+        let remote = handle.remote()?;
+        Some(Self::of_owner(
+            owner,
+            remote,
+            Base::Other(ClockKey::new(clock)),
+        ))
     }
 
-    fn owned_by(owner: Owner) -> Self {
+    /// Scripts that count on realtime, which goes on while the game is paused: of a menu.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// async fn slide_in(_menu: Entity) {
+    ///     animate(0.3, |t| println!("the menu is at {t}")).await;
+    /// }
+    ///
+    /// fn open_menu(mut commands: Commands) {
+    ///     commands.spawn(Scripts::on_realtime().and(slide_in));
+    /// }
+    /// ```
+    #[must_use]
+    pub fn on_realtime() -> Self {
+        let base = Base::Realtime;
+        let scripts = Mutex::default();
         Scripts {
-            owner: owner.into_send(),
+            begin: Some(Box::new(Begin { base, scripts })),
+            ..Self::default()
         }
     }
 
-    /// The owner of the scripts: to pause them, to stop all, to start one. `None`: this
-    /// is another thread than the app's.
-    pub fn get(&self) -> Option<&Owner> {
-        self.owner.get()
+    fn of_owner(owner: Owner, remote: Remote, base: Base) -> Self {
+        Scripts {
+            live: Some(Live {
+                owner: owner.into_send(),
+                remote,
+                entity: Entity::PLACEHOLDER,
+                base,
+                first: None,
+                others: Vec::new(),
+            }),
+            ..Self::default()
+        }
     }
+
+    /// Pauses the scripts: none of them is polled, and their timers stand still.
+    pub fn pause(&self) {
+        self.set_paused(true);
+    }
+
+    /// Ends the pause. What became due meanwhile resumes in the next run.
+    pub fn resume(&self) {
+        self.set_paused(false);
+    }
+
+    /// Whether [`pause`](Self::pause) was called later than [`resume`](Self::resume).
+    pub fn is_paused(&self) -> bool {
+        self.is_paused.load(Ordering::Relaxed)
+    }
+
+    fn set_paused(&self, paused: bool) {
+        self.is_paused.store(paused, Ordering::Relaxed);
+        self.order(move |owner| {
+            if paused {
+                owner.pause();
+            } else {
+                owner.resume();
+            }
+        });
+    }
+
+    /// Stops all scripts of the entity, destructors and all. Others may be started on it.
+    pub fn stop_all(&self) {
+        self.order(OwnerHandle::stop_all);
+    }
+
+    /// Stops the scripts of this name that were started on the entity from outside: with
+    /// `start_script`, [`Scripts::of`] or [`ScriptEntity::start`]. Returns whether there is one
+    /// that may be running.
+    ///
+    /// The name of an `async fn` is its path; the last part of it is enough. A closure has the
+    /// name of the function around it, and `{{closure}}`.
+    ///
+    /// [`ScriptEntity::start`]: crate::ScriptEntity::start
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// async fn patrol(_guard: Entity) {}
+    ///
+    /// fn alarm(guards: Query<&Scripts>) {
+    ///     for scripts in &guards {
+    ///         scripts.stop("patrol");
+    ///     }
+    /// }
+    /// # let _ = patrol;
+    /// ```
+    pub fn stop(&self, name: &str) -> bool {
+        let Some(live) = &self.live else {
+            return false;
+        };
+        let mut found = false;
+        for known in live.first.iter().chain(&live.others) {
+            if is_named(known.name, name) {
+                found |= live.remote.stop(known.id);
+            }
+        }
+        found
+    }
+
+    /// Has the scripts run at another speed: 0.5 is slow motion, 0 stands still.
+    ///
+    /// It is a scale on top of that of the clock that they count on. It applies to scripts that
+    /// were started on the entity from outside, also to those that run already: to their
+    /// `delta_seconds()`, and to the waits that begin from now on. A wait that has begun ends by
+    /// the clock on which it began. Scripts that they start with `start` are on the clock of
+    /// the entity; use [`ScriptEntity::start`], which is on this one.
+    ///
+    /// Each entity that was given a speed has a clock of its own, which takes kilobytes while
+    /// timers run on it. To slow a whole group of enemies down, put them on one clock with
+    /// [`on_clock`](Self::on_clock).
+    ///
+    /// [`ScriptEntity::start`]: crate::ScriptEntity::start
+    ///
+    /// # Panics
+    ///
+    /// If the speed is negative or not finite.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(EntityEvent)]
+    /// struct Slowed(Entity);
+    ///
+    /// fn on_slowed(slowed: On<Slowed>, scripts: Query<&Scripts>) {
+    ///     if let Ok(scripts) = scripts.get(slowed.event_target()) {
+    ///         scripts.set_speed(0.25);
+    ///     }
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn set_speed(&self, speed: impl Into<f64>) {
+        let speed = speed.into();
+        assert!(
+            speed.is_finite() && speed >= 0.0,
+            "a speed of scripts is finite and not negative, and not {speed}"
+        );
+        self.speed.store(speed.to_bits(), Ordering::Relaxed);
+        if let Some(live) = &self.live {
+            live.apply_speed(speed);
+        }
+    }
+
+    /// The speed that was last [set](Self::set_speed), or 1.
+    pub fn speed(&self) -> f64 {
+        f64::from_bits(self.speed.load(Ordering::Relaxed))
+    }
+
+    /// The owner of the scripts: to start one, to hold them with a guard. `None`: it was not
+    /// inserted, or this is another thread than the app's.
+    pub fn owner(&self) -> Option<&Owner> {
+        self.live.as_ref()?.owner.get()
+    }
+
+    fn order(&self, order: impl FnOnce(&OwnerHandle) + Send + 'static) {
+        let Some(live) = &self.live else {
+            return;
+        };
+        if let Some(owner) = live.owner.get() {
+            order(&owner.handle());
+        } else {
+            let entity = live.entity;
+            live.remote.call(move || {
+                // Not inside of the borrow: destructors use the world.
+                let owner = with_ref(|world: &World| Some(Self::found(world, entity)?.handle()));
+                owner.inspect(order);
+            });
+        }
+    }
+
+    fn found(world: &World, entity: Entity) -> Option<&Owner> {
+        world.get::<Scripts>(entity)?.owner()
+    }
+
+    /// Notes a script that was started on the entity.
+    pub(crate) fn note(&mut self, name: &'static str, id: CoroutineId, handle: &Handle) {
+        let Some(live) = &mut self.live else {
+            return;
+        };
+        let known = Known { name, id };
+        match &mut live.first {
+            Some(first) if handle.is_alive(first.id) => {
+                // Constant on average: the dead are looked for when the list has doubled.
+                if live.others.len() == live.others.capacity() {
+                    live.others.retain(|of| handle.is_alive(of.id));
+                    live.others.reserve(live.others.len() + 1);
+                }
+                live.others.push(known);
+            }
+            first => *first = Some(known),
+        }
+    }
+}
+
+impl Live {
+    fn apply_speed(&self, speed: f64) {
+        let entity = self.entity;
+        self.remote.call(move || {
+            with_ref(|world: &World| {
+                let scripts = world.get::<Scripts>(entity);
+                if let Some(live) = scripts.and_then(|scripts| scripts.live.as_ref()) {
+                    let shared = Shared::of(world);
+                    let base = || live.base.clock(shared.handle());
+                    shared.speeds().set_speed(entity, base, speed);
+                }
+            });
+        });
+    }
+}
+
+fn is_named(full: &str, name: &str) -> bool {
+    let end = full.strip_suffix(name);
+    end.is_some_and(|path| path.is_empty() || path.ends_with("::"))
 }
 
 impl fmt::Debug for Scripts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Scripts").field(&self.get()).finish()
+        let known = self.live.iter();
+        let known = known.flat_map(|live| live.first.iter().chain(&live.others));
+        f.debug_struct("Scripts")
+            .field("started", &known.map(|of| of.name).collect::<Vec<_>>())
+            .field("paused", &self.is_paused())
+            .field("speed", &self.speed())
+            .finish_non_exhaustive()
+    }
+}
+
+thread_local! {
+    /// The scripts of entities whose component is being replaced or removed. Only what runs
+    /// next says which of the two it is.
+    static DISCARDED: RefCell<Vec<Discarded>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Discarded {
+    world: WorldId,
+    live: Live,
+    is_paused: bool,
+    speed: f64,
+}
+
+/// Takes back what [`discarded`] has put there.
+fn take_discarded(world: WorldId, entity: Entity) -> Option<Discarded> {
+    DISCARDED.with_borrow_mut(|all| {
+        let is_it = |of: &Discarded| of.world == world && of.live.entity == entity;
+        let index = all.iter().rposition(is_it)?;
+        Some(all.swap_remove(index))
+    })
+}
+
+fn discarded(mut world: DeferredWorld<'_>, context: HookContext) {
+    let id = world.id();
+    let Some(mut scripts) = world.get_mut::<Scripts>(context.entity) else {
+        return;
+    };
+    if let Some(live) = scripts.live.take() {
+        let discarded = Discarded {
+            world: id,
+            live,
+            is_paused: scripts.is_paused(),
+            speed: scripts.speed(),
+        };
+        DISCARDED.with_borrow_mut(|all| all.push(discarded));
+    }
+}
+
+fn removed(world: DeferredWorld<'_>, context: HookContext) {
+    let entity = context.entity;
+    let discarded = take_discarded(world.id(), entity);
+    if let Some(framestep) = world.get_non_send::<crate::Framestep>() {
+        framestep.shared().speeds().forget(entity);
+    }
+    // This runs destructors.
+    drop(discarded);
+}
+
+fn inserted(mut world: DeferredWorld<'_>, context: HookContext) {
+    let entity = context.entity;
+    let Some(scripts) = world.get::<Scripts>(entity) else {
+        return;
+    };
+    let is_whole = scripts
+        .live
+        .as_ref()
+        .is_some_and(|live| live.entity == entity);
+    if !is_whole {
+        complete(&mut world, entity);
+    }
+}
+
+/// Makes what was inserted by hand, or in the place of another one, one of the entity.
+fn complete(world: &mut DeferredWorld<'_>, entity: Entity) {
+    let shared = Shared::of(world);
+    let before = take_discarded(world.id(), entity);
+    let name = OwnerName::of(world, entity);
+    let Some(mut scripts) = world.get_mut::<Scripts>(entity) else {
+        return;
+    };
+    let begin = scripts.begin.take();
+    let (base, list) = begin.map(|begin| (begin.base, begin.scripts)).unzip();
+    let base = base.unwrap_or_default();
+    let brought = scripts.live.take();
+    let live = match (before, brought) {
+        (Some(mut before), brought) => {
+            // Those that run go on, on the clock of the new one.
+            let base = brought.map_or(base, |mut brought| take(&mut brought.base));
+            if !matches!(base, Base::Game) {
+                if let Some(clock) = base.clock(shared.handle()) {
+                    shared.speeds().set(entity, clock);
+                }
+                before.live.base = base;
+            } else if is_normal(scripts.speed()) {
+                *scripts.speed.get_mut() = before.speed.to_bits();
+            }
+            if before.is_paused {
+                *scripts.is_paused.get_mut() = true;
+            }
+            Some(before.live)
+        }
+        (None, Some(brought)) => Some(brought),
+        (None, None) => Live::new(&shared, base, name),
+    };
+    // There is none if the app is ending.
+    let Some(mut live) = live else {
+        return;
+    };
+    live.entity = entity;
+    if let Some(owner) = live.owner.get().filter(|_| scripts.is_paused()) {
+        owner.pause();
+    }
+    if !is_normal(scripts.speed()) {
+        live.apply_speed(scripts.speed());
+    }
+    scripts.live = Some(live);
+    let list = list.map(|list| list.into_inner().unwrap_or_else(PoisonError::into_inner));
+    if let Some(scripts) = list.filter(|scripts| !scripts.is_empty()) {
+        world.commands().queue(move |world: &mut World| {
+            for start in scripts {
+                start(world, entity);
+            }
+        });
+    }
+}
+
+fn is_normal(speed: f64) -> bool {
+    speed == NORMAL
+}
+
+impl Live {
+    /// `None`: the app is ending.
+    fn new(shared: &Shared, base: Base, name: OwnerName) -> Option<Self> {
+        let handle = shared.handle();
+        let owner = match base {
+            Base::Realtime => handle.owner_on(&handle.realtime()?)?,
+            Base::Other(ref clock) => handle.owner_on(&clock.get()?)?,
+            Base::Game => handle.owner()?,
+        };
+        Some(Live {
+            owner: name.give(owner).into_send(),
+            remote: handle.remote()?,
+            entity: Entity::PLACEHOLDER,
+            base,
+            first: None,
+            others: Vec::new(),
+        })
+    }
+}
+
+/// By which an entity goes in snapshots.
+struct OwnerName(Option<String>);
+
+impl OwnerName {
+    /// Entities without a [`Name`] have one in debug builds only: they are many.
+    fn of(world: &World, entity: Entity) -> Self {
+        OwnerName(match world.get::<Name>(entity) {
+            Some(name) => Some(format!("{name} {entity}")),
+            None if cfg!(debug_assertions) => Some(format!("entity {entity}")),
+            None => None,
+        })
+    }
+
+    fn give(self, owner: Owner) -> Owner {
+        match self.0 {
+            Some(name) => owner.named(name),
+            None => owner,
+        }
     }
 }
 
 /// The owner of an entity's scripts, which is made if there is none.
-pub(crate) fn owner_of(world: &mut World, entity: Entity) -> Result<OwnerHandle, Missing> {
-    let shared = Shared::of(world);
+pub(crate) fn owner_of(
+    world: &mut World,
+    shared: &Shared,
+    entity: Entity,
+) -> Result<OwnerHandle, Missing> {
     let missing = Missing::entity(entity);
-    let mut entity = world.get_entity_mut(entity).map_err(|_| missing)?;
-    if let Some(scripts) = entity.get::<Scripts>()
-        && let Some(owner) = scripts.get()
+    let found = world.get_entity(entity).map_err(|_| missing)?;
+    if let Some(scripts) = found.get::<Scripts>()
+        && let Some(owner) = scripts.owner()
     {
         return Ok(owner.handle());
     }
-    let owner = shared.handle().owner().ok_or(missing)?;
-    let handle = owner.handle();
-    entity.insert(Scripts::owned_by(owner));
-    Ok(handle)
+    let name = OwnerName::of(world, entity);
+    let live = Live::new(shared, Base::Game, name);
+    let mut live = live.ok_or(missing)?;
+    live.entity = entity;
+    let owner = live.owner.get().map(Owner::handle).ok_or(missing)?;
+    let scripts = Scripts {
+        live: Some(live),
+        ..Scripts::default()
+    };
+    let mut entity = world.get_entity_mut(entity).map_err(|_| missing)?;
+    entity.insert(scripts);
+    Ok(owner)
 }
 
 /// A handle that refuses whatever is started on it.

@@ -1,13 +1,15 @@
 //! Starting scripts from outside of scripts.
 
-use std::any::type_name;
-
+use bevy_ecs::error::warn;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::EntityCommands;
-use framestep::Coroutine;
+use framestep::{Coroutine, CoroutineId, Handle};
 
 use crate::executor::Shared;
-use crate::scripts::{nobody, owner_of};
+use crate::link::{Link, ScriptHandle};
+use crate::output::ScriptOutput;
+use crate::script::{name_of, of_entity, of_nobody, unread};
+use crate::scripts::{Scripts, nobody, owner_of};
 
 /// Starts scripts that belong to no entity, on a `World`.
 ///
@@ -23,6 +25,9 @@ pub trait WorldScriptsExt {
     /// What is started while a script borrows the world begins as soon as that has
     /// given it back.
     ///
+    /// An error that nothing reads from the handle goes to
+    /// [Bevy's error handler](ScriptOutput).
+    ///
     /// # Panics
     ///
     /// If the plugin is missing.
@@ -30,7 +35,7 @@ pub trait WorldScriptsExt {
     fn start_script<S, F>(&mut self, script: S) -> Coroutine<F::Output>
     where
         S: FnOnce() -> F + 'static,
-        F: Future + 'static;
+        F: Future<Output: ScriptOutput> + 'static;
 }
 
 impl WorldScriptsExt for World {
@@ -38,14 +43,11 @@ impl WorldScriptsExt for World {
     fn start_script<S, F>(&mut self, script: S) -> Coroutine<F::Output>
     where
         S: FnOnce() -> F + 'static,
-        F: Future + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
     {
-        let handle = Shared::of(self).handle().clone();
-        // The script is made inside, where the free functions work.
-        let script = async move { script().await };
-        let started = handle.lend(self, |handle| handle.start(script));
-        let started = started.expect("the world holds the executor");
-        started.named(name_of::<F>())
+        let shared = Shared::of(self);
+        let script = of_nobody(script, shared.witness::<F::Output>());
+        start(self, &shared, name_of::<F>(), script)
     }
 }
 
@@ -79,22 +81,34 @@ pub trait CommandsScriptsExt {
     /// first wait, with the world lent to it.
     ///
     /// `script` goes to the thread of the app, so what it captures must be `Send`. What
-    /// it makes need not be.
-    fn start_script<S, F>(&mut self, script: S)
+    /// it makes need not be. To pass on an argument, move it twice: the closure owns it, and
+    /// the future that it makes owns it then: `move || async move { .. }`, or
+    /// `move || intro(level)`.
+    ///
+    /// The handle stops the script, pauses it, and says whether it has ended. Dropping it
+    /// has no effect. An error of the script goes to [Bevy's error handler](ScriptOutput).
+    fn start_script<S, F>(&mut self, script: S) -> ScriptHandle
     where
         S: FnOnce() -> F + Send + 'static,
-        F: Future + 'static;
+        F: Future<Output: ScriptOutput> + 'static;
 }
 
 impl CommandsScriptsExt for Commands<'_, '_> {
-    fn start_script<S, F>(&mut self, script: S)
+    fn start_script<S, F>(&mut self, script: S) -> ScriptHandle
     where
         S: FnOnce() -> F + Send + 'static,
-        F: Future + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
     {
+        let (link, handle) = Link::new();
         self.queue(move |world: &mut World| {
-            world.start_script(script);
+            link.begin(world, |world, link| {
+                let name = name_of::<F>();
+                let script = link.around(of_nobody(script, None));
+                let shared = Shared::of(world);
+                start(world, &shared, name, unread(script, name, None))
+            });
         });
+        handle
     }
 }
 
@@ -110,7 +124,8 @@ pub trait EntityWorldScriptsExt {
     /// the world lent to it. It ends with the entity.
     ///
     /// If the entity is gone, the handle is one of a script that was stopped before it
-    /// began.
+    /// began. An error that nothing reads from the handle goes to
+    /// [Bevy's error handler](ScriptOutput).
     ///
     /// # Panics
     ///
@@ -119,7 +134,7 @@ pub trait EntityWorldScriptsExt {
     fn start_script<S, F>(&mut self, script: S) -> Coroutine<F::Output>
     where
         S: FnOnce(Entity) -> F + 'static,
-        F: Future + 'static;
+        F: Future<Output: ScriptOutput> + 'static;
 }
 
 impl EntityWorldScriptsExt for EntityWorldMut<'_> {
@@ -127,16 +142,14 @@ impl EntityWorldScriptsExt for EntityWorldMut<'_> {
     fn start_script<S, F>(&mut self, script: S) -> Coroutine<F::Output>
     where
         S: FnOnce(Entity) -> F + 'static,
-        F: Future + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
     {
         let entity = self.id();
         self.world_scope(|world| {
-            let handle = Shared::of(world).handle().clone();
-            let owner = owner_of(world, entity).ok().or_else(|| nobody(&handle));
-            let script = async move { script(entity).await };
-            let started = handle.lend(world, |_| owner.map(|owner| owner.start(script)));
-            let started = started.flatten().expect("the world holds the executor");
-            started.named(name_of::<F>())
+            let shared = Shared::of(world);
+            let witness = shared.witness::<F::Output>();
+            let script = of_entity(script, entity, shared.speeds(), witness);
+            start_on(world, &shared, entity, name_of::<F>(), script)
         })
     }
 }
@@ -166,29 +179,179 @@ pub trait EntityCommandsScriptsExt {
     /// Starts the script that `script` makes for the entity when the commands are
     /// applied, up to its first wait, with the world lent to it. It ends with the entity.
     ///
+    /// If the entity is gone by then, there is a warning in the log, and no script. An error
+    /// of the script goes to [Bevy's error handler](ScriptOutput).
+    ///
     /// `script` goes to the thread of the app, so what it captures must be `Send`. What
-    /// it makes need not be.
+    /// it makes need not be. With an argument: `move |enemy| flash(enemy, colour)`.
     fn start_script<S, F>(&mut self, script: S) -> &mut Self
     where
         S: FnOnce(Entity) -> F + Send + 'static,
-        F: Future + 'static;
+        F: Future<Output: ScriptOutput> + 'static;
+
+    /// Does what [`start_script`](Self::start_script) does, without a warning if the entity is
+    /// gone when the commands are applied.
+    fn try_start_script<S, F>(&mut self, script: S) -> &mut Self
+    where
+        S: FnOnce(Entity) -> F + Send + 'static,
+        F: Future<Output: ScriptOutput> + 'static;
+
+    /// Does what [`try_start_script`](Self::try_start_script) does, and returns a handle of
+    /// the script: to keep in a component or a resource, to stop it, to pause it, to ask
+    /// whether it has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::ScriptHandle;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Casting(ScriptHandle);
+    ///
+    /// async fn cast(_mage: Entity) {
+    ///     wait_seconds(2).await;
+    /// }
+    ///
+    /// fn begin(mages: Query<Entity, Without<Casting>>, mut commands: Commands) {
+    ///     for mage in &mages {
+    ///         let mut mage = commands.entity(mage);
+    ///         let casting = mage.start_script_handle(cast);
+    ///         mage.insert(Casting(casting));
+    ///     }
+    /// }
+    ///
+    /// fn interrupt(casting: Query<&Casting>) {
+    ///     for casting in &casting {
+    ///         casting.0.stop();
+    ///     }
+    /// }
+    /// ```
+    fn start_script_handle<S, F>(&mut self, script: S) -> ScriptHandle
+    where
+        S: FnOnce(Entity) -> F + Send + 'static,
+        F: Future<Output: ScriptOutput> + 'static;
 }
 
 impl EntityCommandsScriptsExt for EntityCommands<'_> {
     fn start_script<S, F>(&mut self, script: S) -> &mut Self
     where
         S: FnOnce(Entity) -> F + Send + 'static,
-        F: Future + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
     {
-        self.queue(move |mut entity: EntityWorldMut<'_>| {
-            entity.start_script(script);
-        })
+        self.queue_handled(on_the_entity(script), warn)
+    }
+
+    fn try_start_script<S, F>(&mut self, script: S) -> &mut Self
+    where
+        S: FnOnce(Entity) -> F + Send + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
+    {
+        self.queue_silenced(on_the_entity(script))
+    }
+
+    fn start_script_handle<S, F>(&mut self, script: S) -> ScriptHandle
+    where
+        S: FnOnce(Entity) -> F + Send + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
+    {
+        let (link, handle) = Link::new();
+        self.queue_silenced(move |mut entity: EntityWorldMut<'_>| {
+            let id = entity.id();
+            entity.world_scope(|world| {
+                link.begin(world, |world, link| {
+                    let name = name_of::<F>();
+                    let shared = Shared::of(world);
+                    let script = link.around(of_entity(script, id, shared.speeds(), None));
+                    start_on(world, &shared, id, name, unread(script, name, Some(id)))
+                });
+            });
+        });
+        handle
     }
 }
 
-/// By which a script goes in snapshots and reports: for an `async fn`, its path. The type
-/// of the future around it would not say which script it is.
-fn name_of<F>() -> &'static str {
-    let name = type_name::<F>();
-    name.strip_suffix("::{{closure}}").unwrap_or(name)
+fn on_the_entity<S, F>(script: S) -> impl FnOnce(EntityWorldMut<'_>)
+where
+    S: FnOnce(Entity) -> F + Send + 'static,
+    F: Future<Output: ScriptOutput> + 'static,
+{
+    move |mut entity: EntityWorldMut<'_>| {
+        let id = entity.id();
+        entity.world_scope(|world| start_unread(world, id, script));
+    }
+}
+
+/// Starts a script of an entity whose output nothing reads.
+#[track_caller]
+pub(crate) fn start_unread<S, F>(world: &mut World, entity: Entity, script: S)
+where
+    S: FnOnce(Entity) -> F + 'static,
+    F: Future<Output: ScriptOutput> + 'static,
+{
+    let shared = Shared::of(world);
+    let name = name_of::<F>();
+    let script = of_entity(script, entity, shared.speeds(), None);
+    if F::Output::MAY_FAIL {
+        let script = unread(script, name, Some(entity));
+        start_on(world, &shared, entity, name, script);
+    } else {
+        start_on(world, &shared, entity, name, script);
+    }
+}
+
+#[track_caller]
+fn start<F>(
+    world: &mut World,
+    shared: &Shared,
+    name: &'static str,
+    script: F,
+) -> Coroutine<F::Output>
+where
+    F: Future + 'static,
+{
+    let started = shared
+        .handle()
+        .lend(world, |handle| handle.script(name).start(script));
+    started.expect("the world holds the executor")
+}
+
+#[track_caller]
+fn start_on<F>(
+    world: &mut World,
+    shared: &Shared,
+    entity: Entity,
+    name: &'static str,
+    script: F,
+) -> Coroutine<F::Output>
+where
+    F: Future + 'static,
+{
+    let handle = shared.handle();
+    let owner = owner_of(world, shared, entity)
+        .ok()
+        .or_else(|| nobody(handle));
+    let started = handle.lend(world, |_| {
+        owner.map(|owner| owner.script(name).start(script))
+    });
+    let started = started.flatten().expect("the world holds the executor");
+    if !started.is_finished() {
+        note(world, entity, name, started.id(), handle);
+    }
+    started
+}
+
+/// Has the script found by its name.
+pub(crate) fn note(
+    world: &mut World,
+    entity: Entity,
+    name: &'static str,
+    id: CoroutineId,
+    handle: &Handle,
+) {
+    if let Some(mut scripts) = world.get_mut::<Scripts>(entity) {
+        let scripts = scripts.bypass_change_detection();
+        scripts.note(name, id, handle);
+    }
 }

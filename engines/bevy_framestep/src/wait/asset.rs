@@ -12,8 +12,8 @@ use bevy_asset::{
 };
 use bevy_ecs::prelude::*;
 use framestep::with_ref;
+use futures::FutureExt;
 use futures::future::{Fuse, FusedFuture, LocalBoxFuture};
-use futures::{FutureExt, StreamExt};
 
 use super::{messages, wait_until_world};
 

@@ -9,16 +9,17 @@ use std::task::{Context, Poll};
 
 use bevy_ecs::change_detection::Tick;
 use bevy_ecs::prelude::*;
-use framestep::{Phase, WaitUntil, wait_until, with};
+use framestep::{Phase, with};
 use futures::FutureExt;
 use futures::future::FusedFuture;
 
+use super::{WaitUntilWorld, wait_until_world};
 use crate::error::Missing;
 
 /// The future of [`ScriptEntity::changed`](crate::ScriptEntity::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct ComponentChanged<C> {
-    wait: WaitUntil<Box<dyn FnMut() -> bool>>,
+    wait: WaitUntilWorld,
     /// Why the wait ends.
     result: Rc<Cell<Result<(), Missing>>>,
     component: PhantomData<fn() -> C>,
@@ -29,12 +30,16 @@ impl<C: Component> ComponentChanged<C> {
     pub(crate) fn new(entity: Entity) -> Self {
         let result = Rc::new(Cell::new(Ok(())));
         let end = result.clone();
-        // From here on, changes have a later tick, also in the run under way.
+        // From here on, changes have a later tick, even in the run under way.
         let mut since = with(World::increment_change_tick);
-        let mut is_over = move |world: &mut World| match has_changed::<C>(world, entity, since) {
+        let wait = wait_until_world(move |world| match has_changed::<C>(world, entity, since) {
             Ok(false) => {
-                // Ticks are compared by age, which has a bound. This one stays young.
-                since = world.increment_change_tick();
+                // Ticks are compared by age, which has a bound. This one stays young. A change
+                // that comes after this may have the present tick.
+                let now = world.read_change_tick();
+                if now != since {
+                    since = Tick::new(now.get().wrapping_sub(1));
+                }
                 false
             }
             Ok(true) => true,
@@ -42,9 +47,9 @@ impl<C: Component> ComponentChanged<C> {
                 end.set(Err(missing));
                 true
             }
-        };
+        });
         ComponentChanged {
-            wait: wait_until(Box::new(move || with(&mut is_over))),
+            wait,
             result,
             component: PhantomData,
         }
@@ -52,7 +57,9 @@ impl<C: Component> ComponentChanged<C> {
 }
 
 impl<C> ComponentChanged<C> {
-    /// Asks in the runs of `phase`.
+    /// Asks in the runs of `phase`, and resumes there.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
     ///
     /// # Panics
     ///

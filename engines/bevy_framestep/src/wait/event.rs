@@ -1,21 +1,146 @@
 //! Waits for events that observers get.
 
+use std::any::{Any, TypeId, type_name};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt;
 use std::future::pending;
+use std::marker::PhantomData;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
-use framestep::{with, with_soon};
-use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
-use futures::{Stream, StreamExt};
+use bevy_ecs::world::DeferredWorld;
+use framestep::{Phase, Signal, Subscription, current, stop, with};
+use futures::future::FusedFuture;
+use futures::stream::Next;
+use futures::{FutureExt, Stream, StreamExt};
 
+use super::message::Feed;
+use super::turn::Turn;
+use crate::Framestep;
 use crate::error::Missing;
+use crate::executor::Shared;
+
+/// What passes on the events of one type: all, or those of the entities that scripts wait
+/// for.
+///
+/// There is one observer for each type, however many scripts wait, from the first wait on.
+struct EventFeed<E, K> {
+    /// Empty when the observer was despawned.
+    signals: RefCell<HashMap<Option<Entity>, Channel<E>>>,
+    observer: RefCell<Option<Entity>>,
+    kind: PhantomData<K>,
+}
+
+struct Channel<E> {
+    signal: Signal<E>,
+    /// As many as there are streams, and one.
+    readers: Rc<()>,
+}
+
+/// All events of a type.
+struct OfAll;
+
+/// Those of some entities.
+struct OfEntities;
+
+impl<E: Clone + 'static, K: 'static> EventFeed<E, K> {
+    fn emit(&self, key: Option<Entity>, event: &E) {
+        let signals = self.signals.borrow();
+        let Some(channel) = signals.get(&key) else {
+            return;
+        };
+        if Rc::strong_count(&channel.readers) > 1 {
+            let (signal, event) = (channel.signal.clone(), event.clone());
+            // This wakes, which may end other waits.
+            drop(signals);
+            signal.emit(event);
+        }
+    }
+
+    fn subscribe(&self, key: Option<Entity>) -> Events<E> {
+        let mut signals = self.signals.borrow_mut();
+        let channel = signals.entry(key).or_insert_with(|| Channel {
+            signal: Signal::new().named(type_name::<E>()),
+            readers: Rc::new(()),
+        });
+        Events {
+            subscription: Some(channel.signal.subscribe()),
+            turn: Turn::default(),
+            _reader: Some(channel.readers.clone()),
+        }
+    }
+}
+
+impl<E: Clone + 'static, K: 'static> Feed for EventFeed<E, K> {
+    fn pass_on(&self, _: &World) {}
+
+    fn has_news(&self, _: &World) -> bool {
+        false
+    }
+
+    fn entity_is_gone(&self, entity: Entity) {
+        let gone = self.signals.borrow_mut().remove(&Some(entity));
+        // This wakes.
+        drop(gone);
+    }
+
+    fn observer_is_gone(&self, observer: Entity) {
+        let was = self.observer.borrow_mut().take_if(|of| *of == observer);
+        if was.is_some() {
+            let signals = self.signals.take();
+            drop(signals);
+        }
+    }
+}
+
+/// An observer of a feed.
+#[derive(Component)]
+#[component(on_remove = observer_is_gone)]
+struct FeedObserver;
+
+/// An entity whose events scripts have waited for.
+#[derive(Component)]
+#[component(on_remove = entity_is_gone)]
+struct Observed;
+
+fn observer_is_gone(world: DeferredWorld<'_>, context: HookContext) {
+    each_feed(&world, |feed| feed.observer_is_gone(context.entity));
+}
+
+fn entity_is_gone(world: DeferredWorld<'_>, context: HookContext) {
+    each_feed(&world, |feed| feed.entity_is_gone(context.entity));
+}
+
+fn each_feed(world: &World, f: impl FnMut(&dyn Feed)) {
+    if let Some(framestep) = world.get_non_send::<Framestep>() {
+        framestep.shared().each_feed(f);
+    }
+}
+
+fn feed_of<E: Clone + 'static, K: 'static, R>(
+    shared: &Shared,
+    f: impl FnOnce(&EventFeed<E, K>) -> R,
+) -> R {
+    let feed = shared.feed(TypeId::of::<EventFeed<E, K>>(), || {
+        Rc::new(EventFeed::<E, K> {
+            signals: RefCell::default(),
+            observer: RefCell::default(),
+            kind: PhantomData,
+        })
+    });
+    let feed: &dyn Any = &*feed;
+    f(feed.downcast_ref().expect("it was made for this type"))
+}
 
 /// A stream of the events of one type, by [`ScriptEntity::events`] and
 /// [`Events::all`].
 ///
-/// An observer of its own collects them. It is despawned when the stream is dropped.
+/// One observer for each type of event collects them, from the first wait on. If the app
+/// despawns it, the streams end.
 ///
 /// [`ScriptEntity::events`]: crate::ScriptEntity::events
 ///
@@ -25,7 +150,6 @@ use crate::error::Missing;
 /// use bevy_ecs::prelude::*;
 /// use bevy_framestep::Events;
 /// use bevy_framestep::prelude::*;
-/// use futures::StreamExt;
 ///
 /// #[derive(Event, Clone)]
 /// struct Scored(u32);
@@ -40,8 +164,10 @@ use crate::error::Missing;
 /// ```
 #[must_use = "streams do nothing unless polled"]
 pub struct Events<E> {
-    receiver: UnboundedReceiver<E>,
-    observer: Option<Entity>,
+    /// `None`: the entity was not there.
+    subscription: Option<Subscription<E>>,
+    turn: Turn,
+    _reader: Option<Rc<()>>,
 }
 
 impl<E: Event + Clone> Events<E> {
@@ -53,12 +179,19 @@ impl<E: Event + Clone> Events<E> {
     #[track_caller]
     pub fn all() -> Self {
         with(|world: &mut World| {
-            let (sender, receiver) = unbounded();
-            let observer = world.spawn(observer_of::<E>(sender)).id();
-            Events {
-                receiver,
-                observer: Some(observer),
-            }
+            let shared = Shared::of(world);
+            feed_of(&shared, |feed: &EventFeed<E, OfAll>| {
+                if feed.observer.borrow().is_none() {
+                    let observe = |event: On<E>, framestep: NonSend<Framestep>| {
+                        feed_of(framestep.shared(), |feed: &EventFeed<E, OfAll>| {
+                            feed.emit(None, event.event());
+                        });
+                    };
+                    let observer = world.spawn((Observer::new(observe), FeedObserver));
+                    feed.observer.replace(Some(observer.id()));
+                }
+                feed.subscribe(None)
+            })
         })
     }
 }
@@ -67,52 +200,85 @@ impl<E: EntityEvent + Clone> Events<E> {
     #[track_caller]
     pub(crate) fn of(entity: Entity) -> Self {
         with(|world: &mut World| {
-            let (sender, receiver) = unbounded();
-            let exists = world.get_entity(entity).is_ok();
-            // Without the observer, the sender is dropped, and the stream has ended.
-            let observer = exists.then(|| {
-                let observer = observer_of::<E>(sender).with_entity(entity);
-                world.spawn(observer).id()
-            });
-            Events { receiver, observer }
+            let shared = Shared::of(world);
+            let Ok(mut found) = world.get_entity_mut(entity) else {
+                return Events {
+                    subscription: None,
+                    turn: Turn::default(),
+                    _reader: None,
+                };
+            };
+            if !found.contains::<Observed>() {
+                found.insert(Observed);
+            }
+            feed_of(&shared, |feed: &EventFeed<E, OfEntities>| {
+                if feed.observer.borrow().is_none() {
+                    let observe = |event: On<E>, framestep: NonSend<Framestep>| {
+                        feed_of(framestep.shared(), |feed: &EventFeed<E, OfEntities>| {
+                            let event = event.event();
+                            feed.emit(Some(event.event_target()), event);
+                        });
+                    };
+                    let observer = world.spawn((Observer::new(observe), FeedObserver));
+                    feed.observer.replace(Some(observer.id()));
+                }
+                feed.subscribe(Some(entity))
+            })
         })
     }
 }
 
-/// Bevy despawns it with the last entity that it watches, which drops the sender.
-fn observer_of<E: Event + Clone>(sender: UnboundedSender<E>) -> Observer {
-    Observer::new(move |event: On<'_, '_, E>| {
-        // It fails for a stream that is dropped, whose observer is about to go.
-        drop(sender.unbounded_send(event.event().clone()));
-    })
-}
+impl<E> Events<E> {
+    /// How many events were dropped because this stream had not read them in time. It keeps
+    /// the latest 1,024.
+    pub fn missed(&self) -> u64 {
+        self.subscription.as_ref().map_or(0, Subscription::missed)
+    }
 
-impl<E> Stream for Events<E> {
-    type Item = E;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<E>> {
-        self.receiver.poll_next_unpin(cx)
+    /// Has events come in the runs of `phase`, and not in those of the home phase of the
+    /// script. All that were triggered since the run before come in one run.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the stream was polled already.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.turn.set(phase);
+        self
     }
 }
 
-impl<E> Drop for Events<E> {
-    fn drop(&mut self) {
-        let Some(observer) = self.observer else {
-            return;
-        };
-        with_soon(move |world: &mut World| {
-            if let Ok(observer) = world.get_entity_mut(observer) {
-                observer.despawn();
-            }
-        });
+impl<E: Clone> Events<E> {
+    /// Waits for the next event. `None`: the entity was despawned, or the observer. Dropping
+    /// the wait loses nothing.
+    ///
+    /// It is `StreamExt::next` of `futures`, without the import.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "streams have it by that name"
+    )]
+    pub fn next(&mut self) -> Next<'_, Self> {
+        StreamExt::next(self)
+    }
+}
+
+impl<E: Clone> Stream for Events<E> {
+    type Item = E;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<E>> {
+        let this = &mut *self;
+        match &mut this.subscription {
+            Some(subscription) => this.turn.poll(cx, |cx| subscription.poll_next_unpin(cx)),
+            None => Poll::Ready(None),
+        }
     }
 }
 
 impl<E> fmt::Debug for Events<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events")
-            .field("observer", &self.observer)
-            .finish_non_exhaustive()
+        f.debug_struct("Events").finish_non_exhaustive()
     }
 }
 
@@ -121,10 +287,15 @@ impl<E> fmt::Debug for Events<E> {
 /// A loop around it may miss events between two rounds, for which there is
 /// [`Events`].
 ///
+/// If the app despawns the observer behind it, as a level does that despawns all observers,
+/// there is no event to wait for: the script ends, as one of an entity does that is despawned.
+/// Who joins it gets an `Err`.
+///
 /// # Resumes
 ///
-/// In the home phase of the script: later in the same run if a script
-/// of that phase triggered the event, else in the next run of it.
+/// In the home phase of the script: later in the same run if a script of that phase triggered
+/// the event, else in the next run of it. With [`in_phase`](NextEvent::in_phase), in another
+/// phase.
 ///
 /// # Panics
 ///
@@ -145,24 +316,131 @@ impl<E> fmt::Debug for Events<E> {
 /// }
 /// ```
 #[track_caller]
-pub fn next_event<E: Event + Clone>() -> impl Future<Output = E> + use<E> {
-    let mut events = Events::<E>::all();
-    async move {
-        match events.next().await {
-            Some(event) => event,
-            // Somebody despawned the observer.
-            None => pending().await,
+pub fn next_event<E: Event + Clone>() -> NextEvent<E> {
+    NextEvent {
+        events: Some(Events::all()),
+    }
+}
+
+/// The future of [`next_event`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct NextEvent<E> {
+    /// `None` once it has been ready.
+    events: Option<Events<E>>,
+}
+
+/// The future of [`ScriptEntity::next_event`](crate::ScriptEntity::next_event).
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct NextEventOf<E> {
+    entity: Entity,
+    wait: NextEvent<E>,
+}
+
+impl<E> NextEvent<E> {
+    /// Resumes in the first run of `phase` that finds an event, and not at home.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(self, phase: Phase) -> Self {
+        NextEvent {
+            events: self.events.map(|events| events.in_phase(phase)),
         }
     }
 }
 
-#[track_caller]
-pub(crate) fn next_event_of<E: EntityEvent + Clone>(
-    entity: Entity,
-) -> impl Future<Output = Result<E, Missing>> + use<E> {
-    let mut events = Events::<E>::of(entity);
-    async move {
-        let event = events.next().await;
-        event.ok_or(Missing::entity(entity))
+impl<E: Clone> NextEvent<E> {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<E>> {
+        let Some(events) = &mut self.events else {
+            panic!("`next_event` was polled after it had ended");
+        };
+        let polled = events.poll_next_unpin(cx);
+        if polled.is_ready() {
+            self.events = None;
+        }
+        polled
+    }
+}
+
+impl<E: Clone> Future for NextEvent<E> {
+    type Output = E;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<E> {
+        match self.poll_event(cx) {
+            Poll::Ready(Some(event)) => Poll::Ready(event),
+            Poll::Ready(None) => {
+                stop(current());
+                pending().poll_unpin(cx)
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<E: Clone> FusedFuture for NextEvent<E> {
+    fn is_terminated(&self) -> bool {
+        self.events.is_none()
+    }
+}
+
+impl<E> NextEventOf<E> {
+    /// Resumes in the first run of `phase` that finds an event or the end of the entity, and
+    /// not at home.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.wait = self.wait.in_phase(phase);
+        self
+    }
+}
+
+impl<E: EntityEvent + Clone> NextEventOf<E> {
+    #[track_caller]
+    pub(crate) fn new(entity: Entity) -> Self {
+        let events = Some(Events::of(entity));
+        NextEventOf {
+            entity,
+            wait: NextEvent { events },
+        }
+    }
+}
+
+impl<E: Clone> Future for NextEventOf<E> {
+    type Output = Result<E, Missing>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let event = self.wait.poll_event(cx);
+        event.map(|event| event.ok_or(Missing::entity(self.entity)))
+    }
+}
+
+impl<E: Clone> FusedFuture for NextEventOf<E> {
+    fn is_terminated(&self) -> bool {
+        self.wait.is_terminated()
+    }
+}
+
+impl<E> fmt::Debug for NextEvent<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NextEvent")
+            .field("done", &self.events.is_none())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<E> fmt::Debug for NextEventOf<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NextEventOf")
+            .field("entity", &self.entity)
+            .field("done", &self.wait.events.is_none())
+            .finish_non_exhaustive()
     }
 }

@@ -3,16 +3,18 @@
 use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
 use std::fmt;
-use std::future::pending;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bevy_ecs::message::MessageCursor;
 use bevy_ecs::prelude::*;
-use framestep::{Signal, Subscription, with_ref};
+use framestep::{Phase, Signal, Subscription, with_ref};
+use futures::future::FusedFuture;
+use futures::stream::Next;
 use futures::{Stream, StreamExt};
 
+use super::turn::Turn;
 use crate::executor::Shared;
 
 /// Passes on to scripts what has been written since the last time.
@@ -21,6 +23,10 @@ pub(crate) trait Feed: Any {
 
     /// Whether there is something to pass on to somebody.
     fn has_news(&self, world: &World) -> bool;
+
+    fn entity_is_gone(&self, _entity: Entity) {}
+
+    fn observer_is_gone(&self, _observer: Entity) {}
 }
 
 /// All that read messages of one type are fed from one cursor, so that scripts that wait
@@ -73,6 +79,7 @@ impl<M: Message + Clone> Feed for MessageFeed<M> {
 #[must_use = "streams do nothing unless polled"]
 pub struct Messages<M> {
     subscription: Subscription<M>,
+    turn: Turn,
     _reader: Rc<()>,
 }
 
@@ -82,13 +89,42 @@ impl<M> Messages<M> {
     pub fn missed(&self) -> u64 {
         self.subscription.missed()
     }
+
+    /// Has messages come in the runs of `phase`, and not in those of the home phase of the
+    /// script. All that were written since the run before come in one run.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the stream was polled already.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.turn.set(phase);
+        self
+    }
+}
+
+impl<M: Clone> Messages<M> {
+    /// Waits for the next message. Dropping the wait loses nothing.
+    ///
+    /// It is `StreamExt::next` of `futures`, without the import.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "streams have it by that name"
+    )]
+    pub fn next(&mut self) -> Next<'_, Self> {
+        StreamExt::next(self)
+    }
 }
 
 impl<M: Clone> Stream for Messages<M> {
     type Item = M;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<M>> {
-        self.subscription.poll_next_unpin(cx)
+        let this = &mut *self;
+        let subscription = &mut this.subscription;
+        this.turn.poll(cx, |cx| subscription.poll_next_unpin(cx))
     }
 }
 
@@ -101,7 +137,8 @@ impl<M> fmt::Debug for Messages<M> {
 /// A stream of all messages of that type that are written after this call.
 ///
 /// Messages reach scripts when a run begins: one that a system writes comes in the next
-/// run of the phase in which the script waits, and one that a script writes too.
+/// run of the home phase of the script, and one that a script writes too.
+/// [`in_phase`](Messages::in_phase) chooses another phase.
 ///
 /// # Panics
 ///
@@ -112,7 +149,6 @@ impl<M> fmt::Debug for Messages<M> {
 /// ```
 /// use bevy_ecs::prelude::*;
 /// use bevy_framestep::prelude::*;
-/// use futures::StreamExt;
 ///
 /// #[derive(Message, Clone)]
 /// struct Damage(u32);
@@ -148,6 +184,7 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
         let feed = feed.expect("it was made for this type");
         Messages {
             subscription: feed.signal.subscribe(),
+            turn: Turn::default(),
             _reader: feed.readers.clone(),
         }
     })
@@ -160,7 +197,8 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
 ///
 /// # Resumes
 ///
-/// In the home phase of the script, in the next run of it.
+/// In the next run of the home phase of the script; or of another phase, with
+/// [`in_phase`](NextMessage::in_phase).
 ///
 /// # Panics
 ///
@@ -190,13 +228,63 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
 /// assert!(hero.is_finished());
 /// ```
 #[track_caller]
-pub fn next_message<M: Message + Clone>() -> impl Future<Output = M> + use<M> {
-    let mut messages = messages::<M>();
-    async move {
-        match messages.next().await {
-            Some(message) => message,
-            // The world is gone.
-            None => pending().await,
+pub fn next_message<M: Message + Clone>() -> NextMessage<M> {
+    NextMessage {
+        messages: Some(messages()),
+    }
+}
+
+/// The future of [`next_message`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct NextMessage<M> {
+    /// `None` once it has been ready.
+    messages: Option<Messages<M>>,
+}
+
+impl<M> NextMessage<M> {
+    /// Resumes in the first run of `phase` that finds a message, and not at home.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(self, phase: Phase) -> Self {
+        NextMessage {
+            messages: self.messages.map(|messages| messages.in_phase(phase)),
         }
+    }
+}
+
+impl<M: Clone> Future for NextMessage<M> {
+    type Output = M;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
+        let Some(messages) = &mut self.messages else {
+            panic!("`next_message` was polled after it had ended");
+        };
+        match messages.poll_next_unpin(cx) {
+            Poll::Ready(Some(message)) => {
+                self.messages = None;
+                Poll::Ready(message)
+            }
+            // Without messages, the world is gone.
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<M: Clone> FusedFuture for NextMessage<M> {
+    fn is_terminated(&self) -> bool {
+        self.messages.is_none()
+    }
+}
+
+impl<M> fmt::Debug for NextMessage<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NextMessage")
+            .field("done", &self.messages.is_none())
+            .finish_non_exhaustive()
     }
 }

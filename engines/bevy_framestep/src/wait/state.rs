@@ -1,11 +1,16 @@
 //! Waits for states of the app.
 
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use bevy_ecs::prelude::*;
 use bevy_state::state::{State, StateTransitionEvent, States};
-use framestep::with_ref;
+use framestep::{Phase, with_ref};
 use futures::StreamExt;
+use futures::future::FusedFuture;
 
-use super::{messages, next_message};
+use super::{Messages, NextMessage, messages, next_message};
 
 /// Waits for the next transition of the state `S` after this call: also for one from a
 /// state to the same.
@@ -18,7 +23,7 @@ use super::{messages, next_message};
 ///
 /// If the app has no such state; and where [`with_ref`] does.
 #[track_caller]
-pub fn next_transition<S: States>() -> impl Future<Output = StateTransitionEvent<S>> + use<S> {
+pub fn next_transition<S: States>() -> NextMessage<StateTransitionEvent<S>> {
     next_message()
 }
 
@@ -32,8 +37,8 @@ pub fn next_transition<S: States>() -> impl Future<Output = StateTransitionEvent
 ///
 /// If the app has no such state; and where [`with_ref`] does.
 #[track_caller]
-pub fn state_entered<S: States>(state: S) -> impl Future<Output = ()> + use<S> {
-    until(move |event: &StateTransitionEvent<S>| event.entered.as_ref() == Some(&state))
+pub fn state_entered<S: States>(state: S) -> WaitForState<S> {
+    WaitForState::new(state, Side::Entered)
 }
 
 /// Waits until the app next leaves `state`, for another one.
@@ -46,8 +51,8 @@ pub fn state_entered<S: States>(state: S) -> impl Future<Output = ()> + use<S> {
 ///
 /// If the app has no such state; and where [`with_ref`] does.
 #[track_caller]
-pub fn state_exited<S: States>(state: S) -> impl Future<Output = ()> + use<S> {
-    until(move |event: &StateTransitionEvent<S>| event.exited.as_ref() == Some(&state))
+pub fn state_exited<S: States>(state: S) -> WaitForState<S> {
+    WaitForState::new(state, Side::Exited)
 }
 
 /// Waits until the app is in `state`. Ready at once if it is.
@@ -89,31 +94,103 @@ pub fn state_exited<S: States>(state: S) -> impl Future<Output = ()> + use<S> {
 /// assert!(script.is_finished());
 /// ```
 #[track_caller]
-pub fn wait_for_state<S: States>(state: S) -> impl Future<Output = ()> + use<S> {
+pub fn wait_for_state<S: States>(state: S) -> WaitForState<S> {
     let is_in = with_ref(|world: &World| {
         let current = world.get_resource::<State<S>>();
         current.is_some_and(|current| *current.get() == state)
     });
-    let entered = state_entered(state);
-    async move {
-        if !is_in {
-            entered.await;
+    let mut wait = state_entered(state);
+    wait.is_in = is_in;
+    wait
+}
+
+/// The future of [`wait_for_state`], [`state_entered`] and [`state_exited`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitForState<S: States> {
+    /// `None` once it has been ready.
+    transitions: Option<Messages<StateTransitionEvent<S>>>,
+    state: S,
+    side: Side,
+    is_in: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Entered,
+    Exited,
+}
+
+impl<S: States> WaitForState<S> {
+    #[track_caller]
+    fn new(state: S, side: Side) -> Self {
+        WaitForState {
+            transitions: Some(messages()),
+            state,
+            side,
+            is_in: false,
+        }
+    }
+
+    /// Resumes in the first run of `phase` that finds the transition, and not at home.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        let transitions = self.transitions.take();
+        self.transitions = transitions.map(|transitions| transitions.in_phase(phase));
+        self
+    }
+
+    fn is_it(&self, event: &StateTransitionEvent<S>) -> bool {
+        let state = match self.side {
+            Side::Entered => &event.entered,
+            Side::Exited => &event.exited,
+        };
+        event.exited != event.entered && state.as_ref() == Some(&self.state)
+    }
+}
+
+// The state is never pinned.
+impl<S: States> Unpin for WaitForState<S> {}
+
+impl<S: States> Future for WaitForState<S> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        loop {
+            let Some(transitions) = &mut this.transitions else {
+                panic!("a wait for a state was polled after it had ended");
+            };
+            if !this.is_in {
+                match transitions.poll_next_unpin(cx) {
+                    Poll::Ready(Some(event)) if !this.is_it(&event) => continue,
+                    Poll::Ready(Some(_)) => {}
+                    // Without transitions, the world is gone.
+                    Poll::Ready(None) | Poll::Pending => return Poll::Pending,
+                }
+            }
+            this.transitions = None;
+            return Poll::Ready(());
         }
     }
 }
 
-/// Waits for a transition to another state that `accept` accepts.
-#[track_caller]
-fn until<S: States, A>(accept: A) -> impl Future<Output = ()> + use<S, A>
-where
-    A: Fn(&StateTransitionEvent<S>) -> bool,
-{
-    let mut transitions = messages::<StateTransitionEvent<S>>();
-    async move {
-        while let Some(event) = transitions.next().await {
-            if event.exited != event.entered && accept(&event) {
-                return;
-            }
-        }
+impl<S: States> FusedFuture for WaitForState<S> {
+    fn is_terminated(&self) -> bool {
+        self.transitions.is_none()
+    }
+}
+
+impl<S: States> fmt::Debug for WaitForState<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitForState")
+            .field("state", &self.state)
+            .field("done", &self.transitions.is_none())
+            .finish_non_exhaustive()
     }
 }

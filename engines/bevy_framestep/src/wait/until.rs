@@ -8,9 +8,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bevy_ecs::prelude::*;
-use framestep::{Phase, with_ref};
+use framestep::{Phase, time, with_ref};
 use futures::future::FusedFuture;
 
+use super::turn::Turn;
 use crate::executor::Shared;
 
 /// Conditions that scripts wait for, which are asked when a run of a phase begins.
@@ -149,6 +150,26 @@ impl Condition {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitUntilWorld {
     condition: Rc<Condition>,
+    turn: Turn,
+}
+
+impl WaitUntilWorld {
+    /// Asks in the runs of `phase`, and resumes there.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        assert!(
+            self.condition.state.get() == State::New,
+            "`in_phase` was called on a wait that has begun"
+        );
+        self.turn.set(phase);
+        self
+    }
 }
 
 /// Waits until a condition on the world holds.
@@ -159,9 +180,10 @@ pub struct WaitUntilWorld {
 ///
 /// # Resumes
 ///
-/// In the home phase of the script. The condition is asked when a run of that phase begins, from the next run on. If it holds, it is asked again when it is the
-/// script's turn, so it still holds when the script goes on, whatever other scripts of
-/// that run have done.
+/// In the home phase of the script, or in another one with
+/// [`in_phase`](WaitUntilWorld::in_phase). The condition is asked when a run of that phase
+/// begins, from the next run on. If it holds, it is asked again when it is the script's turn,
+/// so it still holds when the script goes on, whatever other scripts of that run have done.
 ///
 /// # Cancel safety
 ///
@@ -203,14 +225,19 @@ pub fn wait_until_world(condition: impl FnMut(&World) -> bool + 'static) -> Wait
             waker: RefCell::new(None),
             ask: RefCell::new(Some(condition)),
         }),
+        turn: Turn::default(),
     }
 }
 
 impl Future for WaitUntilWorld {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let condition = &self.condition;
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let condition = &this.condition;
+        if let Some(phase) = this.turn.elsewhere() {
+            return poll_elsewhere(condition, &mut this.turn, phase, cx);
+        }
         let phase = framestep::home();
         match condition.state.get() {
             State::Done => panic!("`wait_until_world` was polled after it had ended"),
@@ -232,6 +259,28 @@ impl Future for WaitUntilWorld {
         shared.add_condition(phase, condition.clone());
         Poll::Pending
     }
+}
+
+/// The list is for scripts at home: in another phase, the script asks by itself.
+fn poll_elsewhere(
+    condition: &Condition,
+    turn: &mut Turn,
+    phase: Phase,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    assert!(
+        condition.state.get() != State::Done,
+        "`wait_until_world` was polled after it had ended"
+    );
+    condition.state.set(State::New);
+    // From the next run on.
+    let is_due = turn.has_begun() && time().phase == Some(phase);
+    if is_due && with_ref(|world: &World| condition.ask.borrow_mut().holds(world)) {
+        condition.state.set(State::Done);
+        return Poll::Ready(());
+    }
+    turn.wait(cx, phase);
+    Poll::Pending
 }
 
 impl FusedFuture for WaitUntilWorld {

@@ -252,12 +252,13 @@ fn paused_and_slowed() {
     }
     let mut scripts = app.world_mut().query::<&Scripts>();
     let pause = |app: &App, scripts: &mut QueryState<&Scripts>, paused: bool| {
-        let owner = scripts.single(app.world()).unwrap().get().unwrap();
-        assert!(if paused {
-            owner.pause()
+        let scripts = scripts.single(app.world()).unwrap();
+        if paused {
+            scripts.pause();
         } else {
-            owner.resume()
-        });
+            scripts.resume();
+        }
+        assert_eq!(scripts.owner().unwrap().is_paused(), paused);
     };
     pause(&app, &mut scripts, true);
     for _ in 0..10 {

@@ -3,6 +3,7 @@
 mod changes;
 mod conditions;
 mod entities;
+mod first_week;
 mod panics;
 mod schedules;
 #[cfg(feature = "state")]

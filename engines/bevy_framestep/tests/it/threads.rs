@@ -75,7 +75,7 @@ fn dropped_on_another_thread() {
         .take::<Scripts>()
         .unwrap();
     std::thread::spawn(move || {
-        assert!(scripts.get().is_none());
+        assert!(scripts.owner().is_none());
         drop(scripts);
     })
     .join()

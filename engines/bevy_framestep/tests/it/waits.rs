@@ -2,9 +2,8 @@
 
 use bevy_app::{App, FixedUpdate, Update};
 use bevy_ecs::prelude::*;
+use bevy_framestep::Missing;
 use bevy_framestep::prelude::*;
-use bevy_framestep::{Events, Missing};
-use futures::StreamExt;
 
 use super::{alive, app, log, take_log};
 
@@ -131,7 +130,9 @@ fn messages_without_readers() {
     let clones = std::sync::Arc::default();
     let mut app = app();
     app.add_message::<Counted>();
-    app.world_mut().start_script(next_message::<Counted>);
+    app.world_mut().start_script(|| async {
+        next_message::<Counted>().await;
+    });
     for _ in 0..3 {
         let counted = Counted(std::sync::Arc::clone(&clones));
         app.world_mut().write_message(counted);
@@ -180,29 +181,42 @@ fn events() {
     assert_eq!(take_log(&mut app), ["alarm 3 in frame 4"]);
 }
 
-/// The observers go with the waits.
+/// One observer for each kind of event, however many scripts wait, one after the other or side
+/// by side. An event that no script waits for is not cloned.
 #[test]
-fn observers_go() {
+fn one_observer_for_a_kind_of_event() {
+    #[derive(Event)]
+    struct Counted(std::sync::Arc<std::sync::atomic::AtomicU32>);
+
+    impl Clone for Counted {
+        fn clone(&self) -> Self {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Counted(self.0.clone())
+        }
+    }
+
     let mut app = app();
-    let count = |app: &mut App| {
+    let scripts: Vec<_> = (0..10)
+        .map(|_| {
+            app.world_mut().start_script(|| async {
+                for _ in 0..2 {
+                    next_event::<Counted>().await;
+                }
+            })
+        })
+        .collect();
+    let clones = std::sync::Arc::default();
+    for expected in [10, 20, 20] {
+        let event = Counted(std::sync::Arc::clone(&clones));
+        app.world_mut().trigger(event);
+        app.update();
+        let clones = clones.load(std::sync::atomic::Ordering::Relaxed);
+        // The one that is stored is the first one's.
+        assert!((expected..=expected + 2).contains(&clones), "{clones}");
         let mut observers = app.world_mut().query::<&Observer>();
-        observers.iter(app.world()).count()
-    };
-    let script = app.world_mut().start_script(|| async {
-        let mut alarms = Events::<Alarm>::all();
-        alarms.next().await;
-        drop(alarms);
-        wait_seconds(60).await;
-    });
-    let stopped = app.world_mut().start_script(next_event::<Alarm>);
-    assert_eq!(count(&mut app), 2);
-    stopped.stop();
-    app.update();
-    assert_eq!(count(&mut app), 1);
-    app.world_mut().trigger(Alarm(1));
-    app.update();
-    assert!(!script.is_finished());
-    assert_eq!(count(&mut app), 0);
+        assert_eq!(observers.iter(app.world()).count(), 1);
+    }
+    assert!(scripts.iter().all(framestep::Coroutine::is_finished));
 }
 
 #[test]

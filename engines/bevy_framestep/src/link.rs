@@ -1,0 +1,218 @@
+//! Handles of scripts that commands start.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::mem::take;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use bevy_ecs::prelude::*;
+use framestep::{Coroutine, CoroutineId, Remote, handle};
+
+use crate::executor::Shared;
+
+/// A handle of a script that commands start. It is `Send` and `Sync`: it may be kept in a
+/// component or a resource, and used by any system.
+///
+/// It is returned by [`Commands::start_script`](crate::CommandsScriptsExt::start_script) and
+/// [`EntityCommands::start_script_handle`](crate::EntityCommandsScriptsExt::start_script_handle).
+/// Dropping it has no effect on the script. Clones are handles of the same script.
+///
+/// What it is told to do happens before the next run of scripts. A script that has not begun
+/// yet is stopped before it begins.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::ScriptHandle;
+/// use bevy_framestep::prelude::*;
+///
+/// #[derive(Resource)]
+/// struct Intro(ScriptHandle);
+///
+/// async fn intro() {
+///     wait_seconds(10).await;
+/// }
+///
+/// fn begin(mut commands: Commands) {
+///     let intro = commands.start_script(intro);
+///     commands.insert_resource(Intro(intro));
+/// }
+///
+/// fn skip(intro: Res<Intro>) {
+///     intro.0.stop();
+/// }
+/// ```
+#[derive(Clone)]
+pub struct ScriptHandle {
+    shared: Arc<Mutex<State>>,
+}
+
+/// The side of the script. The script has ended when it is dropped.
+pub(crate) struct Link {
+    shared: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    begun: Option<(Remote, CoroutineId)>,
+    has_ended: bool,
+    /// What it was told before it began.
+    is_stopped: bool,
+    is_paused: bool,
+    /// Of scripts that wait for the end.
+    wakers: Vec<Waker>,
+}
+
+fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ScriptHandle {
+    /// The id of the script, for the methods of [`Handle`](framestep::Handle) and to find it
+    /// in a snapshot. `None`: the commands were not applied yet, or the script did not begin.
+    pub fn id(&self) -> Option<CoroutineId> {
+        let state = lock(&self.shared);
+        state.begun.as_ref().map(|(_, id)| *id)
+    }
+
+    /// Stops the script, destructors and all.
+    pub fn stop(&self) {
+        let mut state = lock(&self.shared);
+        state.is_stopped = true;
+        let begun = state.begun.clone();
+        drop(state);
+        if let Some((remote, id)) = begun {
+            remote.stop(id);
+        }
+    }
+
+    /// Pauses the script: it is not polled, and its timers stand still.
+    pub fn pause(&self) {
+        self.set_paused(true);
+    }
+
+    /// Ends the pause.
+    pub fn resume(&self) {
+        self.set_paused(false);
+    }
+
+    fn set_paused(&self, paused: bool) {
+        let mut state = lock(&self.shared);
+        state.is_paused = paused;
+        let begun = state.begun.clone();
+        drop(state);
+        if let Some((remote, id)) = begun {
+            remote.call(move || {
+                if paused {
+                    handle().pause(id);
+                } else {
+                    handle().resume(id);
+                }
+            });
+        }
+    }
+
+    /// Whether the script has ended: it returned, panicked, was stopped, or did not begin
+    /// because its entity was gone.
+    pub fn is_finished(&self) -> bool {
+        lock(&self.shared).has_ended
+    }
+
+    /// Waits until the script has ended, however that was. Ready at once if it has.
+    ///
+    /// # Resumes
+    ///
+    /// In the home phase of the waiting script: in the same run, if the other one ends in a run
+    /// of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::ScriptHandle;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(Resource)]
+    /// struct Intro(ScriptHandle);
+    ///
+    /// async fn game() {
+    ///     resource(|intro: &Intro| intro.0.finished()).await;
+    ///     println!("the game begins");
+    /// }
+    /// ```
+    pub fn finished(&self) -> impl Future<Output = ()> + use<> {
+        let shared = self.shared.clone();
+        poll_fn(move |cx| {
+            let mut state = lock(&shared);
+            if state.has_ended {
+                return Poll::Ready(());
+            }
+            if !state.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
+                state.wakers.push(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+    }
+}
+
+impl fmt::Debug for ScriptHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptHandle")
+            .field("id", &self.id())
+            .field("finished", &self.is_finished())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Link {
+    pub(crate) fn new() -> (Self, ScriptHandle) {
+        let shared = Arc::default();
+        let link = Link {
+            shared: Arc::clone(&shared),
+        };
+        (link, ScriptHandle { shared })
+    }
+
+    /// Starts the script with `start`, unless it was stopped.
+    pub(crate) fn begin<T>(
+        self,
+        world: &mut World,
+        start: impl FnOnce(&mut World, Self) -> Coroutine<T>,
+    ) {
+        let shared = self.shared.clone();
+        if lock(&shared).is_stopped {
+            return;
+        }
+        let started = start(world, self);
+        let handle = Shared::of(world).handle().clone();
+        let id = started.id();
+        let mut state = lock(&shared);
+        state.begun = handle.remote().map(|remote| (remote, id));
+        // Told by the script itself, or before.
+        let (is_stopped, is_paused) = (state.is_stopped, state.is_paused);
+        drop(state);
+        if is_stopped {
+            started.stop();
+        } else if is_paused {
+            started.pause();
+        }
+    }
+
+    /// The script, with which this ends.
+    pub(crate) async fn around<F: Future>(self, script: F) -> F::Output {
+        let _link = self;
+        script.await
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut state = lock(&self.shared);
+        state.has_ended = true;
+        let wakers = take(&mut state.wakers);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}

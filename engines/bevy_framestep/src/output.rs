@@ -1,0 +1,241 @@
+//! What scripts return, and where their errors go.
+
+use std::any::{TypeId, type_name};
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bevy_ecs::error::{BevyError, ContextExt, ErrorContext};
+use bevy_ecs::prelude::*;
+use bevy_utils::prelude::DebugName;
+use framestep::{Handle, with_ref};
+
+/// What a script that is started from outside may return.
+///
+/// It is implemented for `()`, for numbers and other values that are no errors, and for
+/// `Result<T, E>` where `E: Into<BevyError>`: any error that a system may return. An `Err`
+/// that nothing reads goes to Bevy's error handler, as that of a system does.
+///
+/// | started with | an `Err` goes to |
+/// |---|---|
+/// | commands, or as part of a bundle | the error handler |
+/// | `World`, `EntityWorldMut`, which return a handle | who joins or takes the handle; if the handle is dropped, the error handler |
+/// | [`start`](framestep::start) in a script | the same, for the error types of scripts that were started from outside |
+///
+/// The handler is the resource `FallbackErrorHandler`, which panics unless the app sets
+/// another one. Such a panic ends the script that failed, and is
+/// [reported](crate::FramestepPlugin::on_report) under its name. The message names the script
+/// and its entity.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::App;
+/// use bevy_ecs::error::{FallbackErrorHandler, warn};
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+/// use bevy_time::TimePlugin;
+///
+/// async fn load(_level: Entity) -> Result<(), std::num::ParseIntError> {
+///     next_frame().await;
+///     let _width: u32 = "wide".parse()?;
+///     Ok(())
+/// }
+///
+/// let mut app = App::new();
+/// app.add_plugins((TimePlugin, FramestepPlugin::default()));
+/// app.insert_resource(FallbackErrorHandler(warn)); // to the log
+/// app.world_mut().commands().spawn_empty().start_script(load);
+/// app.update();
+/// ```
+///
+/// A value of a type of your own goes into an `Option` or a `Box`. Only this crate implements the
+/// trait: rustc refuses other implementations beside that for `!`, the output of a script that
+/// never returns.
+#[diagnostic::on_unimplemented(
+    message = "a script cannot return `{Self}`",
+    label = "this script returns `{Self}`",
+    note = "scripts return `()`, a value, or `Result<T, E>` where `E: Into<BevyError>`",
+    note = "put a value of a type of your own into an `Option` or a `Box`"
+)]
+pub trait ScriptOutput: Sized + 'static {
+    /// Whether there are outputs of this type that are errors.
+    const MAY_FAIL: bool = false;
+
+    /// Whether this one is an error.
+    fn has_failed(&self) -> bool {
+        false
+    }
+
+    /// The error, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// That of the script.
+    fn into_result(self) -> Result<(), BevyError> {
+        Ok(())
+    }
+}
+
+impl<T: 'static, E: Into<BevyError> + 'static> ScriptOutput for Result<T, E> {
+    const MAY_FAIL: bool = true;
+
+    fn has_failed(&self) -> bool {
+        self.is_err()
+    }
+
+    fn into_result(self) -> Result<(), BevyError> {
+        self.map(drop).map_err(Into::into)
+    }
+}
+
+/// Names the type `!`, of a script that never returns, which stable Rust does not.
+mod never {
+    pub trait Return {
+        type Output;
+    }
+
+    impl<T> Return for fn() -> T {
+        type Output = T;
+    }
+
+    pub(super) type Never = <fn() -> ! as Return>::Output;
+}
+
+macro_rules! values {
+    ($($value:ty),*) => {
+        $(impl ScriptOutput for $value {})*
+    };
+}
+
+values!(
+    (),
+    never::Never,
+    bool,
+    char,
+    i8,
+    i16,
+    i32,
+    i64,
+    i128,
+    isize,
+    u8,
+    u16,
+    u32,
+    u64,
+    u128,
+    usize,
+    f32,
+    f64,
+    String,
+    &'static str,
+    Duration,
+    Entity,
+    framestep::Time
+);
+
+impl<T: 'static> ScriptOutput for Option<T> {}
+impl<T: 'static> ScriptOutput for Vec<T> {}
+impl<T: 'static> ScriptOutput for Box<T> {}
+impl<T: 'static> ScriptOutput for Rc<T> {}
+impl<A: 'static, B: 'static> ScriptOutput for (A, B) {}
+impl<A: 'static, B: 'static, C: 'static> ScriptOutput for (A, B, C) {}
+
+/// The errors that go to Bevy's handler although a handle was returned.
+#[derive(Default)]
+pub(crate) struct Unread {
+    /// The outputs for which there is a hook.
+    heard: RefCell<HashSet<TypeId>>,
+    /// The script whose future has just returned an error.
+    failed: Rc<Cell<Option<Failed>>>,
+}
+
+/// Which script it was.
+#[derive(Clone, Copy)]
+pub(crate) struct Failed {
+    output: TypeId,
+    name: &'static str,
+    entity: Option<Entity>,
+}
+
+impl Unread {
+    /// Has errors of that type reported that nothing will read any more.
+    pub(crate) fn hear<T: ScriptOutput>(&self, handle: &Handle) {
+        if !T::MAY_FAIL || !self.heard.borrow_mut().insert(TypeId::of::<T>()) {
+            return;
+        }
+        let executor = handle.clone();
+        let failed = self.failed.clone();
+        handle.on_unread(move |output: T| {
+            let Err(error) = output.into_result() else {
+                return;
+            };
+            let found = failed.take().filter(|of| of.output == TypeId::of::<T>());
+            let name = found.map_or(type_name::<T>(), |of| of.name);
+            let entity = found.and_then(|of| of.entity);
+            // In a script, so that a panic of the handler is one of a script by that name.
+            executor
+                .script(name)
+                .spawn(async move { report(error, name, entity) });
+        });
+    }
+
+    /// Notes which script has returned an error, for the hook, which is called right after
+    /// the script if its handle was dropped.
+    pub(crate) fn witness<T: ScriptOutput>(&self) -> Option<Witness> {
+        T::MAY_FAIL.then(|| Witness(self.failed.clone()))
+    }
+
+    /// From here on, no output is that of a script that has just returned.
+    pub(crate) fn forget(&self) {
+        self.failed.set(None);
+    }
+}
+
+/// Of a script whose handle was returned.
+pub(crate) struct Witness(Rc<Cell<Option<Failed>>>);
+
+impl Witness {
+    pub(crate) fn polled(&self) {
+        self.0.set(None);
+    }
+
+    pub(crate) fn returned<T: ScriptOutput>(
+        &self,
+        output: &T,
+        name: &'static str,
+        entity: Option<Entity>,
+    ) {
+        if output.has_failed() {
+            self.0.set(Some(Failed {
+                output: TypeId::of::<T>(),
+                name,
+                entity,
+            }));
+        }
+    }
+}
+
+/// Passes the error of a script to Bevy's handler, from within a script.
+#[cold]
+pub(crate) fn report(error: BevyError, name: &'static str, entity: Option<Entity>) {
+    let (handler, entity, last_run) = with_ref(|world: &World| {
+        let entity = entity.map(|entity| match world.get::<Name>(entity) {
+            Some(name) => format!("{name} ({entity})"),
+            None => format!("entity {entity}"),
+        });
+        let tick = world.last_change_tick();
+        (world.fallback_error_handler(), entity, tick)
+    });
+    // Bevy's names are empty without its feature `debug`.
+    let script = match entity {
+        Some(entity) => format!("script `{name}` of {entity}"),
+        None => format!("script `{name}`"),
+    };
+    let Err(error) = Err::<(), _>(error).context(script) else {
+        return;
+    };
+    let name = DebugName::borrowed(name);
+    handler(error, ErrorContext::System { name, last_run });
+}

@@ -1,0 +1,181 @@
+//! What is put around a script that is started from outside: its clock, its errors.
+
+use std::any::type_name;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use bevy_ecs::prelude::*;
+use framestep::{Clock, on};
+
+use crate::output::{ScriptOutput, Witness, report};
+
+/// The clocks of the entities whose scripts were slowed down when they ran already.
+///
+/// An owner keeps the clock that it was made with, so that of its scripts is switched around
+/// them.
+#[derive(Default)]
+pub(crate) struct Speeds {
+    /// Asked in each poll of a script of an entity.
+    any: Cell<bool>,
+    clocks: RefCell<HashMap<Entity, Clock>>,
+    /// Those of which the clock is theirs alone.
+    own: RefCell<HashSet<Entity>>,
+}
+
+impl Speeds {
+    #[inline]
+    fn of(&self, entity: Entity) -> Option<Clock> {
+        if !self.any.get() {
+            return None;
+        }
+        self.clocks.borrow().get(&entity).cloned()
+    }
+
+    /// Has the scripts of an entity count on a clock of its own, below `base`.
+    pub(crate) fn set_speed(
+        &self,
+        entity: Entity,
+        base: impl FnOnce() -> Option<Clock>,
+        speed: f64,
+    ) {
+        let known = self
+            .of(entity)
+            .filter(|_| self.own.borrow().contains(&entity));
+        let clock = known.or_else(|| Some(base()?.child()));
+        if let Some(clock) = clock {
+            clock.set_scale(speed);
+            self.set(entity, clock);
+            self.own.borrow_mut().insert(entity);
+        }
+    }
+
+    /// Runs `script` on the clock that the entity has in each poll.
+    pub(crate) async fn around<F: Future>(self: Rc<Self>, entity: Entity, script: F) -> F::Output {
+        let mut script = pin!(script);
+        poll_fn(move |cx| self.poll(entity, script.as_mut(), cx)).await
+    }
+
+    #[inline]
+    fn poll<F: Future>(
+        &self,
+        entity: Entity,
+        mut script: Pin<&mut F>,
+        cx: &mut Context<'_>,
+    ) -> Poll<F::Output> {
+        match self.of(entity) {
+            None => script.poll(cx),
+            Some(clock) => {
+                let poll = |cx: &mut Context<'_>| script.as_mut().poll(cx);
+                pin!(on(&clock, poll_fn(poll))).poll(cx)
+            }
+        }
+    }
+
+    pub(crate) fn set(&self, entity: Entity, clock: Clock) {
+        let before = self.clocks.borrow_mut().insert(entity, clock);
+        drop(before);
+        self.own.borrow_mut().remove(&entity);
+        self.any.set(true);
+    }
+
+    pub(crate) fn forget(&self, entity: Entity) {
+        if !self.any.get() {
+            return;
+        }
+        self.own.borrow_mut().remove(&entity);
+        let before = self.clocks.borrow_mut().remove(&entity);
+        drop(before);
+        self.any.set(!self.clocks.borrow().is_empty());
+    }
+}
+
+thread_local! {
+    static CLOCKS: RefCell<HashMap<u64, Clock>> = RefCell::default();
+}
+
+/// Names a clock that a component counts on: the clock itself stays on its thread.
+pub(crate) struct ClockKey(u64);
+
+impl ClockKey {
+    pub(crate) fn new(clock: &Clock) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let key = NEXT.fetch_add(1, Ordering::Relaxed);
+        CLOCKS.with_borrow_mut(|clocks| clocks.insert(key, clock.clone()));
+        ClockKey(key)
+    }
+
+    /// `None`: this is another thread.
+    pub(crate) fn get(&self) -> Option<Clock> {
+        CLOCKS.with_borrow(|clocks| clocks.get(&self.0).cloned())
+    }
+}
+
+impl Drop for ClockKey {
+    fn drop(&mut self) {
+        // While the thread ends, they are gone.
+        let clock = CLOCKS.try_with(|clocks| clocks.borrow_mut().remove(&self.0));
+        drop(clock);
+    }
+}
+
+/// By which a script goes in snapshots and reports: for an `async fn`, its path. The type
+/// of the future around it would not say which script it is.
+pub(crate) fn name_of<F>() -> &'static str {
+    let name = type_name::<F>();
+    name.strip_suffix("::{{closure}}").unwrap_or(name)
+}
+
+/// A script of an entity, whose output the handle returns. It is made inside, where the free
+/// functions work.
+pub(crate) async fn of_entity<S, F>(
+    script: S,
+    entity: Entity,
+    speeds: Rc<Speeds>,
+    witness: Option<Witness>,
+) -> F::Output
+where
+    S: FnOnce(Entity) -> F,
+    F: Future<Output: ScriptOutput>,
+{
+    let mut script = pin!(script(entity));
+    poll_fn(move |cx| {
+        if let Some(witness) = &witness {
+            witness.polled();
+        }
+        let polled = speeds.poll(entity, script.as_mut(), cx);
+        if let (Poll::Ready(output), Some(witness)) = (&polled, &witness) {
+            witness.returned(output, name_of::<F>(), Some(entity));
+        }
+        polled
+    })
+    .await
+}
+
+/// A script that belongs to no entity, whose output the handle returns.
+pub(crate) async fn of_nobody<S, F>(script: S, witness: Option<Witness>) -> F::Output
+where
+    S: FnOnce() -> F,
+    F: Future<Output: ScriptOutput>,
+{
+    let Some(witness) = witness else {
+        return script().await;
+    };
+    let output = script().await;
+    witness.returned(&output, name_of::<F>(), None);
+    output
+}
+
+/// A script whose output nothing reads.
+pub(crate) async fn unread<F>(script: F, name: &'static str, entity: Option<Entity>)
+where
+    F: Future<Output: ScriptOutput>,
+{
+    if let Err(error) = script.await.into_result() {
+        report(error, name, entity);
+    }
+}

@@ -1,0 +1,75 @@
+//! In which phase a wait resumes its script.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use framestep::{InPhase, Phase, home, in_phase, time};
+use futures::FutureExt;
+
+/// The phase of a wait that something else than a frame ends: a message, an event, a
+/// condition.
+///
+/// Wakes resume a script at home. So a wait for another phase is polled in each run of that.
+#[derive(Default)]
+pub(crate) struct Turn {
+    /// `None`: at home.
+    phase: Option<Phase>,
+    next: Option<InPhase>,
+}
+
+impl Turn {
+    /// The phase of the wait, if it is not the home of the script.
+    pub(crate) fn elsewhere(&self) -> Option<Phase> {
+        self.phase.filter(|&phase| phase != home())
+    }
+
+    #[track_caller]
+    pub(crate) fn set(&mut self, phase: Phase) {
+        assert!(
+            self.next.is_none(),
+            "`in_phase` was called on a wait that has begun"
+        );
+        self.phase = Some(phase);
+    }
+
+    /// Whether a wait ends now that has just ended by itself.
+    pub(crate) fn poll<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        let Some(phase) = self.elsewhere() else {
+            return poll(cx);
+        };
+        if time().phase == Some(phase) {
+            let polled = poll(cx);
+            if polled.is_ready() {
+                self.next = None;
+                return polled;
+            }
+        }
+        self.wait(cx, phase);
+        Poll::Pending
+    }
+
+    /// Waits for the next run of the phase.
+    pub(crate) fn wait(&mut self, cx: &mut Context<'_>, phase: Phase) {
+        let next = self.next.get_or_insert_with(|| in_phase(phase));
+        if Pin::new(&mut *next).poll_unpin(cx).is_ready() {
+            *next = in_phase(phase);
+            let polled = next.poll_unpin(cx);
+            debug_assert!(polled.is_pending(), "a run does not follow itself");
+        }
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.next.is_some()
+    }
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.phase.fmt(f)
+    }
+}
