@@ -154,7 +154,7 @@ where
 
 /// Adds a coroutine to the executor that runs the caller, like
 /// [`Executor::spawn_in`](crate::Executor::spawn_in). Its home is `phase`. It is first
-/// polled in a run of `phase`: later in the current run, or in the next.
+/// polled in the next run of `phase` that begins after this call.
 ///
 /// # Panics
 ///

@@ -1,5 +1,5 @@
-//! README.md, the guide and the other documents: their links lead somewhere, the code of
-//! each page is tested, and tests cite each rule of the timing contract.
+//! README.md, the guide and the other documents: their links work, the code of each page
+//! is tested, and tests cite each rule of the timing contract.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
         .unwrap()
 }
 
-/// All files below a folder whose names end like this.
+/// All files below a folder with names that end like this.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -56,7 +56,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What follows each `](` up to the `)`.
+/// The text between each `](` and the next `)`.
 fn links(text: &str) -> Vec<String> {
     let mut links = Vec::new();
     for line in prose(text) {
@@ -69,7 +69,7 @@ fn links(text: &str) -> Vec<String> {
     links
 }
 
-/// The anchors that a page names itself: `<a id="..">`.
+/// The anchors that a page defines: `<a id="..">`.
 fn named_anchors(text: &str) -> Vec<String> {
     let starts = prose(text).flat_map(|line| line.split("<a id=\"").skip(1));
     starts
@@ -77,8 +77,8 @@ fn named_anchors(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The names by which a link finds a place of a page: those of its own, and those that
-/// GitHub gives to headings.
+/// The anchors that a link can use: those that the page defines, and those that GitHub
+/// makes from headings.
 fn anchors(text: &str) -> HashSet<String> {
     let headings = prose(text).filter(|line| line.starts_with('#'));
     let headings = headings.map(|line| {
@@ -170,7 +170,7 @@ fn the_code_of_each_page_of_the_guide_is_tested() {
     }
 }
 
-/// They are parts of a program, which the module `first_game` is.
+/// They are parts of a program, which is the module `first_game`.
 #[test]
 fn the_pieces_of_the_first_game_are_tested() {
     let squeeze = |code: &str| {

@@ -1,4 +1,4 @@
-//! Mistakes are reported at the line that makes them, not inside of this crate.
+//! Mistakes are reported at the line that makes them, not inside this crate.
 
 use std::cell::RefCell;
 use std::pin::Pin;

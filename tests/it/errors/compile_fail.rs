@@ -1,9 +1,9 @@
-//! Misuse that the compiler refuses.
+//! Misuse that the compiler rejects.
 //!
-//! The compiler's words are compared with the `.stderr` file of each case, which
-//! `FRAMESTEP_BLESS=1` writes anew. These cases are chosen so that the words speak of
-//! the case alone; that executors and handles are not `Send`, where the compiler would
-//! list private types, is a test of `handles`.
+//! The compiler's message is compared with the `.stderr` file of each case;
+//! `FRAMESTEP_BLESS=1` updates the files. The cases are chosen so that the message names
+//! no private types. A test in `handles` checks that executors and handles are not `Send`,
+//! because that message would list them.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Paths in what the compiler says are relative to this.
+/// Paths in the compiler's messages are relative to this.
 fn root() -> &'static Path {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     tests.parent().unwrap()
@@ -24,8 +24,8 @@ fn program(variable: &str, name: &str) -> Command {
     command
 }
 
-/// The library that the tests are linked with, as far as the compiler needs it. An example
-/// has the same features as the tests, so that nothing is built for this.
+/// The library that the tests are linked with, in the form that the compiler needs. An
+/// example has the same features as the tests, so that nothing extra is built.
 fn library() -> PathBuf {
     let output = program("CARGO", "cargo")
         .args(["build", "--example", "hello", "--message-format", "json"])
@@ -57,8 +57,8 @@ fn compile(case: &Path, library: &Path) -> Child {
         .unwrap()
 }
 
-/// What the compiler says, without what a change elsewhere would change: the line numbers
-/// of the crate's own source, and how far lines are indented for the longest of them.
+/// The compiler's message, without the parts that unrelated changes affect: the line
+/// numbers of the crate's source, and the indentation that depends on them.
 fn normalized(said: &str) -> String {
     let mut normalized: Vec<String> = Vec::new();
     let mut in_the_crate = false;
@@ -120,7 +120,7 @@ fn misuse_does_not_compile() {
     );
 }
 
-/// The page quotes the compiler, shortened: `..` stands for what is left out.
+/// The page quotes the compiler, shortened: `..` stands for omitted text.
 #[test]
 fn the_page_about_compiler_errors_quotes_the_compiler() {
     let mut said = String::new();
@@ -136,7 +136,7 @@ fn the_page_about_compiler_errors_quotes_the_compiler() {
     let page = fs::read_to_string(root().join("docs/guide/compiler.md")).unwrap();
     let mut quotes = 0;
     for line in page.lines().filter(|line| line.starts_with("error")) {
-        // Has no case, since the compiler lists implementors of this trait.
+        // It has no case, because the compiler lists the implementors of this trait.
         if line.contains("FusedFuture") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Hooks of the host that panic: reported, printed, or passed on to the host.
+//! Panics of the host's hooks: reported, printed, or passed on to the host.
 //! docs/contract.md#decided-hooks-that-panic
 
 use std::cell::{Cell, RefCell};
@@ -11,7 +11,7 @@ use framestep::{Budget, Builder, Executor, Report};
 
 use crate::support::{panic_of, panic_text};
 
-/// What happens to the panic of a hook: the reports and the panics that reach the host.
+/// The outcome of a hook's panic: the reports and the panics that reach the host.
 #[derive(Debug, Default, PartialEq)]
 struct Heard {
     /// The function that set the hook, the frame, and the message.
@@ -19,7 +19,7 @@ struct Heard {
     raised: Vec<String>,
 }
 
-/// Runs two frames of what `set_up` makes, and drops it.
+/// Runs two frames of the executor that `set_up` makes, and drops it.
 fn heard(builder: Builder, set_up: impl FnOnce(&Executor)) -> Heard {
     let mut executor = builder.build();
     let reports = Rc::new(RefCell::new(Vec::new()));
@@ -126,7 +126,7 @@ fn that_for_a_trace_is_heard() {
 
 const NO_CLOCK: &str = "no clock here";
 
-/// A stopwatch whose second reading panics.
+/// A stopwatch that panics at its second reading.
 fn broken() -> impl Fn() -> Duration + Clone + 'static {
     let reads = Rc::new(Cell::new(0));
     move || {

@@ -1,4 +1,4 @@
-//! `JoinError`: cloned, and told to several.
+//! `JoinError`: cloned, and returned to several joiners.
 
 use std::any::Any;
 
@@ -49,7 +49,7 @@ fn the_first_into_panic_returns_the_payload_and_later_ones_the_message() {
         Some(&String::from("lost"))
     );
 
-    // Of one without a message, what the error prints.
+    // For a panic without a message, the text that the error prints.
     let error = error_of(Cargo(7));
     let (text, clone) = (error.to_string(), error.clone());
     let cargo = error.into_panic().downcast::<Cargo>().ok().unwrap();

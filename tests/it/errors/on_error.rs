@@ -225,7 +225,7 @@ fn the_coroutine_has_not_ended_while_its_handler_is_called() {
                 let own: &Coroutine<Result<(), &str>> = own;
                 assert!(!own.is_finished() && own.take().is_none());
             }
-            // What waits for the end resumes when the handler has returned.
+            // Joiners resume when the handler has returned.
             spawn(async move {
                 ended.await;
                 say.say("ended");

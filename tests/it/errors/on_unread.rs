@@ -141,7 +141,7 @@ mod hears {
         let executor = unclamped();
         let log = notes::<Rc<u32>>(&executor);
         let mut inner = executor.start(async { Rc::new(0) });
-        // Each one holds the handle of the one before.
+        // Each output holds the handle of the coroutine before.
         for depth in 1..300_u32 {
             inner = executor.start(async move {
                 let held = inner.stop_on_drop();
@@ -200,7 +200,7 @@ mod does_not_hear {
         drop(kept);
         handle.start(fails("refused"));
         log.check(&[]);
-        // A hook that comes too late is dropped.
+        // A hook set after the end is dropped.
         let token = log.on_drop("hook dropped");
         handle.on_unread(move |_: Script| {
             let _ = &token;

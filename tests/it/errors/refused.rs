@@ -88,7 +88,8 @@ fn an_owner_that_is_gone_refuses() {
     let refusals = refusals_of(&executor);
     let (parent, log) = (executor.owner(), Log::new());
     let (handle, child) = (parent.handle(), parent.child());
-    // One that starts another in its destructor, while its owner is being dropped.
+    // A coroutine that starts another in its destructor, while its owner is being
+    // dropped.
     let (own, note) = (handle.clone(), log.clone());
     let starts = OnDrop(Some(Box::new(move || {
         own.start(patrol());

@@ -1,4 +1,4 @@
-//! Panics that no join returns: reported, or let through to the host.
+//! Panics that no join returns: reported, or passed on to the host.
 //! docs/contract.md#decided-unread-panics
 
 use std::cell::RefCell;
@@ -256,7 +256,7 @@ mod let_through {
         let text = panic_of(|| executor.run_frame(0.25));
         assert_eq!(text, "on purpose");
         log.check(&["F1: sibling"]);
-        // The run is over, and what waits for a later phase still waits.
+        // The run is over, and waits for later phases are still pending.
         executor.run_phase(Phase::EndOfFrame);
         log.check(&["F1.EndOfFrame: end"]);
         executor.run_frame(0.25);
@@ -351,7 +351,7 @@ mod strict {
         Executor::builder().strict(true).build()
     }
 
-    /// Runs a frame, which must let a panic through.
+    /// Runs a frame, which must pass on a panic.
     #[track_caller]
     fn panic_in_frame(executor: &mut Executor) -> String {
         panic_of(|| executor.run_frame(0.25))

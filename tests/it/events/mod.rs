@@ -1,4 +1,4 @@
-//! What scripts wait for that is not time: signals, values, permits, other threads,
+//! Waits for something other than time: signals, values, permits, other threads,
 //! and futures of other crates.
 
 mod permits;

@@ -1,4 +1,4 @@
-//! `Permits`: so many at a time, first come, first served.
+//! `Permits`: a limited number at a time, first come, first served.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use crate::support::allocations_of;
 use crate::support::timeline::{Log, Mark, Timeline, unclamped};
 use crate::support::{WakerCall, forever, panic_of, poll_once, waker_that_tells};
 
-/// Marks each frame in which it has a permit, and holds it for so many frames.
+/// Holds a permit for so many frames, and marks each of them.
 async fn works(permits: Permits, frames: u64, mark: Mark) {
     let _permit = permits.acquire().await;
     mark.hit();
@@ -78,7 +78,7 @@ fn nobody_overtakes() {
     let permit = permits.try_acquire();
     let first = executor.start(permits.acquire());
     drop(permit);
-    // It belongs to the first, who has not resumed yet.
+    // It belongs to the first waiter, which has not resumed yet.
     assert_eq!(permits.available(), 0);
     assert!(permits.try_acquire().is_none());
     assert!(!executor.start(permits.acquire()).is_finished());
@@ -220,7 +220,8 @@ fn waits_are_owned_fused_and_refuse_a_poll_after_the_end() {
     drop((permits, permit));
 }
 
-// The waker's functions are user code: they may return the permit that is waited for.
+// The waker's functions are user code: they may return the permit that this wait
+// needs.
 #[test]
 fn a_permit_that_is_returned_while_the_waker_is_cloned_is_taken() {
     thread_local! {

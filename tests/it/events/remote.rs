@@ -1,4 +1,4 @@
-//! `Remote`: requests of other threads, and the moment at which they are met.
+//! `Remote`: requests from other threads, and when they take effect.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -124,8 +124,8 @@ fn calls_and_stops_are_made_in_order_of_arrival() {
     say.check(&["F0: 3", "F1: 1"]);
 }
 
-/// A local spawn in between takes over what has arrived, but calls nothing: the host
-/// may be in the middle of anything.
+/// A local spawn in between takes over the requests that have arrived, but calls no
+/// closures: the host may be in the middle of anything.
 #[test]
 fn a_call_is_not_made_while_the_host_spawns_or_wakes() {
     let (mut executor, log) = (in_quarters(), Shared::default());
@@ -187,7 +187,7 @@ fn a_call_that_panics_ends_alone() {
     assert!(executor.is_empty());
 }
 
-/// Counts its drops, and notes on which thread they were.
+/// Counts its drops, and notes their threads.
 struct Dropped(Arc<AtomicUsize>, thread::ThreadId);
 
 impl Drop for Dropped {
@@ -223,7 +223,7 @@ fn once_the_executor_is_gone_requests_are_dropped_where_they_are_made() {
     assert_eq!(drops.load(Ordering::Relaxed), 3);
 }
 
-/// Also what has been taken over, and waits for the next run.
+/// Also requests that have been taken over, and wait for the next run.
 #[test]
 fn what_has_not_been_met_is_dropped_with_the_executor_and_not_called() {
     for taken_over in [false, true] {
@@ -245,7 +245,8 @@ fn what_has_not_been_met_is_dropped_with_the_executor_and_not_called() {
     }
 }
 
-/// Calls that ask for calls, without end: each run makes those that had arrived.
+/// Calls that request further calls, without end: each run makes those that had
+/// arrived.
 #[test]
 fn calls_without_end_do_not_hold_a_run() {
     fn call_again(remote: &Remote, count: Arc<AtomicUsize>) {
@@ -265,7 +266,7 @@ fn calls_without_end_do_not_hold_a_run() {
 }
 
 /// A call is like host code right before the run: it may even run the executor, if
-/// it gets hold of it.
+/// it can reach it.
 #[test]
 fn a_call_may_run_another_executor() {
     let mut executor = in_quarters();

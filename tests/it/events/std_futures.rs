@@ -1,4 +1,4 @@
-//! Any other future just works: foreign channels, locks and threads.
+//! Any other future works: foreign channels, locks and threads.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -233,7 +233,7 @@ fn streams_and_sinks_of_futures_work() {
     log.check(&["F2: 2", "F3: 4", "F4: 6", "F4: closed"]);
 }
 
-/// A wait of one's own: a `Future` around the crate's.
+/// A user's wait: a `Future` around one of the crate's.
 #[pin_project::pin_project]
 struct Countdown<F> {
     #[pin]

@@ -354,7 +354,7 @@ fn messages_wander_through_several_coroutines_in_one_run() {
         senders.push(sender);
         receivers.push(receiver);
     }
-    // Started last to first, so that every wake goes against that order.
+    // Started from last to first, so that the wakes come in the opposite order.
     for i in (1..4).rev() {
         let (receiver, sender) = (receivers[i - 1].clone(), senders[i].clone());
         let log = log.clone();
@@ -561,8 +561,8 @@ fn two_that_wake_each_other_are_bounded_and_reported() {
     log.check(&["F1: the others run all the same"]);
     assert!(reports.get() > 0);
     for polls in &polls {
-        // The bound is on wakes by others: the poll as an arrival may count
-        // or not, and the other one is out of wakes as soon as one is.
+        // The limit is on wakes by others: the first poll may or may not count,
+        // and both run out of wakes at the same time.
         assert!((999..=1_001).contains(&polls.get()), "{}", polls.get());
         polls.set(0);
     }
@@ -634,6 +634,6 @@ fn whatever_else_in_a_coroutine_is_ready_continues_in_the_same_poll() {
     executor.run_phase(Phase::LateUpdate);
     log.check(&[]);
     executor.run_phase(Phase::EndOfFrame);
-    // The message has come for Update, but here the coroutine is polled.
+    // The message is due in Update, but the coroutine is polled here.
     log.check(&["F1.EndOfFrame: end of frame", "F1.EndOfFrame: message"]);
 }

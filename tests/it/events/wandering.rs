@@ -1,4 +1,4 @@
-//! Wakers that go from thread to thread, and come back.
+//! Wakers that are sent from thread to thread and back.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -12,7 +12,7 @@ use framestep::prelude::*;
 use crate::support::counted;
 use crate::support::timeline::{Log, unclamped};
 
-/// Starts a coroutine that says `name` whenever it is polled again; gives its
+/// Starts a coroutine that says `name` whenever it is polled again; returns its
 /// waker.
 fn sleeper(executor: &Executor, log: &Log, name: &'static str) -> (Coroutine<()>, Waker) {
     let waker = Rc::new(RefCell::new(None));
@@ -103,7 +103,7 @@ fn of_a_coroutine_that_has_ended_wakers_do_nothing_wherever_they_are() {
         move || (waker.clone(), waker)
     });
     coroutine.stop();
-    // The next one in its place.
+    // The next coroutine in the same slot.
     let (_next, _) = sleeper(&executor, &log, "never");
     for waker in [waker.clone(), elder.0.clone(), elder.1.clone()] {
         waker.wake_by_ref();

@@ -1,7 +1,7 @@
-//! Inputs 17 and 19: panics that std does not let anybody survive. They end the
-//! process at once, rather than leave an executor in pieces.
+//! Inputs 17 and 19: panics that std turns into aborts. They end the process at
+//! once, and leave no broken executor.
 //!
-//! Each test runs itself again in a process of its own.
+//! Each test runs itself again in a separate process.
 
 use std::process::Command;
 
@@ -13,13 +13,13 @@ use crate::support::timeline::unclamped;
 /// Set in the process that is to end.
 const VICTIM: &str = "FRAMESTEP_TEST_ABORTS";
 
-/// What the process says that runs the test `name` and does `act`; it must end
-/// by force.
+/// The output of a process that runs the test `name` and does `act`; it must
+/// abort.
 #[track_caller]
 fn last_words(name: &str, act: fn()) -> String {
     if std::env::var_os(VICTIM).is_some() {
         act();
-        // Not an end by force, so the test will tell.
+        // This is not an abort, so the test will fail.
         std::process::exit(0);
     }
     let test = format!("{}::{name}", module_path!().split_once("::").unwrap().1);
@@ -29,7 +29,7 @@ fn last_words(name: &str, act: fn()) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let code = output.status.code();
     assert!(code != Some(0), "it goes on: {text}");
-    // 101 is that of a test that fails.
+    // 101 is the exit code of a failed test.
     assert_ne!(code, Some(101), "{text}");
     text
 }

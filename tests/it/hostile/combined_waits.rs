@@ -1,5 +1,5 @@
-//! Waits behind combinators: whatever is paused, resumed, stopped or woken around
-//! them, none is lost, and none is heard of twice.
+//! Waits behind combinators: whatever is paused, resumed, stopped or woken, none
+//! is lost, and none resumes twice.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -25,7 +25,7 @@ struct Row {
     due: fn(u64) -> u64,
 }
 
-/// Paused in frame 0 and resumed in the Update run of another one, early in it.
+/// Paused in frame 0 and resumed early in the Update run of another frame.
 const WAITS: [Row; 9] = [
     Row {
         name: "next_frame",
@@ -57,7 +57,7 @@ const WAITS: [Row; 9] = [
         wait: || timeout(9, next_frame()).map(drop).boxed_local(),
         due: |resumed| resumed,
     },
-    // The pause is as long as the clock has moved.
+    // The pause lasts as long as the clock has advanced.
     Row {
         name: "wait_seconds(0.25)",
         wait: || wait_seconds(0.25).map(drop).boxed_local(),
@@ -68,7 +68,7 @@ const WAITS: [Row; 9] = [
         wait: || wait_seconds_realtime(0.5).map(drop).boxed_local(),
         due: |resumed| resumed + 2,
     },
-    // An asking that fell into the pause is one wake.
+    // A check that was due in the pause is one wake.
     Row {
         name: "wait_until(true)",
         wait: || wait_until(|| true).map(drop).boxed_local(),
@@ -113,12 +113,13 @@ enum Paused {
     ByItsOwner,
 }
 
-/// In which frame `wait` ends, paused in frame 0 and resumed in frame `resumed`.
+/// The frame in which `wait` ends, if paused in frame 0 and resumed in frame
+/// `resumed`.
 fn resumed_in(resumed: u64, paused: Paused, wait: Wait) -> Option<u64> {
     let mut executor = unclamped();
     let owner = Rc::new(executor.owner());
     let id = Rc::new(Cell::new(None::<CoroutineId>));
-    // Waits for longer than the other, and so comes first.
+    // Has waited for longer than the other, so it comes first.
     let (handle, own, other) = (executor.handle(), owner.clone(), id.clone());
     executor.start(async move {
         loop {
@@ -273,7 +274,7 @@ fn after_a_message_a_wait_that_is_due_in_the_run_does_not_poll_again() {
             let mut wait = wait().fuse();
             select_biased! { _ = message => {}, () = wait => {} }
             say.note(format_args!("F{} message", time().frame));
-            // The wait is still held, and due in this very run.
+            // The wait is still alive, and due in this run.
             yield_now().await;
             say.note(format_args!("F{} yielded", time().frame));
         }));

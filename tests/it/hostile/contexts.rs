@@ -1,4 +1,4 @@
-//! Futures that put another `Context` in the place of the one they are given.
+//! Futures that replace the `Context` that is passed to them.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -15,7 +15,7 @@ use crate::support::forever;
 use crate::support::timeline::{Log, unclamped};
 use crate::support::watched::{check_all_dropped, watched};
 
-/// Whatever looks at the context after this gets a waker that does nothing.
+/// After this, the context has a waker that does nothing.
 async fn replace_the_context() {
     poll_fn(|cx| {
         *cx = Context::from_waker(Waker::noop());
@@ -95,7 +95,7 @@ fn one_that_replaces_its_own_context_is_harmed_for_that_poll_only() {
     let mut message = Some(message);
     executor.start(watched(async move {
         replace_the_context().await;
-        // A wait makes its coroutine due, with any waker.
+        // A wait resumes its coroutine, whatever its waker.
         next_frame().await;
         say.note("next_frame");
         let mut message = message.take().unwrap();
@@ -121,7 +121,7 @@ fn contexts_that_are_swapped_between_an_outer_and_an_inner_poll_reach_no_other()
     let log = Log::new();
     let (send, message) = oneshot::channel::<()>();
     executor.start(watched(poll_fn(|outer| {
-        // The waker of the outer poll goes into one that it starts.
+        // The waker of the outer poll is used by a coroutine that it starts.
         let waker = outer.waker().clone();
         let leaked: &'static Waker = Box::leak(Box::new(waker));
         start(watched(poll_fn(move |inner| {

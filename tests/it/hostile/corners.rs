@@ -1,4 +1,4 @@
-//! What hardly any script does, and what has to work all the same.
+//! Rare operations that must still work.
 
 use std::future::poll_fn;
 use std::task::Poll;

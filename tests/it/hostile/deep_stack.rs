@@ -1,5 +1,5 @@
-//! Stops and ends far down the stack: whatever says that it stopped something
-//! has stopped it, and what is freed has been dropped.
+//! Stops and ends deep in the stack: a call that reports a stop has stopped the
+//! coroutine, and freed futures have been dropped.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::support::timeline::unclamped;
 use crate::support::watched::{alive, check_all_dropped, check_no_faults, expect, watched};
 use crate::support::{count_frames, forever};
 
-/// Around the depth to which stops nest, and far beyond it.
+/// Around the depth limit of nested stops, and far beyond it.
 const DEPTHS: [u32; 6] = [1, 98, 99, 100, 101, 300];
 
 /// Runs `f` on a stack with room for a few hundred debug frames of a poll.
@@ -26,7 +26,7 @@ fn on_a_large_stack(f: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Calls `f` inside of `depth` calls of `enter`.
+/// Calls `f` inside `depth` nested calls of `enter`.
 fn inside_enter(executors: &[Executor], depth: u32, f: &mut dyn FnMut()) {
     if depth == 0 {
         return f();
@@ -68,7 +68,7 @@ fn inside_stops(handles: &[Handle], depth: u32, f: Box<dyn FnOnce()>) -> Corouti
         let of = |at: u32| handles[usize::try_from(at).unwrap() % handles.len()].clone();
         let (handle, inner_handle) = (of(at), of(at - 1));
         let stops = Then(move || {
-            // Its drop, and so its outcome, may be still to come.
+            // Its drop, and therefore its outcome, may be still to come.
             expect(inner.stop(), "it is stopped");
             expect(
                 !inner_handle.is_alive(inner.id()),
@@ -84,11 +84,11 @@ fn inside_stops(handles: &[Handle], depth: u32, f: Box<dyn FnOnce()>) -> Corouti
     next
 }
 
-/// What is done at the bottom, and what is so afterwards.
+/// An act at the bottom, and what must hold afterwards.
 type Act = (Box<dyn FnOnce()>, Box<dyn FnOnce()>);
 
-/// Every way down: `act` is called at the bottom of each, and what it has begun
-/// is over when the way is.
+/// Every kind of nesting: `act` is called at the bottom of each, and its
+/// effects are complete when the outermost call returns.
 fn at_every_depth(executors: usize, act: fn() -> Act) {
     for depth in DEPTHS {
         let mut others: Vec<Executor> = (0..executors).map(|_| unclamped()).collect();
@@ -102,7 +102,7 @@ fn at_every_depth(executors: usize, act: fn() -> Act) {
 
         let (f, after) = act();
         others[0].start(watched(inside_starts(depth, f)));
-        // What is too deep to begin at once begins in a later frame.
+        // Coroutines too deep to begin at once begin in a later frame.
         for _ in 0..4 {
             others[0].run_frame(0.25);
         }
@@ -247,7 +247,7 @@ fn a_handle_that_stops_does_so_at_any_depth() {
     });
 }
 
-/// In the executor whose starts lead down there.
+/// In the executor with the nested starts.
 #[test]
 fn a_stop_at_any_depth_of_its_own_executor_stops() {
     on_a_large_stack(|| {
@@ -259,7 +259,7 @@ fn a_stop_at_any_depth_of_its_own_executor_stops() {
             let say = stopped.clone();
             let stops = Box::new(move || say.set(Some(stop(id))));
             executor.start(watched(inside_starts(depth, stops)));
-            // What is too deep to begin at once begins in a later run.
+            // Coroutines too deep to begin at once begin in a later run.
             for _ in 0..4 {
                 executor.run_phase(Phase::Update);
             }
@@ -322,7 +322,8 @@ fn nothing_that_is_stopped_too_deep_is_polled_before_it_is_dropped() {
     struct Starts(Handle, CoroutineId);
     impl Drop for Starts {
         fn drop(&mut self) {
-            // All that could poll it: a wake, a resume, a start beside it.
+            // Everything that could poll it: a wake, a resume, a start beside
+            // it.
             self.0.resume(self.1);
             expect(!self.0.is_alive(self.1), "what is stopped has ended");
             expect(!self.0.stop(self.1), "it is stopped once");

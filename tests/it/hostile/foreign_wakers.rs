@@ -1,5 +1,5 @@
-//! Input 20: wakers of other makers whose functions panic. That they may do
-//! anything else is in the matrix of `reentry`.
+//! Input 20: foreign wakers with functions that panic. The matrix of `reentry`
+//! covers everything else that they may do.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -33,7 +33,7 @@ fn waker_that_panics() -> Waker {
 
 type Make = fn() -> LocalBoxFuture<'static, ()>;
 
-/// All that takes a waker.
+/// Everything that takes a waker.
 fn waits() -> Vec<(&'static str, Make)> {
     vec![
         ("next_frame", || next_frame().map(drop).boxed_local()),

@@ -1,5 +1,5 @@
-//! Input 30: what is forgotten leaks, and nothing else comes of it. These tests
-//! leak on purpose.
+//! Input 30: forgotten values leak, and do no other harm. These tests leak on
+//! purpose.
 
 use std::cell::Cell;
 use std::mem::forget;
@@ -15,8 +15,8 @@ use crate::support::timeline::unclamped;
 use crate::support::{count_frames, counted, forever, poll_once, result_of};
 use crate::waits::every::Stage;
 
-/// Forgets a wait that has not begun and one that has, where it stands and
-/// behind a pointer.
+/// Forgets a wait that has not begun and one that has, in place and behind a
+/// pointer.
 async fn forget_all<F: Future + Unpin + 'static>(make: impl Fn() -> F) {
     forget(make());
     forget(Box::new(make()));
@@ -37,7 +37,7 @@ type Make = Rc<dyn Fn() -> Script>;
 
 type MakeMore = fn() -> Script;
 
-/// Forgets every kind of wait, and what is behind some of them.
+/// Forgets every kind of wait, and the objects behind some of them.
 fn waits() -> Vec<(&'static str, Make)> {
     let mut all: Vec<(&str, Make)> = Vec::new();
     for row in crate::waits::every::table() {
@@ -50,7 +50,7 @@ fn waits() -> Vec<(&'static str, Make)> {
     all
 }
 
-/// What is not in the table of waits.
+/// Types that are not in the table of waits.
 fn more() -> Vec<(&'static str, MakeMore)> {
     vec![
         ("Coroutine that stops", || {
@@ -146,8 +146,8 @@ fn a_wait_begun_or_not_leaks_and_its_coroutine_continues() {
     }
 }
 
-/// Forgets waits, or sleeps without end: of one type, so that the one may have the
-/// other's place.
+/// Forgets waits, or sleeps without end: the same type, so that one may reuse the
+/// slot of the other.
 async fn forgets_or_sleeps(forgets: Option<Make>, polls: Rc<Cell<u32>>) {
     match forgets {
         Some(make) => make().await,
@@ -263,7 +263,7 @@ fn an_executor_leaks_with_its_coroutines_and_another_takes_its_place() {
     let waker = super::sleepers::waker_of(&executor, &polls);
     let (handle, remote, owner) = (executor.handle(), executor.remote(), executor.owner());
     forget(executor);
-    // It is there for all that anybody knows, and will not have another frame.
+    // It still counts as alive, and will not get another frame.
     for _ in 0..1_000 {
         waker.wake_by_ref();
     }

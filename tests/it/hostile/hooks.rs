@@ -1,5 +1,5 @@
-//! Hooks that stop the coroutine that the executor is about to queue, or end the
-//! executor itself.
+//! Hooks that stop the coroutine that the executor is about to queue, or that
+//! drop the executor.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -24,7 +24,7 @@ fn stop_at_the_next_spawn(executor: &Executor, victim: CoroutineId) {
             handle.stop(victim);
         }
     });
-    // Taken over as soon as the executor looks at what came from afar.
+    // Taken over as soon as the executor takes its messages.
     assert!(executor.remote().spawn(|| async {}));
 }
 
@@ -61,7 +61,7 @@ fn one_that_a_hook_stops_while_a_paused_owner_starts_it_is_never_polled() {
                 return;
             }
             if inactive {
-                // An owner may be gone by now, and its coroutines with it.
+                // An owner may already be gone, and its coroutines with it.
                 if let Some(own) = own.upgrade() {
                     own.set_active(false);
                 }
@@ -113,8 +113,8 @@ fn a_joiner_that_a_hook_stops_while_what_it_joins_is_stopped_is_not_polled_again
 
 type Act = fn(&Executor, &Coroutine<()>, &Owner);
 
-/// Whatever the host does first after a message has come, a hook is called in
-/// the middle of it.
+/// Whatever the host does first after a message has arrived, a hook is called
+/// during that call.
 // docs/contract.md#decided-hook-that-stops
 #[test]
 fn whatever_the_host_does_a_hook_may_stop_its_coroutine_first() {
@@ -299,7 +299,7 @@ fn what_came_from_afar_is_dropped_in_silence_if_a_hook_ends_the_executor_before_
                 remote.spawn(move || async move { drop(bomb) })
             });
         }
-        // This takes over what arrived before it.
+        // This takes over the messages that arrived before it.
         assert!(handle.spawn(async {}).is_finished());
         assert_eq!(drops.load(Ordering::Relaxed), 2);
         assert!(executor.borrow().is_none());

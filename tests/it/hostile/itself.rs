@@ -1,5 +1,5 @@
-//! Input 29: coroutines that hold themselves, or one another. The other things
-//! that one may do to itself are in `stop`, `owners` and `join`.
+//! Input 29: coroutines that hold themselves, or each other. Other acts of a
+//! coroutine on itself are tested in `stop`, `owners` and `join`.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! The last handle of a coroutine is dropped by user code that runs while the coroutine ends:
-//! its block is used again only when the end is over.
+//! User code that runs while a coroutine ends drops its last handle: the block is not reused
+//! before the end is complete.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use framestep::prelude::*;
 
-/// A future that takes as much room whatever its output is, so that one block serves all.
+/// A future of the same size whatever its output, so that one block fits all.
 struct Sized<T> {
     _room: [u64; 8],
     output: fn() -> Option<T>,

@@ -1,5 +1,5 @@
-//! Input 23: lent state asked for where it is not. Nested borrows, and those after
-//! a panic, are in `lend`.
+//! Input 23: borrows where no state is lent. Nested borrows, and those after a
+//! panic, are in `lend`.
 
 use framestep::prelude::*;
 use framestep::{Executor, WithError};
@@ -24,7 +24,7 @@ fn on_another_thread_nothing_is_lent() {
         let elsewhere = std::thread::spawn(is_not_lent).join().unwrap();
         let inside = with(|world: &mut World| {
             world.0 += 1;
-            // Borrowed here, and for all that known there.
+            // Borrowed here, so the other executor reports it as lent.
             std::thread::scope(|scope| scope.spawn(is_not_lent).join().unwrap())
         });
         let panics = std::thread::spawn(|| panic_of(|| with(|_: &mut World| ())));

@@ -1,5 +1,5 @@
-//! More executors on one thread than any small number can tell apart: a wait, a
-//! waker and a handle each know their own.
+//! More executors on one thread than a small number can distinguish: each wait,
+//! waker and handle finds its own.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -38,7 +38,7 @@ fn waits(executor: &Executor) -> usize {
 #[test]
 fn a_wait_that_is_dropped_is_cancelled_in_its_own_executor() {
     let mut first = unclamped();
-    // Executors whose numbers agree with that of the first one in 12 bits, and
+    // Executors with numbers that equal that of the first one in 12 bits, and
     // in 16.
     let mut twins = Vec::new();
     for count in 1..=65_537_u32 {

@@ -1,5 +1,5 @@
-//! What nobody should do to an executor, and what comes of it. Each hostile input
-//! of docs/reliability.md has a test here, or one that is named there.
+//! Misuse of an executor, and its effects. Each hostile input of
+//! docs/reliability.md has a test here, or one that is named there.
 
 mod aborts;
 mod combined_waits;

@@ -1,6 +1,6 @@
-//! Input 21: a coroutine, or what it calls, that runs its own executor. Such a
-//! call panics at the caller's line and changes nothing. Another executor may
-//! run anywhere, and so may this one from a destructor between runs.
+//! Input 21: a coroutine, or code that it calls, that runs its own executor. Such
+//! a call panics at the caller's line and changes nothing. Another executor may
+//! run anywhere; a destructor between runs may also run this one.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -53,13 +53,13 @@ fn ways() -> Vec<Way> {
     ]
 }
 
-/// What a run would change.
+/// The state that a run would change.
 fn state(executor: &Executor) -> String {
     let snapshot = executor.snapshot();
     format!("{:?} {} {snapshot}", executor.time(), executor.has_ready())
 }
 
-/// Runs the game in each way, and expects to be refused.
+/// Runs the game in each way, and expects a panic.
 fn run_in_vain(game: &Game) {
     for way in ways() {
         let mut executor = game.borrow_mut();
@@ -128,7 +128,7 @@ fn a_poll_far_up_the_stack_is_under_way_all_the_same() {
     let own = game.clone();
     check(&game, || {
         drop(handle.start(watched(async move {
-            // In between is another executor, with a run of its own.
+            // In between, another executor runs.
             let mut other = unclamped();
             other.start(async move {
                 next_frame().await;
@@ -153,7 +153,7 @@ fn what_a_poll_calls_cannot_run_the_executor() {
     let own = game.clone();
     check(&game, || {
         let coroutine = handle.start(watched(async move {
-            // A destructor that it brings about, of this executor and of another,
+            // A destructor that it causes, in this executor and in another,
             let runs = Runs(own.clone());
             let victim = spawn(async move {
                 let _runs = runs;
@@ -316,7 +316,7 @@ fn a_destructor_that_the_host_brings_about_between_runs_may_run_the_executor() {
 
 #[test]
 fn another_executor_runs_in_every_poll() {
-    // Each coroutine runs an executor of its own, ten deep.
+    // Each coroutine runs a separate executor, ten deep.
     fn nested(depth: u32, log: Log) -> futures::future::LocalBoxFuture<'static, ()> {
         Box::pin(async move {
             if depth == 0 {
@@ -349,7 +349,7 @@ fn a_refused_run_leaves_the_executor_ready_for_the_next() {
     handle.start(watched(poll_fn(move |cx| {
         keep.set(Some(cx.waker().clone()));
         let refused = catch_unwind(AssertUnwindSafe(|| own.borrow_mut().run_frame(0.25)));
-        // In a run the game is borrowed, which panics too.
+        // In a run the game is borrowed, which also panics.
         assert!(refused.is_err());
         Poll::<()>::Pending
     })));

@@ -1,4 +1,4 @@
-//! Pauses that do not hold, or that lose or move what they hold up.
+//! Pauses must hold, and must neither lose nor move what they delay.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use crate::support::watched::watched;
 enum Paused {
     Itself,
     ByItsOwner,
-    /// Its owner counts on a clock of its own.
+    /// Its owner counts on a separate clock.
     ByAnOwnerWithAClock,
 }
 
@@ -81,7 +81,7 @@ fn an_animation_stands_still_while_its_coroutine_is_paused() {
 
 #[test]
 fn an_interval_has_no_overdue_ticks_after_a_pause() {
-    // What the coroutine does between two ticks, when it is paused.
+    // What the coroutine waits for between two ticks, when it is paused.
     let busy: [(&str, MakeWait); 5] = [
         ("nothing", || async {}.boxed_local()),
         ("seconds", || wait_seconds(0.5).map(drop).boxed_local()),
@@ -135,14 +135,14 @@ fn an_interval_in_fixed_steps_is_late_by_what_fixed_time_has_moved() {
         step(&mut executor);
     }
     coroutine.resume();
-    // Paused from a quarter to three, so that the tick is due at a second and a half.
+    // Paused from 0.25 to 3 s, so that the tick is due at 1.5 s of its time.
     step(&mut executor);
     assert_eq!(*steps.borrow(), []);
     executor.run_frame(1);
     assert_eq!(*steps.borrow(), [Duration::from_millis(1_500)]);
 }
 
-/// In a phase that is run inside of fixed steps in some frames and not in others.
+/// In a phase that is run inside fixed steps in some frames only.
 #[test]
 fn a_timer_in_a_custom_phase_is_neither_early_nor_late_after_a_pause() {
     const PHYSICS: Phase = Phase::Custom(0);

@@ -1,6 +1,6 @@
-//! Futures that others hold pointers to, such as those of tokio's `Notify`, which
-//! write into one another when one is woken or dropped: a pinned future is
-//! dropped before its memory is used again.
+//! Futures that hold pointers to each other, such as those of tokio's `Notify`,
+//! and write through them when woken or dropped: a pinned future is dropped
+//! before its memory is reused.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::support::timeline::unclamped;
 use crate::support::watched::{check_all_dropped, check_no_faults, watched};
 use crate::support::{Random, forever};
 
-/// Waits to be notified, in a list that leads through the futures themselves.
+/// Waits to be notified, in an intrusive list of the futures.
 async fn notified(notify: Arc<Notify>, heard: Rc<Cell<u32>>) {
     loop {
         notify.notified().await;
@@ -23,7 +23,7 @@ async fn notified(notify: Arc<Notify>, heard: Rc<Cell<u32>>) {
     }
 }
 
-/// Takes the memory of dropped futures, with futures of the same size.
+/// Reuses the memory of dropped futures, with futures of the same size.
 fn use_memory_again(executor: &Executor) -> Vec<Coroutine<()>> {
     let other = Arc::new(Notify::new());
     (0..64)
@@ -31,7 +31,7 @@ fn use_memory_again(executor: &Executor) -> Vec<Coroutine<()>> {
         .collect()
 }
 
-/// The ways in which a coroutine can end that did not come to its own end.
+/// The ways to end a coroutine before it returns.
 const ENDS: [fn(&mut Executor, Coroutine<()>, Owner); 9] = [
     |_, coroutine, _| assert!(coroutine.stop()),
     |_, coroutine, _| drop(coroutine.stop_on_drop()),

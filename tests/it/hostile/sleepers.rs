@@ -12,7 +12,7 @@ use framestep::{Coroutine, Executor};
 
 use crate::support::counted;
 
-/// Starts a coroutine that sleeps without end; returns its waker, too.
+/// Starts a coroutine that sleeps without end; also returns its waker.
 pub(super) fn sleeper(executor: &Executor, polls: &Rc<Cell<u32>>) -> (Coroutine<()>, Waker) {
     let kept = Rc::new(Cell::new(None));
     let keep = kept.clone();
@@ -30,7 +30,7 @@ pub(super) fn waker_of(executor: &Executor, polls: &Rc<Cell<u32>>) -> Waker {
     sleeper(executor, polls).1
 }
 
-/// Panics, on another thread than its own, when it is dropped.
+/// Panics if it is dropped on another thread.
 pub(super) struct Bound(pub(super) ThreadId, pub(super) Arc<AtomicUsize>);
 
 impl Bound {

@@ -1,7 +1,7 @@
-//! Reports that cannot be printed, since nobody reads standard error any more:
-//! the run that reports goes on.
+//! Reports that cannot be printed, because standard error is closed: the run
+//! that reports continues.
 //!
-//! Each test runs itself again in a process of its own, whose standard error is
+//! Each test runs itself again in a separate process with standard error
 //! closed.
 
 use std::cell::{Cell, RefCell};
@@ -17,14 +17,14 @@ use framestep::prelude::*;
 use crate::support::watched::{check_all_dropped, check_no_faults, watched};
 use crate::support::{count_frames, forever};
 
-/// Set in the process that has nowhere to print to.
+/// Set in the process without standard error.
 const MUTE: &str = "FRAMESTEP_TEST_MUTE";
 
 /// Does `act` in a process without standard error; it must not fail.
 #[track_caller]
 fn without_stderr(name: &str, act: fn()) {
     if std::env::var_os(MUTE).is_some() {
-        // Until the other process has closed what it would read from.
+        // Until the other process has closed its end of the pipe.
         std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
         return act();
     }

@@ -1,5 +1,6 @@
-//! Inputs 13 and 30: executors in thread-locals that go with their thread, while
-//! destructors use all that is left. A panic there would abort the process.
+//! Inputs 13 and 30: executors in thread-locals that are destroyed with their
+//! thread, while destructors use everything that still exists. A panic there
+//! would abort the process.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -20,7 +21,7 @@ use super::sleepers::Bound;
 thread_local! {
     static EXECUTOR: RefCell<Option<Executor>> = const { RefCell::new(None) };
     static SCENE: RefCell<Option<Scene>> = const { RefCell::new(None) };
-    /// What scripts and hosts hold, for its destructor.
+    /// Values of scripts and hosts, for their destructors.
     static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -34,7 +35,7 @@ type Wakers = Arc<Mutex<Vec<Waker>>>;
 
 impl Drop for UsesAll {
     fn drop(&mut self) {
-        // On this thread, and before what it holds is gone.
+        // On this thread, and before its fields are dropped.
         assert_eq!(self.bound.0, std::thread::current().id());
         let refused = spawn(forever());
         assert!(refused.is_finished());
@@ -52,7 +53,7 @@ impl Drop for UsesAll {
     }
 }
 
-/// Uses what is left of an executor when it is dropped.
+/// Uses the remains of an executor when it is dropped.
 struct UsesHandles {
     handle: Handle,
     remote: Remote,
@@ -155,7 +156,8 @@ fn thread_local_teardown(kept_first: bool, in_scene: bool) {
     let wakers = Wakers::default();
     let (count, counted, wakes) = (Arc::clone(&drops), Arc::clone(&dropped), wakers.clone());
     let thread = std::thread::spawn(move || {
-        // What is used first is registered first, and dropped in some order.
+        // Thread-locals are registered at their first use, and dropped in some
+        // order.
         if kept_first {
             KEPT.with_borrow_mut(|_| ());
         }

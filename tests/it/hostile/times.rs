@@ -1,5 +1,5 @@
-//! Inputs 24 to 27: times that nobody should give, and clocks at their edges. How
-//! each is counted and reported is in `bad_time`.
+//! Inputs 24 to 27: invalid times, and clocks at their limits. `bad_time` tests how
+//! each is counted and reported.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -54,7 +54,7 @@ fn a_dt_of_nan_infinity_minus_zero_subnormal_or_f32_max_is_a_frame() {
 
 type Wait = LocalBoxFuture<'static, ()>;
 
-/// Every way to wait for a length of time.
+/// Every kind of wait for a length of time.
 fn waits(length: impl Seconds + 'static, clock: &Clock) -> [Wait; 5] {
     let clock = clock.clone();
     [
@@ -101,7 +101,7 @@ fn a_wait_of_zero_nan_minus_something_infinity_or_duration_max_has_its_row() {
                 (false, false) => Ends::Never,
             };
             assert_eq!(ends, *expected, "way {at}");
-            // The end of time is not the end of such a wait.
+            // Such a wait does not even end at the clock's limit.
             update(&mut executor, u64::MAX);
             executor.run_phase(Phase::EndOfFrame);
             assert_eq!(coroutine.is_finished(), *expected != Ends::Never);
@@ -240,8 +240,8 @@ fn a_clock_that_a_scale_has_left_behind_ends_with_the_time_that_it_is_given() {
     assert_eq!(executor.time().elapsed, half + Duration::from_nanos(10));
 }
 
-/// Up to the end of the range of a clock, in two frames: `between` is called in the
-/// middle of the first second and at the end.
+/// Runs a clock to the end of its range, in two frames: `between` is called in the
+/// first second and at the end.
 fn to_the_end(executor: &mut Executor, mut between: impl FnMut()) {
     executor.on_report(|_| ());
     update(executor, 0.5);

@@ -1,5 +1,5 @@
-//! Inputs 1 to 6: wakers on other threads, by the million, and when the executor
-//! or the coroutine is gone: never more than a no-op.
+//! Inputs 1 to 6: wakers on other threads, millions of them, and after the end of the
+//! executor or the coroutine, when they do nothing.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -202,7 +202,7 @@ fn a_slot_that_is_used_again_ignores_the_wakers_of_earlier_coroutines() {
         slots.push(slot(&coroutine));
         assert!(coroutine.stop());
     }
-    // Of the same type, so that it gets the same place.
+    // Of the same type, so that it gets the same slot.
     let (coroutine, _) = sleeper(&executor, &polls);
     assert!(slots.iter().all(|before| *before == slot(&coroutine)));
     polls.set(0);
@@ -263,7 +263,7 @@ fn eight_threads_may_wake_and_clone_and_drop_across_the_ends_of_many_executors()
             executor.run_frame(0.25);
         }
         drop(wakers);
-        // Before, while or after the threads let go of their wakers.
+        // Before, while or after the threads drop their wakers.
         if round % 2 == 0 {
             stop.store(true, Ordering::Relaxed);
         }

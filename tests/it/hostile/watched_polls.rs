@@ -1,5 +1,5 @@
-//! Hooks and stopwatches that end the very coroutine whose poll they are called for,
-//! and start another, which may get its memory.
+//! Hooks and stopwatches that end the coroutine about to be polled, and start
+//! another, which may reuse its memory.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use crate::support::timeline::unclamped;
 
 type Kept<T> = Rc<RefCell<Option<Coroutine<T>>>>;
 
-/// Counts events, but returns at once if it is not to.
+/// Counts events if `counts`, else returns at once.
 async fn count(counts: bool, events: Signal<u32>, heard: Rc<Cell<u32>>) {
     if counts {
         loop {
@@ -135,7 +135,7 @@ fn a_report_may_take_the_result_of_what_has_just_returned_from_its_joiner() {
         if of_slow && executor_is_in_frame(&handle, 3) {
             let mut cx = Context::from_waker(Waker::noop());
             assert!(Pin::new(&mut *slow.borrow_mut()).poll(&mut cx).is_ready());
-            // New waits, which take the places of those that have ended.
+            // New waits, which reuse the slots of those that have ended.
             for _ in 0..3 {
                 handle.start(async {
                     join!(wait_seconds(100), wait_seconds(100));
@@ -200,7 +200,7 @@ fn a_hook_that_ends_its_executor_goes_with_it() {
     }
     let executor = Executor::new();
     let handle = executor.handle();
-    // A handle of a coroutine keeps what it is stored in.
+    // A coroutine's handle keeps its block.
     let coroutine = executor.spawn(forever());
     let held = Rc::new(());
     let holds = held.clone();
@@ -228,7 +228,7 @@ fn a_hook_for_reports_is_no_coroutine() {
     executor.on_report(move |report| {
         if matches!(report, Report::Runaway { .. }) {
             sees.set(true);
-            // Without an owner: it survives the owner of the coroutine polled last.
+            // It has no owner: it survives the owner of the coroutine polled last.
             handle
                 .spawn(async { wait_seconds(60).await })
                 .named("of the hook");

@@ -136,6 +136,23 @@ fn spawn_in_another_phase_of_a_run_takes_the_next_run_of_that_phase() {
 }
 
 #[test]
+fn spawn_in_the_phase_of_the_run_takes_the_next_run_of_that_phase() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let say = log.clone();
+    executor.start(async move {
+        next_frame().await;
+        let log = say.clone();
+        spawn_in(Phase::Update, async move { log.say("spawned") });
+        say.say("has spawned");
+    });
+    for _ in 0..2 {
+        executor.run_frame(0.25);
+    }
+    log.check(&["F1: has spawned", "F2: spawned"]);
+}
+
+#[test]
 fn start_within_a_coroutine_runs_at_once_and_nests() {
     let mut executor = unclamped();
     let log = Log::new();

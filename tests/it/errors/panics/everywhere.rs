@@ -1,5 +1,5 @@
-//! Panics by the thousand, in every callback there is: the next frame always
-//! runs, and all that was held is dropped once.
+//! Thousands of panics, in every kind of callback: the next frame always runs,
+//! and every value is dropped once.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -18,13 +18,13 @@ use crate::support::{Random, WakerCall as Act, forever, waker_that_tells};
 
 thread_local! {
     static PANICS: Cell<u64> = const { Cell::new(0) };
-    /// How many guards there are, and how many there were.
+    /// How many guards are alive, and how many were ever made.
     static ALIVE: Cell<i64> = const { Cell::new(0) };
     /// Which function of the foreign waker panics next, once.
     static WAKER_PANICS: Cell<Option<Act>> = const { Cell::new(None) };
 }
 
-/// Panics without a word: the hook would print each.
+/// Panics without calling the panic hook, which would print each.
 fn boom() -> ! {
     PANICS.set(PANICS.get() + 1);
     resume_unwind(Box::new("on purpose"));
@@ -98,7 +98,8 @@ impl Clone for Event {
 
 type Inject = fn(&Scene);
 
-/// One for every callback: each panics in this frame or one of the next.
+/// One coroutine for each kind of callback: each panics in this frame or soon
+/// after.
 const CALLBACKS: [Inject; 32] = [
     |scene| drop(scene.executor().start(async { boom() })),
     |scene| drop(scene.executor().spawn(async { boom() })),
@@ -194,7 +195,8 @@ const CALLBACKS: [Inject; 32] = [
             boom()
         }));
     },
-    // Closures: conditions, animations, what is lent, from afar.
+    // Closures: conditions, animations, borrows of lent state, calls from other
+    // threads.
     |scene| drop(scene.executor().start(wait_until(|| boom()))),
     |scene| {
         let bomb = Bomb::new();
@@ -307,7 +309,7 @@ fn actor(panics_in: &'static str) -> Actor {
     })
 }
 
-/// Injects panics until there were `panics` of them.
+/// Injects panics until `panics` have happened.
 fn inject(panics: u64) {
     PANICS.set(0);
     let executor = in_quarters();
@@ -330,7 +332,7 @@ fn inject(panics: u64) {
     let mut frame = 0;
     while PANICS.get() < panics {
         for inject in &CALLBACKS {
-            // In another mixture each frame.
+            // Each frame in another combination.
             if random.below(4) > 0 {
                 inject(&scene);
             }
@@ -338,7 +340,7 @@ fn inject(panics: u64) {
         scene.lend(&mut world, |scene| scene.run_frame(0.25));
         frame += 1;
         assert_eq!(frames.get(), 5 * frame, "every phase of the frame has run");
-        // What is under way is that of few frames.
+        // Only the coroutines of a few frames are alive.
         assert!(ALIVE.get() < 1_000, "{} alive", ALIVE.get());
     }
     for _ in 0..10 {

@@ -341,7 +341,7 @@ fn destructors_that_panic_when_the_executor_goes_do_not_hold_up_the_others() {
             forever().await;
         });
     }
-    // Whether the panics come out of the destructor or not: all is dropped.
+    // Whether or not the panics leave the destructor: everything is dropped.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(executor)));
     assert_eq!(drops.get(), 3);
     log.check(&["dropped", "dropped", "dropped"]);

@@ -1,7 +1,6 @@
-//! Panics in user code that is no coroutine but is called by the run itself:
-//! wakers, hooks, destructors of payloads and outputs. The run ends whole: each
-//! coroutine that is due in it is polled, none that has ended is, and the frames
-//! after it run as ever.
+//! Panics in user code that the run calls outside coroutines: wakers, hooks,
+//! destructors of payloads and outputs. The run completes: it polls each due
+//! coroutine, and no ended one, and later frames run as usual.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -21,7 +20,7 @@ use crate::support::watched::{Token, check_all_dropped, check_no_faults, watched
 use crate::support::{WakerCall, forever, poll_once, waker_that_tells};
 
 thread_local! {
-    /// Panics at the next occasion, once.
+    /// Panics once, at the next call.
     static ARMED: Cell<bool> = const { Cell::new(false) };
     /// Which function of the foreign waker panics.
     static CALL: Cell<Option<WakerCall>> = const { Cell::new(None) };
@@ -52,7 +51,7 @@ fn foreign_waker() -> Waker {
 type Wait = LocalBoxFuture<'static, ()>;
 type MakeWait = fn() -> Wait;
 
-/// What stands in a list of the executor with a foreign waker.
+/// A wait that is in a list of the executor with a foreign waker.
 const WAITS: [(&str, MakeWait); 8] = [
     ("next_frame", || next_frame().map(drop).boxed_local()),
     ("wait_frames", || wait_frames(2).map(drop).boxed_local()),
@@ -72,7 +71,7 @@ const WAITS: [(&str, MakeWait); 8] = [
     }),
 ];
 
-/// Begins a wait behind a foreign waker, and never looks at it again.
+/// Begins a wait behind a foreign waker, and never polls it again.
 async fn behind_a_foreign_waker(wait: fn() -> Wait) {
     let mut wait = wait();
     let waker = foreign_waker();
@@ -83,7 +82,7 @@ async fn behind_a_foreign_waker(wait: fn() -> Wait) {
     drop(wait);
 }
 
-/// Coroutines around the one whose panic is to come, and what they have done.
+/// Coroutines beside the one that panics, and what they have done.
 struct Siblings {
     executor: Executor,
     frames: Rc<Cell<u32>>,
@@ -103,8 +102,8 @@ impl Siblings {
         }
     }
 
-    /// Four that are due in every frame, one that ends in the first, and one that
-    /// joins it; the last one counts an end in the second frame, too.
+    /// Four coroutines are due in every frame, one ends in the first, and one
+    /// joins it. The joiner also ends in the second frame.
     fn group(&mut self) {
         fn each<F: Future + 'static>(siblings: &Siblings, wait: fn() -> F) {
             let frames = siblings.frames.clone();
@@ -132,8 +131,8 @@ impl Siblings {
         self.groups += 1;
     }
 
-    /// Runs frames, of which one meets the panic, if any: returns whether. It may
-    /// come out of the frame, but it must not cut anything short.
+    /// Runs frames, at most one of which panics; returns whether one did. The
+    /// panic may leave the frame, but must not skip anything.
     #[track_caller]
     fn check(&mut self, name: &str) -> bool {
         ARMED.set(true);
@@ -149,7 +148,7 @@ impl Siblings {
     }
 }
 
-/// Runs frames with `install` between siblings, in which it panics.
+/// Runs frames with `install`, which panics, between siblings.
 #[track_caller]
 fn check(name: &str, install: impl FnOnce(&mut Executor)) {
     assert!(survives(name, install), "{name}: there was no panic");
@@ -241,7 +240,8 @@ fn a_clone_of_a_foreign_waker() {
     }
 }
 
-/// What a wait replaces when it is polled with another waker in the run.
+/// The waker that a wait replaces when it is polled with another one in the
+/// run.
 #[test]
 fn a_drop_of_a_foreign_waker_that_another_one_replaces() {
     CALL.set(Some(WakerCall::Drop));

@@ -1,6 +1,6 @@
-//! What is dropped or called while the stack unwinds, and panics too, though the
-//! coroutine that unwinds did not make it: wakers, values, payloads, closures. Only
-//! the panic under way is seen; the process goes on.
+//! Second panics while the stack unwinds, from values that the unwinding coroutine
+//! did not make: wakers, values, payloads, closures. Only the first panic is seen,
+//! and the process continues.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{panic_any, resume_unwind};
@@ -20,7 +20,7 @@ thread_local! {
     static BOOMS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Panics without a word, even while the stack unwinds.
+/// Panics without calling the panic hook, even while the stack unwinds.
 fn boom() {
     BOOMS.set(BOOMS.get() + 1);
     resume_unwind(Box::new("the second panic"));
@@ -54,8 +54,8 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// Panics in a coroutine that holds what `make` returns. Checks that its destructor
-/// panics, too, and that the join returns the first panic.
+/// Panics in a coroutine that holds the value that `make` returns. Checks that its
+/// destructor also panics, and that the join returns the first panic.
 #[track_caller]
 fn check<T: 'static>(name: &str, executor: &Executor, make: impl FnOnce() -> T + 'static) {
     BOOMS.set(0);
@@ -162,7 +162,7 @@ fn the_drop_of_an_event_that_is_replaced_while_it_is_cloned() {
     impl Clone for Event {
         fn clone(&self) -> Self {
             let signal = self.0.borrow().clone();
-            // The limit is 1, so this value is not stored any more.
+            // The limit is 1, so this value is no longer stored.
             signal.unwrap().emit(Event(Rc::default()));
             panic!("the first panic");
         }

@@ -394,7 +394,8 @@ fn a_clone_or_a_destructor_may_emit() {
         name: "value",
         echoes,
     };
-    // Without a reader: dropped, and what that emits as well.
+    // Without a reader, the value is dropped, and the value that its destructor
+    // emits as well.
     signal.emit(value(2));
     log.check(&["value dropped", "echo dropped", "echo dropped"]);
 
@@ -402,8 +403,8 @@ fn a_clone_or_a_destructor_may_emit() {
     signal.emit(value(1));
     drop(a.next().now_or_never());
     log.check(&["value cloned", "clone dropped"]);
-    // `b` has read nothing. There is room for two: the value goes, and its
-    // destructor emits into the full journal, which has the echo go.
+    // `b` has read nothing. There is room for two: the value is dropped, and
+    // its destructor emits into the full journal, which drops the echo.
     signal.emit(value(0));
     log.check(&["value dropped", "echo dropped"]);
     drop(a);

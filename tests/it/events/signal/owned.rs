@@ -1,4 +1,5 @@
-//! `Signal::wait` and `wait_for` are owned: they go where a coroutine may go.
+//! `Signal::wait` and `wait_for` are owned: they may be used wherever a
+//! coroutine may.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -130,7 +130,8 @@ fn waits_return_the_value_that_they_have_found() {
         late.wait_for(|&health| health <= 0).await;
         late.set(10);
     });
-    // The value that the condition has seen, also if it is replaced by then.
+    // The value that the condition has seen, even if it has been replaced
+    // since.
     let sets = health.clone();
     let seen = executor.start(health.wait_for(move |&health| {
         sets.set(health - 1);
@@ -189,7 +190,7 @@ fn changed_counts_from_the_call() {
     let changed = health.changed();
     let late = health.changed();
     health.set(8);
-    // Neither has been polled, and both have heard it.
+    // Neither has been polled, and both have been woken.
     assert!(executor.start(changed).is_finished());
     assert!(executor.start(late).is_finished());
     assert!(!executor.start(health.changed()).is_finished());

@@ -1,4 +1,4 @@
-//! Conditions, closures, clones and destructors come back to the watch that calls them.
+//! Conditions, closures, clones and destructors use the watch that calls them.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -48,7 +48,7 @@ impl Drop for Echo {
     }
 }
 
-/// A watch of echoes, and how many are left.
+/// A watch of echoes, and the number of remaining echoes.
 fn echoing() -> (Watch<Echo>, Rc<Cell<u32>>) {
     let (own, echoes) = (Rc::new(RefCell::new(None)), Rc::new(Cell::new(0)));
     let watch = Watch::new(Echo {
@@ -91,7 +91,7 @@ fn a_destructor_may_set_the_watch_that_it_leaves() {
         echoes: echo.echoes.clone(),
         name: 2,
     });
-    // 1 goes and sets 101, with which 2 goes and sets 102, and so on.
+    // Dropping 1 sets 101, which drops 2, which sets 102, and so on.
     watch.set(next);
     assert_eq!(echoes.get(), 0);
     assert_eq!(name(&watch), 201);
@@ -158,8 +158,8 @@ fn closures_may_come_back() {
     });
     assert_eq!(seen, (10, 9));
 
-    // Inside an update everybody sees the earlier value, and the update has the
-    // last word.
+    // Inside an update every reader sees the earlier value, and the update's
+    // own value wins.
     let inside = health.update(|value| {
         *value += 100;
         health.update(|value| *value += 1);

@@ -19,7 +19,7 @@ fn no_change_is_lost_between_two_items_and_the_latest_value_counts() {
         }
         say.say("ended");
     });
-    // By the frame that has run: heard at once, heard later, put together.
+    // After each frame: received at once, received later, merged.
     health.set(9);
     executor.run_frame(0.25);
     health.set(8);

@@ -1,4 +1,4 @@
-//! Neither long chains nor endless ones overflow the stack or hold a frame.
+//! Neither long nor endless chains overflow the stack or block a frame.
 
 mod stops;
 
@@ -49,7 +49,7 @@ fn a_hundred_thousand_nested_starts_fit_on_a_small_stack() {
     });
 }
 
-/// A coroutine that holds, and stops with it, one that holds the next.
+/// A coroutine that holds the next one, and stops it with itself.
 fn held_chain(length: u32) -> Boxed<()> {
     Box::pin(async move {
         if length == 0 {
@@ -306,7 +306,7 @@ fn endless_starts(left: u32, begun: Rc<Cell<u32>>) -> Boxed<()> {
 // docs/contract.md#rule-9-bounds
 #[test]
 fn endless_starts_continue_in_the_next_frame_and_are_reported() {
-    /// Far more than a frame has time for: stands for an endless chain.
+    /// Far more than a frame has time for: represents an endless chain.
     const ENDLESS: u32 = 2_000_000;
     let mut executor = Executor::builder().max_polls_per_run(1).build();
     let runaways = Rc::new(Cell::new(0));
@@ -372,7 +372,7 @@ fn a_hundred_thousand_payloads_that_own_the_next_handle_fit_on_a_small_stack() {
     });
 }
 
-/// Makes executors of which each is owned by a script of the next.
+/// Makes executors, each of them owned by a script of the next.
 fn nested_executors(count: usize, log: &Log) -> Executor {
     let first = unclamped();
     (0..count).fold(first, |inner, number| {

@@ -1,5 +1,5 @@
-//! Stops nest down to 100 deep, and deeper ones go onto a list that the outermost
-//! stop works off: docs/contract.md#rule-10-depth
+//! Stops nest 100 deep, and deeper ones go onto a list that the outermost stop
+//! works through: docs/contract.md#rule-10-depth
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -24,11 +24,12 @@ type AfterStop = Box<dyn Fn(usize)>;
 struct Links {
     /// Where each link can be stopped.
     links: RefCell<Vec<(Handle, CoroutineId)>>,
-    /// Those whose drop has begun, in order.
+    /// The links that have begun to drop, in order.
     begun: RefCell<Vec<usize>>,
-    /// Those whose drop is over, in order.
+    /// The links that have been dropped, in order.
     over: RefCell<Vec<usize>>,
-    /// For each that has stopped the next: whether that was dropped by then.
+    /// For each link that has stopped the next: whether the next was dropped at
+    /// once.
     nested: RefCell<Vec<bool>>,
     polls: Cell<u32>,
     /// Called in each drop, after the stop.
@@ -177,8 +178,8 @@ fn joiners_of_coroutines_on_the_list_get_an_error() {
 fn one_on_the_list_is_not_polled_any_more() {
     let game = Rc::new(RefCell::new(unclamped()));
     let chain = Chain::of(DEPTH + 50, &[&game.borrow()]);
-    // Deep down, a destructor that the host has brought about runs a frame: those
-    // that are not stopped yet go on, the one on the list does not.
+    // Deep in the stack, a destructor that the host has caused runs a frame:
+    // links that are not stopped yet continue, the one on the list does not.
     let polled = Rc::new(Cell::new(None));
     let (shared, note, links) = (game.clone(), polled.clone(), Rc::downgrade(&chain.0));
     chain.0.after_stop.replace(Some(Box::new(move |at| {
@@ -302,7 +303,7 @@ impl Drop for LongLink {
 }
 
 impl Long {
-    /// Links in turn on `executors`; the first one is of the first of them.
+    /// Links on `executors` in turn, beginning with the first executor.
     fn of(length: usize, executors: &[&Executor]) -> Long {
         let drops = Rc::new(Cell::new(0));
         let mut next = None;
@@ -373,9 +374,9 @@ fn stops_without_end_are_put_off_to_the_next_run_and_reported() {
     let first = counts.drops.get();
     assert!(first > MOST / 2 && first < 2 * MOST, "{first}");
     assert_eq!(reports.get(), 1);
-    // None of them is alive, and something is due.
+    // None of them is alive, but work is due.
     assert!(executor.is_empty() && executor.has_ready());
-    // The next run continues, of whichever phase, and ends as well.
+    // The next run, of any phase, continues the drops and also ends.
     executor.begin_frame(0.1);
     executor.run_phase(Phase::LateUpdate);
     let second = counts.drops.get();

@@ -258,7 +258,7 @@ fn everything_may_be_done_in_on_wake() {
     let everything = Everything::new(&executor);
     EVERYTHING.set(Some(everything.clone()));
     executor.on_wake(waker_fn::waker_fn(|| {
-        // Once: what it does wakes again.
+        // Once, because its operations wake again.
         if let Some(everything) = EVERYTHING.take() {
             everything.run("on_wake");
         }
@@ -318,9 +318,9 @@ fn waker_that_does(everything: &Rc<Everything>) -> Waker {
         let everything = unsafe { Rc::from_raw(data.cast::<Everything>()) };
         everything.run("drop");
     }
-    /// A count of one's own.
+    /// A separate count.
     unsafe fn borrowed(data: *const ()) -> Rc<Everything> {
-        // SAFETY: the caller's pointer is counted, and stays so.
+        // SAFETY: the caller's pointer is counted, and remains counted.
         unsafe {
             Rc::increment_strong_count(data.cast::<Everything>());
             Rc::from_raw(data.cast())
@@ -329,7 +329,7 @@ fn waker_that_does(everything: &Rc<Everything>) -> Waker {
     static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_raw);
     let data = Rc::into_raw(everything.clone()).cast();
     // SAFETY: the functions keep the count; the waker stays on this thread,
-    // where the executor that is given it is.
+    // with the executor that receives it.
     unsafe { Waker::from_raw(RawWaker::new(data, &VTABLE)) }
 }
 
@@ -469,13 +469,13 @@ fn a_wait_may_be_dropped_by_another_coroutine_in_the_run_in_which_it_is_due() {
     }
     let trace = log.take();
     assert_eq!(trace[0], "F1: has dropped it");
-    // Due or not, it has not resumed by what is gone.
+    // Due or not, the dropped wait has not resumed it.
     assert!(trace.len() == 1 || trace[1..] == ["F1: it is gone"]);
 }
 
 #[test]
 fn a_panic_payload_may_do_everything_when_it_is_dropped() {
-    // Payloads must be Send; this one finds what it needs by its thread.
+    // Payloads must be `Send`; this one finds its data in a thread-local.
     thread_local! {
         static EVERYTHING: RefCell<Option<Everything>> = const { RefCell::new(None) };
     }
@@ -518,7 +518,7 @@ fn stopping_in_every_order_within_a_run_leaves_the_rest() {
         for _ in 0..3 {
             executor.run_frame(0.25);
         }
-        // The obvious model of it.
+        // A simple model of it.
         let mut alive = [true; 3];
         let mut expected = Vec::new();
         for i in 0..3 {

@@ -1,5 +1,5 @@
-//! Every operation from every callback: whatever calls out to user code, anything
-//! may be done from there, and nobody else notices.
+//! Every operation from every callback: user code may do anything wherever it is
+//! called, without an effect on other coroutines.
 
 mod operations;
 mod sites;
@@ -56,7 +56,7 @@ struct Stage {
     /// Owns the coroutine in which the callback is, if there is one.
     own_owner: RefCell<Option<Owner>>,
     own: Cell<Option<CoroutineId>>,
-    /// Set by what was spawned or started.
+    /// Set by the coroutine that was spawned or started.
     ran: Rc<Cell<u32>>,
     failure: RefCell<Option<String>>,
 }
@@ -128,7 +128,7 @@ impl Stage {
     }
 }
 
-/// One coroutine for each way to wait. None may miss a frame.
+/// One coroutine for each kind of wait. None may miss a frame.
 fn bystanders(executor: &Executor, alive: &Rc<Cell<i32>>) -> Vec<Rc<Cell<u64>>> {
     fn each<F: Future + 'static>(
         executor: &Executor,

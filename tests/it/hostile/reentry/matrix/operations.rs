@@ -10,7 +10,7 @@ use framestep::prelude::*;
 
 use super::{Stage, World};
 
-/// Something to do, and what has come of it some frames later.
+/// An operation, and the check of its effect some frames later.
 pub(super) struct Operation {
     pub(super) name: &'static str,
     pub(super) perform: fn(&Stage),

@@ -17,18 +17,18 @@ use crate::support::{WakerCall as Act, forever, panic_text, waker_that_tells};
 
 use super::{Stage, World};
 
-/// What the callback is to do, and with what.
+/// The operation of the callback, and its objects.
 type Armed = (Rc<Stage>, fn(&Stage));
 
 thread_local! {
-    /// What the next callback is to do. Callbacks that have to be `Send` find it
-    /// by their thread.
+    /// The operation of the next callback. Callbacks that must be `Send` find it
+    /// in a thread-local.
     pub(super) static ARMED: RefCell<Option<Armed>> = const { RefCell::new(None) };
-    /// Which function of the foreign waker is the callback.
+    /// The function of the foreign waker that is the callback.
     pub(super) static WAKER_ACTS: Cell<Option<Act>> = const { Cell::new(None) };
 }
 
-/// The callback: does once what there is to do.
+/// The callback: performs the operation once.
 pub(super) fn callback() {
     let armed = ARMED.take();
     if let Some((stage, perform)) = armed {
@@ -84,7 +84,7 @@ pub(super) async fn behind_a_waker_that_acts(act: Act) {
 /// A place from which user code is called.
 pub(super) struct Site {
     pub(super) name: &'static str,
-    /// Has the callback come, with luck, in one of the next frames. Gives the
+    /// Causes the callback, usually in one of the next frames. Returns the
     /// coroutine that it is part of.
     pub(super) install: Install,
     pub(super) outcome: Outcome,
