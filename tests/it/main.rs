@@ -1,4 +1,4 @@
-//! Tests of the public surface, in folders by what they are about.
+//! Tests of the public interface, in folders by subject.
 
 mod documents;
 mod errors;

@@ -1,4 +1,5 @@
-//! Inside `enter` the free functions work; outside they say what to do.
+//! Inside `enter` the free functions work; outside, the panic message says what
+//! to do.
 
 use std::time::Duration;
 
@@ -86,7 +87,7 @@ fn enter_is_not_a_run() {
     executor.enter(|| assert_eq!(time().phase, None));
 }
 
-/// Checks that a panic says more than that something was missing.
+/// Checks that a panic message says what to do.
 #[track_caller]
 fn says_what_to_do(text: &str) {
     let lower = text.to_lowercase();

@@ -1,5 +1,5 @@
-//! Calls that say in one line what hosts write often: several frames, a frame with
-//! state, how long to sleep.
+//! Shorthand calls for hosts: several frames, a frame with state, how long to
+//! sleep.
 
 use std::time::Duration;
 

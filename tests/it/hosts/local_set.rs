@@ -1,5 +1,5 @@
-//! An executor as one task of many on a tokio `LocalSet`, asleep until it is due:
-//! `on_wake` has it hear of what its neighbours do.
+//! An executor as one task of many on a tokio `LocalSet`. It sleeps until it is due:
+//! `on_wake` wakes it when its neighbours make something due.
 //!
 //! tokio's clock is paused, so that nothing really sleeps.
 
@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 use framestep::prelude::*;
 use framestep::{Executor, Handle, Signal};
 
-/// What happened when, in milliseconds since the test began.
+/// Events, with their time in milliseconds since the test began.
 #[derive(Clone)]
 struct Times(Rc<RefCell<Vec<(&'static str, u128)>>>, Instant);
 
@@ -38,7 +38,8 @@ async fn host(mut executor: Executor, frames: Rc<RefCell<u32>>) {
         *frames.borrow_mut() += 1;
         let mut timer = Box::pin(sleep(Duration::ZERO));
         poll_fn(|cx| {
-            // Before looking: the host is notified of what becomes due after the look.
+            // Before the check: the host is notified of anything that becomes due
+            // after it.
             executor.on_wake(cx.waker().clone());
             if executor.has_ready() {
                 // At the usual pace.
@@ -94,8 +95,8 @@ fn a_script_begun_by_a_neighbour_ends_on_time() {
         // The host sleeps until 10 s; this one is due before.
         handle.spawn(said_after(0.5, "short", times.clone()));
         sleep(Duration::from_secs(20)).await;
-        // Now it sleeps without an end. A start counts on the time of the last frame,
-        // so it waits for one first.
+        // Now it sleeps indefinitely. A start counts from the time of the last frame,
+        // so this waits for a frame first.
         handle.start(async move {
             next_frame().await;
             let began = Instant::now();
@@ -103,7 +104,7 @@ fn a_script_begun_by_a_neighbour_ends_on_time() {
             assert_eq!(began.elapsed(), Duration::from_millis(250));
         });
     });
-    // A frame that is asked for comes at once, or 10 ms after the latest.
+    // A requested frame comes at once, or 10 ms after the latest.
     assert_eq!(
         times,
         [("short", 2_000), ("long", 10_010), ("last", 21_750)]

@@ -1,5 +1,5 @@
-//! What the host of an executor does: it steps frames, lends state, sleeps, keeps
-//! scenes of behaviours. And whole games.
+//! The host of an executor: stepping frames, lending state, sleeping, scenes of
+//! behaviours, and whole games.
 
 mod enter;
 mod first_game;

@@ -1,5 +1,5 @@
-//! The prelude beside those of engines, of which these modules have the names that
-//! clash. That a module compiles is a part of its test.
+//! The prelude beside those of engines. These modules contain the names that
+//! clash. That a module compiles is part of its test.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,7 +7,8 @@ use std::rc::Rc;
 /// Names of `macroquad::prelude`.
 mod macroquad {
     pub(crate) mod window {
-        /// The end of a frame of the engine's main loop, not of the scripts.
+        /// Waits for the next frame of the engine's main loop, not of the
+        /// executor.
         pub(crate) fn next_frame() -> std::future::Pending<()> {
             std::future::pending()
         }
@@ -73,7 +74,7 @@ mod beside_macroquad {
                 super::macroquad::window::next_frame().await;
             }
         });
-        // What the page warns of: nothing wakes this script.
+        // As the documentation warns, nothing wakes this script.
         (0..8).for_each(|_| executor.run_frame(0.25));
         assert!(begun.get());
         assert!(!script.is_finished());

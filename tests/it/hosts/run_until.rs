@@ -1,4 +1,4 @@
-//! Headless: frames of one length until a future ends.
+//! Headless: frames of equal length until a future ends.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -75,8 +75,7 @@ fn a_budget_is_spent_by_it() {
     assert_eq!(frames.take(), [1, 1, 1, 2, 2, 2, 3]);
 }
 
-/// As where there is no clock at all: a budget does not hold a frame, and does not
-/// stand still either.
+/// As on a target without a clock: a budget neither blocks a frame nor stands still.
 #[test]
 fn where_it_cannot_tell_the_time_a_job_makes_one_step_a_frame() {
     let broken = Rc::new(Cell::new(0));

@@ -10,7 +10,7 @@ use framestep::{Executor, Report};
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, panic_of};
 
-/// What is lent: names, in the order in which they came.
+/// The lent state: names, in order of arrival.
 #[derive(Default)]
 struct World(Vec<&'static str>);
 

@@ -1,5 +1,5 @@
-//! What can be seen from outside: snapshots, traces, names, slow polls, what is
-//! printed.
+//! Inspection from outside: snapshots, traces, names, slow polls, printed
+//! reports.
 
 mod named;
 mod printing;

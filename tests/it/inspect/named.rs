@@ -1,4 +1,4 @@
-//! Names that a coroutine has from its start.
+//! Names that a coroutine has from its start on.
 
 use framestep::prelude::*;
 use framestep::{Behaviour, Executor, Named, Scene, SceneContext};

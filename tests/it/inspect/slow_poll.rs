@@ -1,5 +1,5 @@
-//! Reports of polls that take long. The limits are zero or endless: no test
-//! depends on how fast the machine is.
+//! Reports of slow polls. The limits are zero or infinite: no test depends on the
+//! speed of the machine.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Traces: which coroutine was spawned, resumed and ended, in which phase.
+//! Traces: which coroutine was spawned, resumed and ended, and in which phase.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use framestep::{Executor, Outcome, State, TraceEvent, Traced};
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, result_of, update};
 
-/// Has what happens from now on written to a log.
+/// Writes the events from now on to a log.
 fn traced(executor: &Executor) -> Log {
     let log = Log::new();
     let write = log.clone();
@@ -235,8 +235,8 @@ fn a_hook_may_stop_the_coroutine_of_its_event() {
     executor.start(async { drop(door.await) }).named("joins");
     log.take();
     update(&mut executor, 0.5);
-    // It is not being polled yet, so it ends at once. What a hook causes itself, it
-    // is not told.
+    // It is not being polled yet, so it ends at once. A hook does not receive the
+    // events that it causes.
     log.check(&[
         "frame 1, Update: 0v1 door resumed",
         "frame 1, Update: 1v1 joins resumed",

@@ -1,5 +1,5 @@
-//! Handles that are named, guarded and asked in passing: `named` and `stop_on_drop`
-//! return the handle, `take` leaves it where it is.
+//! Handles in call chains and fields: `named` and `stop_on_drop` return the handle,
+//! `take` leaves it in place.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -43,7 +43,7 @@ fn assigning_to_the_field_that_holds_a_handle_ends_the_old_script() {
         order: executor.start(order("patrol")).stop_on_drop(),
     };
     executor.run_frame(0.25);
-    // The new one begins first: the value is made before it is assigned.
+    // The new script begins first, because the value is made before it is assigned.
     enemy.order = executor.start(order("chase")).stop_on_drop();
     assert_eq!(executor.len(), 1);
     log.check(&["F0: patrol begins", "F1.host: chase begins", "patrol ends"]);

@@ -1,4 +1,4 @@
-//! Handles and ids: what they print, what they refer to, what outlives what.
+//! Handles and ids: their text, what they refer to, and what outlives what.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashSet};
@@ -138,7 +138,7 @@ fn handles_are_fused_and_unpin() {
         assert!(!child.is_terminated(), "not before it has been looked at");
         (&mut child).await.unwrap();
         assert!(child.is_terminated());
-        // So that a loop over `select!` passes it by.
+        // So that a loop over `select!` skips it.
         futures::select_biased! {
             _ = child => unreachable!(),
             () = next_frame() => (),
@@ -182,9 +182,9 @@ fn outcomes_are_values() {
 
 // executors and threads
 
-/// Knows whether a type is `Send`: the inherent constant goes before that of
-/// the trait, if it applies. A compile-fail test would say the same, in words
-/// that change with the compiler and with the crate's private types.
+/// Tells whether a type is `Send`: the inherent constant takes precedence over
+/// that of the trait, if it applies. The message of a compile-fail test would
+/// change with the compiler and with the crate's private types.
 struct IsSend<T>(PhantomData<T>);
 struct IsSync<T>(PhantomData<T>);
 
@@ -217,7 +217,7 @@ fn executors_and_handles_stay_on_their_thread() {
     const { assert!(!IsSync::<Coroutine<()>>::YES) }
     const { assert!(!IsSync::<Owner>::YES) }
     const { assert!(!IsSync::<framestep::OwnerHandle>::YES) }
-    // The probe can say yes.
+    // The probe can return true.
     const { assert!(IsSend::<Remote>::YES) }
     const { assert!(IsSync::<Remote>::YES) }
 }
@@ -541,7 +541,7 @@ fn an_executor_may_be_moved_between_frames() {
 #[test]
 fn a_hook_that_stops_what_is_woken_from_outside_leaves_nothing_to_poll() {
     let mut executor = unclamped();
-    // Several waits at once, of which some are not registered with the coroutine.
+    // Several waits at once, some of them not registered with the coroutine.
     let waits = |receiver| async { futures::join!(next_frame(), wait_frames(2), receiver) };
     let (senders, mut scripts): (Vec<_>, Vec<_>) = (0..3)
         .map(|_| {
@@ -555,7 +555,8 @@ fn a_hook_that_stops_what_is_woken_from_outside_leaves_nothing_to_poll() {
     }
     let handle = executor.handle();
     executor.remote().spawn(|| async {});
-    // It is told of the remote spawn at the begin of the run, before the first poll.
+    // It receives the remote spawn at the beginning of the run, before the
+    // first poll.
     executor.on_trace(move |_| _ = handle.stop(woken));
     for sender in senders {
         let _ = sender.send(());

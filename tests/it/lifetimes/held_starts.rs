@@ -1,4 +1,4 @@
-//! What is started inside of `with` begins when the outermost closure has
+//! Coroutines started inside `with` begin when the outermost closure has
 //! returned: docs/contract.md#rule-9-held-starts
 
 use std::cell::{Cell, RefCell};
@@ -38,7 +38,7 @@ fn frames(executor: &mut Executor, count: u32) {
 
 type Boxed = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Says `text`, with what it found in the world.
+/// Says `text`, with the value that it found in the world.
 fn says(log: &Log, text: &'static str) -> impl Future<Output = ()> + use<> {
     let log = log.clone();
     async move {
@@ -301,7 +301,7 @@ fn a_join_of_one_that_is_held_may_begin_before_it_does() {
     let log = Log::new();
     let handed: Rc<RefCell<Option<Coroutine<u32>>>> = Rc::default();
     let (joins, say) = (handed.clone(), log.clone());
-    // Started first, so its join is there when the other one ends.
+    // Started first, so it is already joining when the other one ends.
     executor.spawn(async move {
         with(|_: &mut World| {
             start(async move {
@@ -438,7 +438,7 @@ fn those_of_an_executor_that_is_dropped_inside_do_not_begin() {
     log.check(&["dropped", "the closure is over", "the end"]);
 }
 
-/// Each starts the next inside of `with`; the last one does `last`.
+/// Each starts the next inside `with`; the last one does `last`.
 fn chain(length: u32, last: fn() -> Boxed) -> Boxed {
     Box::pin(async move {
         if length == 0 {

@@ -1,4 +1,4 @@
-//! How coroutines begin, pause and end, what ends with what, and the handles.
+//! How coroutines begin, pause and end, owners, and handles.
 
 mod handle_by_value;
 mod handles;

@@ -1,4 +1,4 @@
-//! `handle()`: a script starts what its owner does not own.
+//! `handle()`: a script starts coroutines that its owner does not own.
 
 use framestep::prelude::*;
 use framestep::{Executor, handle};

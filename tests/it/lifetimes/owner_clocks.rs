@@ -23,7 +23,7 @@ fn millis(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// What is seen of the time that depends on the clock.
+/// The parts of the time that depend on the clock.
 fn seen(time: Time) -> (Duration, Duration, f64) {
     (time.elapsed, time.delta, time.scale)
 }

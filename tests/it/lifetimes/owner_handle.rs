@@ -130,7 +130,8 @@ fn another_executor_does_not_know_it() {
     assert!(!spawned.is_finished());
 }
 
-// A spawn outside a run may take messages over, and so call the trace hook.
+// A spawn outside a run may take messages over, and thereby call the trace
+// hook.
 
 #[test]
 fn a_hook_may_drop_the_owner_while_a_coroutine_is_spawned_on_it() {

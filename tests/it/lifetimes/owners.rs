@@ -1,4 +1,4 @@
-//! Owners: what coroutines end with.
+//! Owners: coroutines end with their owner.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -690,7 +690,8 @@ fn structured_children_end_depth_first() {
     executor.run_frame(0.25);
     log.check(&[
         "F1.EndOfFrame: over",
-        // The owners of both are below the one that goes: theirs come first.
+        // The owners of both are below the dropped one: their coroutines are
+        // stopped first.
         "a of p",
         "b of p",
         "c of q",
@@ -744,7 +745,7 @@ fn the_end_of_one_owner_of_many_touches_no_other() {
     }
     executor.run_frame(0.25);
     assert_eq!(frames.get(), 399_000);
-    // Those that come take the places of those that went.
+    // New ones reuse the slots of the old ones.
     let churn = || {
         for _ in 0..100 {
             drop(owned(&executor));

@@ -1,4 +1,4 @@
-//! Owners that go to other threads.
+//! Owners that are sent to other threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ fn on_another_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) 
     thread::spawn(f).join().unwrap()
 }
 
-/// An owner of one coroutine, whose end is noted.
+/// An owner of one coroutine, which logs its end.
 fn owner_of_one(executor: &Executor, log: &Log) -> SendOwner {
     let owner = executor.owner();
     let guard = log.on_drop("stopped");
@@ -38,7 +38,7 @@ fn the_owner_is_there_at_home_only() {
     assert!(owner.get().is_some());
     let owner = on_another_thread(move || {
         assert!(owner.get().is_none());
-        // Nor on a thread with an executor of its own.
+        // Nor on a thread with another executor.
         let other = unclamped();
         other.enter(|| assert!(owner.get().is_none()));
         owner
@@ -122,7 +122,7 @@ fn destructors_may_act_when_it_is_dropped_elsewhere() {
         forever().await;
         drop(acts);
     });
-    // What it spawns is of another owner than the one that goes.
+    // It spawns a coroutine with an owner other than the one being dropped.
     let owner = owner.into_send();
     on_another_thread(move || drop(owner));
     let mut number = 0_u32;

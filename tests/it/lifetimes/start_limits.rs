@@ -158,7 +158,8 @@ fn a_tree_of_starts_without_end_holds_up_no_frame() {
     executor.on_report(|_| ());
     let begun = Rc::new(Cell::new(0));
     executor.spawn(tree(u32::MAX, begun.clone()));
-    // Each run begins what the one before has put off, and 100 more at most.
+    // Each run begins the starts that the one before has deferred, and at most
+    // 100 more.
     for (phase, most) in [
         (Phase::Update, 105),
         (Phase::LateUpdate, 105 + 105),

@@ -1,4 +1,4 @@
-//! A boss whose health ends one way of fighting and begins the next.
+//! A boss that changes the way it fights as its health falls.
 
 use framestep::prelude::*;
 
@@ -68,7 +68,7 @@ fn health_interrupts_what_the_boss_does() {
 
 #[test]
 fn a_phase_that_was_passed_over_does_not_begin() {
-    // The hits of frame 3 and of the roar go through two limits.
+    // The hits of frame 3 and of the roar pass two limits.
     play("..4.3...").check(&["F3: roars", "F5: begs"]);
 }
 

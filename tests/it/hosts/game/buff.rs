@@ -1,4 +1,4 @@
-//! Buffs that begin anew when they are renewed: haste from a potion, and a shield.
+//! Buffs that restart when they are renewed: haste from a potion, and a shield.
 
 use framestep::prelude::*;
 
@@ -41,8 +41,7 @@ async fn shield() {
     wait_seconds(1).await;
 }
 
-/// For any buff that is a script: the new script replaces the old one, which ends with
-/// its handle, before the new one begins.
+/// For any buff that is a script: the old script is stopped before the new one begins.
 fn cast_shield() {
     with(|world: &mut World| world.shield = Some(start(shield()).stop_on_drop()));
 }

@@ -34,7 +34,8 @@ async fn cutscene() {
         () = wait_until(|| with_ref(|world: &World| world.skip_pressed)) => {}
         () = scenes() => {}
     }
-    // The game continues from the same place, whether the scenes were seen or skipped.
+    // The game continues from the same state, whether the scenes were played or
+    // skipped.
     with(|world: &mut World| {
         world.camera = 1.0;
         world.gate_open = true;
@@ -55,7 +56,7 @@ async fn pan() {
     animate(1, |t| with(|world: &mut World| world.camera = t)).await;
 }
 
-/// The camera in quarters of its way, frame by frame.
+/// The camera's position in quarters, frame by frame.
 fn camera(game: &mut Game<World>, keys: &str) -> String {
     game.film(
         keys,

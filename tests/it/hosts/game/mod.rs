@@ -1,5 +1,5 @@
-//! Scripts of a game, each over a world that the host lends, as far as the recipes of the
-//! guide do not test the same.
+//! Scripts of a game, each with a world that the host lends. The recipes of the guide
+//! test further ones.
 //!
 //! The scripts use the prelude alone: no cell, no `pin!`, no `.fuse()`, no other crate.
 //! A test plays a script at four frames a second. It reads what the script
@@ -16,7 +16,7 @@ mod cutscene;
 mod pathfinding;
 mod pause_menu;
 
-/// What the player reads, line by line.
+/// The lines that the player reads.
 #[derive(Default)]
 struct Screen(Vec<String>);
 
@@ -54,7 +54,7 @@ impl<W: 'static> Game<W> {
         }
     }
 
-    /// Plays a frame for each key of `keys`, which `press` passes on before the frame.
+    /// Plays a frame for each key of `keys`; `press` applies the key before the frame.
     fn play(&mut self, keys: &str, press: impl Fn(&mut W, char)) {
         self.film(keys, press, |_| ' ');
     }
@@ -75,7 +75,7 @@ impl<W: 'static> Game<W> {
         film
     }
 
-    /// Compares with what has been shown since the last check.
+    /// Compares with the lines shown since the last check.
     #[track_caller]
     fn check(&mut self, lines: &[&str]) {
         assert_eq!(mem::take(&mut self.screen.0), lines);

@@ -1,4 +1,4 @@
-//! A search for a path that takes several frames and holds none of them up.
+//! A search for a path that takes several frames and delays none of them.
 
 use std::collections::{BTreeSet, VecDeque};
 

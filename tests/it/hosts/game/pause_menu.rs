@@ -60,6 +60,7 @@ fn the_menu_moves_while_the_hero_stands_still() {
     let keys = "..M...M....";
     let film = game.film(keys, press, |world| digit(world.menu, 2.0));
     assert_eq!(film, "00012221000");
-    // The clock stands still from the frame after the key on, and continues likewise.
+    // The clock stands still from the frame after the key on, and continues in the
+    // frame after the next key.
     assert_eq!(digit(game.world.hero, 4.0), '4');
 }

@@ -2,7 +2,7 @@ use framestep::{Lend, try_with_as, with_as, with_soon_as};
 
 use super::*;
 
-/// What an engine hands out, with two lifetimes in one.
+/// An engine's context, with two lifetimes.
 struct Context<'a> {
     gold: &'a mut u32,
     names: &'a RefCell<Vec<&'a str>>,

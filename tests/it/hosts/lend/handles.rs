@@ -31,7 +31,8 @@ fn inside_a_coroutine_it_lends_for_the_length_of_the_closure() {
             with(|gold: &mut Gold| assert_eq!(gold.0, 5));
         });
         with(|gold: &mut Gold| assert_eq!(gold.0, 1));
-        // Inside a closure, starts wait for its end: this one finds the outer gold.
+        // Inside a closure, starts are held until its end: this one finds the outer
+        // gold.
         with(|_: &mut Doors| {
             handle.lend(&mut Gold(5), |handle| {
                 handle.start(async { with(|gold: &mut Gold| gold.0 += 1) });

@@ -29,7 +29,7 @@ fn is_borrowed() -> bool {
     matches!(ask(), Err(WithError::Borrowed { .. }))
 }
 
-/// Asks for the gold whenever it is dropped.
+/// Borrows the gold when it is dropped.
 struct Asks(Log);
 
 impl Drop for Asks {
@@ -42,7 +42,8 @@ impl Drop for Asks {
     }
 }
 
-/// One who has been asleep since frame 0 and asks when it goes.
+/// A coroutine that sleeps from frame 0 on, and borrows the gold when it is
+/// dropped.
 fn asks_when_it_goes(executor: &Executor, log: &Log) -> Coroutine<()> {
     let asks = Asks(log.clone());
     executor.start(async move {

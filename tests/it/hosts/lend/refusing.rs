@@ -101,8 +101,8 @@ fn the_panic_is_at_the_callers_line() {
     thread_local! {
         static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };
     }
-    // It stays, since other tests panic at the same time, each on a thread
-    // of its own.
+    // The hook stays, because other tests panic at the same time, on other
+    // threads.
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         PANICKED_AT.set(info.location().map(ToString::to_string));

@@ -1,4 +1,4 @@
-//! A host that sleeps while anything may happen: it never misses what is due.
+//! A host that sleeps while random things happen: it never misses anything due.
 
 use std::rc::Rc;
 
@@ -175,7 +175,7 @@ fn a_host_that_sleeps_until_it_is_called_misses_nothing() {
                 seen = scene.host.look();
                 scene.host.take_calls();
             }
-            // Several acts for one look.
+            // Several acts before one check.
             for _ in 0..=scene.random.below(3) {
                 scene.act();
             }

@@ -1,9 +1,9 @@
-//! `on_wake`: a host that sleeps is called whenever something outside a run makes
+//! `on_wake`: a sleeping host is woken whenever something outside a run makes
 //! `has_ready` true or `next_deadline` earlier.
 //!
-//! `rows` goes through every call that can, and through those that cannot; `at_random`
-//! compares what is due before and after any mixture of them; `wakes` has the wakes of
-//! coroutines.
+//! `rows` goes through all calls that can do so, and calls that cannot. `at_random`
+//! compares what is due before and after random combinations of them. `wakes` has the
+//! wakes of coroutines.
 
 mod at_random;
 mod rows;
@@ -20,13 +20,13 @@ use framestep::{Executor, Handle};
 
 use crate::support::forever;
 
-/// An executor, and how often its host was called.
+/// An executor, and how often its host was woken.
 struct Host {
     executor: Executor,
     calls: Arc<AtomicUsize>,
 }
 
-/// What a host looks at.
+/// What a host checks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Due {
     ready: bool,
@@ -56,7 +56,7 @@ impl Host {
 }
 
 impl Due {
-    /// Whether a host that has seen `before` must not continue to sleep.
+    /// Whether a host that has seen `before` must wake up.
     fn is_sooner_than(self, before: Due) -> bool {
         let earlier = match (self.next, before.next) {
             (Some(now), Some(before)) => now < before,
@@ -128,7 +128,7 @@ fn what_happens_in_a_run_does_not_call_it() {
     host.take_calls();
     host.executor.run_frame(0.25);
     assert_eq!(host.take_calls(), 0);
-    // Something behind it does again.
+    // A later change wakes it again.
     host.executor.spawn(async {});
     assert_eq!(host.take_calls(), 1);
 }

@@ -1,4 +1,4 @@
-//! Wakes of coroutines, and what the host hears of them.
+//! Wakes of coroutines, and whether they wake the host.
 
 use std::cell::Cell;
 use std::task::{RawWaker, RawWakerVTable, Waker};

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Compares with lines in which `%` stands for the callback.
+/// Compares with lines, where `%` stands for the callback.
 #[track_caller]
 fn check(log: &Log, callback: &str, lines: &[&str]) {
     let lines: Vec<String> = lines.iter().map(|l| l.replace('%', callback)).collect();
@@ -100,7 +100,7 @@ fn of_the_free_functions_belong_to_the_behaviour() {
     assert!(scene.executor().is_empty());
 }
 
-/// Starts what it finds missing in a callback, and stops it in the next.
+/// Starts its coroutine in one callback, and stops it in the next.
 fn toggles(callback: &'static str, log: &Log) -> Actor {
     let say = log.clone();
     let mut running: Option<Coroutine<()>> = None;

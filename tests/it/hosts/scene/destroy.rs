@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Ticks, and has a coroutine that waits for the end of each frame.
+/// Logs its updates, and has a coroutine that waits for the end of each frame.
 fn with_coroutines(log: &Log) -> Actor {
     let say = log.clone();
     Actor::full("a", log).on("start", move |context| {
@@ -160,7 +160,7 @@ fn leaves_the_behaviour_to_what_others_start_in_on_destroy_and_calls_that_once()
     log.check(&["F1.host: a on_destroy", "F1.host: found", "F2: gone"]);
 }
 
-/// Destroys `victim` when it goes itself.
+/// Destroys `victim` when it is destroyed.
 fn takes_along(log: &Log, victim: impl Fn() -> Option<This<Actor>> + 'static) -> Actor {
     Actor::new("parent", log).on("on_destroy", move |_| {
         assert!(victim().unwrap().destroy());
@@ -190,7 +190,7 @@ fn in_an_on_destroy_takes_others_along_in_the_same_frame() {
     assert!(scene.is_empty());
 }
 
-/// Adds and destroys another of its kind when it goes.
+/// Adds and destroys another of its kind when it is destroyed.
 struct Hydra(Rc<Cell<u32>>);
 
 impl Behaviour for Hydra {

@@ -1,4 +1,4 @@
-//! What a frame of a scene calls, in which order and at which time.
+//! The calls of a scene's frame, their order and their times.
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn callbacks_of_all_come_before_the_coroutines_of_all_phase_by_phase() {
     ]);
 }
 
-/// Notes what the clocks read in a callback: frame, delta, elapsed.
+/// Records the clocks in a callback: frame, delta, elapsed.
 fn reads(log: &Log, name: &'static str) -> impl FnMut(&SceneContext<'_, Actor>) + use<> {
     let log = log.clone();
     move |context| {

@@ -1,4 +1,5 @@
-//! Behaviours and scenes: which callback is called when, and what ends with what.
+//! Behaviours and scenes: when each callback is called, and when behaviours and
+//! coroutines end.
 
 mod active;
 mod coroutines;
@@ -25,7 +26,7 @@ use crate::support::{forever, panic_of, panic_text, place_of_panic, result_of};
 
 type Hook = Box<dyn FnMut(&SceneContext<'_, Actor>)>;
 
-/// Notes the callbacks it has been given something to do in, and does it.
+/// Logs each callback that has an act, and performs the act.
 struct Actor {
     name: &'static str,
     log: Log,
@@ -51,7 +52,7 @@ impl Actor {
         }
     }
 
-    /// One that notes all its callbacks, and does nothing.
+    /// An actor that logs all its callbacks, and does nothing else.
     fn full(name: &'static str, log: &Log) -> Self {
         CALLBACKS
             .iter()
@@ -99,8 +100,8 @@ impl Behaviour for Actor {
     }
 }
 
-/// A scene in which a frame of `FRAME` is one fixed step, and which fails its
-/// test when it goes if a callback has panicked: such as one with an assertion.
+/// A scene with one fixed step in each frame of `FRAME`. If a callback has
+/// panicked, for example by an assertion, dropping the scene fails the test.
 struct Stage {
     scene: Scene,
     heard: Heard,
@@ -130,7 +131,7 @@ fn stage() -> Stage {
 }
 
 impl Stage {
-    /// Compares what has been reported.
+    /// Compares the reports.
     #[track_caller]
     fn check_reports(&self, expected: &[&str]) {
         assert_eq!(*self.heard.0.take(), *expected);
@@ -181,7 +182,7 @@ fn says(log: Log, text: &'static str) -> impl Future<Output = ()> {
     })
 }
 
-/// Says `text` in every frame, and notes when it is dropped.
+/// Says `text` in every frame, and again when it is dropped.
 async fn ticks(log: Log, text: &'static str) {
     let _gone = log.on_drop(format_args!("{text} dropped"));
     loop {

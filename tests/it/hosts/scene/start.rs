@@ -1,8 +1,8 @@
-//! `start` comes first, and once, wherever a behaviour is added.
+//! `start` is called first, and once, wherever a behaviour is added.
 
 use super::*;
 
-/// One that adds a newcomer in `callback` of frame 1.
+/// An actor that adds another behaviour in `callback` of frame 1.
 fn adds_in(callback: &'static str, log: &Log) -> Actor {
     let say = log.clone();
     let mut done = false;
@@ -13,7 +13,8 @@ fn adds_in(callback: &'static str, log: &Log) -> Actor {
     })
 }
 
-/// The first three callbacks of what `put` adds, in frames of one fixed step.
+/// The first three callbacks of the behaviour that `put` adds, in frames of one
+/// fixed step.
 fn first_callbacks(put: impl FnOnce(&Scene, &Log)) -> String {
     let log = Log::new();
     let mut scene = stage();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A behaviour that shares only its number with the others in this module.
+/// A behaviour with only a number.
 #[derive(Debug)]
 struct Number(u32);
 
@@ -233,7 +233,7 @@ fn is_found_by_type_until_it_is_destroyed_or_panics() {
     assert_eq!(scene.heard.0.take().len(), 1);
 }
 
-/// Notes whether the behaviour can be had when it is dropped.
+/// Logs whether the behaviour can be borrowed when this is dropped.
 struct AsksAtTheEnd(Log, &'static str, Option<This<Asked>>);
 
 struct Asked(Option<AsksAtTheEnd>);

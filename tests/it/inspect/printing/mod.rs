@@ -1,4 +1,4 @@
-//! What is printed of handles, waits, reports and errors.
+//! The printed text of handles, waits, reports and errors.
 
 mod to_stderr;
 
@@ -14,7 +14,7 @@ use framestep::{JoinError, Report};
 
 use crate::support::{WakerCall, panic_of, result_of, waker_that_tells};
 
-/// What `Debug` says, which begins with the name of the type.
+/// The `Debug` text, which begins with the name of the type.
 #[track_caller]
 fn shows(value: &impl Debug, name: &str) {
     let text = format!("{value:?}");
@@ -113,7 +113,7 @@ fn reports_say_when_what_and_what_comes_of_it() {
     }
 }
 
-/// A payload that is no text.
+/// A payload that is not text.
 struct Mute;
 
 #[test]

@@ -1,7 +1,6 @@
-//! Reports that no hook receives: printed once for each script, up to a number.
+//! Reports without a hook: printed once for each script, up to a limit.
 //!
-//! Each test runs itself again in a process of its own, and reads what that
-//! prints.
+//! Each test runs itself again in a separate process, and reads its output.
 
 use std::process::Command;
 
@@ -11,7 +10,7 @@ use framestep::prelude::*;
 /// Set in the process that prints.
 const PRINTS: &str = "FRAMESTEP_TEST_PRINTS";
 
-/// The reports that `act` prints in a process of its own.
+/// The reports that `act` prints in a separate process.
 fn printed_by(name: &str, act: fn()) -> Option<Vec<String>> {
     if std::env::var_os(PRINTS).is_some() {
         std::panic::set_hook(Box::new(|_| ()));

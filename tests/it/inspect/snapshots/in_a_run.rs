@@ -106,7 +106,7 @@ fn a_place_that_was_given_up_makes_no_coroutine_ready() {
     });
     let id = id.id();
     update(&mut executor, 0.25);
-    // Its place of frame 0 was still to come when the other looked.
+    // The snapshot was taken before its turn in the run.
     let snapshot = seen.borrow_mut().take().unwrap();
     assert_eq!(says(&snapshot, id), "the next frame");
     assert_eq!(state_of(&executor, id), "the next frame");

@@ -1,4 +1,4 @@
-//! Snapshots: what each coroutine waits for, as the executor knows it.
+//! Snapshots: what each coroutine waits for, according to the executor.
 
 mod in_a_run;
 
@@ -23,7 +23,7 @@ fn half_second_steps() -> Executor {
     Executor::builder().max_delta(10).fixed_delta(0.5).build()
 }
 
-/// What a snapshot says of one coroutine, without id and name.
+/// A snapshot's text about one coroutine, without id and name.
 fn says(snapshot: &Snapshot, id: CoroutineId) -> String {
     let info = snapshot.get(id).expect("alive");
     let line = info.to_string();
@@ -35,7 +35,7 @@ fn state_of(executor: &Executor, id: CoroutineId) -> String {
     says(&executor.snapshot(), id)
 }
 
-/// Starts a coroutine and asks what it waits for.
+/// Starts a coroutine and returns what it waits for.
 #[track_caller]
 fn check_wait<F: Future + 'static>(script: F, expected: &str) {
     let executor = half_second_steps();
@@ -193,7 +193,7 @@ fn what_is_left_shrinks_from_frame_to_frame() {
     assert_eq!(says(&snapshot, frames), "2 frames");
     assert_eq!(says(&snapshot, game), "1.25s, until 2s");
     assert_eq!(says(&snapshot, slowly), "1.625s, until 2s of clock 1");
-    // One step of half a second; the frame has got to 0.75 s.
+    // One step of half a second; the frame is at 0.75 s.
     assert_eq!(
         says(&snapshot, fixed),
         "2.5s, until 3s of fixed time, in FixedUpdate"
@@ -217,7 +217,7 @@ fn the_deadline_of_a_timer_is_the_reading_at_which_it_is_due_also_when_that_is_o
         says(&executor.snapshot(), fixed),
         "0ns, until 1s of fixed time, in FixedUpdate"
     );
-    // Also in a pause: one that was over before stays, one with time left moves.
+    // In a pause: a deadline that had passed before stays, a later one moves.
     let later = executor.start(wait_seconds(1)).id();
     executor.pause(id);
     executor.pause(later);
@@ -286,7 +286,7 @@ fn timers_of_paused_ones_stand_still() {
             until,
             Duration::from_secs_f32(elapsed.trim_end_matches('s').parse().unwrap())
         );
-        // The second time the wheel has let go of it.
+        // The second time, the wheel has already expired it.
         update(&mut executor, 5);
     }
     owner.resume();
@@ -361,7 +361,7 @@ fn coroutines_that_are_due_are_ready() {
     std::thread::spawn(move || elsewhere.send(()).unwrap())
         .join()
         .unwrap();
-    // In the inbox, which only a run, a spawn or a wake here takes over.
+    // In the inbox, which only a run, a spawn or a wake on this thread empties.
     assert_eq!(state_of(&executor, from_afar), "ready");
     executor.stop(child_id);
     let snapshot = executor.snapshot();
@@ -370,7 +370,7 @@ fn coroutines_that_are_due_are_ready() {
     }
     assert_eq!(says(&snapshot, late), "ready, in LateUpdate");
     assert!(snapshot.get(child_id).is_none());
-    // Taking it has taken nothing over.
+    // Taking the snapshot has not emptied the inbox.
     update(&mut executor, 0.25);
     assert_eq!(state_of(&executor, spawned), "the next frame");
     assert_eq!(executor.len(), 2);
@@ -520,7 +520,7 @@ fn with_inspect_it_is_known_since_when_it_waits() {
     }
 }
 
-/// Spawns in every way there is; each line gives its own number.
+/// Spawns in every way; each line returns its own number.
 fn spawned_in_every_way(executor: &mut Executor) -> Vec<(CoroutineId, u32)> {
     let (handle, owner) = (executor.handle(), executor.owner());
     let mut all = vec![
@@ -615,7 +615,7 @@ frame 1, 250ms: 9 coroutines, 1 ready, 1 paused
         text.lines().map(words).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(squeeze(&text), squeeze(expected), "{text}");
-    // Columns stand below one another.
+    // The columns are aligned.
     let lines: Vec<&str> = text.lines().skip(3).collect();
     let at = lines[0].find("state").unwrap();
     for line in &lines {

@@ -117,7 +117,7 @@ fn a_wait_begun_in_a_fixed_step_that_lags_behind_a_pause_is_not_moved_by_it() {
             fixed_update().await;
             let begun = time().elapsed;
             let mut wait = wait_seconds(0.5);
-            // Also where it is looked at before its time.
+            // Even if it is polled before it is due.
             if !at_once {
                 assert!(poll_once(&mut wait).await.is_pending());
                 end_of_frame().await;
@@ -150,7 +150,7 @@ fn next_deadline_is_exact_for_coroutines_that_are_or_were_paused() {
         let next = executor.next_deadline();
         next.map(|next| next.as_secs_f64())
     };
-    // One timer that stands with its coroutine, two that have records.
+    // One timer stored with its coroutine, two with entries.
     owner.start(wait_seconds(1));
     let both = async { futures::join!(wait_seconds(1.5), wait_seconds_realtime(1.5)) };
     owner.start(both);
@@ -175,7 +175,7 @@ fn next_deadline_is_exact_for_coroutines_that_are_or_were_paused() {
     assert_eq!(seconds(&executor), None);
     executor.run_frame(100);
     other.resume();
-    // Of four seconds it has been there for 2.75.
+    // It existed for 2.75 of the four seconds.
     assert_eq!(seconds(&executor), Some(1.25));
     executor.run_frame(1.25);
     assert!(other.is_finished());
@@ -222,7 +222,8 @@ fn one_resumed_in_the_run_that_left_it_aside_has_its_turn_later_in_it() {
         resuming.1.await.unwrap();
         assert!(goes_on.resume());
     });
-    // The second one is woken, too, but what it joins comes first.
+    // The second one is also woken, but the coroutine that it joins comes
+    // first.
     for sender in [joined.0, resuming.0, joining.0] {
         sender.send(()).unwrap();
     }

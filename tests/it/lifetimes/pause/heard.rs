@@ -17,8 +17,7 @@ use framestep::prelude::*;
 use crate::support::timeline::{Log, in_quarters, unclamped};
 use crate::support::{counted, forever};
 
-/// Counts how often it is woken, as a combinator notes which of its parts is to
-/// be polled.
+/// Counts its wakes, like a combinator that notes which of its futures to poll.
 #[derive(Default)]
 struct Bell(AtomicU32);
 
@@ -34,7 +33,7 @@ impl Bell {
     }
 }
 
-/// Polls `wait` with a waker of its own.
+/// Polls `wait` with a separate waker.
 async fn behind(bell: Arc<Bell>, mut wait: LocalBoxFuture<'static, ()>) {
     let waker = Waker::from(bell);
     poll_fn(|_| wait.as_mut().poll(&mut Context::from_waker(&waker))).await;
@@ -44,7 +43,7 @@ async fn behind(bell: Arc<Bell>, mut wait: LocalBoxFuture<'static, ()>) {
 fn a_wait_behind_another_waker_calls_it_in_the_run_in_which_it_is_due() {
     type Make = fn() -> LocalBoxFuture<'static, ()>;
     let waits: [(&str, Make, [u32; 4]); 7] = [
-        // How often it has been called after each frame, paused all the while.
+        // How often it has been called after each frame, during a pause.
         ("next", || next_frame().boxed_local(), [1; 4]),
         ("phase", || in_phase(Phase::Update).boxed_local(), [1; 4]),
         ("fixed", || fixed_update().boxed_local(), [1; 4]),
@@ -101,7 +100,8 @@ fn a_combinator_of_many_finds_all_that_fell_due_in_one_poll() {
         }
         say.say(format_args!("{over} of FuturesUnordered"));
     });
-    // The first poll of such a collection wakes itself: that is over then.
+    // The first poll of such a collection wakes itself; that has already
+    // happened.
     executor.run_phase(Phase::Update);
     polls.take();
     owner.pause();
@@ -142,7 +142,7 @@ fn a_combinator_paused_as_the_run_begins_and_resumed_in_it_continues_in_that_run
         }),
     ];
     for (name, combinator) in combinators {
-        // The one that resumes is polled before it, or after it.
+        // The coroutine that calls `resume` is polled before it, or after it.
         for resumes_first in [true, false] {
             let mut executor = unclamped();
             let owner = Rc::new(executor.owner());
@@ -162,7 +162,7 @@ fn a_combinator_paused_as_the_run_begins_and_resumed_in_it_continues_in_that_run
                 say.say("goes on");
             });
             let late = early.is_none().then(&resumes);
-            // Takes the wake that a collection causes itself in its first poll.
+            // Consumes the wake that a collection causes in its first poll.
             executor.run_phase(Phase::Update);
             owner.pause();
             executor.run_frame(0.25);

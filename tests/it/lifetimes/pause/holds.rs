@@ -1,4 +1,5 @@
-//! Guards of owners: held while any guard is, and while it is paused.
+//! Guards of owners: an owner is held while any guard exists, and while it is
+//! paused.
 
 use super::*;
 
@@ -75,7 +76,7 @@ fn a_script_that_ends_lets_go_of_what_it_holds() {
         forever().await;
     });
     assert!(enemy.is_paused());
-    // What a paused owner starts, waits for the end of the pause.
+    // Coroutines started on a paused owner wait for the end of the pause.
     let attack = enemy.start(async {});
     executor.run_frame(0.25);
     assert!(!attack.is_finished());
@@ -90,7 +91,7 @@ fn a_guard_that_outlives_its_owner_or_executor_does_nothing() {
     let owner = executor.owner();
     let guard = owner.hold();
     drop(owner);
-    // Another owner takes the place of the first.
+    // Another owner takes the slot of the first.
     let owner = executor.owner();
     let own = owner.hold();
     drop(guard);

@@ -1,5 +1,6 @@
-//! Pausing: nothing resumes, time stands still, and whatever fell due meanwhile
-//! is one wake, which arrives when the pause ends. docs/contract.md#rule-12-pause
+//! Pausing: nothing resumes, time stands still, and everything that becomes due
+//! is one wake, which arrives when the pause ends.
+//! docs/contract.md#rule-12-pause
 
 mod edges;
 mod heard;
@@ -382,7 +383,7 @@ fn a_host_is_not_kept_awake_by_paused_coroutines() {
     owner.start(async { wait_seconds(1).await });
     owner.pause();
     assert_eq!(executor.next_deadline(), None);
-    // What waits for a phase is noticed to be paused when it comes up.
+    // For a waiter of a phase, the run notices the pause at its turn.
     executor.run_frame(1);
     assert!(!executor.has_ready());
     assert_eq!(executor.next_deadline(), None);
@@ -470,7 +471,7 @@ fn a_coroutine_that_pauses_itself_continues_to_its_next_wait() {
             };
             assert!(paused);
             mark.hit();
-            // Begun while paused: all of it is still to come.
+            // Begun while paused: its whole length is still to come.
             wait_seconds(0.5).await;
             mark.hit();
         });
@@ -570,7 +571,8 @@ fn combinators_find_all_of_their_waits_where_they_were() {
 #[test]
 fn a_wait_that_goes_to_another_coroutine_keeps_what_is_left_of_it() {
     let mut executor = unclamped();
-    // One that was paused for five seconds hands over a wait with one to go.
+    // A coroutine that was paused for five seconds hands over a wait with one
+    // second left.
     let (give, take) = oneshot::channel();
     let first = executor.start(async move {
         wait_seconds(0.25).await;
@@ -591,7 +593,7 @@ fn a_wait_that_goes_to_another_coroutine_keeps_what_is_left_of_it() {
     assert_eq!(executor.run_until(second, 0.25).unwrap(), 25);
 }
 
-// Fixed time and game time are different clocks to a pause
+// For a pause, fixed time and game time are different clocks
 
 // docs/contract.md#decided-pause-in-a-step
 #[test]

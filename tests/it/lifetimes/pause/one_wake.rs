@@ -1,5 +1,5 @@
-//! Whatever makes a paused coroutine due is remembered as one wake, and
-//! resuming it is like that wake arriving at that moment.
+//! Everything that makes a paused coroutine due is remembered as one wake,
+//! which arrives when the coroutine is resumed.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -168,7 +168,7 @@ fn a_wait_resumes_in_its_own_phase_whichever_it_is() {
 #[test]
 fn of_several_waits_the_one_that_came_first_says_in_which_phase() {
     type Pair = fn() -> LocalBoxFuture<'static, ()>;
-    // Paused in frame 0; what comes first is in front.
+    // Paused in frame 0; the first event is listed first.
     let pairs: [(Pair, &str); 5] = [
         (
             || select(next_frame(), end_of_frame()).map(drop).boxed_local(),
@@ -279,7 +279,7 @@ fn a_wake_that_comes_before_a_wait_says_in_which_phase() {
     log.check(&["F3.LateUpdate: both"]);
 }
 
-// When: later in the run under way, or in the next
+// When: later in the current run, or in the next
 
 #[test]
 fn resumed_in_a_run_of_its_phase_it_continues_later_in_that_run() {
@@ -400,7 +400,7 @@ fn resumed_by_one_call_they_come_in_the_order_in_which_they_were_spawned() {
     let (left, right) = (top.child(), top.child());
     let below = left.child();
     let (sender, receiver) = oneshot::channel::<()>();
-    // Neither as the owners stand, nor as they fall due, nor as they wait.
+    // Not in the order of the owners, of the deadlines, or of the waits.
     says(&right, &log, "a", wait_frames(3));
     says(&below, &log, "b", next_frame());
     says(&top, &log, "c", receiver);
@@ -631,7 +631,7 @@ fn one_that_is_stopped_in_the_pause_leaves_no_wake() {
     owner.pause();
     executor.run_frame(0.25);
     assert!(stopped.stop());
-    // In the place of the one that is gone.
+    // In the slot of the one that is gone.
     says(&owner, &log, "new", async {});
     executor.run_frame(0.25);
     owner.resume();
@@ -696,7 +696,7 @@ fn a_wake_by_another_coroutine_just_before_the_resume_is_no_second_one() {
     let resumed = owner.clone();
     executor.start(async move {
         next_frame().await;
-        // The wait of the fixed phase fell due before: the wake is the same one.
+        // The wait of the fixed phase was due before: it is the same wake.
         sender.send(()).unwrap();
         assert!(resumed.resume());
     });

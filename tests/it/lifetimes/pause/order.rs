@@ -203,7 +203,7 @@ fn starts_on_a_paused_owner_begin_in_order_when_it_is_resumed() {
         "F3: later",
         "F3.EndOfFrame: late",
     ]);
-    // Resumed before any run came by, it is like any other that was spawned.
+    // If resumed before any run, it is like any other spawned coroutine.
     owner.pause();
     owner.start(script("again"));
     owner.resume();

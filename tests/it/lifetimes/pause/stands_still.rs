@@ -1,5 +1,5 @@
-//! What stands still in a pause: everything that counts seconds, also when no
-//! timer is under way at the moment of pausing, and on any clock.
+//! In a pause, everything that counts seconds stands still, even if no timer is
+//! pending when the pause begins, and on any clock.
 //! docs/contract.md#rule-12-stands-still
 
 use std::cell::RefCell;
@@ -27,11 +27,11 @@ enum Flag {
 
 const FLAGS: [Flag; 3] = [Flag::OnItself, Flag::OnItsOwner, Flag::FarAbove];
 
-/// What scripts count on: the game clock, or one of their own that goes twice as
-/// fast or half as fast.
+/// The clock of the scripts: the game clock, or one that runs twice or half as
+/// fast.
 const CLOCKS: [Option<f64>; 3] = [None, Some(2.0), Some(0.5)];
 
-/// A script, on an owner whose clock goes at some speed, that can be paused.
+/// A script that can be paused, on an owner whose clock runs at some speed.
 struct Stage {
     executor: Executor,
     clock: Clock,
@@ -82,8 +82,7 @@ impl Stage {
 }
 
 /// Runs `script` with a pause of five seconds after `frames` frames of a quarter
-/// of a second, for each way to be paused and each clock; `check` sees what it
-/// noted.
+/// of a second, for each kind of pause and each clock. `check` gets its notes.
 fn with_a_pause<F: Future<Output = ()> + 'static>(
     frames: u32,
     script: impl Fn(Log) -> F,
@@ -154,7 +153,7 @@ fn timeout_leaves_as_much_time_as_when_the_pause_began() {
         },
         &["24"],
     );
-    // What it waits for has come in the pause.
+    // The event that it waits for happened in the pause.
     with_a_pause(
         3,
         |log| async move {
@@ -193,7 +192,7 @@ type Busy = fn() -> LocalBoxFuture<'static, ()>;
 
 #[test]
 fn interval_has_no_overdue_ticks_either_while_its_script_is_busy_elsewhere() {
-    // No timer is under way in most of them when the pause begins.
+    // In most of them, no timer is pending when the pause begins.
     let ways: [Busy; 6] = [
         || next_frame().boxed_local(),
         || wait_frames(2).boxed_local(),
@@ -252,7 +251,7 @@ fn on_fixed_steps_it_is_fixed_time_that_stands_still() {
             };
             futures::join!(values, ticks);
         });
-        // Two steps, of which the clock leaves an eighth over.
+        // Two steps; an eighth of the clock's time remains.
         stage.executor.run_frame(0.625);
         stage.set_paused(&script, flag, true);
         stage.executor.run_frame(5);

@@ -1,4 +1,4 @@
-//! Every call that can make something due outside a run, one by one, and calls
+//! All calls that can make something due outside a run, one by one, and calls
 //! that cannot.
 
 /// An act without preparation.
@@ -23,7 +23,7 @@ use crate::support::forever;
 
 use super::Host;
 
-/// What is done while the host sleeps.
+/// The act while the host sleeps.
 type Act = Box<dyn FnOnce(&mut Executor)>;
 
 /// Prepares an act.
@@ -46,7 +46,7 @@ fn only(executor: &Executor) -> CoroutineId {
     executor.snapshot().iter().next().unwrap().id()
 }
 
-/// Polls a wait that is no script's, as host code may.
+/// Polls a wait that belongs to no script, as host code may.
 fn poll_by_hand(wait: impl Future<Output = ()> + 'static) {
     let mut wait = Box::pin(wait);
     let polled = wait.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -193,7 +193,8 @@ fn every_call_that_makes_something_due_calls_it() {
             let mut host = Host::new(Executor::new());
             let act = prepare(&mut host.executor);
             if sleeps_long {
-                // Something else is due first, so that not anything is news.
+                // Something else is due first, so that a later deadline changes
+                // nothing.
                 host.executor.start(wait_seconds(100));
             }
             let before = host.look();

@@ -1,4 +1,4 @@
-//! Pauses that end, and clocks that go faster.
+//! Pauses that end, and clocks that run faster.
 
 use framestep::prelude::*;
 

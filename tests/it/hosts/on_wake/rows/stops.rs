@@ -1,4 +1,4 @@
-//! Stops of what others wait for.
+//! Stops of coroutines that others join.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::support::forever;
 
 use super::{Act, OnDrop, Row};
 
-/// A script that waits for `blocked` to end, which nothing but a stop brings about.
+/// A script that waits for `blocked` to end, which only a stop can cause.
 fn joined(executor: &Executor, blocked: &Coroutine<()>) {
     let finished = blocked.finished();
     executor.start(finished);

@@ -1,4 +1,4 @@
-//! Wakes of what waits for anything foreign.
+//! Wakes of scripts that wait for foreign futures.
 
 use futures::channel::oneshot;
 use futures::stream::FuturesUnordered;
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
             let mut futures = FuturesUnordered::from_iter([receiver]);
             futures::StreamExt::next(&mut futures).await;
         });
-        // It wakes itself once, to let others have their turn.
+        // It wakes itself once, to let others run first.
         e.run_frame(0.25);
         Box::new(move |_| sender.send(1).unwrap())
     }),
