@@ -1,4 +1,4 @@
-//! Same inputs, same polls: a program of everything, run twice.
+//! Same inputs, same polls: a program with all features, run twice.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// What the coroutines of a program share.
+/// The shared state of a program's coroutines.
 #[derive(Clone)]
 struct World {
     log: Log,
@@ -144,7 +144,7 @@ fn trace(seed: u64) -> Vec<String> {
     run(seed, Executor::builder(), |_| (), |_| ())
 }
 
-/// The same, on an executor set up otherwise; `watch` is shown it before the
+/// The same, on an executor with other settings; `watch` gets it before the
 /// program begins, `look` after each frame.
 fn run(
     seed: u64,
@@ -192,13 +192,13 @@ fn run(
 
 type Events = Rc<RefCell<Vec<TraceEvent>>>;
 
-/// Has the events of an executor collected.
+/// Collects the events of an executor.
 fn collect(events: &Events) -> impl FnOnce(&Executor) {
     let events = events.clone();
     move |executor| executor.on_trace(move |event| events.borrow_mut().push(event.clone()))
 }
 
-/// What a traced run of the program prints.
+/// The output of a traced run of the program.
 fn events(seed: u64) -> Vec<String> {
     let events = Events::default();
     run(seed, Executor::builder(), collect(&events), |_| ());
@@ -207,7 +207,7 @@ fn events(seed: u64) -> Vec<String> {
 }
 
 const SEEDS: std::ops::Range<u64> = 0..20;
-/// Fewer of them, where each is run several times.
+/// Fewer seeds, because each is run several times.
 const FEW_SEEDS: std::ops::Range<u64> = 0..6;
 
 #[test]
@@ -258,8 +258,8 @@ fn looking_changes_nothing() {
     }
 }
 
-/// Whether what `coroutine` waited for after the last frame has come in the one
-/// that `events` are of. `None`: that cannot be told from it.
+/// Whether the event that `coroutine` waited for after the last frame happened
+/// in the frame of `events`. `None` if they do not tell.
 fn has_come(coroutine: &CoroutineInfo, now: &Time, events: &[TraceEvent]) -> Option<bool> {
     if coroutine.state() == State::Ready {
         return (coroutine.phase() != Phase::FixedUpdate).then_some(true);

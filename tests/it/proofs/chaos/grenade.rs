@@ -1,4 +1,4 @@
-//! Values whose destructors do anything.
+//! Values with destructors that do anything.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -10,20 +10,21 @@ use super::world::{Mood, World};
 /// The text of a panic on purpose.
 pub(super) const CHAOS: &str = "chaos";
 
-/// Panics now and then, where that does not abort the process.
+/// Panics sometimes, where that does not abort the process.
 pub(super) fn maybe_panic(one_in: u64) {
     let Some(world) = World::find() else { return };
     if world.mood != Mood::Panics || std::thread::panicking() || !world.one_in(one_in) {
         return;
     }
     if world.one_in(3) {
-        // Its own destructor does anything, too.
+        // Its own destructor also does anything.
         resume_unwind(Box::new(Grenade::new(Site::Payload)));
     }
     resume_unwind(Box::new(CHAOS));
 }
 
-/// Calls `f`; if it panics, drops the payload, and those of the panics of that.
+/// Calls `f`; if it panics, drops the payload, and the payloads of panics in that
+/// drop.
 pub(super) fn survive<R>(f: impl FnOnce() -> R) -> Option<R> {
     let mut payload = match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => return Some(result),
@@ -35,15 +36,15 @@ pub(super) fn survive<R>(f: impl FnOnce() -> R) -> Option<R> {
     None
 }
 
-/// A value that does anything when it is dropped: what a future holds, an output,
+/// A value that does anything when it is dropped: a local of a future, an output,
 /// a payload.
 pub(super) struct Grenade {
     token: Token,
     site: Site,
 }
 
-// SAFETY: grenades stay on their thread: they are payloads of panics, which have
-// to be `Send`, but no thread here hands its panics on.
+// SAFETY: grenades stay on their thread: they are payloads of panics, which must
+// be `Send`, but no thread here passes on its panics.
 unsafe impl Send for Grenade {}
 
 impl Grenade {
@@ -65,7 +66,8 @@ impl Drop for Grenade {
         let deep = World::find().is_some_and(|world| world.mood == Mood::Deep);
         let one_in = if deep { 1 } else { 3 };
         if self.site == Site::Payload {
-            // A payload whose destructor panics may leak, with what that panicked.
+            // A payload whose destructor panics may leak, and so may the second
+            // payload.
             survive(|| occasionally(one_in, self.site));
             return;
         }
@@ -74,7 +76,7 @@ impl Drop for Grenade {
     }
 }
 
-/// An event whose clones and drops do anything.
+/// An event that does anything when cloned or dropped.
 pub(super) struct Event(Token);
 
 impl Event {

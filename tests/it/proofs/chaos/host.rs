@@ -32,7 +32,7 @@ struct Bystanders {
     runs: [Rc<Cell<u64>>; RUNS.len()],
     seen: [Rc<Cell<u64>>; RUNS.len()],
     frames: Rc<Cell<u64>>,
-    /// One that counts frames, and one behind a combinator.
+    /// A bystander that counts frames, and one behind a combinator.
     counted: [Rc<Cell<u64>>; 2],
 }
 
@@ -86,7 +86,7 @@ impl Bystanders {
 }
 
 thread_local! {
-    /// Those of the executor in each slot.
+    /// The bystanders of the executor in each slot.
     static BYSTANDERS: RefCell<[Option<Rc<Bystanders>>; SLOTS]> =
         const { RefCell::new([const { None }; SLOTS]) };
 }
@@ -104,7 +104,7 @@ pub(super) fn fill(world: &Rc<World>, at: usize) {
     }
     let slot = &world.slots[at];
     slot.generation.set(slot.generation.get() + 1);
-    // Those of the one before may still be in their poll.
+    // Bystanders of the previous executor may still be in their poll.
     slot.polling.take();
     slot.handle.replace(Some(executor.handle()));
     slot.remote.replace(Some(executor.remote()));
@@ -116,7 +116,7 @@ pub(super) fn fill(world: &Rc<World>, at: usize) {
     slot.executor.replace(Some(executor));
 }
 
-/// Ends the executor in a slot, unless it is borrowed, and makes another one.
+/// Drops the executor in a slot, unless it is borrowed, and makes another one.
 pub(super) fn replace(world: &Rc<World>, at: usize) {
     let slot = &world.slots[at];
     let Ok(ended) = slot.executor.try_borrow_mut().map(|mut slot| slot.take()) else {
@@ -124,7 +124,7 @@ pub(super) fn replace(world: &Rc<World>, at: usize) {
     };
     let Some(executor) = ended else { return };
     survive(|| drop(executor));
-    // What ends may have done the same.
+    // Its destructors may have done the same.
     if slot.executor.borrow().is_none() {
         fill(world, at);
     }
@@ -150,7 +150,7 @@ pub(super) fn run_frame(world: &Rc<World>, at: usize) {
     if begun && refused {
         fault("an executor begins a frame inside a poll of its own");
     }
-    // What the executor does around a poll may be part of it.
+    // This includes the executor's work around a poll.
     if !begun && world.depth.get() == 0 {
         fault("an executor does not begin a frame");
     }
@@ -170,7 +170,8 @@ pub(super) fn run_frame(world: &Rc<World>, at: usize) {
     for (phase, runs) in RUNS.into_iter().zip(&bystanders.runs) {
         let times = if phase == Phase::FixedUpdate { 8 } else { 1 };
         for _ in 0..times {
-            // A panic here is not a coroutine's; the run ends all the same.
+            // A panic here comes from outside coroutines; the run completes
+            // anyway.
             let run = survive(|| {
                 if phase == Phase::FixedUpdate && !executor.begin_fixed_step() {
                     return false;
@@ -213,7 +214,7 @@ impl Host {
         self.thin_out();
     }
 
-    /// Not everything may be kept.
+    /// Limits the number of stored objects.
     fn thin_out(&self) {
         fn cut<T>(world: &World, list: &RefCell<Vec<T>>, most: usize) {
             while list.borrow().len() > most {
@@ -229,7 +230,7 @@ impl Host {
         cut(world, &world.waits, 10);
     }
 
-    /// Ends the executors and lets go of everything, in some order.
+    /// Drops the executors and everything else, in some order.
     pub(super) fn end(self) {
         fn clear<T>(list: &RefCell<Vec<T>>) {
             loop {
@@ -250,7 +251,7 @@ impl Host {
                     survive(|| drop(executor));
                 }
             }
-            // What is dropped may put other things there.
+            // Destructors may add other objects.
             for _ in 0..10 {
                 clear(&world.coroutines);
                 clear(&world.finished);
@@ -281,7 +282,7 @@ impl Host {
         if Rc::strong_count(&world) != 1 {
             fault("something keeps the world");
         }
-        // The last of it: the signal, with the events that nothing has read.
+        // Finally the signal, with its unread events.
         drop(world);
     }
 }

@@ -1,12 +1,12 @@
 //! Random operations from every place that calls user code: polls, destructors,
 //! wakers, conditions, hooks, payloads of panics, and the host between runs.
 //!
-//! There is no model of what is right here. Instead all values know whether they
-//! are alive, futures know when they must not be polled, and bystanders in every
-//! phase, which no operation touches, must not miss a run.
+//! There is no model of the right results. Instead, all values know whether they are
+//! alive, and futures know when they must not be polled. Bystanders in every phase,
+//! which no operation touches, must not miss a run.
 //!
-//! A few seeds run with every `cargo test`. `scripts/proofs/chaos` runs many, which it
-//! sets with `FRAMESTEP_CHAOS_SEEDS=FIRST..LAST`.
+//! A few seeds run with every `cargo test`. `scripts/proofs/chaos` runs many, set by
+//! `FRAMESTEP_CHAOS_SEEDS=FIRST..LAST`.
 
 mod grenade;
 mod host;
@@ -28,7 +28,7 @@ use world::{Mood, World};
 /// The seeds of every `cargo test`.
 const SEEDS: Range<u64> = 0..6;
 const FRAMES: u64 = 30;
-/// Operations nest, each with a few frames of a debug build.
+/// Operations nest, each with a few stack frames of a debug build.
 const STACK: usize = 512 << 20;
 
 /// Set to `FIRST..LAST` for other seeds, which are printed as they begin.
@@ -47,7 +47,7 @@ fn seeds() -> Option<Range<u64>> {
     seeds
 }
 
-/// What goes wrong in one run of a seed.
+/// The faults of one run of a seed.
 fn run(seed: u64, mood: Mood) -> Vec<String> {
     forget_all();
     let faults = survive(|| {
@@ -73,8 +73,8 @@ fn run(seed: u64, mood: Mood) -> Vec<String> {
     faults.unwrap_or_else(|| vec!["a panic that nothing caught".into()])
 }
 
-/// Fails with what goes wrong in `run` with the seeds of the variable, else with
-/// those of `few`.
+/// Fails with the faults of `run`, for the seeds of the variable, else for those of
+/// `few`.
 fn for_seeds(few: Range<u64>, run: impl Fn(u64) -> Vec<String>) {
     let say = std::env::var_os(SEEDS_VARIABLE).is_some();
     let mut failures = Vec::new();

@@ -1,4 +1,4 @@
-//! What a callback does: anything, to any executor.
+//! The operations of callbacks: anything, on any executor.
 
 use std::cell::{Cell, RefCell};
 
@@ -14,7 +14,7 @@ use super::host;
 use super::script::{awaited_script, script};
 use super::world::{Known, Mood, World};
 
-/// From where user code is called.
+/// The sites that call user code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Site {
     Host,
@@ -151,7 +151,7 @@ fn keep(world: &World, slot: usize, generation: u64, coroutine: Coroutine<Grenad
     world.coroutines.borrow_mut().push(known);
 }
 
-/// Has `handle` make a coroutine of a script, unless there are too many.
+/// Makes a coroutine from a script with `handle`, unless there are too many.
 fn make(world: &Rc<World>, make: impl FnOnce(&Handle, usize) -> Coroutine<Grenade>) {
     let slot = world.slot();
     let Some(handle) = world.handle(slot) else {
@@ -227,7 +227,7 @@ const OPERATIONS: &[Operation] = &[
             handle.enter(|| perform(world, Site::Host));
         }
     },
-    // What makes coroutines,
+    // Making coroutines,
     |world| make(world, |handle, slot| handle.spawn(script(world, slot))),
     |world| {
         make(world, |handle, slot| {
@@ -299,7 +299,7 @@ const OPERATIONS: &[Operation] = &[
     |world| drop(world.take(&world.wakers)),
     |world| {
         if let Some(waker) = world.take(&world.wakers) {
-            // Wakers of the executor only: they go anywhere.
+            // Only wakers of the executor: they may be sent anywhere.
             std::thread::scope(|scope| scope.spawn(|| waker.wake()).join()).unwrap();
         }
     },
@@ -346,7 +346,7 @@ const OPERATIONS: &[Operation] = &[
             }
         }
     },
-    // what looks,
+    // inspection,
     |world| {
         if let Some(handle) = world.handle(world.slot()) {
             let text = handle.snapshot().map(|snapshot| snapshot.to_string());
@@ -391,8 +391,8 @@ const OPERATIONS: &[Operation] = &[
         let Some(executor) = executor.as_ref() else {
             return;
         };
-        // A hook that is replaced is dropped, with what it holds: nothing that
-        // needs the slot, which is borrowed.
+        // A replaced hook is dropped, with its captures: these must not need the
+        // slot, which is borrowed.
         match world.below(3) {
             0 => executor.on_report(|_| occasionally(8, Site::Report)),
             1 => executor.on_trace(|_| occasionally(12, Site::Trace)),
@@ -409,7 +409,7 @@ const OPERATIONS: &[Operation] = &[
     run_another_executor,
 ];
 
-/// An executor that lives for an operation.
+/// An executor that lives for one operation.
 fn run_another_executor(world: &Rc<World>) {
     let mut executor = Executor::new();
     let held = Grenade::new(Site::Drop);
@@ -424,8 +424,8 @@ fn run_another_executor(world: &Rc<World>) {
         occasionally(2, Site::Poll);
         next_frame().await;
         step.set(3);
-        // A destructor that panics after the output was made would leak it: that is
-        // Rust's.
+        // If a destructor panicked after the output was made, Rust would leak the
+        // output.
         drop(held);
         Grenade::new(Site::Output)
     }));

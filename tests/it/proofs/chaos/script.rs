@@ -1,5 +1,5 @@
-//! A coroutine that holds some waits, polls them with its own waker or another,
-//! drops them, gives them away, and does anything in between.
+//! A coroutine that holds waits, polls them with its own waker or another, drops them,
+//! gives them away, and does anything in between.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -36,7 +36,7 @@ pub(super) fn script(world: &Rc<World>, slot: usize) -> Watched<Script> {
     watched(Script::new(world, slot))
 }
 
-/// The same for a future of another kind to await.
+/// The same, for another future to await.
 pub(super) fn awaited_script(world: &Rc<World>, slot: usize) -> Watched<Script> {
     watched(Script {
         awaited: true,
@@ -64,7 +64,7 @@ impl Drop for Polling {
     }
 }
 
-/// What a foreign waker does besides its work.
+/// The extra operations of a foreign waker.
 fn hear(call: WakerCall) {
     match call {
         WakerCall::Clone => occasionally(6, Site::WakerClone),
@@ -74,9 +74,10 @@ fn hear(call: WakerCall) {
     maybe_panic(60);
 }
 
-/// A panic of a wait must be one that its documents tell of.
+/// A panic of a wait must be a documented one.
 fn check_text(payload: &(dyn Any + Send)) {
-    /// Parts of the texts of a wait that was given away, and of a join of itself.
+    /// Parts of the messages for a wait that was given away, and for a coroutine that
+    /// joins itself.
     const EXPECTED: [&str; 2] = ["was polled in another", "awaits its own end"];
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
@@ -100,7 +101,7 @@ impl Script {
         }
     }
 
-    /// Polls each wait; drops those that are over, and others at random.
+    /// Polls each wait; drops finished ones, and others at random.
     fn poll_waits(&mut self, world: &Rc<World>, cx: &mut Context<'_>) {
         let mut at = 0;
         while at < self.waits.len() {
@@ -127,7 +128,7 @@ impl Script {
             }
             occasionally(5, Site::Poll);
         }
-        // One that another coroutine has given away.
+        // A wait that another coroutine has given away.
         if world.one_in(6) {
             let found = world.take(&world.waits);
             self.waits.extend(found);
@@ -160,7 +161,7 @@ impl Future for Script {
         occasionally(3, Site::Poll);
         this.poll_waits(&world, cx);
         if world.one_in(30) {
-            // The rest of this poll gets a waker that does nothing, and nothing else does.
+            // Only the rest of this poll gets a waker that does nothing.
             *cx = Context::from_waker(std::task::Waker::noop());
         }
         maybe_panic(40);

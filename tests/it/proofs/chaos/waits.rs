@@ -1,4 +1,4 @@
-//! All that can be awaited, alone and combined.
+//! Everything that can be awaited, alone and combined.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -61,7 +61,7 @@ fn simple(world: &Rc<World>, slot: usize) -> Wait {
                     .boxed_local()
             }
         }
-        // It may be that of another executor, if seldom.
+        // Rarely, it is that of another executor.
         8 => match world.clock(if world.one_in(20) { world.slot() } else { slot }) {
             Some(clock) => async move { clock.wait_seconds(seconds).await }.boxed_local(),
             None => yield_now().boxed_local(),
@@ -95,8 +95,8 @@ fn foreign(world: &Rc<World>) -> Wait {
             async move { drop(signal.wait().await) }.boxed_local()
         }
         4 => {
-            // Its list leads through the futures that wait. It clones wakers while
-            // it holds a lock, so it gets one whose clones do nothing else.
+            // It has an intrusive list of the waiting futures. It clones wakers
+            // while it holds a lock, so it gets a waker with plain clones.
             let notify = world.notify.clone();
             async move {
                 let mut notified = pin!(notify.notified());
@@ -117,8 +117,8 @@ fn foreign(world: &Rc<World>) -> Wait {
     }
 }
 
-/// A wait whose destructor does not panic: `FuturesUnordered` would abort, and
-/// `select` would leak the wait that it returns.
+/// A wait with a destructor that does not panic: `FuturesUnordered` would
+/// abort, and `select` would leak the wait that it returns.
 pub(super) struct Quiet(Option<Wait>);
 
 pub(super) fn quiet(wait: Wait) -> Quiet {
@@ -146,7 +146,7 @@ fn handles(world: &Rc<World>) -> Vec<Coroutine<Grenade>> {
     taken.map(|known| known.coroutine).collect()
 }
 
-/// Waits in some way or other, in a coroutine of the executor in `slot`.
+/// Waits in a random way, in a coroutine of the executor in `slot`.
 pub(super) fn wait(world: &Rc<World>, slot: usize, depth: u32) -> Wait {
     if depth == 0 || world.one_in(2) {
         return if world.one_in(3) {

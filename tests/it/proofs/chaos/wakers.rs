@@ -1,5 +1,5 @@
-//! Wakers of another maker, around those of the executor: each of their functions
-//! calls a function of the test, besides what it should do.
+//! Foreign wakers around those of the executor: each of their functions also calls
+//! a function of the test.
 
 use std::mem::ManuallyDrop;
 use std::task::{RawWaker, RawWakerVTable, Waker};
@@ -19,7 +19,7 @@ fn raw(inner: Waker, hear: fn(WakerCall)) -> RawWaker {
     RawWaker::new(Box::into_raw(hostile).cast(), &VTABLE)
 }
 
-/// Wakes when it is dropped: after the function of the test, also if that panics.
+/// Wakes when it is dropped: after the function of the test, even if that panics.
 struct WakeLast(Waker);
 
 impl Drop for WakeLast {
@@ -28,12 +28,12 @@ impl Drop for WakeLast {
     }
 }
 
-/// Wakes `inner` when it is woken. `hear` is called with each call, in the middle
-/// of it, and may panic.
+/// Wakes `inner` when it is woken. `hear` is called during each call, and may
+/// panic.
 pub(super) fn hostile(inner: &Waker, hear: fn(WakerCall)) -> Waker {
-    // SAFETY: the functions keep to the contract: each clone has a box of its own,
-    // which its wake or drop frees. They act only on the thread of the world, and
-    // the wakers that are sent to others are those of the executor.
+    // SAFETY: the functions keep the contract: each clone has its own box, which
+    // its wake or drop frees. They act only on the thread of the world, and the
+    // wakers that are sent to others are those of the executor.
     unsafe { Waker::from_raw(raw(inner.clone(), hear)) }
 }
 

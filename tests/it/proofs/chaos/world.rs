@@ -1,4 +1,4 @@
-//! What the operations of one run share, found through a thread-local.
+//! The shared state of the operations of one run, found through a thread-local.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -20,12 +20,12 @@ use super::waits::Wait;
 /// How many executors there are at once.
 pub(super) const SLOTS: usize = 2;
 
-/// How the callbacks of a run behave.
+/// The behaviour of callbacks in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mood {
     /// Nothing panics.
     Calm,
-    /// Anything panics now and then.
+    /// Anything panics sometimes.
     Panics,
     /// Operations nest far deeper than stops do, and all of them call hooks.
     Deep,
@@ -42,13 +42,13 @@ pub(super) struct Slot {
     pub(super) handle: RefCell<Option<Handle>>,
     pub(super) remote: RefCell<Option<Remote>>,
     pub(super) clocks: RefCell<Vec<Clock>>,
-    /// Counts the executors that have stood here.
+    /// Counts the executors that were in this slot.
     pub(super) generation: Cell<u64>,
     /// How many of its scripts are being polled, one inside another.
     pub(super) polling: RefCell<Rc<Cell<u32>>>,
 }
 
-/// A coroutine, and where it lives.
+/// A coroutine, and its executor.
 pub(super) struct Known {
     pub(super) slot: usize,
     pub(super) generation: u64,
@@ -73,7 +73,7 @@ pub(super) struct World {
     pub(super) signal: Signal<Event>,
     pub(super) notify: Arc<Notify>,
     pub(super) budget: Budget,
-    /// Those whose stop said true: slot, generation and id.
+    /// The coroutines whose `stop` returned true: slot, generation and id.
     pub(super) stopped: RefCell<HashSet<(usize, u64, CoroutineId)>>,
 }
 
@@ -112,7 +112,7 @@ impl World {
             .flatten()
     }
 
-    /// Ends the world: callbacks do nothing from here on.
+    /// Ends the world: callbacks do nothing from now on.
     pub(super) fn leave() {
         WORLD.take();
     }
@@ -129,7 +129,7 @@ impl World {
         self.below(n) == 0
     }
 
-    /// One of `list`, taken out.
+    /// A random item, removed from `list`.
     pub(super) fn take<T>(&self, list: &RefCell<Vec<T>>) -> Option<T> {
         let mut list = list.borrow_mut();
         if list.is_empty() {

@@ -1,5 +1,5 @@
-//! Ends: of executors, of owners side by side and inside one another, of clocks,
-//! and stops from destructors.
+//! Ends: of executors, of owners side by side and nested, of clocks, and stops
+//! from destructors.
 
 use std::rc::Rc;
 
@@ -250,7 +250,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
     }),
 ];
 
-/// A line of owners, each below the one before, with a coroutine each.
+/// A chain of owners, each below the one before, with a coroutine each.
 fn line_of_owners(executor: &Executor, n: usize) -> Vec<Owner> {
     let mut line = vec![executor.owner()];
     for at in 1..n {

@@ -1,5 +1,4 @@
-//! Many executors on one thread: a wait that is dropped finds its own in constant
-//! time.
+//! Many executors on one thread: a dropped wait finds its own in constant time.
 
 use framestep::Executor;
 use framestep::prelude::*;

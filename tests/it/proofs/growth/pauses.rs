@@ -1,4 +1,4 @@
-//! Pauses and resumes: of many coroutines, of owners in a line, among many
+//! Pauses and resumes: of many coroutines, of a chain of owners, with many
 //! clocks.
 
 use framestep::prelude::*;

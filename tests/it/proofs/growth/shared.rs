@@ -1,4 +1,4 @@
-//! What many scripts share: one budget, and lends beside closures that wait for
+//! State that many scripts share: a budget, and lends while closures wait for
 //! another state.
 
 use framestep::prelude::*;

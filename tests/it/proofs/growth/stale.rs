@@ -1,5 +1,5 @@
-//! Entries that nothing waits for any more: waits that are dropped in phases that
-//! nothing runs, timers that are cancelled, wakes of coroutines that have ended.
+//! Stale entries: waits dropped in phases that are never run, cancelled timers,
+//! wakes of ended coroutines.
 
 use std::cell::RefCell;
 use std::future::poll_fn;

@@ -1,4 +1,4 @@
-//! Joiners, wakes, spawns and starts by the thousand.
+//! Thousands of joiners, wakes, spawns and starts.
 
 use std::pin::Pin;
 

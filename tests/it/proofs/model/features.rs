@@ -1,5 +1,5 @@
-//! What programs may contain. Each program has some of it: of those that have
-//! all, most are about nothing in particular.
+//! The features of programs. Each program has only some of them: a program with
+//! all of them rarely tests any feature in depth.
 
 macro_rules! features {
     ($($(#[$doc:meta])* $name:ident: $percent:literal,)*) => {
@@ -9,7 +9,7 @@ macro_rules! features {
         }
 
         impl Features {
-            /// Some of them, unless left out; `chance` is given percents.
+            /// Some of them, unless left out; `chance` takes a percentage.
             pub(super) fn choose(
                 without: &[String],
                 mut chance: impl FnMut(usize) -> bool,
@@ -28,7 +28,8 @@ features! {
     pauses: 50,
     /// `FuturesUnordered` and the like.
     groups: 50,
-    /// So many waits that the groups of `futures` change their ways.
+    /// So many waits that the combinators of `futures` switch to another
+    /// implementation.
     crowds: 4,
     /// Waits of the fixed phase that count time or steps.
     fixed: 40,
@@ -63,16 +64,16 @@ features! {
     limits: 6,
     /// A second executor.
     twins: 10,
-    /// Executors driven from inside of coroutines and destructors.
+    /// Executors driven from inside coroutines and destructors.
     drives: 8,
-    /// Lengths of time that are none.
+    /// Invalid lengths of time.
     odd: 15,
     /// Stops that nest deep.
     deep: 1,
 }
 
 impl Features {
-    /// Something counts the time of a clock.
+    /// Some wait counts the time of a clock.
     pub(super) fn timed(self) -> bool {
         self.timers || self.timeouts || self.intervals || self.animations || self.deep
     }

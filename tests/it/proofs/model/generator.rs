@@ -1,4 +1,4 @@
-//! Programs at random.
+//! Random programs.
 
 use framestep::Phase;
 
@@ -14,7 +14,7 @@ use super::program::{
 const TINY: u64 = 1 << 24;
 const EIGHTH: u64 = 125_000_000;
 
-/// A weight, and what makes a part of a program so deep inside of others.
+/// A weight, and a function that makes a part of a program at a given depth.
 type Maker<T> = (usize, fn(&mut Random, usize) -> T);
 
 /// Makes the parts of programs.
@@ -37,7 +37,7 @@ impl Random {
         from[self.below(from.len())]
     }
 
-    /// One of some makers, by their weights; those of weight 0 are never taken.
+    /// One of several makers, by weight; those of weight 0 are never chosen.
     fn weigh<T>(&mut self, depth: usize, makers: &[Maker<T>]) -> T {
         let sum = makers.iter().map(|(weight, _)| weight).sum();
         let mut at = self.below(sum);
@@ -50,7 +50,7 @@ impl Random {
         unreachable!("it is below the sum")
     }
 
-    /// From one up to `most`, in a list.
+    /// A list of one to `most`.
     fn some<T>(&mut self, most: usize, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let count = 1 + self.below(most);
         (0..count).map(|_| make(self)).collect()
@@ -74,7 +74,7 @@ impl Random {
         (!self.chance(40)).then(|| self.phase())
     }
 
-    /// The same of a wait that counts time or asks.
+    /// The same for a wait that counts time or checks a condition.
     fn timed_at(&mut self) -> At {
         if self.on.fixed && self.chance(30) {
             return Some(Phase::FixedUpdate);
@@ -182,8 +182,8 @@ impl Random {
         )
     }
 
-    /// A wait in `Update`: all that share it continue in the run in which it is due,
-    /// in whatever order they are polled. Not a condition: who made it is open.
+    /// A wait in `Update`: all that share it continue in its due run, in any order
+    /// of polls. Not a condition, because it is open which coroutine made it.
     fn shared(&mut self) -> Wait {
         let at = self.pick(&[None, Some(Phase::Update)]);
         match self.below(if self.on.timers { 5 } else { 3 }) {
@@ -207,7 +207,7 @@ impl Random {
                 Mode::OwnSelect,
             ]);
         }
-        // Who shares a wait is resumed through its waker.
+        // Coroutines that share a wait are resumed through their wakers.
         if self.on.groups && !self.on.shares {
             modes.push(Mode::Muffled);
         }
@@ -319,7 +319,7 @@ impl Random {
 
     fn op(&mut self) -> Op {
         match self.below(20) {
-            // What depends on the order within a run is not for waits that move.
+            // Parts that depend on the order within a run exclude moved waits.
             0..=8 if self.on.moves => Op::Leave(self.wait(1)),
             0..=8 if self.on.shares => Op::Await(self.wait(0)),
             0..=8 => Op::Act(self.act(0)),
@@ -405,7 +405,7 @@ impl Random {
         }
     }
 
-    /// A crowd in which each stops the next when it is stopped.
+    /// A chain of coroutines, each of which stops the next when it is stopped.
     fn deep(&mut self, program: &mut Program) {
         let count = 90 + self.below(40);
         program.settings.most += count;
@@ -421,31 +421,33 @@ impl Random {
     }
 }
 
-/// The program of a seed, without what is left out.
+/// The program of a seed, without the excluded features.
 pub(super) fn program(seed: u64, without: &[String]) -> Program {
     let mut random = support::Random(seed);
     let mut on = Features::choose(without, |percent| random.below(100) < percent as u64);
-    // A wait of one executor is not for coroutines of another.
+    // A coroutine must not use a wait of another executor.
     on.moves &= !on.twins;
     on.shares &= !on.twins && !on.moves;
     let any_order = on.moves || on.shares;
     on.destructors &= !any_order;
-    // Those who wait for such things are polled once more, or not, for a wait that
-    // they have left: that depends on the order within the run.
+    // Coroutines in such waits may be polled once more for a wait that they have
+    // left, depending on the order within the run.
     for depends in [&mut on.joins, &mut on.bells, &mut on.yields, &mut on.crowds] {
         *depends &= !any_order;
     }
-    // How long a wait stands still that a paused coroutine has left to another has
-    // no one answer, and these two count on the time of the one that polls them.
+    // If a paused coroutine leaves a wait to another, there is more than one
+    // answer to how long it stands still; and these two count on the time of the
+    // polling coroutine.
     on.timers &= !(any_order && on.pauses);
     on.timeouts &= !(any_order && on.pauses);
     on.intervals &= !any_order;
     on.animations &= !any_order;
-    // The one that is polled more often in a run has shared waits sooner.
+    // A coroutine that is polled more often in a run makes shared waits sooner.
     on.limits &= !on.shares;
     on.drives &= !on.shares;
     on.panics &= !on.shares;
-    // Destructors that start something deep inside of others have no one answer.
+    // For destructors that start something deep inside others, there is more than
+    // one answer.
     on.destructors &= !on.deep;
     let mut random = Random { random, on };
     let mut steps = Vec::new();

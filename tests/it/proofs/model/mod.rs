@@ -1,10 +1,10 @@
 //! Random programs, run on framestep and on a naive reference of the contract:
-//! both do the same, to the letter.
+//! both traces must be equal.
 //!
 //! `FRAMESTEP_MODEL_OPERATIONS=1000000` runs programs until that many polls,
-//! resumes and calls have been compared; `FRAMESTEP_MODEL_SEED=7` begins at
-//! another seed, and without the former runs that one alone.
-//! `FRAMESTEP_MODEL_WITHOUT=pauses,moves` leaves some features of programs out,
+//! resumes and calls have been compared. `FRAMESTEP_MODEL_SEED=7` begins at
+//! another seed; on its own, it runs only that seed.
+//! `FRAMESTEP_MODEL_WITHOUT=pauses,moves` excludes some features of programs,
 //! and `FRAMESTEP_MODEL_DIFFERENCES=5` continues until five programs differ.
 
 mod features;
@@ -40,7 +40,7 @@ fn traces(program: &Program) -> (Vec<Event>, Vec<Event>) {
     (expected, actual)
 }
 
-/// The events of each run, each coroutine's by themselves, without polls.
+/// The events of each run, separately for each coroutine, without polls.
 fn without_order(mut events: Vec<Event>) -> Vec<Event> {
     events.retain(|event| event.what != What::Polled);
     for event in &mut *events {
@@ -53,8 +53,8 @@ fn without_order(mut events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-/// What a wait does that its maker may have left to any other coroutine: in
-/// which order is as open. Empty: something else.
+/// An event of a wait that may have moved to any other coroutine: its order is
+/// open, too. Empty for other events.
 fn of_moved_wait(event: &Event) -> String {
     match event.what {
         What::Asked | What::Applied(_) | What::Item(_) => format!("{:?}", event.what),
@@ -62,21 +62,21 @@ fn of_moved_wait(event: &Event) -> String {
     }
 }
 
-/// What is to be compared.
+/// The scope of a comparison.
 #[derive(Clone, Copy)]
 struct Search<'a> {
-    /// The first seed, and how far the next one is.
+    /// The first seed, and the step to the next one.
     first: u64,
     stride: u64,
     programs: u64,
     operations: u64,
-    /// How many differences are enough.
+    /// How many differences to find.
     most: usize,
-    /// Features that programs do without.
+    /// Excluded features.
     without: &'a [String],
 }
 
-/// What was compared.
+/// Counts of what was compared.
 #[derive(Default)]
 struct Found {
     programs: u64,
@@ -97,7 +97,7 @@ impl Search<'_> {
         found
     }
 
-    /// The same on all cores, with seeds of their own.
+    /// The same on all cores, each with different seeds.
     fn run_on_all_cores(self) -> Found {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
         let search = |core: u64| Search {
@@ -187,7 +187,8 @@ fn random_programs_do_what_the_contract_says() {
         without: &without,
     };
     let found = if operations.is_some() {
-        // Many programs panic on purpose, and nothing else runs beside them.
+        // Many programs panic on purpose, and no other test runs at the same
+        // time.
         std::panic::set_hook(Box::new(|_| ()));
         let found = search.run_on_all_cores();
         drop(std::panic::take_hook());

@@ -4,7 +4,7 @@ use std::fmt;
 
 use framestep::Phase;
 
-/// What a host does, and the scripts that the host and scripts may begin.
+/// The steps of the host, and the scripts that the host and scripts may begin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
     pub(super) settings: Settings,
@@ -19,7 +19,7 @@ pub(super) struct Settings {
     pub(super) executors: usize,
     /// Whether frames of any length count in full.
     pub(super) unlimited: bool,
-    /// How many coroutines a program begins at the most.
+    /// The maximum number of coroutines that a program begins.
     pub(super) most: usize,
     /// `max_polls_per_run`, if the program sets it.
     pub(super) polls: Option<u32>,
@@ -27,9 +27,9 @@ pub(super) struct Settings {
     pub(super) any_order: bool,
     /// Coroutines may await themselves, which panics.
     pub(super) itself: bool,
-    /// No two timers are of one length.
+    /// No two timers have the same length.
     pub(super) apart: bool,
-    /// The host ends a step before it runs anything but the fixed phase.
+    /// The host ends a step before it runs any phase but the fixed one.
     pub(super) ends_steps: bool,
 }
 
@@ -48,14 +48,13 @@ impl Default for Settings {
     }
 }
 
-/// A coroutine. It begins only scripts that come after it, so that there is an
-/// end.
+/// A coroutine. It begins only later scripts, so that every program ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Script {
-    /// How often the body is gone through.
+    /// How often the body is repeated.
     pub(super) turns: usize,
     pub(super) body: Vec<Op>,
-    /// What its destructor does.
+    /// The acts of its destructor.
     pub(super) on_drop: Vec<Act>,
 }
 
@@ -69,7 +68,7 @@ pub(super) enum Op {
     Return,
 }
 
-/// What takes no time. Places in tables are taken modulo their length.
+/// Acts that take no time. Indices into tables are taken modulo their length.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     Begin {
@@ -80,7 +79,7 @@ pub(super) enum Act {
     /// Spawns one script so many times.
     Crowd(usize, usize),
     Stop(usize),
-    /// Stops the coroutine that was begun after the one that does this.
+    /// Stops the coroutine that was begun right after this one.
     StopNext,
     StopSelf,
     Pause(usize),
@@ -91,33 +90,33 @@ pub(super) enum Act {
     DropHandle(usize),
     Flag(usize, bool),
     Ring(usize),
-    /// Rings on another thread, and waits for that.
+    /// Rings on another thread, and waits for that thread.
     RingElsewhere(usize),
     Owner(OwnerAct),
     Clock(ClockAct),
     /// Borrows the lent state for the length of some acts.
     With(Vec<Act>),
-    /// Notes what can be seen of a coroutine and of a clock.
+    /// Logs the visible state of a coroutine and of a clock.
     Look(usize),
-    /// Drives an executor from inside a coroutine: another one, or the own one,
+    /// Drives an executor from inside a coroutine: another one, or its own,
     /// which refuses.
     Drive(usize, Drive),
     Panic,
 }
 
-/// On what a coroutine is begun.
+/// The target on which a coroutine is begun.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum On {
-    /// With the free functions where there are any, else on the executor.
+    /// With the free functions where they work, else on the executor.
     Here,
     Owner(usize),
-    /// On the executor that is not that of the caller.
+    /// On the other executor.
     Other,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OwnerAct {
-    /// Makes one, below another of the table or that of the coroutine.
+    /// Makes an owner, below another of the table or that of the coroutine.
     Make {
         below: Option<usize>,
         clock: Option<usize>,
@@ -159,7 +158,7 @@ pub(super) enum Wait {
     OnClock(usize, Length, At),
     /// Until a flag has a value.
     Until(usize, bool, At),
-    /// While it has.
+    /// While a flag has a value.
     While(usize, bool, At),
     InPhase(Phase),
     FixedUpdate,
@@ -172,10 +171,10 @@ pub(super) enum Wait {
     /// So many ticks.
     Interval(Length, usize, At),
     Timeout(Length, At, Box<Wait>),
-    /// What another coroutine has left.
+    /// A wait that another coroutine has left.
     Loose,
-    /// The wait of that number, which those share that await it. The first of them
-    /// makes it.
+    /// The shared wait of that number. The first coroutine that awaits it makes
+    /// it.
     Shared(usize, Box<Wait>),
     Group(Mode, Vec<Wait>),
 }
@@ -183,15 +182,15 @@ pub(super) enum Wait {
 /// How several waits become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Looks at all that are left, in order, until none is.
+    /// Polls all pending ones, in order, until none is left.
     All,
-    /// The same behind a wrapper that hands no waker on.
+    /// The same behind a wrapper that passes on no waker.
     Muffled,
     /// The first that is ready; of several, the upper one.
     First,
     /// `FuturesUnordered`, one item after another.
     Unordered,
-    /// The same behind a wrapper that hands no waker on.
+    /// The same behind a wrapper that passes on no waker.
     MuffledUnordered,
     /// `futures::future::join_all`: another one from 31 waits on.
     JoinAll,

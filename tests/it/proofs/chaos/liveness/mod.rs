@@ -1,11 +1,11 @@
 //! Liveness: when all pauses are lifted and all events are sent, every script
 //! ends and every value is dropped.
 //!
-//! Scripts of two executors wait for all there is, alone, behind combinators, and
-//! for waits that they share. Meanwhile polls, destructors, wakers, conditions,
-//! hooks and the host pause, stop, start and send at random. Then everything is
-//! resumed, except a few scripts for which no other one waits: all others must end
-//! without them, and they must end once they are resumed as well.
+//! Scripts of two executors use every kind of wait: alone, behind combinators, and
+//! shared. At the same time, polls, destructors, wakers, conditions, hooks and the
+//! host pause, stop, start and send at random. Then everything is resumed, except
+//! a few scripts for which no other one waits. All others must end without them,
+//! and then these must end when they are resumed.
 //!
 //! A few seeds run with every `cargo test`. `scripts/proofs/chaos` runs many.
 
@@ -20,13 +20,13 @@ use crate::support::watched::{forget_all, names_alive, take_faults};
 use super::{for_seeds, on_a_deep_stack};
 use world::{Mood, World};
 
-/// The frames in which anything happens.
+/// The number of frames with random operations.
 const FRAMES: u64 = 10;
-/// No script takes longer to end than so many frames in which nothing is in its
-/// way: it waits a few times, for less than ten frames each.
+/// Every script ends within so many undisturbed frames: it waits a few times, for
+/// less than ten frames each.
 const PATIENCE: u64 = 150;
 
-/// What goes wrong with a seed.
+/// The faults of a seed.
 fn run(seed: u64, mood: Mood) -> Vec<String> {
     forget_all();
     let world = World::new(seed, mood);

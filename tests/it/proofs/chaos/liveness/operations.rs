@@ -1,4 +1,4 @@
-//! What a callback does to any of the executors.
+//! The operations of callbacks, on any of the executors.
 
 use std::cell::Cell;
 use std::panic::resume_unwind;
@@ -13,7 +13,7 @@ use super::script::{Kind, script};
 use super::share::Shared;
 use super::world::{Known, Mood, World};
 
-/// Panics now and then, where that harms no other script.
+/// Panics sometimes, where that harms no other script.
 pub(super) fn maybe_panic(one_in: u64) {
     let Some(world) = World::find() else { return };
     let may = world.mood == Mood::Panics && !world.lifted.get() && world.locks.get() == 0;

@@ -16,7 +16,7 @@ use super::operations::{Held, act, maybe_panic};
 use super::waits::any_wait;
 use super::world::World;
 
-/// What may be in a script: leaves are awaited, and await no other one.
+/// The kinds of scripts: leaves are awaited, and await no other script.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Leaf,
@@ -35,7 +35,7 @@ pub(super) fn script(
     };
     let held = Held::new("a value of a script");
     watched(async move {
-        // Rust leaks an output that is there when a local panics in its drop.
+        // Rust leaks an output if a local then panics in its drop.
         let guard = Held::new("a guard of a script");
         for _ in 0..rounds {
             act(3);
@@ -51,7 +51,7 @@ pub(super) fn script(
     })
 }
 
-/// What a foreign waker does besides its work.
+/// The extra operations of a foreign waker.
 fn hear(call: WakerCall) {
     act(match call {
         WakerCall::Clone => 8,

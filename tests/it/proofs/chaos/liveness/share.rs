@@ -13,7 +13,7 @@ use crate::proofs::chaos::grenade::survive;
 use super::waits::{Wait, own_wait};
 use super::world::{Mood, World};
 
-/// One wait that any number of scripts await, and what it is.
+/// A wait that any number of scripts await, and its description.
 #[derive(Clone)]
 pub(super) struct Shared(By, Rc<str>);
 
@@ -24,8 +24,8 @@ enum By {
 }
 
 impl Shared {
-    /// A wait whose polls may panic is shared by us: a future of
-    /// `futures::future::Shared` that panics wakes nobody.
+    /// If polls of a wait may panic, the test shares it itself: a future of
+    /// `futures::future::Shared` that panics wakes no waiter.
     pub(super) fn new(world: &World, seat: usize) -> Self {
         let outer = world.said.take();
         let wait = own_wait(world, seat);
@@ -52,7 +52,7 @@ impl Shared {
     }
 }
 
-/// As `futures::future::Shared`, but no lock is held while wakers are called.
+/// Like `futures::future::Shared`, but no lock is held while wakers are called.
 #[derive(Clone)]
 struct Split(Rc<Common>);
 
@@ -90,7 +90,7 @@ impl Split {
     }
 }
 
-/// Ends a wait that is ready or has panicked: all hear it.
+/// Ends a wait that is ready or has panicked, and wakes all waiters.
 struct End<'a>(&'a Common);
 
 impl Drop for End<'_> {
@@ -140,7 +140,7 @@ impl Future for Split {
 }
 
 /// Polls `futures::future::Shared`, which holds a lock while it calls, clones and
-/// drops the wakers of those that share it: they must not come back to it.
+/// drops the wakers: these must not use it again.
 struct UnderLock(Option<futures::future::Shared<Wait>>);
 
 impl Future for UnderLock {
@@ -173,7 +173,7 @@ impl Drop for LockedWaker {
     }
 }
 
-/// Says that a lock is held.
+/// Marks that a lock is held.
 struct Lock(Option<Rc<World>>);
 
 impl Lock {

@@ -1,4 +1,4 @@
-//! All that can be awaited, and ends once all events are sent.
+//! Everything that can be awaited, and ends once all events are sent.
 
 use std::rc::Rc;
 
@@ -18,12 +18,12 @@ use super::world::{Mood, World};
 
 pub(super) type Wait = LocalBoxFuture<'static, ()>;
 
-/// A length of a few frames, or of none.
+/// A length of a few frames, or zero.
 fn length(world: &World) -> f64 {
     f64::from(u32::try_from(world.below(7)).expect("small")) / 16.0
 }
 
-/// A condition that holds now and then, and once all pauses are lifted.
+/// A condition that holds sometimes, and always once all pauses are lifted.
 fn condition() -> bool {
     act(4);
     maybe_panic(40);
@@ -104,7 +104,7 @@ fn foreign(world: &Rc<World>, kind: Kind) -> Wait {
     }
 }
 
-/// Waits in some way or other, in a script of the executor of that number.
+/// Waits in a random way, in a script of the executor of that number.
 pub(super) fn any_wait(world: &Rc<World>, seat: usize, kind: Kind) -> Wait {
     if world.one_in(8) {
         // Only the waits of the crate resume a script without their waker.

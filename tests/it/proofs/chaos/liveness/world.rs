@@ -1,4 +1,4 @@
-//! What the scripts of one seed share: executors, events, and the end of all
+//! The shared state of a seed's scripts: executors, events, and the end of all
 //! pauses.
 
 use std::cell::{Cell, RefCell};
@@ -20,7 +20,7 @@ use crate::proofs::chaos::grenade::survive;
 
 /// How many executors there are.
 pub(super) const SEATS: usize = 2;
-/// How many scripts a seed makes at the most.
+/// The maximum number of scripts of a seed.
 const MOST_SCRIPTS: u64 = 40;
 
 /// The runs of a frame, in order.
@@ -39,7 +39,7 @@ pub(super) enum Mood {
     Plain,
     /// Scripts share waits.
     Shared,
-    /// They do, and anything panics now and then.
+    /// Scripts share waits, and anything panics sometimes.
     Panics,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum Mood {
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     pub(super) id: CoroutineId,
-    /// It waits for no other one, and others may wait for it.
+    /// It waits for no other script, and others may wait for it.
     pub(super) is_leaf: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Seat {
     pub(super) handle: Handle,
     pub(super) clocks: Vec<Clock>,
     pub(super) owners: RefCell<Vec<Rc<Owner>>>,
-    /// All that were made.
+    /// All scripts that were made.
     pub(super) scripts: RefCell<Vec<Known>>,
     /// Waits that any script of the executor may await.
     pub(super) shared: RefCell<Vec<Shared>>,
@@ -85,7 +85,7 @@ pub(super) struct World {
     /// How deep operations are in one another, and how many are left.
     pub(super) depth: Cell<u32>,
     pub(super) left: Cell<u32>,
-    /// Locks of other crates that are held: user code may not do everything.
+    /// How many locks of other crates are held: then user code is restricted.
     pub(super) locks: Cell<u32>,
 }
 
@@ -159,7 +159,7 @@ impl World {
         world.ok().flatten()
     }
 
-    /// Drops the executors, with what is left in them.
+    /// Drops the executors, with their remaining scripts.
     pub(super) fn end(world: Rc<World>) {
         WORLD.take();
         drop(world);
@@ -173,20 +173,20 @@ impl World {
         self.below(n) == 0
     }
 
-    /// The place of one in a list of that length.
+    /// A random index into a list of that length.
     pub(super) fn place(&self, length: usize) -> Option<usize> {
         let length = u64::try_from(length).expect("small");
         (length > 0).then(|| usize::try_from(self.below(length)).expect("small"))
     }
 
-    /// One of `list`, taken out.
+    /// A random item, removed from `list`.
     pub(super) fn take<T>(&self, list: &RefCell<Vec<T>>) -> Option<T> {
         let mut list = list.borrow_mut();
         let at = self.place(list.len())?;
         Some(list.swap_remove(at))
     }
 
-    /// One of `list`, which stays there.
+    /// A random item, which stays in `list`.
     pub(super) fn look_at<T: Clone>(&self, list: &RefCell<Vec<T>>) -> Option<T> {
         let list = list.borrow();
         let at = self.place(list.len())?;
@@ -213,12 +213,12 @@ impl World {
         }
     }
 
-    /// Notes what the wait is made of that is being made.
+    /// Notes a part of the wait that is being made.
     pub(super) fn say(&self, part: impl Into<String>) {
         self.said.borrow_mut().push(part.into());
     }
 
-    /// A script begins to wait for what was made.
+    /// A script begins to wait for the wait that was made.
     pub(super) fn begins(&self, seat: usize, id: CoroutineId) {
         let said = self.said.take().join(", ");
         self.latest.borrow_mut().insert((seat, id), said);
@@ -231,7 +231,7 @@ impl World {
         made < MOST_SCRIPTS && !self.lifted.get()
     }
 
-    /// The host does this and that between two frames.
+    /// The host's random operations between two frames.
     pub(super) fn disturb(self: &Rc<Self>) {
         self.left.set(40);
         for _ in 0..6 {
@@ -250,7 +250,7 @@ impl World {
         let Ok(mut executor) = self.seats[seat].executor.try_borrow_mut() else {
             return;
         };
-        // One of its scripts may be in a poll: then it refuses.
+        // If one of its scripts is in a poll, it refuses.
         if survive(|| executor.begin_frame(0.0625)).is_none() {
             return;
         }
@@ -299,8 +299,8 @@ impl World {
         }
     }
 
-    /// Runs frames until all scripts have ended except those of `frozen`, and says
-    /// which of them do not.
+    /// Runs frames until all scripts have ended except those of `frozen`, and
+    /// returns those that do not end.
     pub(super) fn run_out(
         self: &Rc<Self>,
         when: &str,
@@ -331,7 +331,7 @@ impl World {
         faults
     }
 
-    /// Those that are alive, except the frozen.
+    /// The live scripts, except the frozen ones.
     fn asleep(&self, frozen: &[(usize, CoroutineId)]) -> Vec<(usize, CoroutineId)> {
         let mut asleep = Vec::new();
         for (at, seat) in self.seats.iter().enumerate() {
@@ -345,7 +345,7 @@ impl World {
         asleep
     }
 
-    /// Every event there is. Values that a script waits for stay as they are.
+    /// Sends every kind of event. Values that a script waits for do not change.
     fn send_all(&self) {
         self.signal.emit(0);
         self.value.update(|value| *value += 1_000_000);
@@ -357,7 +357,7 @@ impl World {
         }
     }
 
-    /// Drops all that is not in an executor.
+    /// Drops everything outside the executors.
     pub(super) fn let_go(&self) {
         for _ in 0..3 {
             drop(self.letters.take());
