@@ -1,4 +1,4 @@
-//! Long runs: memory returns to its level after all that was added and dropped.
+//! Long runs: memory returns to its level, whatever was added and dropped.
 
 use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;
@@ -13,7 +13,7 @@ use crate::support::{Random, forever};
 
 const DT: f64 = 1.0 / 64.0;
 
-/// What the coroutines of a run share.
+/// The shared state of the coroutines of a run.
 struct Town {
     bell: Signal<u64>,
     sleepers: RefCell<Vec<Option<Waker>>>,
@@ -32,7 +32,7 @@ impl Town {
     }
 }
 
-/// Waits in some way or other until it is stopped.
+/// Waits in random ways until it is stopped.
 async fn citizen(town: Rc<Town>, at: usize) {
     let mut stays = town.below(1_000);
     loop {
@@ -178,7 +178,7 @@ impl Run {
         self.executor.run_frame(DT);
     }
 
-    /// Ends all coroutines; what is live then is what the executor keeps.
+    /// Ends all coroutines; the live memory is then what the executor keeps.
     fn drain(&mut self) -> i64 {
         for at in 0..self.citizens.len() {
             if let Some(citizen) = self.citizens[at].take() {
@@ -205,7 +205,7 @@ impl Run {
     }
 }
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Debug)]
 struct Figures {
     resumed: u64,
@@ -218,8 +218,8 @@ struct Figures {
 fn soak(population: usize, warm_up: u64, frames: u64) -> Figures {
     let before = live_bytes();
     let mut run = Run::new(population);
-    // Once there are twice as many as ever after, so that the peaks of chance are
-    // below what is kept.
+    // At first there are twice as many as later, so that random peaks stay below the kept
+    // memory.
     run.fill();
     let crowd: Vec<_> = (0..population)
         .map(|at| run.executor.start(citizen(run.town.clone(), at)))
@@ -259,8 +259,8 @@ fn soak(population: usize, warm_up: u64, frames: u64) -> Figures {
 fn check(figures: &Figures) {
     println!("{figures:?}");
     assert!(figures.resumed > 10_000);
-    // What is kept is that of the fullest frame, which may be any. What leaks with
-    // each frame is more than that.
+    // The executor keeps the memory of its fullest frame, which may be any frame. A leak
+    // in each frame would be larger.
     let Figures {
         baseline, drained, ..
     } = *figures;

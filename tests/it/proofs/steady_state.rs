@@ -1,4 +1,4 @@
-//! In steady state nothing is allocated: not by a frame, a wait or a spawn.
+//! In the steady state nothing allocates: no frame, wait or spawn.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -17,8 +17,8 @@ fn frames(executor: &mut Executor, count: u32, dt: f64) {
     }
 }
 
-/// Warms `executor` up and counts what the frames after that allocate. A wheel
-/// that counts frames turns its third level for the first time in frame 4,096.
+/// Warms up `executor` and counts the allocations of later frames. A wheel that
+/// counts frames uses its third level for the first time in frame 4,096.
 fn steady_allocations(executor: &mut Executor, dt: f64) -> u64 {
     frames(executor, 5_000, dt);
     allocations_of(|| frames(executor, 1_000, dt))
@@ -120,8 +120,8 @@ fn wait_seconds_does_not_allocate_once_a_crowd_has_been_there() {
         })
         .collect();
     frames(&mut executor, 5_000, 0.25);
-    // The room that the crowd needed is kept; where the timers of the rest
-    // happen to meet is another matter in every frame.
+    // The memory for the crowd is kept; the other timers meet in different
+    // slots in every frame.
     for coroutine in crowd.drain(50..) {
         assert!(coroutine.stop());
     }

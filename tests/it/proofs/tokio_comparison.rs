@@ -1,9 +1,9 @@
-//! The same program under tokio and under framestep: the same order of
-//! events, wherever both define it.
+//! The same program on tokio and on framestep: the same order of events,
+//! wherever both define it.
 //!
 //! tokio runs on one thread with a paused clock, framestep in frames of a
-//! quarter second. The programs know neither: they sleep and spawn through
-//! [`Runtime`] and write into a list.
+//! quarter second. The programs use neither directly: they sleep and spawn
+//! through [`Runtime`] and write into a list.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -22,14 +22,14 @@ use crate::support::{panic_text, result_of};
 /// Seconds in a frame of framestep; tokio's programs sleep in multiples.
 const QUARTER: f64 = 0.25;
 
-/// How a spawned task that did not finish came to its end.
+/// How a task that did not finish has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Ended {
     Stopped,
     Panicked(String),
 }
 
-/// A spawned task: its end, and a way to bring it about.
+/// A spawned task: its end, and a way to stop it.
 struct Task<T> {
     end: LocalBoxFuture<'static, Result<T, Ended>>,
     stop: Box<dyn Fn()>,
@@ -41,7 +41,7 @@ impl<T> Task<T> {
     }
 }
 
-/// What the two executors have in common.
+/// The common interface of the two executors.
 trait Runtime: Copy + 'static {
     fn sleep(self, quarters: u32) -> LocalBoxFuture<'static, ()>;
     fn spawn<T: 'static>(self, future: impl Future<Output = T> + 'static) -> Task<T>;
@@ -135,7 +135,7 @@ fn under_framestep<F: Future<Output = ()> + 'static>(
     events.0.take()
 }
 
-/// Runs `$program` under both and compares with what is expected of either.
+/// Runs `$program` on both and compares with the expected events of each.
 macro_rules! same {
     ($program:expr, $expected:expr) => {
         let expected: &[&str] = &$expected;
@@ -195,8 +195,8 @@ fn sleeps_in_a_loop_interleave_in_the_same_way() {
             task.join().await.unwrap();
         }
     }
-    // Multiples of 2, 3 and 5 quarters; at 6 and 10 the one that has been
-    // asleep for longer goes first.
+    // Multiples of 2, 3 and 5 quarters; at 6 and 10 the one that has slept for
+    // longer goes first.
     same!(
         program,
         [

@@ -1,5 +1,5 @@
-//! Waits begun, dropped, leaked and stopped at random, against a naive model
-//! of who is due when.
+//! Waits begun, dropped, leaked and stopped at random, against a naive model of
+//! when each is due.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -22,7 +22,7 @@ const PHASES: [Phase; 4] = [
     Phase::Custom(7),
 ];
 
-/// A wait, and what the model knows of it.
+/// A wait, and its state in the model.
 struct Held {
     wait: Pin<Box<dyn Future<Output = ()>>>,
     began: u64,
@@ -79,7 +79,7 @@ impl World {
         }
     }
 
-    /// Which of those that are due in a run comes first.
+    /// The order of waits that are due in one run.
     fn place(held: &Held) -> (bool, u64, u64) {
         match held.due {
             Due::Frame(due) if held.counts => (true, due, held.began),
@@ -157,7 +157,7 @@ impl World {
         }
     }
 
-    /// Starts one that waits for this and that until it ends in some way.
+    /// Starts a coroutine with random waits, until it ends in some way.
     fn start_one(self: &Rc<Self>) {
         let actor = Rc::new(Actor {
             id: Cell::new(None),
@@ -209,7 +209,7 @@ impl World {
         if self.chance(8) {
             self.start_one();
         }
-        // The coroutine may be hit itself: then it is gone after this poll.
+        // The coroutine may stop itself: then it is gone after this poll.
         self.disturb(6);
         match self.random(40) {
             0 => {
@@ -260,8 +260,8 @@ fn play(seed: u64, frames: u64) -> u64 {
             world.start_one();
         }
         for phase in 0..PHASES.len() {
-            // In every other play the last one is rare, so that its places pile
-            // up; now and then any is left out, or run twice.
+            // In every other game the last phase is rare, so that its entries
+            // pile up; sometimes a phase is skipped, or run twice.
             if phase == 3 && seed % 2 == 0 && executor.time().frame % 40 != 0 {
                 continue;
             }

@@ -7,7 +7,7 @@ use futures::future::LocalBoxFuture;
 use framestep::{Behaviour, SceneContext};
 
 pub(crate) struct Actor {
-    /// The name of the callback, and what it does.
+    /// The name of the callback, and its act.
     acts_in: &'static str,
     act: fn(),
     /// Started in `start`.

@@ -1,5 +1,5 @@
-//! An allocator that counts. The counters are of one thread each, so that the tests on
-//! other threads do not disturb them.
+//! An allocator that counts. Each thread has its own counters, so that tests on other
+//! threads do not disturb them.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -26,8 +26,8 @@ fn grow(from: usize, to: usize) {
     let _ = LIVE_BYTES.try_with(|live| live.set(live.get() + to - from));
 }
 
-// SAFETY: hands every call on to the system's allocator, unchanged; counting
-// touches a constant-initialised thread local and allocates nothing.
+// SAFETY: passes every call on to the system's allocator, unchanged; counting uses a
+// constant-initialised thread local and allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -57,7 +57,7 @@ pub(crate) fn allocations_of(f: impl FnOnce()) -> u64 {
     ALLOCATIONS.get() - before
 }
 
-/// The bytes that this thread has allocated, less those that it has freed.
+/// The bytes that this thread has allocated, minus those that it has freed.
 pub(crate) fn live_bytes() -> i64 {
     LIVE_BYTES.get()
 }

@@ -12,7 +12,7 @@ pub(crate) const PHASES: [Phase; 5] = [
     Phase::EndOfFrame,
 ];
 
-/// A frame of a host without fixed steps, of which a long frame has many.
+/// A frame of a host without fixed steps. (A long frame would have many.)
 pub(crate) fn update(executor: &mut Executor, dt: impl Seconds) {
     executor.begin_frame(dt);
     executor.run_phase(Phase::Update);

@@ -1,5 +1,5 @@
-//! What several folders of tests need: timing diagrams and logs, random numbers, values
-//! that notice misuse, small futures, counters.
+//! Helpers for several folders of tests: timing diagrams and logs, random numbers,
+//! values that notice misuse, small futures, counters.
 
 pub(crate) mod actor;
 mod allocations;

@@ -1,4 +1,4 @@
-//! What a closure panics with, and where.
+//! The message and the place of a closure's panic.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +41,7 @@ pub(crate) fn place_of_panic<R>(f: impl FnOnce() -> R) -> String {
     }));
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     drop(std::panic::take_hook());
-    // With the usual hook again, which says what failed.
+    // With the usual hook again, which prints the failure.
     assert!(result.is_err(), "it did not panic");
     let place = place.lock().unwrap();
     place.clone()

@@ -1,7 +1,7 @@
-//! Two ways to read what happened when: a timing diagram and an event log.
+//! Two ways to record when things happen: a timing diagram and an event log.
 //!
-//! [`Timeline`] steps an executor itself and draws one row per coroutine, one
-//! column per frame. [`Log`] keeps a flat trace for tests about order.
+//! [`Timeline`] steps an executor and draws one row per coroutine, one column
+//! per frame. [`Log`] keeps a flat trace for tests about order.
 
 use std::cell::RefCell;
 use std::fmt::{Display, Write as _};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor};
 
-/// A length that no test reaches: the clamp on long frames switched off.
+/// A length that no test reaches: turns off the clamp on long frames.
 pub(crate) const UNLIMITED: u64 = 1_000_000_000;
 
 /// An executor whose game clock takes frames of any length.
@@ -29,11 +29,11 @@ type FrameFn = Box<dyn FnMut(&mut Executor, f64)>;
 
 /// Steps coroutines frame by frame and compares what they did with a drawing.
 ///
-/// A cell holds a letter for each [`Mark::hit`] of that frame, by the phase
-/// in which it happened: `*` Update or host code, `E` `EarlyUpdate`, `F`
+/// A cell holds a letter for each [`Mark::hit`] of that frame, by the phase in
+/// which it happened: `*` Update or host code, `E` `EarlyUpdate`, `F`
 /// `FixedUpdate`, `L` `LateUpdate`, `Z` `EndOfFrame`, `C` a custom phase. `-`
-/// is a coroutine that waited through the frame, blank one that has ended or
-/// has not begun.
+/// is a coroutine that waited through the frame, blank a coroutine that has
+/// ended or has not begun.
 pub(crate) struct Timeline {
     executor: Executor,
     dt: f64,
@@ -94,7 +94,7 @@ impl Timeline {
         self.step = Box::new(step);
     }
 
-    /// Starts a coroutine now, with a row of its own.
+    /// Starts a coroutine now, with its own row.
     pub(crate) fn row<F>(&mut self, name: &str, script: impl FnOnce(Mark) -> F) -> CoroutineId
     where
         F: Future<Output = ()> + 'static,
@@ -129,12 +129,12 @@ impl Timeline {
         id
     }
 
-    /// For what the host does between two frames.
+    /// For acts of the host between two frames.
     pub(crate) fn executor(&mut self) -> &mut Executor {
         &mut self.executor
     }
 
-    /// Steps up to the end of `frame`, for a later diagram to show.
+    /// Steps up to the end of `frame`; a later diagram shows it.
     pub(crate) fn run_to(&mut self, frame: u64) {
         while self.times.len() as u64 <= frame {
             self.draw_frame();
@@ -300,7 +300,7 @@ impl Log {
         Log::default()
     }
 
-    /// Records `text` with the frame and phase of now: `F2: text` in Update
+    /// Records `text` with the current frame and phase: `F2: text` in Update
     /// and in host code of frame 0, `F2.LateUpdate: text` in other phases,
     /// `F2.host: text` outside a run.
     pub(crate) fn say(&self, text: impl Display) {
@@ -319,7 +319,7 @@ impl Log {
         self.0.borrow_mut().push(text.to_string());
     }
 
-    /// A guard that notes `text` when it is dropped.
+    /// A guard that records `text` when it is dropped.
     pub(crate) fn on_drop(&self, text: impl Display) -> NoteOnDrop {
         NoteOnDrop(self.clone(), text.to_string())
     }

@@ -1,8 +1,8 @@
-//! A waker that tells what is called of it.
+//! A waker that reports which of its functions are called.
 
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// What is called of a waker.
+/// A call of a waker's function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum WakerCall {
     Clone,
@@ -13,7 +13,8 @@ pub(crate) enum WakerCall {
 /// A waker that wakes nothing, but calls `hear` with each call of it.
 pub(crate) fn waker_that_tells(hear: fn(WakerCall)) -> Waker {
     fn tell(hear: *const (), call: WakerCall) {
-        // SAFETY: the data is the function that `waker_that_tells` was given.
+        // SAFETY: the data is the function that was passed to
+        // `waker_that_tells`.
         let hear = unsafe { std::mem::transmute::<*const (), fn(WakerCall)>(hear) };
         hear(call);
     }

@@ -1,8 +1,8 @@
-//! Values that notice what no executor may do to them: use after drop, double
-//! drop, a poll inside a poll, a poll after the end, a move, and memory that is
-//! used again before its future is dropped.
+//! Values that detect faults of an executor: use after drop, double drop, a poll
+//! inside a poll, a poll after the end, a move, and memory that is reused before
+//! its future is dropped.
 //!
-//! All of it is kept per thread, so that tests do not see one another.
+//! The records are per thread, so that tests do not affect each other.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use pin_project::{pin_project, pinned_drop};
 
 thread_local! {
     static NEXT: RefCell<u64> = const { RefCell::new(1) };
-    /// What is alive, by serial number.
+    /// The live values, by serial number.
     static ALIVE: RefCell<BTreeMap<u64, &'static str>> = const { RefCell::new(BTreeMap::new()) };
     static FUTURES: RefCell<BTreeMap<u64, Life>> = const { RefCell::new(BTreeMap::new()) };
     static FAULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -26,7 +26,7 @@ pub(crate) fn fault(text: impl Into<String>) {
     let _ = FAULTS.try_with(|faults| faults.borrow_mut().push(text));
 }
 
-/// An assertion for where panics are caught, as in destructors.
+/// An assertion for places where panics are caught, such as destructors.
 #[track_caller]
 pub(crate) fn expect(holds: bool, what: &str) {
     if !holds {
@@ -52,17 +52,17 @@ pub(crate) fn check_no_faults() {
     assert_eq!(take_faults(), [""; 0]);
 }
 
-/// How many tokens of this thread are alive, those inside of futures among them.
+/// How many tokens of this thread are alive, including those inside futures.
 pub(crate) fn alive() -> usize {
     ALIVE.with_borrow(BTreeMap::len)
 }
 
-/// What is alive, by name.
+/// The live values, by name.
 pub(crate) fn names_alive() -> Vec<&'static str> {
     ALIVE.with_borrow(|alive| alive.values().copied().collect())
 }
 
-/// Lets go of what an earlier, failed part of this thread has left.
+/// Forgets the values that an earlier, failed part of this thread has left.
 pub(crate) fn forget_all() {
     ALIVE.take();
     FUTURES.take();
@@ -73,7 +73,7 @@ pub(crate) fn forget_all() {
 #[derive(Debug)]
 pub(crate) struct Token {
     serial: u64,
-    /// What freed memory no longer says.
+    /// A mark that freed memory does not have.
     mark: u64,
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct Watched<F> {
     future: F,
     #[pin]
     pinned: PhantomPinned,
-    /// The last field: it goes when the future is gone.
+    /// The last field: it is dropped after the future.
     token: Token,
 }
 
@@ -148,7 +148,7 @@ fn enter(token: &Token, place: usize, size: usize) -> Result<(), String> {
     }
     FUTURES.with_borrow_mut(|futures| {
         if !futures.contains_key(&token.serial) {
-            // A future that is being polled may hold this one.
+            // A future being polled may hold this one.
             let overlaps = |life: &Life| {
                 life.stage != Stage::Polling
                     && life.place < place + size
@@ -183,7 +183,7 @@ fn set_stage(serial: u64, stage: Stage) -> Option<Stage> {
     set.ok().flatten()
 }
 
-/// Ends a poll, also one that unwinds.
+/// Ends a poll, even one that unwinds.
 struct EndOfPoll(u64, Stage);
 
 impl Drop for EndOfPoll {
@@ -240,7 +240,7 @@ mod tests {
     fn a_double_drop_is_noticed() {
         let mut token = ManuallyDrop::new(Token::new("a value"));
         assert!(token.is_alive());
-        // SAFETY: a token owns nothing, and is not used but by these two.
+        // SAFETY: a token owns nothing, and only these two use it.
         unsafe {
             ManuallyDrop::drop(&mut token);
             ManuallyDrop::drop(&mut token);

@@ -1,5 +1,4 @@
-//! Times that no clock should be given: survived, counted and reported.
-//! docs/contract.md#time-bad-dt
+//! Invalid times: survived, counted and reported. docs/contract.md#time-bad-dt
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -21,7 +20,7 @@ fn reports(executor: &Executor) -> Rc<Cell<u32>> {
     count
 }
 
-/// A frame of a bad `dt` moves no clock, is a frame all the same, and is
+/// A frame with a bad `dt` moves no clock, still counts as a frame, and is
 /// reported.
 #[track_caller]
 fn counts_as_zero(dt: impl Seconds) {
@@ -90,7 +89,7 @@ fn an_infinite_dt_is_the_largest_step_and_is_reported() {
         assert!(!never.is_finished());
         assert_eq!(executor.time().elapsed, Duration::from_secs(1));
         assert!(reports.get() > 0);
-        // And the next frame is a frame like any other.
+        // The next frame is like any other.
         let next = executor.start(next_frame().map(drop));
         executor.run_frame(0.25);
         assert!(next.is_finished());

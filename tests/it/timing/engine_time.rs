@@ -1,9 +1,9 @@
-//! Engines that scale and clamp time themselves and decide themselves when there is
-//! a fixed step: `begin_frame_with` and `begin_fixed_step_of`, driven as they do.
+//! Engines that scale and clamp time, and decide when there is a fixed step:
+//! `begin_frame_with` and `begin_fixed_step_of`, called as these engines do.
 //! docs/contract.md#time-driven-steps
 //!
-//! Scripts wait for random lengths, and note when they resume and what the clocks
-//! read. A reference in plain integers says what they had to note.
+//! Scripts wait for random lengths, and record when they resume and what the
+//! clocks read. A reference in plain integers computes the expected records.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ const CUSTOM: Phase = Phase::Custom(3);
 
 impl Kind {
     fn random(random: &mut Random) -> Kind {
-        // Now and then of no length.
+        // Sometimes of length zero.
         let ns = random.below(90 * MS).saturating_sub(5 * MS);
         match random.below(6) {
             0 => Kind::Frame,
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-/// What a script notes when it resumes.
+/// The record of a resume.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Note {
     script: u64,
@@ -100,7 +100,7 @@ struct Waiting {
     deadline_ns: u64,
 }
 
-/// What the executor has to do, in integers.
+/// The expected behaviour of the executor, in integers.
 struct Reference {
     frame: u64,
     game_ns: u64,
@@ -132,7 +132,7 @@ impl Reference {
         this
     }
 
-    /// What the game clock reads.
+    /// The reading of the game clock.
     fn now_ns(&self) -> u64 {
         if self.in_step {
             self.fixed_ns
@@ -160,8 +160,7 @@ impl Reference {
         });
     }
 
-    /// A run of a phase: those that wait for it, then timers by clock, deadline and
-    /// order.
+    /// A run of a phase: its waiters, then timers by clock, deadline and order.
     fn run(&mut self, phase: Phase) {
         let turn = |wait: &Waiting| {
             let is_later = self.frame > wait.frame;
@@ -244,7 +243,7 @@ impl Pair {
         reference.in_step = false;
     }
 
-    /// A fixed step, in which the host also runs a phase of its own.
+    /// A fixed step, in which the host also runs a custom phase.
     fn step(&mut self, step_ns: u64) {
         self.executor
             .begin_fixed_step_of(Duration::from_nanos(step_ns));
@@ -277,8 +276,8 @@ impl Pair {
     }
 }
 
-/// Virtual time is scaled, then clamped; an overstep is paid out in steps, whose
-/// length the game may change.
+/// Virtual time is scaled, then clamped; the accumulated time is spent in steps,
+/// and the game may change their length.
 #[test]
 fn as_bevy_does() {
     let mut random = Random(0xbe55);
@@ -307,8 +306,9 @@ fn as_bevy_does() {
     assert!(pair.resumed > 100_000, "{}", pair.resumed);
 }
 
-/// Physics comes before the dt of the frame is known, and its delta is scaled like
-/// that of the frame: fixed time is now ahead of the game clock, now behind.
+/// Physics runs before the dt of the frame is known, and its delta is scaled like
+/// that of the frame. So fixed time is sometimes ahead of the game clock,
+/// sometimes behind.
 #[test]
 fn as_godot_does() {
     let mut random = Random(0x60d07);
@@ -320,7 +320,7 @@ fn as_godot_does() {
             percent = 50 * random.below(4);
         }
         let dt_ns = 10 * MS + random.below(15 * MS);
-        // The measured time decides on the steps, a smoothed one is the frame's.
+        // The measured time determines the steps; the frame gets a smoothed time.
         left_ns += dt_ns;
         let step_ns = 16_666_667;
         while left_ns >= step_ns {
@@ -338,15 +338,15 @@ fn as_godot_does() {
     assert!(pair.resumed > 100_000, "{}", pair.resumed);
 }
 
-/// The accumulator is compared with `>`: a frame of exactly one step has none, and
-/// the next one has it.
+/// The accumulator is compared with `>`: a frame of exactly one step runs none,
+/// and the next one runs it.
 #[test]
 fn as_ggez_does() {
     let mut random = Random(0x66e2);
     let mut pair = Pair::new();
     let (step_ns, mut left_ns) = (20 * MS, 0);
     for frame in 0..20_000 {
-        // In whole steps for a while, so that the two comparisons differ.
+        // Whole steps for a while, so that the two comparisons differ.
         let dt_ns = if frame < 5_000 {
             step_ns * random.below(3)
         } else {
@@ -364,14 +364,14 @@ fn as_ggez_does() {
     assert!(pair.resumed > 100_000, "{}", pair.resumed);
 }
 
-/// The schedule of fixed steps is run by hand, between frames or without any, as
-/// in tests and rollback; and the phase also without a step.
+/// The host runs fixed steps by hand, between frames or without any, as in tests
+/// and rollback; and the phase even without a step.
 #[test]
 fn with_the_fixed_schedule_run_by_hand() {
     let mut random = Random(0x4011);
     let mut pair = Pair::new();
     for _ in 0..20_000 {
-        // Neither runs away from the other.
+        // The two stay close to each other.
         let (fixed_ns, game_ns) = (pair.reference.fixed_ns, pair.reference.game_ns);
         let choice = match random.below(8) {
             _ if fixed_ns > game_ns + 200 * MS => 4,
@@ -386,7 +386,7 @@ fn with_the_fixed_schedule_run_by_hand() {
             1 => pair.step(random.below(40 * MS)),
             2 => pair.step(0),
             3 => {
-                // Without a step of its own, the phase reads the latest one.
+                // Without a step, the phase reads the latest one.
                 pair.reference.in_step = true;
                 pair.run(Phase::FixedUpdate);
             }
@@ -410,7 +410,7 @@ fn neither_dt_is_cut_and_the_accumulator_has_all_the_steps_it_needs() {
     assert_eq!(time.delta, Duration::from_secs(4));
     let steps = std::iter::from_fn(|| executor.begin_fixed_step().then_some(()));
     assert_eq!(steps.count(), 16);
-    // The next frame is cut as ever.
+    // The next frame is limited as usual.
     executor.on_report(|report| assert!(matches!(report, Report::TimeDropped { .. })));
     executor.begin_frame(8);
     assert_eq!(executor.time().delta, Duration::from_millis(500));
@@ -450,12 +450,12 @@ fn what_is_no_length_of_time_counts_as_nothing_and_is_reported() {
     let end = Duration::from_nanos(u64::MAX);
     assert_eq!(reports.take(), [(2, end)]);
     assert_eq!(executor.time().fixed_elapsed, end);
-    // It counts no further, and its own steps have to wait for the game clock.
+    // It counts no further, and its own steps must wait for the game clock.
     executor.begin_fixed_step_of(1);
     assert!(!executor.begin_fixed_step());
 }
 
-/// A host that starts scripts in its own update, behind the steps: they count on
+/// A host that starts scripts in its own update, after the steps: they count on
 /// the frame's time once the steps have ended.
 #[test]
 fn a_script_started_behind_the_steps_counts_on_the_frame() {

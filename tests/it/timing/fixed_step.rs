@@ -58,7 +58,7 @@ fn a_frame_without_a_step_resumes_no_fixed_update() {
 fn steps_run_while_fixed_time_plus_a_step_is_within_game_time() {
     let mut timeline = Timeline::with_executor(steps_of(0.5), 0.375);
     timeline.row("loop", mark_each_fixed_update);
-    // The third step, at 1.5, is exactly at the fourth frame.
+    // The third step, at 1.5, is due exactly in the fourth frame.
     timeline.check(
         "
         frame 0     1     2     3     4     5
@@ -157,7 +157,7 @@ fn max_delta_bounds_the_steps_of_a_frame_at_any_scale_and_the_rest_is_reported()
             )]
         );
         timeline.executor().clock().set_scale(1);
-        // At the end of time there are no more steps.
+        // At the clock's limit there are no more steps.
         if scale < f64::MAX {
             timeline.check(
                 "

@@ -1,4 +1,4 @@
-//! When a wait is due, what the clocks read, and in which order a run resumes:
+//! When waits are due, what the clocks read, and the order of a run:
 //! docs/contract.md, mostly as timing diagrams.
 
 mod bad_time;

@@ -1,10 +1,9 @@
-//! One run at a time (docs/contract.md#rule-13-one-run). What would step an executor
-//! whose coroutine is being polled panics at the line of the call, and changes
-//! nothing.
+//! One run at a time (docs/contract.md#rule-13-one-run). A call that would step an
+//! executor while one of its coroutines is being polled panics at the caller's line,
+//! and changes nothing.
 //!
-//! `&mut` keeps a host from most of this. What is left: a coroutine that is
-//! started through a `Handle` shares the game with its host, or owns its
-//! executor.
+//! `&mut` prevents most of this. It remains possible if a coroutine that is started
+//! through a `Handle` shares the game with its host, or owns its executor.
 
 use std::cell::{Cell, RefCell};
 use std::convert::identity;
@@ -58,7 +57,7 @@ fn refuses(game: &Game, (line, step): Step) {
     assert_eq!(after, before);
 }
 
-/// One that is due in the next Update and says so.
+/// A coroutine that is due in the next Update and logs it.
 fn bystander(handle: &Handle, log: &Log) {
     let (waits, spawned) = (log.clone(), log.clone());
     drop(handle.start(async move {
@@ -68,7 +67,7 @@ fn bystander(handle: &Handle, log: &Log) {
     drop(handle.spawn(async move { spawned.say("spawned") }));
 }
 
-/// Runs what is left of frame 1 and all of frame 2.
+/// Runs the rest of frame 1 and all of frame 2.
 fn goes_on(game: &Game, log: &Log) {
     let mut executor = game.borrow_mut();
     log.check(&[]);
@@ -151,7 +150,7 @@ fn nor_can_one_that_it_starts_or_stops() {
             // Destructors of its own.
             drop(OnDrop(shared.clone(), step, refused.clone()));
             child.await.unwrap();
-            // A poll that the host has nothing to do with any more.
+            // A poll without the host.
             refuses(&shared, step);
         });
         assert!(script.is_finished());
@@ -162,7 +161,7 @@ fn nor_can_one_that_it_starts_or_stops() {
 }
 
 thread_local! {
-    /// A game that wakers can reach, which have to be `Send`.
+    /// A game that wakers, which must be `Send`, can reach.
     static GAME: RefCell<Weak<RefCell<Executor>>> = const { RefCell::new(Weak::new()) };
     static RUNG: Cell<u32> = const { Cell::new(0) };
 }
@@ -186,7 +185,7 @@ fn nor_can_a_waker_that_is_called_in_the_poll() {
         bystander(&handle, &log);
         GAME.set(Rc::downgrade(&game));
         RUNG.set(0);
-        // The host waits for a message with a waker of its own.
+        // The host waits for a message with its own waker.
         let waker = Waker::from(Arc::new(StepsOnWake(step)));
         let (sender, mut receiver) = oneshot::channel();
         let pending = receiver.poll_unpin(&mut Context::from_waker(&waker));
@@ -246,7 +245,7 @@ fn one_that_does_not_catch_the_panic_ends_with_it_alone() {
     }
 }
 
-// What may run it
+// Allowed runs
 
 #[test]
 fn a_destructor_that_the_host_brings_about_between_runs_may_run_it() {

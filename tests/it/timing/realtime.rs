@@ -111,8 +111,8 @@ fn scripts_on_it_read_the_time_as_it_does() {
     assert!((time.scale - 1.0).abs() < f64::EPSILON);
 }
 
-/// Frames of any length, waits of any length: the two kinds of wait on realtime
-/// resume in the same runs, to the nanosecond.
+/// For any lengths of frames and waits, the two kinds of wait on realtime resume
+/// in the same runs, to the nanosecond.
 #[test]
 fn its_waits_agree_with_those_of_wait_seconds_realtime() {
     let mut random = Random(0x5eed);
@@ -151,8 +151,8 @@ fn its_waits_agree_with_those_of_wait_seconds_realtime() {
     assert_eq!(plain, on_clock);
 }
 
-/// One wheel, whichever of the three ways leads to it: of equal deadlines, the one
-/// that began first is first.
+/// All three kinds use the same wheel: with equal deadlines, the wait that began
+/// first is first.
 #[test]
 fn its_timers_stand_in_one_order_with_those_of_wait_seconds_realtime() {
     let mut executor = in_quarters();
@@ -242,7 +242,7 @@ fn in_a_fixed_step_its_delta_is_what_the_step_takes_outside_of_the_game() {
     assert_eq!((clock.delta(), clock.now()), (QUARTER * 2, QUARTER * 2));
     executor.run_phase(Phase::Update);
     assert_eq!(clock.delta(), QUARTER * 2);
-    // In a game that stands still, only the host's own steps are left.
+    // While the game clock stands still, only the host's own steps run.
     executor.clock().pause();
     executor.begin_frame(0.5);
     executor.begin_fixed_step_of(0.25);

@@ -1,5 +1,5 @@
-//! Rounding: a dt is rounded up, a length to the nearest, and an `f32` means
-//! the decimal it was written as. docs/contract.md#time-rounding
+//! Rounding: a dt is rounded up, a length to the nearest, and an `f32` stands
+//! for the decimal that it was written as. docs/contract.md#time-rounding
 
 use std::time::Duration;
 
@@ -144,7 +144,7 @@ fn deadlines_are_exact_to_the_nanosecond_and_inclusive() {
 #[test]
 fn deadlines_are_exact_far_from_the_start() {
     let nanos = Duration::from_nanos;
-    // Powers of two and their neighbours: where a wheel changes its levels.
+    // Powers of two and their neighbours, where a wheel changes levels.
     for power in [6, 12, 20, 26, 32, 38, 44, 50, 56] {
         for start in [(1 << power) - 1, 1 << power, (1 << power) + 1] {
             for length in [1, 63, 64, 65, (1 << 20) - 1, 1 << 20, 1 << 32] {

@@ -13,7 +13,7 @@ use crate::support::{forever, poll_once};
 
 const RARE: Phase = Phase::Custom(7);
 
-/// Waits for `RARE`, but gives up every frame and begins anew, `times` times.
+/// Waits for `RARE`, but cancels in every frame and begins again, `times` times.
 async fn fickle(times: u32) {
     for _ in 0..times {
         select_biased! {
@@ -116,7 +116,8 @@ fn a_coroutine_that_gave_up_a_wait_in_this_frame_is_not_due_before_the_next() {
     let inner = log.clone();
     executor.start(async move {
         in_phase(Phase::EarlyUpdate).await;
-        // Begun and dropped: by the time of the second, the first has its place.
+        // Begun and dropped: when the second begins, the first already has its
+        // place.
         let mut first = next_frame();
         assert!(futures::poll!(&mut first).is_pending());
         in_phase(Phase::FixedUpdate).await;
@@ -133,7 +134,7 @@ fn a_coroutine_that_gave_up_a_wait_in_this_frame_is_not_due_before_the_next() {
     assert_eq!(log.take(), ["resumed"]);
 }
 
-/// Waits for `RARE` that a coroutine has begun, to be dropped by any other code.
+/// Waits for `RARE` that a coroutine has begun, and that other code drops.
 fn begin_waits(executor: &Executor, count: usize) -> Rc<RefCell<Vec<InPhase>>> {
     let waits: Rc<RefCell<Vec<InPhase>>> = Rc::default();
     let fill = waits.clone();
@@ -153,7 +154,8 @@ fn dropping_the_last_wait_of_many_may_drop_the_executor() {
     thread_local! {
         static EXECUTOR: RefCell<Option<Executor>> = const { RefCell::new(None) };
     }
-    /// Panic payloads must be Send; this one finds the executor by its thread.
+    /// Panic payloads must be `Send`; this one finds the executor in a
+    /// thread-local.
     struct DropsTheExecutor;
     impl Drop for DropsTheExecutor {
         fn drop(&mut self) {
@@ -171,8 +173,8 @@ fn dropping_the_last_wait_of_many_may_drop_the_executor() {
         }));
         executor.run_frame(0.25);
         EXECUTOR.set(Some(executor));
-        // At some point the places they leave are swept out, and with them what
-        // else they have kept.
+        // At some point their stale places are swept, and everything that these
+        // kept alive.
         waits.take();
         drop(EXECUTOR.take());
     }

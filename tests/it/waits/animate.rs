@@ -1,4 +1,4 @@
-//! `animate`: 0 now, 1 at the end, and what lies between in between.
+//! `animate`: 0 now, 1 at the end, and the values in between.
 
 use std::cell::{Cell, RefCell};
 use std::panic::AssertUnwindSafe;
@@ -292,9 +292,9 @@ fn a_second_run_of_the_phase_in_a_frame_applies_nothing() {
 
 // Moved, and shared
 
-/// In which frame a wait of 5 seconds ends, of those after the one in which it begins.
-/// It begins in one coroutine, and moves to another in the frame after that. `paused`
-/// was paused for three seconds before.
+/// How many frames after its beginning a wait of 5 seconds ends. It begins in one
+/// coroutine, and moves to another in the next frame. `paused` was paused for three
+/// seconds before.
 fn frames_if_moved(wait: fn() -> LocalBoxFuture<'static, ()>, paused: Option<usize>) -> u64 {
     let mut executor = unclamped();
     let slot = Rc::new(RefCell::new(None));

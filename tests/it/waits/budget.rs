@@ -1,4 +1,4 @@
-//! `Budget`: how much of a frame each long job gets.
+//! `Budget`: the share of a frame for each long job.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -53,8 +53,7 @@ fn it_is_divided_evenly_in_any_order_of_resumes() {
     for name in ["a", "b", "c"] {
         job(&mut timeline, name, &budget, 7, 1);
     }
-    // In the frame in which they join, the first one takes what nobody has been
-    // promised.
+    // In the frame in which they join, the first one takes the unpromised part.
     timeline.check(
         "
         frame 0 1      2   3   4   5
@@ -142,7 +141,7 @@ fn over_many_frames_all_get_the_same() {
 fn what_one_leaves_over_goes_to_the_others_in_the_same_frame() {
     let mut timeline = Timeline::with_dt(0.25);
     let budget = Budget::of_units(6);
-    // The one that ends early comes first, in the middle, last.
+    // The job that ends early is the first, the middle or the last one.
     for (name, steps) in [("a", 20), ("b", 20)] {
         job(&mut timeline, name, &budget, steps, 1);
     }
@@ -332,7 +331,7 @@ fn clones_made_for_each_step_hold_no_frame() {
 #[test]
 fn a_budget_of_time_lets_small_jobs_through() {
     let mut executor = unclamped();
-    // Nothing here depends on how fast the machine is.
+    // Nothing here depends on the speed of the machine.
     let endless = Budget::new(f64::INFINITY);
     let frame = executor.run_until(
         async move {

@@ -20,7 +20,7 @@ use crate::support::{counted, forever, poll_once, swallow, update, yield_now};
 
 type Made = LocalBoxFuture<'static, ()>;
 
-/// Every kind of wait, due in the second frame of a quarter second.
+/// Every kind of wait, due in the second frame of a quarter of a second.
 fn waits_of_two_frames() -> Vec<(&'static str, Made)> {
     fn made(wait: impl Future + 'static) -> Made {
         wait.map(drop).boxed_local()
@@ -297,8 +297,8 @@ fn counter() -> (Arc<AtomicUsize>, Waker) {
     (count, waker)
 }
 
-/// Polls `wait` with one foreign waker, then with another, and notes when the
-/// coroutine is resumed how often each has been woken.
+/// Polls `wait` with one foreign waker, then with another. When the coroutine is
+/// resumed, notes how often each was woken.
 async fn with_two_wakers(mut wait: Made, log: Log, name: &'static str) {
     let (first_count, first) = counter();
     let (second_count, second) = counter();

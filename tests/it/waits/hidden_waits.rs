@@ -1,6 +1,6 @@
-//! Two scripts share a future in which a combinator polls only what was woken, so only
-//! the first of them has polled the wait itself. No wake is forgotten, whatever becomes
-//! of the first: docs/contract.md#rule-4-no-wake-forgotten
+//! Two scripts share a future with a combinator that polls only woken futures, so only
+//! the first script has polled the wait itself. No wake is lost, whatever happens to
+//! the first: docs/contract.md#rule-4-no-wake-forgotten
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -116,7 +116,7 @@ fn pauses_that_ended_before_count_for_the_second_too() {
     rows.run_to(1);
     rows.executor().resume(first);
     rows.run_to(2);
-    // A quarter of a second is left.
+    // A quarter of a second remains.
     rows.executor().pause(first);
     rows.run_to(5);
     rows.executor().resume(first);
@@ -153,8 +153,8 @@ fn a_script_that_paused_itself_before_it_polled_the_timer_holds_up_no_other() {
     );
 }
 
-/// The waker of the timer is called in the pause, but that is not what counts for the
-/// phase: docs/contract.md#rule-12-one-wake
+/// The waker of the timer is called in the pause, but does not determine the phase:
+/// docs/contract.md#rule-12-one-wake
 #[test]
 fn a_timer_that_stands_still_behind_a_combinator_does_not_choose_the_phase() {
     let mut rows = rows();
@@ -198,7 +198,7 @@ thread_local! {
     static EVENTS: RefCell<Option<Events>> = const { RefCell::new(None) };
 }
 
-/// What the host does in frame 2, before the runs.
+/// The act of the host in frame 2, before the runs.
 #[derive(Clone)]
 struct Events {
     signal: Signal<()>,
@@ -268,7 +268,7 @@ const COMBINATORS: [(&str, Combine); 3] = [
     }),
 ];
 
-/// What becomes of the first script.
+/// What happens to the first script.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Waits,
@@ -280,8 +280,7 @@ enum Fate {
     Resumed(u64),
 }
 
-/// The frame in which the second script ends, and whether the first one has ended in
-/// the end.
+/// The frame in which the second script ends, and whether the first one ends at all.
 fn ends(wait: Make, combined: Combine, fate: Fate) -> (Option<u64>, bool) {
     let mut executor: Executor = in_quarters();
     let events = Events {

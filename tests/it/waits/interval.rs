@@ -1,4 +1,4 @@
-//! `interval` and `frames`: what comes again and again.
+//! `interval` and `frames`: repeated events.
 
 use std::cell::{Cell, RefCell};
 use std::future::pending;
@@ -80,8 +80,8 @@ fn the_first_tick_comes_a_period_after_the_first_poll() {
     );
 }
 
-/// Ticks of one second in frames of 0.5 s, of which the third lasts 2.7 s; each
-/// as frame, late in ms, skipped.
+/// Ticks of one second in frames of 0.5 s, except that the third lasts 2.7 s. Each
+/// is listed as frame, ms late, skipped.
 fn around_a_long_frame(policy: MissedTicks) -> Vec<(u64, u128, u64)> {
     let mut executor = unclamped();
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -191,7 +191,7 @@ fn in_the_fixed_phase_it_ticks_step_by_step_on_fixed_time() {
         });
     }
     executor.run_frame(0.75);
-    // By what is due first, then by which tick was awaited first.
+    // By deadline, then in the order in which the ticks were awaited.
     log.check(&[
         "F1 250: a 0",
         "F1 500: b 0",

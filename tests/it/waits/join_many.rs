@@ -1,4 +1,4 @@
-//! `join_all` and `race`: any number of handles, or of other futures.
+//! `join_all` and `race`: any number of handles or other futures.
 
 use std::cell::Cell;
 use std::future::ready;

@@ -1,5 +1,5 @@
-//! Each wait, and each function that combines futures, by itself; `every` has the
-//! table of all waits and what is true of all of them.
+//! Each wait, and each combinator, by itself; `every` has the table of all waits
+//! and tests that hold for all of them.
 
 mod abandoned;
 mod animate;

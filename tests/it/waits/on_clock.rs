@@ -1,4 +1,4 @@
-//! `on`: one future on another clock than its coroutine.
+//! `on`: one future on a clock other than its coroutine's.
 //! docs/contract.md#decided-on-a-clock
 
 use std::cell::RefCell;
@@ -189,7 +189,7 @@ fn what_is_started_inside_is_on_the_clock_of_the_owner() {
 
 #[test]
 fn a_panic_and_destructors_leave_the_clock_as_it_was() {
-    /// Notes the scale when it is dropped.
+    /// Records the scale when it is dropped.
     struct SayOnDrop(Log, &'static str);
 
     impl Drop for SayOnDrop {
@@ -336,7 +336,7 @@ fn a_clock_of_another_executor_is_refused_with_the_line_of_the_call() {
         text.contains("a clock of another executor") && text.contains(&place),
         "{text}"
     );
-    // In its own executor it may be made anywhere.
+    // In its own executor it can be made anywhere.
     let right = executor.enter(|| on(&clock, async { scale() }));
     assert!((other.start(right).take().unwrap().unwrap() - 1.0).abs() < f64::EPSILON);
 }

@@ -16,7 +16,7 @@ use framestep::prelude::*;
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{counted, noted, panic_of, panic_text, place_of_panic, result_of, swallow};
 
-/// Polls `future` to its end, where nothing in it waits.
+/// Polls `future` to its end; nothing in it waits.
 #[track_caller]
 fn at_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
@@ -731,7 +731,7 @@ fn expressions_lend_what_they_make_for_as_long_as_a_let_does() {
     log.check(&["made"]);
 }
 
-/// The space of a `select!` in a coroutine: its futures, and little beside them.
+/// The size of a `select!` in a coroutine: its futures, and little more.
 #[test]
 fn select_takes_little_more_room_than_its_futures() {
     async fn hold<const N: usize>() {

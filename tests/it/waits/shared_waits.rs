@@ -1,5 +1,5 @@
-//! One wait that several coroutines share: no wake is forgotten, whichever of them
-//! is paused, ends, or takes the result first: docs/contract.md#rule-4-no-wake-forgotten
+//! A wait that several coroutines share: no wake is lost, whichever of them is paused,
+//! ends, or takes the result first: docs/contract.md#rule-4-no-wake-forgotten
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
@@ -165,8 +165,8 @@ fn a_timer_stands_still_while_all_its_scripts_are_paused() {
             says(&executor, &log, "first", timer.clone()),
             says(&executor, &log, "last", timer),
         ];
-        // A quarter of a second before both are paused, and three more after one is
-        // resumed.
+        // A quarter of a second before both are paused, and three quarters after one
+        // is resumed.
         scripts[order[0]].pause();
         frames(&mut executor, 1);
         scripts[order[1]].pause();
@@ -242,7 +242,7 @@ fn the_time_of_a_wait_continues_where_it_stood_when_another_script_holds_it() {
     let log = Log::new();
     let timer = wait_seconds(2).shared();
     let early = says(&executor, &log, "early", timer.clone());
-    // This one has been paused before it looks at the timer.
+    // This one has been paused before it polls the timer.
     let (say, shared) = (log.clone(), timer.clone());
     let late = executor.start(async move {
         wait_seconds(0.25).await;

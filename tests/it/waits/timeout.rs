@@ -1,4 +1,4 @@
-//! `timeout`: the future, or the time, whichever comes first.
+//! `timeout`: the future or the deadline, whichever comes first.
 
 use std::cell::Cell;
 use std::future::{pending, ready};
@@ -13,7 +13,7 @@ use framestep::{Elapsed, Executor};
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{counted, panic_text, result_of, swallow, update};
 
-/// A row that draws a mark when its timeout is over, and checks how.
+/// A row that draws a mark when its timeout ends, and checks the result.
 fn row<F: Future<Output = ()> + 'static>(
     timeline: &mut Timeline,
     name: &str,
@@ -113,7 +113,7 @@ fn in_phase_looks_at_the_time_there() {
         });
     }
     timeline.row("before", |mark| async move {
-        // Due earlier in the same frame than the time is looked at.
+        // Due in the same frame, before the deadline is checked.
         let update = timeout(0.5, next_frame().then(|()| next_frame()));
         assert!(update.in_phase(Phase::LateUpdate).await.is_ok());
         mark.hit();

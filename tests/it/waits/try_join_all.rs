@@ -8,7 +8,7 @@ use framestep::prelude::*;
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{counted, panic_of};
 
-/// Waits so many frames, notes that it goes, and returns `result`.
+/// Waits so many frames, records its end, and returns `result`.
 async fn child<T>(
     log: Log,
     frames: u64,

@@ -16,7 +16,7 @@ use framestep::{Executor, Report, yield_now};
 use crate::support::timeline::{Log, in_quarters, unclamped};
 use crate::support::{counted, forever, panic_of, poll_once, swallow};
 
-/// Says its name so often, and yields in between.
+/// Says its name so many times, and yields in between.
 async fn turns(log: Log, name: &'static str, count: u32) {
     for _ in 0..count {
         log.say(name);
@@ -155,7 +155,7 @@ fn a_loop_around_it_cannot_hold_the_frame() {
         executor.run_frame(0.25);
         assert_eq!(late.get(), 11);
         executor.run_frame(0.25);
-        // In the frame after, in the same phase: 11 more, of which 10 are for yields.
+        // In the next frame, in the same phase: 11 more polls, 10 of them for yields.
         assert_eq!((polls.get(), late.get()), (11, 22));
         executor.run_frame(0.25);
         assert_eq!((polls.get(), late.get()), (22, 33));

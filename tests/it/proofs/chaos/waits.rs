@@ -19,7 +19,7 @@ use super::world::World;
 
 pub(super) type Wait = LocalBoxFuture<'static, ()>;
 
-/// A length of a few frames, or of none.
+/// A length of a few frames, or zero.
 fn length(world: &World) -> f64 {
     f64::from(u32::try_from(world.below(6)).expect("small")) / 16.0
 }

@@ -186,7 +186,7 @@ pub(super) enum Mode {
     All,
     /// The same behind a wrapper that passes on no waker.
     Muffled,
-    /// The first that is ready; of several, the upper one.
+    /// The first that is ready; of several, the first in order.
     First,
     /// `FuturesUnordered`, one item after another.
     Unordered,
@@ -214,13 +214,13 @@ pub(super) enum Length {
     NotANumber,
 }
 
-/// What a host does, by the number of the executor.
+/// A step of the host, with the number of the executor.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Drive(usize, Drive),
     /// Something done between runs.
     Outside(usize, Act),
-    /// The same inside of `Executor::enter`.
+    /// The same inside `Executor::enter`.
     Inside(usize, Act),
     Remote(usize, usize),
 }
@@ -228,8 +228,8 @@ pub(super) enum Step {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Drive {
     Frame(Length),
-    /// So many fixed steps, if they are due: in each maybe a run of a phase of
-    /// the host's own, then so many of that of fixed updates.
+    /// So many fixed steps, if they are due. Each has perhaps a run of a custom
+    /// phase, then so many runs of the fixed phase.
     Fixed {
         steps: usize,
         custom: Option<Phase>,

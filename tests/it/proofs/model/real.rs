@@ -1,4 +1,4 @@
-//! framestep, through its public surface.
+//! framestep, through its public interface.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ pub(super) struct Real {
 struct World;
 
 thread_local! {
-    /// Scripts on their way through the inbox: what travels is a number.
+    /// Scripts on their way through the inbox: only a number is sent.
     static SENT: RefCell<Vec<Option<Script>>> = const { RefCell::new(Vec::new()) };
 }
 

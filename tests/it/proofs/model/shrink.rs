@@ -1,8 +1,8 @@
-//! Makes a program smaller that shows something.
+//! Shrinks a program that shows something.
 
 use super::program::{Act, Op, Program, Wait};
 
-/// The smallest program found that `shows` what the given one does.
+/// The smallest program found for which `shows` holds, as for the given one.
 pub(super) fn minimised(program: Program, shows: impl Fn(&Program) -> bool) -> Program {
     let mut best = program;
     loop {
@@ -46,7 +46,7 @@ fn attempt(
     better
 }
 
-/// Leaves parts of a list out: first halves, at last single ones.
+/// Leaves out parts of a list: first halves, finally single items.
 fn shorten<T>(
     best: &mut Program,
     shows: &impl Fn(&Program) -> bool,
@@ -85,7 +85,7 @@ fn simplify(
     }
 }
 
-/// What is smaller than a wait by one.
+/// The waits that are one step smaller.
 fn parts(wait: &Wait) -> Vec<Wait> {
     match wait {
         Wait::Timeout(_, _, wait) => vec![(**wait).clone()],

@@ -1,4 +1,5 @@
-//! What a program needs of an executor: framestep and the reference have it.
+//! The interface that a program needs from an executor: framestep and the
+//! reference implement it.
 
 use std::rc::Rc;
 
@@ -11,19 +12,20 @@ use super::trace::{Got, Lent};
 pub(super) type Script = LocalBoxFuture<'static, usize>;
 pub(super) type Waiting = LocalBoxFuture<'static, Got>;
 
-/// What a wait may call back.
+/// The callbacks of a wait.
 #[derive(Clone)]
 pub(super) struct Calls {
-    /// Asks a condition.
+    /// Checks a condition.
     pub(super) ask: Rc<dyn Fn() -> bool>,
     /// Takes the value of an animation.
     pub(super) apply: Rc<dyn Fn(f32)>,
 }
 
-/// The executor does not let itself be driven now.
+/// The executor refuses to run now.
 pub(super) struct Refused;
 
-/// An executor. `inside`: the call is made where free functions find it.
+/// An executor. `inside`: the call is made where the free functions find the
+/// executor.
 pub(super) trait System: Sized + 'static {
     type Id: Copy + 'static;
     type Handle: 'static;
@@ -33,16 +35,16 @@ pub(super) trait System: Sized + 'static {
     fn new(settings: &Settings) -> Self;
     fn close(&self);
 
-    /// `nested`: from inside of a coroutine or of a destructor.
+    /// `nested`: from inside a coroutine or a destructor.
     fn begin_frame(&self, nested: bool, dt: Length) -> Result<(), Refused>;
     fn begin_fixed_step(&self, nested: bool) -> Result<bool, Refused>;
     fn end_fixed_step(&self, nested: bool) -> Result<(), Refused>;
     fn run(&self, nested: bool, phase: Phase, lent: bool) -> Result<(), Refused>;
     fn enter(&self, f: &mut dyn FnMut());
     fn len(&self) -> usize;
-    /// The frame, and the run under way.
+    /// The frame, and the current run.
     fn now(&self) -> (u64, Option<Phase>);
-    /// The time of the clock of the coroutine that asks.
+    /// The time of the calling coroutine's clock.
     fn elapsed(&self) -> u64;
 
     fn begin(
@@ -56,21 +58,21 @@ pub(super) trait System: Sized + 'static {
     fn stop(&self, inside: bool, id: Self::Id) -> bool;
     fn is_alive(&self, id: Self::Id) -> bool;
     fn set_paused(&self, id: Self::Id, paused: bool) -> bool;
-    /// The coroutine that asks.
+    /// The calling coroutine.
     fn current(&self) -> Self::Id;
 
     fn id(handle: &Self::Handle) -> Self::Id;
     fn is_finished(handle: &Self::Handle) -> bool;
-    /// Drops a handle that stops its coroutine then.
+    /// Drops a handle that stops its coroutine on drop.
     fn drop_and_stop(handle: Self::Handle);
     fn join(handle: Self::Handle) -> Waiting;
     fn finished(handle: &Self::Handle) -> Waiting;
 
-    /// A wait of the executor's own, on `clock` if it names one.
+    /// One of the executor's waits, on `clock` if it names one.
     fn wait(&self, wait: &Wait, clock: Option<&Self::Clock>, calls: Calls) -> Waiting;
-    /// Several waits as one, with what the crate has for that.
+    /// Several waits as one, with the crate's combinators.
     fn group(mode: Mode, waits: Vec<Waiting>) -> Waiting;
-    /// A wait with a limit of time.
+    /// A wait with a timeout.
     fn timeout(&self, length: Length, at: At, waiting: Waiting) -> Waiting;
 
     fn owner(

@@ -1,4 +1,4 @@
-//! What a program is seen to do.
+//! The visible behaviour of a program.
 
 use std::fmt;
 
@@ -32,24 +32,24 @@ pub(super) enum What {
     Resumes(Got, u64),
     /// One of several waits is over.
     Item(Got),
-    /// A condition was asked.
+    /// A condition was checked.
     Asked,
     /// An animation has this value, in 4096ths.
     Applied(u32),
-    /// What a call gave.
+    /// The result of a call.
     Gave(bool),
     /// A call has returned.
     Done,
-    /// Whether a coroutine is alive, and what a clock reads.
+    /// Whether a coroutine is alive, and the reading of a clock.
     Saw(bool, u64),
-    /// How a request for the lent state was answered.
+    /// The result of a borrow of the lent state.
     Lent(Lent),
     /// An executor refused to be driven.
     Barred,
     Returns,
     /// Its locals are dropped.
     Dropped,
-    /// So are those of one that no owner took.
+    /// The locals of a refused coroutine are dropped.
     Refused,
     /// How many coroutines are alive after a run, if that is certain.
     Alive(Option<usize>),
@@ -63,7 +63,7 @@ pub(super) enum Got {
     Done,
     Joined(Result<usize, Outcome>),
     Ended(Outcome),
-    /// How many ticks a tick stands for besides itself, and how late it is.
+    /// How many other ticks a tick replaces, and how late it is.
     Tick(u64, u64),
     Elapsed,
     /// There was nothing to wait for.

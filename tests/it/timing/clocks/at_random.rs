@@ -1,4 +1,4 @@
-//! Random changes, lengths and guards, against the definition.
+//! Random changes, lengths and guards, compared with the definition.
 
 use std::ops::Range;
 
@@ -89,7 +89,7 @@ fn next_deadline_is_the_least_dt_that_suffices() {
         let random = &mut Random(seed);
         let scales = [(); 3].map(|()| any_scale(random));
         if scales.iter().product::<f64>() >= 1e6 {
-            // The clock may be at its end.
+            // The clock may be at its limit.
             continue;
         }
         let (passed_ns, length_ns) = (random.below(2_000_000_000), 1 + random.below(2_000_000_000));
@@ -110,7 +110,7 @@ fn next_deadline_is_the_least_dt_that_suffices() {
             continue;
         };
         reached += 1;
-        // A wait takes a frame, and this one more than no time.
+        // A wait takes at least a frame, and this one also some time.
         assert!(missing > Duration::ZERO);
         update(&mut executor, missing.checked_sub(nanos(1)).unwrap());
         assert!(!wait.is_finished());
@@ -124,8 +124,8 @@ fn next_deadline_is_the_least_dt_that_suffices() {
     );
 }
 
-/// In whatever order guards are taken and dropped: without guards, the clock has exactly
-/// the scale that was set. docs/contract.md#decided-guards
+/// Without guards, the clock has exactly the scale that was set, in whatever order
+/// guards were taken and dropped. docs/contract.md#decided-guards
 #[test]
 fn without_guards_the_scale_is_exactly_the_one_that_was_set() {
     for seed in SEEDS {

@@ -6,7 +6,7 @@ fn next_deadline_counts_the_dt_that_is_missing() {
     let wait = executor.start(child.wait_seconds(1));
     assert_eq!(executor.next_deadline(), Some(millis(1000)));
     child.set_scale(0.5);
-    // One nanosecond less leaves half of one, which is rounded up.
+    // With one nanosecond less, half of one remains, which is rounded up.
     let missing = nanos(1_999_999_999);
     assert_eq!(executor.next_deadline(), Some(missing));
     executor.clock().set_scale(4);

@@ -1,5 +1,5 @@
-//! Guards: what several scripts ask of one clock adds up, and each undoes its part.
-//! docs/contract.md#decided-guards
+//! Guards: the requests of several scripts to the same clock add up, and each guard
+//! undoes its part. docs/contract.md#decided-guards
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -109,8 +109,8 @@ fn a_guard_of_a_script_ends_with_the_script_however_that_ends() {
     assert!(is(clock.effective_scale(), 1.0));
 }
 
-// A guard asks for a scale. So it may move a deadline nearer, and a host that sleeps
-// has to hear of it.
+// A guard changes the scale. So it may bring a deadline nearer, and must wake a
+// sleeping host.
 #[test]
 fn a_host_that_sleeps_is_told_when_a_guard_makes_a_clock_quicker() {
     let told = Arc::new(AtomicU32::new(0));
@@ -182,7 +182,7 @@ fn a_guard_that_outlives_its_executor_does_nothing() {
     drop(executor);
     drop(guards);
     assert_eq!((clock.now(), game.now()), (millis(1000), millis(1000)));
-    // One that is made afterwards, too.
+    // Also a coroutine that is made afterwards.
     drop(clock.hold());
     assert!(!clock.is_paused());
 }

@@ -45,7 +45,7 @@ fn with_child() -> (Executor, Clock) {
     (executor, child)
 }
 
-/// A clock as its definition has it, with fractions of two integers.
+/// A clock by its definition, with fractions of two integers.
 #[derive(Clone, Copy)]
 struct Oracle {
     source_anchor: u128,

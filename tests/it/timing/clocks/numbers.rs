@@ -39,7 +39,7 @@ fn tiny_scales_stand_still_and_their_sum_does_not_drift() {
     child.set_scale(f64::from_bits(1));
     let slow = executor.clock().child();
     slow.set_scale(1e-9);
-    // Each frame is a thousandth of what moves it by a nanosecond.
+    // Each frame is a thousandth of the time that moves it by a nanosecond.
     for _ in 0..10_000 {
         executor.begin_frame(0.001);
     }

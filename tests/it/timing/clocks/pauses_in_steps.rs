@@ -203,7 +203,7 @@ fn while_no_step_can_begin_nothing_that_waits_for_one_is_due() {
     child.set_scale(0.5);
     assert_eq!(executor.next_deadline(), Some(millis(1_000)));
 
-    // Steps that are due do not begin during a pause, and need no time after it.
+    // Due steps do not begin during a pause, and take no time after it.
     executor.begin_frame(2);
     game.pause();
     assert_eq!(executor.next_deadline(), None);

@@ -96,7 +96,7 @@ fn a_point_that_is_over_waits_one_frame_and_never_none() {
         executor.run_until(wait, 0.25).unwrap();
         assert_eq!(executor.time().frame, frame + 1, "{point}");
     }
-    // At scale 0 as well, as for lengths of zero.
+    // Even at scale 0, like lengths of zero.
     clock.set_scale(0);
     executor.run_frame(0.25);
     let (past, future) = (

@@ -1,5 +1,5 @@
-//! Clocks in frame time and in stepped time, at random, compared with what the
-//! definition says: each clock is a sum over the steps.
+//! Clocks in frame time and in stepped time, at random, compared with the
+//! definition: each clock is a sum over the steps.
 
 use super::*;
 use crate::support::Random;
@@ -10,7 +10,7 @@ const STEP_NS: u64 = 20_000_000;
 /// A clock in one of its times.
 struct Course {
     oracle: Oracle,
-    /// What it read before the latest frame or step.
+    /// Its reading before the latest frame or step.
     before: u128,
     now: u128,
 }
@@ -32,7 +32,7 @@ impl Course {
     }
 }
 
-/// A clock, and what it should read.
+/// A clock, and its expected reading.
 struct Pair {
     clock: Clock,
     parent: usize,
@@ -51,7 +51,7 @@ struct World {
     /// The game clock, then others, each behind its parent.
     pairs: Vec<Pair>,
     in_step: bool,
-    /// Which clocks' waits were over in the run, and what these read.
+    /// The clocks with waits that ended in the run, and their readings.
     noted: Rc<RefCell<Vec<(usize, u128)>>>,
     over: usize,
 }
@@ -81,7 +81,7 @@ impl World {
         let number = self.pairs.len();
         let length_ns = self.random.below(200_000_000);
         let (noted, waits) = (self.noted.clone(), clock.clone());
-        // Begins in a step, and waits for another one.
+        // Begins in a step, and waits for a later one.
         drop(self.executor.spawn_in(FIXED, async move {
             loop {
                 noted.borrow_mut().push((number, waits.now().as_nanos()));
@@ -207,7 +207,7 @@ impl World {
             let clock = self.pairs[parent].clock.child();
             self.add(clock, parent);
         }
-        // What is not read is computed later, or never.
+        // A reading that is not needed is computed later, or never.
         if self.random.below(3) == 0 {
             self.look();
         }

@@ -1,4 +1,4 @@
-//! Scale, scale and pause: the model is a sum over the frames.
+//! Two scales and a pause: the model is a sum over the frames.
 
 use super::*;
 
@@ -62,7 +62,7 @@ fn every_setting_followed_by_every_other() {
     }
 }
 
-/// Six frames, of which `second` holds from the one after `change` on.
+/// Six frames; `second` holds from the frame after `change` on.
 fn follow(first: Setting, second: Setting, change: u32) {
     let (mut executor, child) = with_child();
     let game = executor.clock();

@@ -256,7 +256,7 @@ fn a_wait_that_was_due_stays_ready_whatever_the_clock_does() {
             let ready = poll_once(&mut wait).await.is_ready();
             see.borrow_mut().push(ready);
         }
-        // Due in LateUpdate of frame 2, in which it is not polled.
+        // Due in LateUpdate of frame 2, but not polled there.
         child.pause();
         wait_frames(5).in_phase(Phase::EarlyUpdate).await;
         assert_eq!(child.now(), millis(500));

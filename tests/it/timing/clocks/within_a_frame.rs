@@ -50,7 +50,7 @@ fn the_delta_is_right_in_the_frame_of_the_change_and_after_it() {
     let (mut executor, child) = with_child();
     executor.begin_frame(1);
     executor.begin_frame(1);
-    // It has not been read until now.
+    // It has not been read before.
     child.set_scale(0.25);
     assert_eq!((child.now(), child.delta()), (millis(2000), millis(1000)));
     executor.begin_frame(1);

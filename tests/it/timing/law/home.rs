@@ -126,8 +126,8 @@ fn at_home_on_fixed_steps_a_step_takes_the_place_of_a_frame() {
 fn a_phase_is_settled_at_the_first_poll() {
     let mut executor = unclamped();
     let log = Log::new();
-    // Made by a script that is at home in Update, first polled by one at home in
-    // LateUpdate, and then by the former again.
+    // Made by a script with home Update, first polled by one with home
+    // LateUpdate, and then by the first again.
     let shared = Rc::new(std::cell::RefCell::new(None));
     let (put, say) = (shared.clone(), log.clone());
     executor.start(async move {
@@ -163,7 +163,7 @@ fn the_home_is_inherited_by_what_a_coroutine_starts_and_spawns() {
                     spawn_in(Phase::Custom(3), async {}).home(),
                     owner.start(async {}).home(),
                     owner.spawn(async {}).home(),
-                    // Not of the coroutine that makes the call.
+                    // Not the home of the calling coroutine.
                     handle().start(async {}).home(),
                     handle().spawn(async {}).home(),
                 ];

@@ -25,8 +25,8 @@ use framestep::prelude::*;
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{PHASES, forever, poll_once, update};
 
-/// A row for each phase of `run_frame`: marks when it has reached the phase
-/// in frame 1, and again when the wait it then begins is over.
+/// A row for each phase of `run_frame`: marks the phase in frame 1, and the end of
+/// the wait that begins there.
 fn begun_in_each_phase<F: Future + 'static>(wait: fn() -> F) -> Timeline {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
     for phase in PHASES {
@@ -40,8 +40,8 @@ fn begun_in_each_phase<F: Future + 'static>(wait: fn() -> F) -> Timeline {
     timeline
 }
 
-/// A row for each phase of `run_frame`: marks when the wait that `wait` makes
-/// for the phase, begun in frame 0, is over.
+/// A row for each phase of `run_frame`: marks the end of the wait that `wait` makes
+/// for the phase in frame 0.
 // docs/contract.md#law-in-phase
 fn ended_in_each_phase<F: Future + 'static>(wait: fn(Phase) -> F) -> Timeline {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);

@@ -1,8 +1,8 @@
-//! From when on a wait is ready: docs/contract.md#law-stays-ready
+//! When a wait becomes ready: docs/contract.md#law-stays-ready
 
 use super::*;
 
-/// A wait that one coroutine polls first and another looks at.
+/// A wait that one coroutine polls first, and another polls later.
 type Shared = Rc<RefCell<LocalBoxFuture<'static, ()>>>;
 
 fn share(wait: impl Future + 'static) -> Shared {

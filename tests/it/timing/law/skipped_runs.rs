@@ -64,7 +64,7 @@ fn a_host_that_repeats_update_resumes_waits_by_their_own_rows() {
         executor.run_phase(Phase::Update);
         executor.run_phase(Phase::Update);
     });
-    // Frames, not runs, are what these count.
+    // These count frames, not runs.
     timeline.row("next", |mark| async move {
         loop {
             next_frame().await;
@@ -83,7 +83,7 @@ fn a_host_that_repeats_update_resumes_waits_by_their_own_rows() {
             mark.hit();
         }
     });
-    // Runs are what these count.
+    // These count runs.
     timeline.row("in_phase", |mark| async move {
         loop {
             in_phase(Phase::Update).await;

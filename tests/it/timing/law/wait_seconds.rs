@@ -1,4 +1,4 @@
-//! `wait_seconds`, and what all lengths have in common:
+//! `wait_seconds`, and properties of all lengths:
 //! docs/contract.md#law-wait-seconds
 
 use super::*;

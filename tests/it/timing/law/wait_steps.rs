@@ -1,4 +1,4 @@
-//! `wait_steps`, due in the `FixedUpdate` run so many runs on:
+//! `wait_steps`, due in the n-th `FixedUpdate` run after the await:
 //! docs/contract.md#law-wait-steps
 
 use framestep::{Executor, WaitSteps};
@@ -195,7 +195,7 @@ fn it_does_the_same_at_every_frame_rate() {
             });
         });
     }
-    // Beside other scripts, also in the same order.
+    // Beside other scripts, in the same order.
     frame_rates::check(300 + 150 + 100 + 100, |executor, say| {
         let script = |name: &'static str, wait: fn() -> LocalBoxFuture<'static, ()>| {
             let say = say.clone();

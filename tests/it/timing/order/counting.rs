@@ -1,5 +1,5 @@
-//! Where those who count frames stand: `wait_frames` of 2 and more, after the
-//! phase's waiters and before the timers.
+//! The place of `wait_frames` of 2 and more in the order: after the phase's
+//! waiters and before the timers.
 
 use super::*;
 use crate::support::update;
@@ -19,7 +19,7 @@ fn a_run_has_its_places_in_this_order() {
         let mut executor = unclamped();
         let log = Log::new();
         let child = executor.clock().child();
-        // Begun in the order from the last place to the first.
+        // Begun from the last place to the first.
         let wait = child.wait_seconds(0.5).in_phase(phase);
         says(&executor, &log, "timer of another clock", wait);
         let wait = wait_seconds_realtime(0.5).in_phase(phase);

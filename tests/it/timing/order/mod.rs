@@ -1,9 +1,10 @@
 //! The order within a run is total: docs/contract.md#rule-8-order
 //!
-//! First what became ready before the run, in order of arrival; then the
-//! phase's waiters, as they began to wait; then those who count two frames or
-//! more, by due frame, then registration; then timers, clock by clock, by
-//! deadline, then registration; then what becomes ready during the run.
+//! First coroutines that became ready before the run, in order of arrival. Then
+//! the phase's waiters, in the order in which they began to wait. Then waits
+//! for two frames or more, by due frame, then registration. Then timers, clock
+//! by clock, by deadline, then registration. Then coroutines that become ready
+//! during the run.
 
 mod counting;
 
@@ -192,7 +193,7 @@ fn waiters_that_began_in_different_phases_resume_in_the_order_in_which_they_bega
             resumed.note(&name);
         });
     };
-    // In an order that is neither that of the phases nor that of the waits.
+    // Neither in the order of the phases nor in that of the waits.
     for i in 0..20 {
         script(PHASES[i * 3 % 5], i * 7 % 4);
     }
@@ -342,7 +343,7 @@ fn a_thousand_timers_of_one_deadline_resume_by_registration() {
     let mut executor = unclamped();
     let log = Log::new();
     for i in 0..1_000 {
-        // From many frames, so that they take different ways to the deadline.
+        // Begun in many frames, so that they cascade differently.
         if i % 10 == 0 {
             executor.run_frame(0.25);
         }
@@ -395,7 +396,7 @@ fn what_becomes_ready_during_the_run_goes_last_in_order() {
         sender.unbounded_send("woken in the run").unwrap();
         let log = say.clone();
         spawn(async move { log.say("spawned later in the run") });
-        // Keeps the receiver waiting.
+        // Keeps the sender alive.
         wait_seconds(1).await;
         drop(sender);
     });

@@ -1,5 +1,5 @@
-//! The table has all waits: each public type and function is in it, or is known to
-//! be something else.
+//! The table has all waits: each public type and function is in it, or is listed
+//! as something else.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::table::table;
 
-/// Public types that nobody awaits.
+/// Public types that are not awaited.
 const OTHER_TYPES: &[&str] = &[
     "Behaviour",
     "Budget",
@@ -60,18 +60,17 @@ const OTHER_TYPES: &[&str] = &[
     "Resolver",
 ];
 
-/// Public functions that return something to await, of other names than in the
-/// table: they are the same waits.
+/// Public functions that return a wait of the table under another name.
 const SAME_WAITS: &[&str] = &[
     // They make a coroutine, as `start` does.
     "spawn",
     "spawn_in",
     "start_in",
-    // They give a handle back, or what waits for its end.
+    // They return a handle, or a wait for its end.
     "named",
     "stop_on_drop",
     "on_error",
-    // Of a wait, in another phase or with another policy.
+    // They return the same wait, in another phase or with another policy.
     "in_phase",
     "missed_ticks",
     // The next item of a stream.
@@ -100,7 +99,7 @@ fn is_name(char: char) -> bool {
     char.is_alphanumeric() || char == '_'
 }
 
-/// The names that `lib.rs` makes public.
+/// The names that `lib.rs` exports.
 fn exported() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("lib.rs")).expect("it is there");
     let mut names = BTreeSet::new();

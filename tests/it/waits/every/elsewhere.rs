@@ -12,7 +12,7 @@ use super::table::{Boxed, Stage, When, table};
 use super::{FRAMES, Over, Row, run, start};
 use crate::support::{forever, poll_once};
 
-/// What becomes of a script that has given its wait away.
+/// What happens to a script that has given its wait away.
 #[derive(Clone, Copy, Debug)]
 enum Before {
     Continues,
@@ -92,8 +92,8 @@ fn sharing(row: &Row) -> (Executor, Stage, [Coroutine<()>; 2], [Over; 2]) {
     (executor, stage, scripts, overs)
 }
 
-/// What the contract leaves open for a wait that is asked by whoever of two scripts
-/// is polled: it may be asked at home, too.
+/// The contract leaves one thing open: if two scripts share a condition, the polled
+/// script checks it, possibly at home.
 fn may_end(row: &Row, over: Option<When>) -> bool {
     let asked = row.asks && over.is_some_and(|over| over.0 <= woken(row).0);
     asked || over == Some(row.due) || over == Some(woken(row))

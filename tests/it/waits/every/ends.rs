@@ -1,5 +1,5 @@
 //! The run that ends a wait: awaited, behind combinators, after a pause, and
-//! looked at by the way.
+//! polled for another reason.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -117,7 +117,7 @@ fn each_ends_in_the_same_run_behind_every_combinator() {
 #[test]
 fn each_that_names_no_phase_ends_at_home_wherever_that_is() {
     for row in table() {
-        // Before this one, the host has sent nothing in frame 2.
+        // Before this phase, the host has sent nothing in frame 2.
         for home in [
             Phase::Update,
             Phase::Custom(7),
@@ -167,14 +167,15 @@ fn two_behind_one_combinator_end_each_in_its_run() {
     }
 }
 
-/// In each run of each phase, a script looks at a wait that it began in frame 0,
-/// from frame `from` on.
+/// From frame `from` on, a script polls a wait that it began in frame 0, in each
+/// run of each phase.
 fn looked_at(row: &super::Row, from: u64) -> Option<When> {
     let (mut executor, stage) = Stage::new();
     let (_, over) = start(&executor, &stage, row, move |wait| async move {
         let mut wait = wait;
         assert!(poll_once(&mut wait).await.is_pending());
-        // A poll of its own in each run, so that it is polled there in any case.
+        // Another wait in each run, so that the script is polled there in any
+        // case.
         let mut runs: Vec<_> = PHASES.map(in_phase).into();
         poll_fn(move |cx| {
             for (run, phase) in runs.iter_mut().zip(PHASES) {
@@ -203,7 +204,7 @@ fn each_is_ready_from_that_run_on_and_stays_so() {
     }
 }
 
-/// The run in which a wait ends that has stood still for so many frames.
+/// The run that ends a wait after it has stood still for so many frames.
 fn after_a_pause(row: &super::Row) -> When {
     let When(frame, phase) = row.due;
     match row.kind {

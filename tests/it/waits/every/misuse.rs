@@ -1,5 +1,4 @@
-//! Waits that are dropped, stopped, polled where they do not belong, and
-//! printed.
+//! Waits that are dropped, stopped, polled in the wrong place, and printed.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,7 +57,7 @@ fn begun(executor: &framestep::Executor, stage: &Stage, make: fn(&Stage) -> Boxe
     given.take().expect("it was begun")
 }
 
-/// Those that may be awaited anywhere: a script or the host ends them.
+/// Waits that may be awaited anywhere: a script or the host ends them.
 fn goes_anywhere(kind: Kind) -> bool {
     matches!(kind, Kind::Foreign | Kind::Join)
 }
@@ -119,7 +118,8 @@ fn polled_again_after_its_end_each_panics_and_does_no_harm() {
             let mut wait = wait;
             (&mut wait).await;
             let polled = catch_unwind(AssertUnwindSafe(|| (&mut wait).now_or_never()));
-            // A stream has another item, and how a coroutine has ended can be read again.
+            // A stream has another item, and the outcome of a coroutine can be read
+            // again.
             let others = ["Interval", "Frames", "Subscription", "Changes", "Finished"];
             assert_eq!(polled.is_ok(), others.contains(&row.of), "{}", row.call);
         });
@@ -131,8 +131,8 @@ fn polled_again_after_its_end_each_panics_and_does_no_harm() {
     }
 }
 
-/// Runs `check`, which begins a wait and calls `in_phase` on it, in a script of its own,
-/// and checks that nothing else is disturbed.
+/// Runs `check`, which begins a wait and calls `in_phase` on it, in a separate script,
+/// and checks that nothing else is affected.
 fn panics_and_disturbs_nothing(call: &str, check: fn(Stage) -> Check) {
     let (mut executor, stage) = Stage::new();
     let frames = Rc::new(Cell::new(0));
@@ -151,7 +151,7 @@ fn panics_and_disturbs_nothing(call: &str, check: fn(Stage) -> Check) {
     assert_eq!(continued.expect(call), 2, "{call}");
     assert_eq!(frames.get(), FRAMES, "{call}");
     assert!(bystander.stop());
-    // The wait went with the panic, and its timer with it.
+    // The panic dropped the wait and its timer.
     assert!(executor.is_empty() && !executor.has_ready());
     assert_eq!(executor.next_deadline(), None, "{call}");
 }

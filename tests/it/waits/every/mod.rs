@@ -1,4 +1,4 @@
-//! Every wait there is, in one table, and what is true of all of them.
+//! All waits in one table, and tests that hold for all of them.
 
 mod complete;
 mod elsewhere;
@@ -15,7 +15,7 @@ use framestep::prelude::*;
 use table::{Boxed, Row, When};
 pub(crate) use table::{Stage, table};
 
-/// How many frames are enough for each row.
+/// The number of frames that is enough for each row.
 const FRAMES: u64 = 8;
 
 /// When something was over.
@@ -35,8 +35,8 @@ impl Over {
     }
 }
 
-/// Starts a script that makes `row`'s wait, gives it to `script`, and notes when
-/// that is over.
+/// Starts a script that makes `row`'s wait, passes it to `script`, and notes
+/// when that returns.
 fn start<F: Future + 'static>(
     executor: &Executor,
     stage: &Stage,

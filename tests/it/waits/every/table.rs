@@ -1,4 +1,4 @@
-//! The table: every wait there is, and the run that ends it.
+//! The table: every wait, and the run that ends it.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -31,7 +31,7 @@ pub(super) const PHASES: [Phase; 6] = [
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct When(pub(super) u64, pub(super) Phase);
 
-/// What waits wait for. Frames and fixed steps are of a quarter of a second.
+/// The sources of the waits. Frames and fixed steps are a quarter of a second long.
 #[derive(Clone)]
 pub(crate) struct Stage {
     handle: Handle,
@@ -94,7 +94,7 @@ impl Stage {
     }
 }
 
-/// A wait whose type is of no interest.
+/// A wait of any type.
 pub(super) trait Wait {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()>;
     fn print(&self) -> String;
@@ -123,7 +123,7 @@ impl<S: Stream + Debug + Unpin> Wait for Item<S> {
     }
 }
 
-/// Something that can be awaited, and that is polled as it is.
+/// Something that can be awaited, and is polled directly.
 pub(super) struct Boxed(pub(super) Pin<Box<dyn Wait>>);
 
 impl Future for Boxed {
@@ -181,36 +181,36 @@ impl Wait for Spent {
     }
 }
 
-/// What is true of a wait, besides when it ends.
+/// Properties of a wait, besides its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// It names no phase, or its phase is home.
     AtHome,
     /// It names a phase, and may have named another one.
     InPhase,
-    /// It is for something that a script or the host does, outside the table of
+    /// It waits for an act of a script or the host, outside the table of
     /// docs/contract.md#frame: its waker resumes the script, at home.
     Foreign,
-    /// It is a join: it continues in the run in which the other one ends.
+    /// It is a join: it continues in the run that ends the other coroutine.
     Join,
 }
 
 pub(crate) struct Row {
-    /// The name of its type, as it is printed.
+    /// The name of its type, as printed.
     pub(super) of: &'static str,
-    /// What makes it.
+    /// Makes it.
     pub(crate) call: &'static str,
     pub(super) make: fn(&Stage) -> Boxed,
     pub(super) kind: Kind,
     /// Awaited in frame 0, it ends in this run.
     pub(super) due: When,
-    /// It asks or is asked in each run of its phase until then.
+    /// It is checked in each run of its phase until then.
     pub(super) asks: bool,
     /// It counts the time of a clock, and stands still in a pause.
     pub(super) counts_time: bool,
-    /// Begins it, calls `in_phase`, and fails unless this panics there.
+    /// Begins it, calls `in_phase`, and fails unless that panics at the caller's line.
     pub(super) begun: Option<fn(Stage) -> Check>,
-    /// Forgets it, begun and not, where it stands and behind a pointer.
+    /// Forgets it, begun and not, in place and behind a pointer.
     pub(crate) forget: fn(Stage) -> Check,
 }
 
@@ -228,8 +228,8 @@ impl Row {
         }
     }
 
-    /// The run that ends it in a script whose home is `home`, and which is awake in no
-    /// other phase.
+    /// The run that ends it in a script with home `home`, which is polled in no other
+    /// phase.
     pub(super) fn due_at(&self, home: Phase) -> When {
         match self.kind {
             Kind::AtHome | Kind::Foreign => When(self.due.0, home),
@@ -237,8 +237,7 @@ impl Row {
         }
     }
 
-    /// It is of the table of docs/contract.md#frame: it resumes its script by
-    /// itself.
+    /// It is in the table of docs/contract.md#frame: it resumes its script by itself.
     pub(super) fn is_of_the_table(&self) -> bool {
         self.kind != Kind::Foreign
     }
@@ -310,7 +309,7 @@ macro_rules! rows {
 
 use Phase::{Custom, EndOfFrame, FixedUpdate, LateUpdate, Update};
 
-/// Some that never end, for what is true of waits that have begun.
+/// Waits that never end, for tests of waits that have begun.
 pub(super) fn endless() -> Vec<Row> {
     let rows = [
         rows!("WaitSeconds", "endless wait_seconds", F 0, |stage| wait_seconds(f64::INFINITY)),
@@ -323,7 +322,7 @@ pub(super) fn endless() -> Vec<Row> {
     rows.into_iter().flatten().collect()
 }
 
-/// Every wait there is.
+/// All waits.
 pub(crate) fn table() -> Vec<Row> {
     let at_home = [
         rows!("NextFrame", "next_frame", F 1, |stage| next_frame()),

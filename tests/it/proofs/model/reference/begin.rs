@@ -14,8 +14,8 @@ use crate::proofs::model::system::Script;
 use crate::proofs::model::trace::Lent;
 
 impl Core {
-    /// Adds a coroutine of an owner; `inherit`: or of that of the caller, with
-    /// its clock.
+    /// Adds a coroutine of an owner; with `inherit`, of the caller's owner and
+    /// clock.
     pub(super) fn begin(
         &self,
         how: How,
@@ -100,7 +100,7 @@ impl Core {
         self.poll(coroutine);
     }
 
-    /// Sent from elsewhere: it is made and polled in the next run of Update.
+    /// Sent from another thread: it is made and polled in the next run of Update.
     pub(super) fn remote(&self, script: Script) {
         let coroutine = self.begin(How::SpawnIn(Phase::Update), false, None, script);
         self.state.borrow_mut().coroutines[coroutine].unmade = true;
@@ -125,7 +125,7 @@ impl Core {
     }
 }
 
-/// Begins what a closure held back, also if that panics: then in the middle of it.
+/// Begins the starts that a closure has held back, even while it unwinds.
 struct LetGo<'a>(&'a Core);
 
 impl Drop for LetGo<'_> {

@@ -9,7 +9,7 @@ pub(super) const REAL: usize = 1;
 
 /// How long a fixed step is.
 const STEP: u64 = 125_000_000;
-/// What `max_delta` is where it is not unlimited.
+/// The value of `max_delta`, if it is not unlimited.
 const MOST: u64 = 500_000_000;
 
 pub(super) struct Clocks {
@@ -27,14 +27,14 @@ pub(super) struct Clocks {
 }
 
 struct Clock {
-    /// None: it follows the host.
+    /// `None`: it follows the dt of the host.
     above: Option<usize>,
     quarters: u64,
     paused: bool,
     now: u64,
-    /// What it reads in fixed steps, if it is below the game clock.
+    /// Its reading in fixed steps, if it is below the game clock.
     stepped: u64,
-    /// How far it went in this frame.
+    /// How far it advanced in this frame.
     delta: u64,
 }
 
@@ -94,7 +94,7 @@ impl Clocks {
             self.steps_left = u64::MAX;
         }
         if self.steps_left == 0 {
-            // The steps that the frame has no room for are dropped.
+            // Steps beyond the limit of the frame are dropped.
             self.move_fixed((game - self.fixed) / STEP * STEP);
             return false;
         }
@@ -112,7 +112,8 @@ impl Clocks {
         self.in_step = false;
     }
 
-    /// Each clock below the game clock moves by its share, by the scales of now.
+    /// Each clock below the game clock moves by its share, at the current
+    /// scales.
     fn move_fixed(&mut self, by: u64) {
         self.fixed += by;
         for at in 0..self.clocks.len() {
@@ -135,8 +136,8 @@ impl Clocks {
         above.is_some_and(|above| above == GAME || self.is_below_game(above))
     }
 
-    /// A run of a named phase other than the fixed one ends the step. One of the
-    /// fixed phase that no step was begun for reads fixed time as well.
+    /// A run of a named phase other than the fixed one ends the step. A run of
+    /// the fixed phase without a step also reads fixed time.
     pub(super) fn begin_run(&mut self, phase: Phase) {
         if !matches!(phase, Phase::Custom(_)) {
             self.in_step = phase == Phase::FixedUpdate;
@@ -152,8 +153,8 @@ impl Clocks {
         }
     }
 
-    /// From where a wait in `phase` counts that begins now: on fixed steps, but
-    /// between two of them, from the last one and the rest of the frame.
+    /// The time that a new wait in `phase` counts from. In the fixed phase,
+    /// between two steps, that is the last step plus the rest of the frame.
     pub(super) fn begin_for(&self, clock: usize, phase: Phase, run: Option<Phase>) -> u64 {
         let in_step = self.in_step || run == Some(Phase::FixedUpdate);
         let counted = self.of_waits(clock, phase);
@@ -165,8 +166,8 @@ impl Clocks {
         }
     }
 
-    /// What a wait in `phase` counts on, and what a pause of it is measured by:
-    /// stepped time in the fixed phase, else frame time.
+    /// The time of waits in `phase` and of their pauses: stepped time in the
+    /// fixed phase, else frame time.
     pub(super) fn of_waits(&self, clock: usize, phase: Phase) -> u64 {
         match phase {
             Phase::FixedUpdate if clock == GAME => self.fixed,

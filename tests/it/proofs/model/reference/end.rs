@@ -1,4 +1,4 @@
-//! How coroutines end, and which others that concerns.
+//! How coroutines end, and the effect on others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -39,7 +39,7 @@ impl Core {
         true
     }
 
-    /// What was too deep is left to the outermost stop.
+    /// Stops that are too deep are left to the outermost stop.
     fn work_off_the_deep(&self) {
         loop {
             let (coroutine, future) = {
@@ -57,7 +57,7 @@ impl Core {
         }
     }
 
-    /// Drops the future of one that is stopped, destructors and all.
+    /// Drops the future of a stopped coroutine, with its destructors.
     pub(super) fn drop_and_end(&self, coroutine: usize, future: Script) {
         {
             let mut state = self.state.borrow_mut();
@@ -121,7 +121,7 @@ impl Core {
 }
 
 impl State {
-    /// The coroutine that a join makes due which has not been dropped.
+    /// The coroutine that a join makes due, if it has not been dropped.
     pub(super) fn joiner(&mut self, name: u64) -> Option<usize> {
         let joiner = self.wait(name)?.coroutine?;
         self.is_alive(joiner).then_some(joiner)

@@ -37,8 +37,8 @@ pub(super) fn is_reached_in_pause(wait: &Wait, phase: Phase, clocks: &Clocks) ->
         && is_reached(&going, phase, clocks)
 }
 
-/// "Frame > N", and on fixed steps the same of steps. Every run of the fixed
-/// phase is one, so one that begins is later.
+/// "Frame > N", and the same for fixed steps. Every run of the fixed phase is a
+/// step, so a run that begins is a later step.
 fn is_later(wait: &Wait, clocks: &Clocks) -> bool {
     wait.phase == Phase::FixedUpdate || clocks.frame > wait.frame
 }
@@ -52,7 +52,7 @@ fn is_reached(timer: &Timer, phase: Phase, clocks: &Clocks) -> bool {
     timer.deadline.is_some_and(|deadline| now >= deadline)
 }
 
-/// Where those that are due in one run stand: lower ones are polled first.
+/// The order of the waits due in one run: lower values are polled first.
 pub(super) fn place(wait: &Wait) -> impl Ord + use<> {
     let order = wait.order;
     match &wait.kind {

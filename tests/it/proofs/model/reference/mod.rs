@@ -1,4 +1,4 @@
-//! A naive executor: what the contract says, looked up in lists from end to end.
+//! A naive executor: the contract, by searching lists from end to end.
 
 mod begin;
 mod choices;
@@ -256,7 +256,7 @@ impl System for Reference {
         }
     }
 
-    /// All that are left are looked at in order, each time.
+    /// Each time, all remaining ones are polled in order.
     fn group(mode: Mode, waits: Vec<system::Waiting>) -> system::Waiting {
         match mode {
             Mode::OwnJoinAll => groups::all(waits).boxed_local(),

@@ -4,7 +4,7 @@ use super::Core;
 use super::state::{Owner, State};
 
 impl Core {
-    /// Below another one, or that of the caller.
+    /// Below another owner, or that of the caller.
     pub(super) fn owner(&self, inherit: bool, below: Option<usize>, clock: Option<usize>) -> usize {
         let mut state = self.state.borrow_mut();
         let caller = state.scopes.last().copied().filter(|_| inherit);
@@ -26,7 +26,8 @@ impl Core {
         state.owners.len() - 1
     }
 
-    /// Those of its children first, each owner's in the order of spawning.
+    /// The coroutines of its children first, those of each owner in the order
+    /// of spawning.
     pub(super) fn stop_all(&self, owner: usize) {
         let all = self.state.borrow().owned(owner);
         for coroutine in all {
@@ -58,7 +59,7 @@ impl State {
         above && !owner.inactive && !owner.gone
     }
 
-    /// An owner and those below it are gone. None is above another any more.
+    /// An owner and those below it are gone. They are no longer linked.
     fn remove_owner(&mut self, owner: usize) {
         self.owners[owner].gone = true;
         self.owners[owner].above = None;

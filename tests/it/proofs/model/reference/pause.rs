@@ -1,4 +1,4 @@
-//! docs/contract.md#rule-12-pause: a paused coroutine is polled for no reason at all.
+//! docs/contract.md#rule-12-pause: a paused coroutine is never polled.
 
 use framestep::Phase;
 
@@ -40,7 +40,7 @@ impl State {
         owner.paused || owner.above.is_some_and(|above| self.is_owner_paused(above))
     }
 
-    /// Changes a flag, with all that follows from it.
+    /// Changes a flag, with all its effects.
     fn change(&mut self, flag: impl FnOnce(&mut State)) {
         let all = 0..self.coroutines.len();
         let before: Vec<bool> = all.clone().map(|one| self.is_paused(one)).collect();
@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// A timer of a paused coroutine has what its clock reads now as its time.
+    /// A timer of a paused coroutine keeps the current reading of its clock.
     pub(super) fn stand_still(&mut self, at: usize) {
         let wait = &mut self.waits[at];
         let phase = wait.phase;
@@ -74,7 +74,7 @@ impl State {
         }
     }
 
-    /// Its deadline is as far away as it was.
+    /// Its deadline is as far away as before the pause.
     fn go_on(&mut self, at: usize) {
         let wait = &mut self.waits[at];
         let phase = wait.phase;
@@ -87,7 +87,7 @@ impl State {
         }
     }
 
-    /// A wait is another coroutine's from now on.
+    /// A wait belongs to another coroutine from now on.
     pub(super) fn move_to(&mut self, name: u64, coroutine: Option<usize>) {
         let at = self.waits.iter().position(|wait| wait.name == name);
         let at = at.expect("it has begun");
@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// The waits that an ended coroutine has left behind belong to no coroutine.
+    /// The remaining waits of an ended coroutine belong to no coroutine.
     pub(super) fn leave_waits(&mut self, coroutine: usize) {
         for at in 0..self.waits.len() {
             if self.waits[at].coroutine == Some(coroutine) {

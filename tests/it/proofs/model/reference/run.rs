@@ -1,4 +1,4 @@
-//! A run of a phase: everything is looked at, and what is due is polled.
+//! A run of a phase: everything is checked, and due coroutines are polled.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,8 +49,8 @@ impl Core {
         }
     }
 
-    /// Calls the wakers of timers that stand still: others may share them. What comes
-    /// later in the pause is remembered before such a wake.
+    /// Calls the wakers of timers that stand still: others may share them. Later
+    /// events of the pause take precedence over such a wake.
     fn fire_in_pauses(&self, wakers: Vec<(Option<usize>, Waker)>) {
         for (coroutine, waker) in wakers {
             let coroutine = coroutine.expect("one that is paused");
@@ -147,7 +147,7 @@ impl Core {
 }
 
 impl State {
-    /// Looks at everything, and says which wakers are to be called.
+    /// Checks everything, and returns the wakers to call.
     fn begin_run(&mut self, phase: Phase) -> Vec<(Option<usize>, Waker)> {
         if phase == Phase::FixedUpdate {
             for wait in &mut self.waits {
@@ -170,13 +170,13 @@ impl State {
         self.arrivals.retain(|arrival| {
             let of_this = arrival.phase == phase;
             if of_this {
-                // What came before the run does not count as a wake of the run.
+                // Wakes before the run do not count as wakes of the run.
                 run.queue(arrival.coroutine, phase, Cause::Other);
             }
             !of_this
         });
-        // Then those who wait. What is ready already stays so: a condition that
-        // nobody has asked since makes nobody due again.
+        // Then the waiters. A ready wait stays ready: a condition that has not been
+        // checked since makes no coroutine due again.
         let mut due = Vec::new();
         for (at, wait) in self.waits.iter().enumerate() {
             if !wait.ready && law::is_due(wait, phase, &self.clocks) {
@@ -208,8 +208,8 @@ impl State {
         wakers
     }
 
-    /// The wakers of the timers whose clocks have reached their deadlines, though they
-    /// stand still with their coroutines. Each is called once.
+    /// The wakers of timers that stand still in a pause, although their clocks have
+    /// reached the deadlines. Each is called once.
     fn reached_in_pauses(&mut self, phase: Phase) -> Vec<(Option<usize>, Waker)> {
         let mut reached: Vec<usize> = (0..self.waits.len()).collect();
         reached.retain(|&at| {
@@ -224,12 +224,12 @@ impl State {
         waits.collect()
     }
 
-    /// The joiners of what has ended since the last poll run next:
+    /// The joiners of coroutines that have ended since the last poll run next:
     /// docs/contract.md#rule-6-joins-continue
     fn joiners_go_first(&mut self, joins: &[u64]) {
         let mut joiners: Vec<(usize, u64)> = Vec::new();
         for &name in joins {
-            // A wait that has been dropped or polled meanwhile makes no coroutine due.
+            // A wait that has since been dropped or polled makes no coroutine due.
             let Some(joiner) = self.joiner(name) else {
                 continue;
             };

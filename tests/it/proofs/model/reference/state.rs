@@ -1,4 +1,4 @@
-//! What the reference knows.
+//! The state of the reference.
 
 use std::collections::VecDeque;
 
@@ -23,19 +23,19 @@ pub(super) struct State {
     pub(super) arrivals: Vec<Arrival>,
     /// The coroutines that are being polled, from the outermost one on.
     pub(super) polling: Vec<usize>,
-    /// Whose code runs, in a poll or in a destructor.
+    /// The coroutine whose code runs, in a poll or in a destructor.
     pub(super) scopes: Vec<usize>,
     pub(super) lent: bool,
     pub(super) borrowed: bool,
     /// Starts that wait for the end of a closure.
     pub(super) held: Vec<usize>,
-    /// How many stops are under way inside of one another.
+    /// How many stops are nested.
     pub(super) stops: usize,
-    /// What is left to the outermost of them.
+    /// The stops left to the outermost one.
     pub(super) deep: VecDeque<usize>,
     /// How often wakes by others count in one run.
     pub(super) limit: usize,
-    /// The coroutine that is due by the very wait whose waker is being called.
+    /// The coroutine that is due by the wait whose waker is being called.
     pub(super) firing: Option<usize>,
     /// Wakes from other threads.
     pub(super) inbox: Inbox,
@@ -49,13 +49,14 @@ pub(super) struct Run {
     pub(super) queue: VecDeque<Place>,
     /// Joins whose coroutine has ended since the last poll, in order.
     pub(super) joins: Vec<u64>,
-    /// The coroutines that were polled in it for a wake by others, once for each time.
+    /// The coroutines that were polled in it for a wake by others, one entry for
+    /// each poll.
     pub(super) woken: Vec<usize>,
 }
 
 pub(super) struct Place {
     pub(super) coroutine: usize,
-    /// How it is remembered, if it is paused when its turn comes.
+    /// The event to remember if it is paused at its turn.
     pub(super) phase: Phase,
     pub(super) cause: Cause,
 }
@@ -77,11 +78,11 @@ pub(super) struct Coroutine {
     pub(super) paused: bool,
     /// It was made due while it was paused.
     pub(super) remembered: Option<(Phase, Cause)>,
-    /// What it remembers is the wake by a timer of its own that stands still.
+    /// It remembers the wake by one of its own timers that stands still.
     pub(super) spare: bool,
-    /// While it was paused, the waker of a wait of it was called that is due.
+    /// While it was paused, the waker of one of its due waits was called.
     pub(super) heard: bool,
-    /// Sent from elsewhere, and not made yet.
+    /// Sent from another thread, and not made yet.
     pub(super) unmade: bool,
     pub(super) waker: Waker,
 }
@@ -107,7 +108,7 @@ pub(super) enum Cause {
     Wake,
     /// A wait of it is due, of this name.
     Wait(u64),
-    /// What it joins has ended.
+    /// A coroutine that it joins has ended.
     Join(u64),
     /// It was spawned, has woken itself, or was ready before the run.
     Other,
@@ -130,17 +131,17 @@ impl Cause {
 /// A wait that was polled.
 pub(super) struct Wait {
     pub(super) name: u64,
-    /// The coroutine that polled it last, if it is one of this executor.
+    /// The coroutine that polled it last, if it belongs to this executor.
     pub(super) coroutine: Option<usize>,
-    /// The waker that it was given last, if it is not the coroutine's own.
+    /// The waker of its last poll, if that is not the coroutine's own.
     pub(super) waker: Option<Waker>,
     pub(super) kind: Kind,
     pub(super) phase: Phase,
     /// When it began: its place in the order, and the frame.
     pub(super) order: u64,
     pub(super) frame: u64,
-    /// A run in which it is due has begun, or what it joins has ended. A
-    /// condition may be asked, once.
+    /// A run in which it is due has begun, or the coroutine that it joins has
+    /// ended. A condition may be checked, once.
     pub(super) ready: bool,
 }
 
@@ -151,7 +152,7 @@ pub(super) enum Kind {
     /// At least one, and how many runs have begun since.
     Steps(u64, u64),
     Timer(Timer),
-    /// Conditions and animations: to be looked at in every frame.
+    /// Conditions and animations: checked in every frame.
     Again(Option<Timer>),
     InPhase,
     /// The coroutine whose end it waits for.
@@ -161,15 +162,15 @@ pub(super) enum Kind {
 #[derive(Clone, Copy)]
 pub(super) struct Timer {
     pub(super) clock: usize,
-    /// None: never.
+    /// `None`: never.
     pub(super) deadline: Option<u64>,
-    /// What its clock read when it was paused.
+    /// The reading of its clock when it was paused.
     pub(super) paused_at: Option<u64>,
 }
 
 impl Run {
-    /// Gives a coroutine the last place. One that is ready has its place, and for
-    /// each of its waits another: it is polled at the first of them.
+    /// Puts a coroutine at the end. A ready coroutine has one place, and another
+    /// for each of its waits: it is polled at the first of them.
     pub(super) fn queue(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
         let mut others = self.queue.iter().filter(|one| one.coroutine == coroutine);
         if cause.is_wait() || others.all(|other| other.cause.is_wait()) {
@@ -181,7 +182,7 @@ impl Run {
         }
     }
 
-    /// A poll answers all places, except joins that it does not look at.
+    /// A poll serves all places, except joins that it does not poll.
     pub(super) fn drop_place(&mut self, coroutine: usize) {
         self.queue.retain(|place| {
             let stays = EACH_JOIN_COUNTS && matches!(place.cause, Cause::Join(_));
@@ -230,7 +231,7 @@ impl State {
         self.run.as_ref().map(|run| run.phase)
     }
 
-    /// Whether a place counts: not if the wait has been looked at meanwhile.
+    /// Whether a place counts: not if the wait has been polled since.
     pub(super) fn stands(&mut self, place: &Place) -> bool {
         place.cause.wait().is_none_or(|name| {
             let wait = self.wait(name);
@@ -238,7 +239,7 @@ impl State {
         }) && self.is_alive(place.coroutine)
     }
 
-    /// One whose destructor runs is not.
+    /// A coroutine whose destructor runs is not.
     pub(super) fn is_alive(&self, coroutine: usize) -> bool {
         let coroutine = &self.coroutines[coroutine];
         coroutine.outcome.is_none() && !coroutine.unmade && !coroutine.going

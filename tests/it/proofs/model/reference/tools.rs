@@ -1,4 +1,4 @@
-//! What is made of the waits: limits of time, intervals, animations.
+//! Waits built from other waits: timeouts, intervals, animations.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -106,9 +106,9 @@ fn share(timer: Timer, now: u64, length: Length) -> f32 {
     }
 }
 
-/// Ticks that come late do not move the others. Each is a wait of its own, for the
-/// time that is left: one that is late already has reached its deadline, like a
-/// wait for no time.
+/// Late ticks do not move the others. Each tick is a separate wait for the
+/// remaining time: if it is already late, it has reached its deadline, like a wait
+/// of zero.
 pub(super) async fn interval(core: Rc<Core>, at: At, period: u64, count: usize) -> Got {
     let mut all = Vec::new();
     let phase = core.phase_of(at);
@@ -127,7 +127,7 @@ pub(super) async fn interval(core: Rc<Core>, at: At, period: u64, count: usize) 
             wait.poll(cx, |_| true).map(|()| found)
         });
         let (found, now) = tick.await.expect("it has a timer");
-        // Pauses put all ticks off.
+        // Pauses delay all ticks.
         due += found.deadline.expect("it is finite") - begun;
         all.push(Got::Tick(0, now.saturating_sub(due)));
         due += period;

@@ -26,7 +26,7 @@ pub(super) enum Plan {
     Join(usize),
 }
 
-/// A wait that may be polled, moved and dropped like any.
+/// A wait that may be polled, moved and dropped like any other.
 pub(super) struct Waiting {
     core: Weak<Core>,
     at: At,
@@ -45,8 +45,8 @@ impl Waiting {
         }
     }
 
-    /// Ready once the wait is due: `look` is asked then, and says whether it is
-    /// over. If not, it begins anew.
+    /// Ready once the wait is due and `look` returns that it is over. If not,
+    /// it begins again.
     pub(super) fn poll(&mut self, cx: &Context<'_>, look: impl FnOnce(&Core) -> bool) -> Poll<()> {
         let Some(core) = self.core.upgrade() else {
             return Poll::Pending;
@@ -71,7 +71,7 @@ impl Waiting {
         Poll::Pending
     }
 
-    /// How its timer stands: its deadline, and what its clock reads.
+    /// The state of its timer: its deadline, and the reading of its clock.
     pub(super) fn timer(&self, core: &Core) -> Option<(Timer, u64)> {
         let mut state = core.state.borrow_mut();
         let wait = state.wait(self.name?)?;
@@ -91,7 +91,7 @@ impl Drop for Waiting {
 }
 
 impl Core {
-    /// Begins a wait. None: it is over already.
+    /// Begins a wait. `None`: it is already over.
     fn register(&self, at: At, plan: &Plan, cx: &Context<'_>) -> Option<u64> {
         let coroutine = self.polling();
         let phase = self.phase_of(at);
@@ -134,7 +134,7 @@ impl Core {
         Some(name)
     }
 
-    /// The coroutine that is being polled, if it is one of this executor.
+    /// The coroutine that is being polled, if it belongs to this executor.
     fn polling(&self) -> Option<usize> {
         let (executor, coroutine) = wake::innermost()?;
         (executor == self.number()).then_some(coroutine)
@@ -145,14 +145,14 @@ impl Core {
         coroutine.is_some_and(|one| state.coroutines[one].waker.will_wake(cx.waker()))
     }
 
-    /// The phase that a wait names which begins now, else home.
+    /// The phase that a new wait names, else home.
     pub(super) fn phase_of(&self, at: At) -> Phase {
         let state = self.state.borrow();
         let home = |one: usize| state.coroutines[one].home;
         at.unwrap_or_else(|| self.polling().map_or(Phase::Update, home))
     }
 
-    /// One that begins now, on a clock or on that of the coroutine.
+    /// A wait that begins now, on a clock or on that of the coroutine.
     pub(super) fn timer(&self, clock: Option<usize>, phase: Phase, length: Length) -> Timer {
         let state = self.state.borrow();
         let coroutine = self.polling().expect("only coroutines wait");
@@ -204,7 +204,7 @@ impl Core {
     }
 }
 
-/// Polls with nothing to look at.
+/// Polls without checking anything.
 impl Future for Waiting {
     type Output = ();
 

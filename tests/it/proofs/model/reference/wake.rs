@@ -108,8 +108,8 @@ impl Core {
 }
 
 impl State {
-    /// Takes over what came from other threads, between runs and when one
-    /// begins: it is for runs that have not begun.
+    /// Takes over wakes from other threads, between runs and when a run begins: they
+    /// count for runs that have not begun.
     pub(super) fn take_over(&mut self) {
         if self.run.is_some() {
             return;
@@ -131,7 +131,7 @@ impl State {
             return;
         }
         if self.firing == Some(coroutine) && self.is_paused(coroutine) {
-            // The wait itself is remembered, if it still stands when its place comes.
+            // The wait itself is remembered, if it still exists at its turn.
             self.coroutines[coroutine].heard = true;
             return;
         }
@@ -140,9 +140,9 @@ impl State {
         self.make_ready(coroutine, phase, cause, innermost);
     }
 
-    /// Makes a coroutine ready in a phase: later in the run under way, if it is
-    /// of that phase and not to be left to the next, else in the next one. One
-    /// that is paused is ready once it is resumed.
+    /// Makes a coroutine ready in a phase: later in the current run, if it is of
+    /// that phase and not excluded, else in the next one. A paused coroutine is
+    /// ready once it is resumed.
     pub(super) fn make_ready(&mut self, coroutine: usize, phase: Phase, cause: Cause, next: bool) {
         if self.is_paused(coroutine) {
             self.remember(coroutine, phase, cause);
@@ -154,8 +154,8 @@ impl State {
         }
     }
 
-    /// Makes a coroutine ready in the next run of a phase, after what has arrived
-    /// from other threads by now.
+    /// Makes a coroutine ready in the next run of a phase, after the wakes that have
+    /// already arrived from other threads.
     pub(super) fn arrive(&mut self, coroutine: usize, phase: Phase) {
         self.take_over();
         let mut arrivals = self.arrivals.iter();
@@ -169,7 +169,7 @@ impl State {
         }
     }
 
-    /// A poll answers all that made it due before.
+    /// A poll serves everything that made the coroutine due before.
     pub(super) fn forget_readiness(&mut self, coroutine: usize) {
         self.coroutines[coroutine].remembered = None;
         self.coroutines[coroutine].heard = false;

@@ -1,4 +1,4 @@
-//! What takes no time.
+//! Acts that take no time.
 
 use std::panic::resume_unwind;
 use std::rc::Rc;
@@ -10,8 +10,7 @@ use crate::proofs::model::system::System;
 use crate::proofs::model::trace::{Lent, What, Who};
 
 impl<S: System> World<S> {
-    /// Something that a coroutine does, or the host, with the executor of a
-    /// number.
+    /// An act of a coroutine, or of the host, on the executor of that number.
     pub(super) fn act(self: &Rc<Self>, me: Option<&Me<S>>, seat: usize, inside: bool, act: &Act) {
         let who = me.map_or(Who::Host(seat), Me::who);
         let system = &self.seats[seat].system;
@@ -160,7 +159,7 @@ impl<S: System> World<S> {
         })
     }
 
-    /// The same of the one that was begun as that number.
+    /// The same for the coroutine that was begun as that number.
     fn entry_of(&self, who: usize) -> Option<(usize, S::Id)> {
         let coroutines = self.coroutines.borrow();
         let entry = coroutines.iter().find(|entry| entry.who == who)?;
@@ -256,7 +255,7 @@ impl<S: System> World<S> {
     }
 }
 
-/// Ends a borrow, also if it panics.
+/// Ends a borrow, even if it panics.
 struct Borrow<'a, S: System>(&'a World<S>);
 
 impl<S: System> Drop for Borrow<'_, S> {
@@ -265,7 +264,7 @@ impl<S: System> Drop for Borrow<'_, S> {
     }
 }
 
-/// Ends a drive, also if it panics.
+/// Ends a drive, even if it panics.
 struct Driving<'a, S: System>(&'a World<S>);
 
 impl<S: System> Drop for Driving<'_, S> {

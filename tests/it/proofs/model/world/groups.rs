@@ -12,7 +12,7 @@ use crate::proofs::model::system::{System, Waiting};
 use crate::proofs::model::trace::Got;
 use crate::support::swallow;
 
-/// `item` is told of each that is over, where that can be known.
+/// `item` is called for each that is over, if that can be known.
 pub(super) fn group<S: System>(
     mode: Mode,
     waits: Vec<Waiting>,
@@ -30,7 +30,7 @@ pub(super) fn group<S: System>(
     }
 }
 
-/// Waits for all, and looks at those that are left in order.
+/// Waits for all, and polls the pending ones in order.
 pub(in crate::proofs::model) async fn all(waits: Vec<Waiting>) -> Got {
     let mut waits: Vec<(Option<Waiting>, Got)> = waits
         .into_iter()

@@ -1,4 +1,4 @@
-//! Runs a program on a system and takes down what it does.
+//! Runs a program on a system and records its behaviour.
 
 mod acts;
 mod bell;
@@ -21,10 +21,10 @@ use script::Me;
 
 const MOST_OWNERS: usize = 6;
 const MOST_CLOCKS: usize = 4;
-/// How deep executors are driven from inside of one another.
+/// How deep executors are driven from inside each other.
 const MOST_DRIVES: usize = 3;
 
-/// What the coroutines of a program share.
+/// The shared state of a program's coroutines.
 struct World<S: System> {
     seats: Vec<Seat<S>>,
     program: Rc<Program>,
@@ -43,13 +43,13 @@ struct World<S: System> {
     borrows: Cell<usize>,
     /// How many lengths of time were made different.
     lengths: Cell<u64>,
-    /// The program sends scripts from elsewhere.
+    /// The program sends scripts from other threads.
     sends: bool,
-    /// The program is over: what is dropped from now on is of no interest.
+    /// The program is over: later drops are ignored.
     over: Cell<bool>,
 }
 
-/// An executor, and what was made of it.
+/// An executor, and the objects made from it.
 struct Seat<S: System> {
     system: S,
     owners: RefCell<Vec<Option<Rc<S::Owner>>>>,
@@ -58,7 +58,7 @@ struct Seat<S: System> {
 }
 
 /// A wait that a coroutine has left. One coroutine finds it, from the next step of
-/// the host on: who comes first within a run makes no difference.
+/// the host on, so that the order within a run makes no difference.
 struct Loose {
     by: usize,
     heir: usize,
@@ -69,13 +69,13 @@ struct Loose {
 struct Entry<S: System> {
     /// The number of its executor.
     seat: usize,
-    /// The number by which the trace knows it.
+    /// Its number in the trace.
     who: usize,
     id: S::Id,
     handle: Option<S::Handle>,
 }
 
-/// What `program` does on a system.
+/// The behaviour of `program` on a system.
 pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
     let seats = (0..program.settings.executors).map(|_| Seat::new(program));
     let world = Rc::new(World::<S> {
@@ -108,7 +108,7 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
         });
     }
     world.over.set(true);
-    // What is left of a broken one may not be fit to be dropped.
+    // The remains of a broken system may not be safe to drop.
     drop(catch_unwind(AssertUnwindSafe(|| world.close())));
     world.trace.take()
 }
@@ -193,7 +193,7 @@ impl<S: System> World<S> {
                 }
             }
         }
-        // When what was sent from elsewhere becomes a coroutine is left open.
+        // It is open when a script sent from another thread becomes a coroutine.
         let alive = (!self.sends).then(|| system.len());
         self.log(seat, Who::Host(seat), What::Alive(alive));
         Ok(())
@@ -230,7 +230,7 @@ impl<S: System> World<S> {
         Some(Me::coroutine(self.clone(), seat, who, script))
     }
 
-    /// Drops all that is left.
+    /// Drops everything that remains.
     fn close(&self) {
         for seat in &self.seats {
             seat.system.close();

@@ -28,7 +28,7 @@ pub(super) struct Me<S: System> {
 }
 
 impl<S: System> Me<S> {
-    /// The future of one. The flag is to be set once an executor has it.
+    /// The future of a coroutine. The flag is set once an executor owns it.
     pub(super) fn coroutine(
         world: Rc<World<S>>,
         seat: usize,

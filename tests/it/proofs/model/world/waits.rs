@@ -12,7 +12,7 @@ use crate::proofs::model::program::{Length, Wait};
 use crate::proofs::model::system::{Calls, System, Waiting};
 use crate::proofs::model::trace::{Got, What};
 
-/// So many periods are less than what lengths are apart by.
+/// So many periods are less than the difference between two lengths.
 const MOST_TICKS: u64 = 16;
 
 fn nothing() -> Waiting {
@@ -70,7 +70,7 @@ impl<S: System> World<S> {
         system.wait(&wait, clock.as_ref(), calls)
     }
 
-    /// The shared wait of a number, made of `wait` if it is not there.
+    /// The shared wait of a number, made from `wait` if it does not exist.
     fn share(self: &Rc<Self>, me: &Me<S>, number: usize, wait: &Wait) -> Waiting {
         let shared = &self.seats[me.seat].shared;
         let find = |one: &&(usize, Shared<Waiting>)| one.0 == number;
@@ -93,7 +93,7 @@ impl<S: System> World<S> {
         });
     }
 
-    /// What was left to a coroutine.
+    /// The wait that was left to a coroutine.
     fn find(&self, me: &Me<S>) -> Option<Waiting> {
         let mut loose = self.loose.borrow_mut();
         let now = self.steps.get();
@@ -103,15 +103,14 @@ impl<S: System> World<S> {
         Some(loose.remove(at).wait)
     }
 
-    /// Whether a coroutine would await itself, where programs do not.
+    /// Whether a coroutine would await itself, in programs that must not.
     fn is_itself(&self, me: &Me<S>, at: usize) -> bool {
         let coroutines = self.coroutines.borrow();
         let entry = coroutines.get(at % coroutines.len().max(1));
         !self.program.settings.itself && entry.is_some_and(|entry| entry.who == me.number)
     }
 
-    /// A length that is not that of another timer, nor one that several of a
-    /// period add up to.
+    /// A length that no other timer has, and that is no multiple of a period.
     fn apart(&self, length: Length, is_period: bool) -> Length {
         match length {
             Length::Nanos(ns) if self.program.settings.apart => {
@@ -139,7 +138,7 @@ impl<S: System> World<S> {
     }
 }
 
-/// As many digits of a share as two ways to compute it have in common.
+/// As many digits of a share as two ways to compute it agree on.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

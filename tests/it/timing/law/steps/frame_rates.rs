@@ -1,5 +1,5 @@
-//! What a script on fixed steps does depends on the steps alone, never on how
-//! they are distributed over frames: docs/contract.md#stepped-game-clock
+//! A script on fixed steps depends on the steps alone, never on how they are
+//! distributed over frames: docs/contract.md#stepped-game-clock
 
 use std::fmt::Display;
 
@@ -9,7 +9,7 @@ use crate::support::Random;
 /// How many steps of 20 ms are compared.
 const STEPS: u64 = 300;
 
-/// What scripts did: in which step, at which fixed time, what.
+/// The acts of scripts: the step, the fixed time, and the act.
 type Trace = Vec<(u64, Duration, String)>;
 
 /// The pencil of the scripts.
@@ -31,12 +31,12 @@ impl Say {
     }
 }
 
-/// The frames that the steps are dealt out to.
+/// How the steps are distributed over frames.
 #[derive(Clone, Copy, Debug)]
 enum Frames {
-    /// So many a second.
+    /// So many frames a second.
     Even(u32),
-    /// Of any length, some of them without a step and some with ten.
+    /// Frames of any length, some without a step and some with ten.
     Uneven(u64),
 }
 
@@ -74,8 +74,8 @@ fn trace_of(frames: Frames, start: &dyn Fn(&Executor, &Say)) -> Trace {
     unreachable!("frames go on")
 }
 
-/// Checks that what `start` starts does the same however the steps are dealt out
-/// to frames, and that it says something `times` times.
+/// Checks that the scripts of `start` do the same however the steps are
+/// distributed over frames, and that they log `times` times.
 pub(in crate::timing::law) fn check(times: usize, start: impl Fn(&Executor, &Say)) {
     // A step in each frame.
     let expected = trace_of(Frames::Even(50), &start);
@@ -93,7 +93,7 @@ pub(in crate::timing::law) fn check(times: usize, start: impl Fn(&Executor, &Say
     }
 }
 
-/// Checks a script that says something each time that `wait` is over.
+/// Checks a script that logs the end of each `wait`.
 fn check_loop<F: Future + 'static>(times: usize, wait: impl Fn() -> F + Copy + 'static) {
     check(times, |executor, say| {
         let say = say.clone();
@@ -192,7 +192,7 @@ fn of_interval() {
     }
 }
 
-/// Waits for this and that.
+/// Random waits.
 async fn any_of_them(random: &mut Random, say: &Say) {
     let seconds = Duration::from_millis(random.below(90));
     match random.below(9) {

@@ -1,4 +1,4 @@
-//! On fixed steps a step is what a frame is elsewhere:
+//! On fixed steps, a step takes the place of a frame:
 //! docs/contract.md#law-fixed-phase
 
 pub(super) mod frame_rates;
@@ -21,7 +21,7 @@ async fn each<F: Future>(mark: Mark, mut wait: impl FnMut() -> F) {
     }
 }
 
-/// A frame of `dt`, of which each fixed step calls `in_step` first.
+/// A frame of `dt`; each fixed step first calls `in_step`.
 fn frame_of_steps(executor: &mut Executor, dt: f64, mut in_step: impl FnMut(&Executor)) {
     executor.begin_frame(dt);
     while executor.begin_fixed_step() {
@@ -193,7 +193,7 @@ fn awaited_in_the_fixed_update_of_the_host_they_are_due_in_the_run_that_follows(
         "F1.FixedUpdate: until since 250 at 250",
         "F1.FixedUpdate: zero since 250 at 250",
         "F1.FixedUpdate: until since 500 at 500",
-        // Both have the deadline 0.5: as they were registered.
+        // Both have the deadline 0.5: they resume by registration.
         "F1.FixedUpdate: 0.25 since 250 at 500",
         "F1.FixedUpdate: zero since 500 at 500",
     ]);

@@ -383,7 +383,7 @@ fn steps_that_the_host_begins_ahead_of_the_frame_move_a_child_as_they_move_fixed
     let executor = in_quarters();
     let child = executor.clock().child();
     let mut timeline = Timeline::with_executor(executor, 0.5);
-    // The physics of a frame comes before its dt is known.
+    // The physics of a frame runs before its dt is known.
     timeline.frames_are(|executor, dt| {
         for _ in 0..3 {
             executor.begin_fixed_step_of(dt / 2.0);
@@ -470,7 +470,7 @@ fn a_timer_of_a_custom_phase_in_a_step_is_due_when_the_frame_has_reached_its_dea
             clock.wait_seconds(1).in_phase(custom).await;
             assert_eq!(clock.now(), Duration::from_millis(750));
             mark.hit();
-            // Begins in the step, too.
+            // Also begins in the step.
             clock.wait_seconds(0.75).in_phase(custom).await;
             assert_eq!(clock.now(), Duration::from_millis(1_750));
             mark.hit();

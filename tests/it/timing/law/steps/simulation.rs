@@ -10,7 +10,7 @@ use crate::support::timeline::UNLIMITED;
 const STEPS: u64 = 400;
 const ACTORS: u64 = 12;
 
-/// What the scripts share.
+/// The shared state of the scripts.
 struct Stage {
     step: Cell<u64>,
     trace: RefCell<String>,
@@ -21,7 +21,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Notes what the script reads, all of it in nanoseconds.
+    /// Records the script's readings, in nanoseconds.
     fn say(&self, name: impl Display) {
         let time = time();
         let mut trace = self.trace.borrow_mut();
