@@ -28,7 +28,7 @@ async fn editor(opened: oneshot::Receiver<&'static str>) {
 }
 
 fn main() {
-    // The host may sleep for long: do not cut the frame after it.
+    // The host may sleep for long: do not shorten the frame after it.
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
     let host = thread::current();
     executor.on_wake(waker_fn(move || host.unpark()));

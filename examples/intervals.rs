@@ -22,7 +22,7 @@ fn main() {
         ("skip", MissedTicks::Skip),
         ("delay", MissedTicks::Delay),
     ] {
-        // One frame is long: do not cut it.
+        // One frame is long: do not shorten it.
         let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
         executor.start(beat(name, policy));
         for frame in 1..=14 {

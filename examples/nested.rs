@@ -1,4 +1,4 @@
-//! Three ways to run a script within a script: a plain await, `start` and `spawn`.
+//! Three ways to run a script inside a script: a plain await, `start` and `spawn`.
 
 use framestep::prelude::*;
 
@@ -21,7 +21,7 @@ async fn by_plain_await() {
     say(&format!("knocked {knocks} times"));
 }
 
-/// A coroutine of its own, like `StartCoroutine`: it runs at once, up to its first
+/// A separate coroutine, like `StartCoroutine`: it runs at once, up to its first
 /// wait, and then side by side with the caller. It can be stopped, joined or
 /// detached. A join returns a `Result`, because the coroutine may be stopped or
 /// panic.

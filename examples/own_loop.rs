@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use framestep::prelude::*;
 
-/// A phase of the engine's own, after the world has been drawn.
+/// A phase of the engine, after it has drawn the world.
 const HUD: Phase = Phase::Custom(0);
 
-/// What the engine simulates.
+/// The engine's simulation.
 struct Ball {
     height: f32,
     speed: f32,
@@ -27,7 +27,7 @@ impl Ball {
     }
 }
 
-/// Looks at every step of the physics, and ends with the third bounce.
+/// Checks every step of the physics, and ends with the third bounce.
 async fn referee() {
     for bounce in 1..=3 {
         while !with_ref(|ball: &Ball| ball.bounced) {

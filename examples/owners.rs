@@ -27,7 +27,7 @@ fn say(text: &str) {
     println!("frame {:2}: {text}", time().frame);
 }
 
-/// A guard: its destructor runs when the script ends, also when it is stopped.
+/// A guard: its destructor runs when the script ends, even if it is stopped.
 struct Footsteps(&'static str);
 
 impl Drop for Footsteps {

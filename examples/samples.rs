@@ -27,7 +27,7 @@ fn main() {
 /// Calls `begin` in frame 0, then runs `frames` frames of `dt` seconds.
 fn section(name: &str, frames: u32, dt: f64, begin: impl FnOnce()) {
     println!("{name}");
-    // The frames are long: do not cut them.
+    // The frames are long: do not shorten them.
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
     executor.enter(begin);
     for _ in 0..frames {

@@ -175,7 +175,7 @@ fn main() {
                 thread::sleep((dt * ticks).saturating_sub(began.elapsed()));
             }
         }
-        // One call for the whole line, because the lobby's thread prints, too.
+        // One call for the whole line, because the lobby's thread also prints.
         let counts = counts(&rooms);
         if headless {
             println!("second {second}: {counts}");

@@ -1,4 +1,4 @@
-//! A world that the host owns and lends to the scripts while a frame runs.
+//! A world that the host owns, and lends to the scripts while a frame runs.
 
 use framestep::prelude::*;
 

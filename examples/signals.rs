@@ -12,7 +12,7 @@ async fn hero(hits: Signal<i32>, health: Watch<i32>) {
     while let Some(damage) = hits.next().await {
         health.update(|health| *health -= damage);
         say(&format!("a hit of {damage}: {} left", health.get()));
-        wait_seconds(0.5).await; // staggers; more hits may follow meanwhile
+        wait_seconds(0.5).await; // staggers; during this, more hits may follow
     }
 }
 

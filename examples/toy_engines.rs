@@ -13,7 +13,7 @@ fn say(text: &str) {
 /// Runs `frames` frames of `dt` seconds.
 fn section(name: &str, frames: u32, dt: f64, fill: impl FnOnce(&Scene)) {
     println!("{name}, {frames} frames of {dt} s");
-    // The frames are long: do not cut them.
+    // The frames are long: do not shorten them.
     let executor = Executor::builder().max_delta(f32::INFINITY).build();
     let mut scene = Scene::with_executor(executor);
     fill(&scene);

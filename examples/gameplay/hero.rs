@@ -1,4 +1,4 @@
-//! The hero, who walks a little every frame.
+//! The hero: walks a little every frame.
 
 use std::cell::Cell;
 

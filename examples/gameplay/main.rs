@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 }
 
 fn play(options: &Options) -> Result<(), Box<dyn Error>> {
-    // In real time the disk is slow, so that the scripts have to wait.
+    // In real time the disk is slow, so that the scripts must wait.
     let disk_delay = Duration::from_millis(if options.headless { 0 } else { 400 });
     let loader = Rc::new(Loader::new(disk_delay));
 
@@ -97,8 +97,7 @@ fn run_in_real_time(
 fn run_headless(executor: &mut Executor, loader: &Loader, fps: u32, is_over: impl Fn() -> bool) {
     while !is_over() {
         // Only the duration of a thread differs from run to run. So no frame runs
-        // while a thread works: a level that is requested in one frame arrives in
-        // the next.
+        // while a thread works: a level requested in one frame arrives in the next.
         loader.begin();
         loader.finish();
         executor.run_frame(1.0 / f64::from(fps));

@@ -1,4 +1,4 @@
-//! A guard who walks from post to post, on fixed steps.
+//! A guard: walks from post to post, on fixed steps.
 
 use framestep::prelude::*;
 

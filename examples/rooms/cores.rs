@@ -1,4 +1,4 @@
-//! The threads, one for each core, and the way to them.
+//! The threads, one for each core, and their handles.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
@@ -11,7 +11,7 @@ use crate::room::{Counts, Room, TICK};
 
 /// An order to the thread of a core.
 pub(crate) enum Order {
-    /// Opens a room, and answers with the way to it.
+    /// Opens a room, and answers with its remote.
     Open(u64, Sender<(u64, Remote)>),
     Close(u64),
     /// Makes so many ticks at once, and counts.
@@ -20,7 +20,7 @@ pub(crate) enum Order {
     Report(Sender<Vec<Duration>>),
 }
 
-/// What a thread has.
+/// The state of a thread.
 #[derive(Default)]
 pub(crate) struct Core {
     rooms: BTreeMap<u64, Room>,
@@ -45,7 +45,8 @@ impl Core {
             ticks += 1;
             let next = TICK * ticks;
             if began.elapsed() > next + TICK {
-                // More than a tick late, as after opening rooms: it begins anew.
+                // More than a tick late, for example after opening rooms: the schedule
+                // restarts.
                 (began, ticks) = (Instant::now(), 0);
             } else {
                 thread::sleep(next.saturating_sub(began.elapsed()));
@@ -86,10 +87,10 @@ impl Core {
     }
 }
 
-/// Reaches the threads. It is `Send`: any thread may open and close rooms with it.
+/// The handle of the threads. It is `Send`: any thread may open and close rooms with it.
 pub(crate) struct Cores {
     cores: Vec<(Sender<Order>, JoinHandle<()>)>,
-    /// On which core each room is.
+    /// The core of each room.
     places: BTreeMap<u64, usize>,
     opened: u64,
 }

@@ -15,7 +15,7 @@ use framestep::Remote;
 use cores::{Core, Cores, Order};
 use room::{Counts, TICK, TICKS_PER_SECOND, UNITS, message};
 
-/// How much of a tick a thread may be busy, in the slowest tick but one of a hundred.
+/// The fraction of a tick that a thread may be busy, in the 99th of 100 ticks by duration.
 const SHARE: f64 = 0.5;
 const MESSAGES_PER_SECOND: u64 = 10;
 
@@ -34,7 +34,7 @@ fn run_players(opened: &Receiver<BTreeMap<u64, Remote>>) {
     }
 }
 
-/// How long ticks take: in the middle, and at the 99th of a hundred.
+/// How long ticks take: the median, and the 99th of a hundred.
 fn quantiles(mut took: Vec<Duration>) -> (Duration, Duration) {
     took.sort_unstable();
     let at = |percent| took[(took.len() - 1) * percent / 100];

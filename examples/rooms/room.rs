@@ -1,4 +1,4 @@
-//! A room: an executor, the scripts of a thousand units, and what they are lent.
+//! A room: an executor, the scripts of a thousand units, and their lent state.
 
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -10,7 +10,7 @@ pub(crate) const TICKS_PER_SECOND: u32 = 30;
 pub(crate) const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as u64);
 pub(crate) const UNITS: usize = 1_000;
 
-/// Marsaglia's xorshift, so that the same room does the same everywhere.
+/// Marsaglia's xorshift, so that a room does the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -36,7 +36,7 @@ impl Random {
     }
 }
 
-/// What the scripts of a room are lent.
+/// The state that the scripts of a room borrow.
 struct World {
     units: Vec<Unit>,
     counts: Counts,
@@ -109,7 +109,7 @@ async fn look_around(unit: usize) {
     }
 }
 
-/// Sleeps until the alarm, and has a look by itself if there is none.
+/// Sleeps until the alarm, or checks by itself after a while.
 async fn guard(unit: usize, alarm: Signal<()>, mut random: Random) {
     loop {
         if timeout(random.seconds(1.0, 2.0), alarm.wait())
@@ -160,7 +160,7 @@ async fn ring(alarm: Signal<()>, mut random: Random) {
     }
 }
 
-/// An executor and what its scripts are lent.
+/// An executor and the state that it lends to its scripts.
 pub(crate) struct Room {
     pub(crate) executor: Executor,
     world: World,
@@ -200,8 +200,8 @@ impl Room {
     }
 }
 
-/// What a player does, sent from another thread: it happens when the next tick of the room
-/// begins. `false`: the room is closed.
+/// An act of a player, sent from another thread: it takes effect when the next tick of the
+/// room begins. Returns `false` if the room is closed.
 pub(crate) fn message(room: &Remote, number: u64) -> bool {
     let unit = Random::new(number).unit();
     room.call(move || {
@@ -209,7 +209,7 @@ pub(crate) fn message(room: &Remote, number: u64) -> bool {
             world.counts.messages += 1;
             world.hit(unit);
         });
-        // A script of the player's own, now and then.
+        // Sometimes the player starts a script.
         if number % 5 == 0 {
             spawn(arrow(unit));
         }

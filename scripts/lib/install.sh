@@ -1,5 +1,5 @@
-# Packages of Debian, for the scripts that need more than a Rust toolchain. To be
-# sourced.
+# Installs Debian packages, for scripts that need more than a Rust toolchain.
+# Source this file.
 
 skip() {
     echo "skipped: $1"
@@ -15,7 +15,7 @@ install() {
     DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
 }
 
-# Installs packages unless the command, the first argument, is there.
+# Installs packages unless the command, the first argument, exists.
 need() {
     local command=$1
     shift

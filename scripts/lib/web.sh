@@ -1,10 +1,10 @@
-# Builds for wasm32-unknown-unknown, which not every toolchain comes with. To be
-# sourced after install.sh, from the top of the repository.
+# Builds for wasm32-unknown-unknown, which not every toolchain includes. Source this
+# file after install.sh, from the top of the repository.
 
 # Where Debian's compiler is unpacked; all builds share it.
 debian=${CARGO_TARGET_DIR:-$PWD/target}/debian
 
-# Debian's newest compiler in a directory of its own: an older one may be in use.
+# Debian's newest compiler in a separate directory: an older one may be in use.
 unpack_compiler() {
     if [ ! -x "$debian/rustc" ]; then
         rm -rf "$debian"
@@ -31,7 +31,7 @@ EOS
     "$RUSTC" --version >/dev/null 2>&1
 }
 
-# cargo build --release for the web, with these arguments more.
+# cargo build --release for the web, with additional arguments.
 build_for_web() {
     local libraries
     libraries=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null || true)

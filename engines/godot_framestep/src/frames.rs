@@ -1,11 +1,11 @@
-//! What Godot calls in a frame, as frames, steps and phases of an executor. It needs no
+//! Translates Godot's calls in a frame into frames, steps and phases of an executor. It needs no
 //! engine.
 
 use std::time::Duration;
 
 use framestep::{Executor, Phase};
 
-/// How far the host has got.
+/// The state of the host within a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// Between two frames, or two steps.
@@ -18,7 +18,7 @@ enum Stage {
     Updated,
 }
 
-/// Drives an executor in the order in which Godot calls.
+/// Drives an executor in the order of Godot's calls.
 ///
 /// | Godot | what it does |
 /// |---|---|
@@ -30,11 +30,11 @@ enum Stage {
 /// | `_process` of the host, the last one | [`update`](Self::update): Update, `LateUpdate` |
 /// | the signal `frame_post_draw` | [`end_frame`](Self::end_frame): `EndOfFrame` |
 ///
-/// Godot makes the physics steps before it knows how long the frame is, so fixed time may
-/// be ahead of the time of the frame. Both deltas are scaled by `Engine.time_scale` already.
+/// Godot makes the physics steps before it knows how long the frame is, so fixed time may be
+/// ahead of the time of the frame. Both deltas are already scaled by `Engine.time_scale`.
 ///
-/// A call that does not come, such as `frame_post_draw` of a window that is minimised, is
-/// made up for at the beginning of what comes next: no phase of a frame is left out.
+/// If a call is missing, such as `frame_post_draw` for a minimised window, the next call first
+/// runs its phases: no phase of a frame is skipped.
 ///
 /// Scripts may borrow the `state` of a call with `with`.
 #[derive(Debug)]
@@ -51,8 +51,8 @@ impl Frames {
         }
     }
 
-    /// Begins a physics step of `delta` seconds: until its end the game clock reads fixed
-    /// time, for other nodes as well.
+    /// Begins a physics step of `delta` seconds: until its end the game clock reads fixed time,
+    /// even for other nodes.
     pub(crate) fn begin_step<S: 'static>(&mut self, delta: f64, state: &mut S) {
         self.make_up_for(state);
         self.executor.begin_fixed_step_of(delta);
@@ -66,7 +66,7 @@ impl Frames {
         }
     }
 
-    /// Begins a frame: realtime goes on by `real`, the game clock by `delta` seconds.
+    /// Begins a frame: realtime advances by `real`, the game clock by `delta` seconds.
     pub(crate) fn begin_frame<S: 'static>(&mut self, real: Duration, delta: f64, state: &mut S) {
         self.make_up_for(state);
         self.executor.begin_frame_with(real, delta);
@@ -88,7 +88,7 @@ impl Frames {
         }
     }
 
-    /// Runs what is left of the step or frame that has begun.
+    /// Runs the remaining phases of the current step or frame.
     fn make_up_for<S: 'static>(&mut self, state: &mut S) {
         if self.stage == Stage::InStep {
             self.run(Phase::FixedUpdate, state);

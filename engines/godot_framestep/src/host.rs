@@ -15,20 +15,20 @@ use crate::frames::Frames;
 use crate::ties::Ties;
 
 thread_local! {
-    /// That of the host in the tree. Not in the node, so that scripts reach it while
-    /// Godot has the node bound.
+    /// The state of the host in the tree. It is not in the node, so that scripts can use
+    /// it while Godot has the node bound.
     static SHARED: RefCell<Option<Rc<Shared>>> = const { RefCell::new(None) };
 }
 
-/// What the host and the functions for scripts share.
+/// The state that the host and the functions for scripts share.
 pub(crate) struct Shared {
-    /// Borrowed for as long as scripts run.
+    /// Borrowed while scripts run.
     frames: RefCell<Frames>,
     pub(crate) handle: Handle,
     pub(crate) ties: Ties<InstanceId>,
     /// Owns the scripts that belong to no node: paused with the tree.
     pub(crate) free: Owner,
-    /// Refuses all scripts: that of nodes outside the tree.
+    /// The owner for nodes outside the tree: it refuses all scripts.
     pub(crate) refusing: Owner,
     pub(crate) tree: Gd<SceneTree>,
     /// `Time.get_ticks_usec()` in the latest frame.
@@ -57,8 +57,8 @@ impl Shared {
         SHARED.with_borrow(Clone::clone)
     }
 
-    /// Calls `f` with the frames and the tree, unless scripts are running, which only
-    /// what calls back into the engine's own main loop could bring about.
+    /// Calls `f` with the frames and the tree, unless scripts are running. Only a call
+    /// back into the engine's main loop could cause that.
     fn run(&self, f: impl FnOnce(&mut Frames, &mut Gd<SceneTree>)) {
         let Ok(mut frames) = self.frames.try_borrow_mut() else {
             godot_error!("scripts cannot step the main loop that they run in");
@@ -102,9 +102,9 @@ pub(crate) fn with_shared(f: impl FnOnce(&Shared)) {
 
 /// The node that drives the scripts of a game: an autoload, of which there is one.
 ///
-/// It runs the scripts of a frame, or of a physics step, when all other nodes have had
-/// their `_process`, or `_physics_process`. It is processed when the tree is paused, too:
-/// scripts are paused with the node that they belong to.
+/// It runs the scripts of a frame, or of a physics step, after the `_process`, or
+/// `_physics_process`, of all other nodes. It is processed even while the tree is paused:
+/// scripts are paused with their node.
 ///
 /// When it leaves the tree, all scripts end.
 #[derive(GodotClass)]
@@ -161,7 +161,7 @@ impl INode for FramestepHost {
                 connection.disconnect();
             }
         }
-        // If a script takes the host out of the tree, the run goes on to its end.
+        // If a script removes the host from the tree, the run still completes.
         drop(SHARED.take());
     }
 
@@ -179,7 +179,7 @@ impl INode for FramestepHost {
 
 #[godot_api]
 impl FramestepHost {
-    /// Which script waits for what: `print(FramestepHost.snapshot())`.
+    /// What each script waits for: `print(FramestepHost.snapshot())`.
     #[func]
     fn snapshot() -> GString {
         let snapshot = Shared::get().and_then(|shared| shared.handle.snapshot());

@@ -1,6 +1,7 @@
 //! For `use godot_framestep::prelude::*;`, beside `use godot::prelude::*;`.
 //!
-//! No name stands in both: [`framestep::Signal`] is left out, since Godot has one.
+//! No name is in both: [`framestep::Signal`] is left out, because Godot has a
+//! `Signal`.
 
 pub use crate::{FramestepHost, NodeScripts, emissions, emitted, scripts, tree};
 pub use framestep::{

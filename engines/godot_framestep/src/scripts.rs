@@ -1,4 +1,4 @@
-//! Starting scripts, on a node or on none.
+//! Starting scripts, with or without a node.
 
 use std::future::Future;
 use std::rc::Rc;
@@ -19,8 +19,7 @@ fn shared() -> Rc<Shared> {
 
 /// The scene tree, in a script.
 ///
-/// It is what the host lends to scripts: `with(|tree: &mut Gd<SceneTree>| ..)` borrows
-/// the same.
+/// The host lends it to scripts: `with(|tree: &mut Gd<SceneTree>| ..)` borrows the same.
 ///
 /// # Panics
 ///
@@ -30,7 +29,7 @@ pub fn tree() -> Gd<SceneTree> {
     with_ref(Gd::clone)
 }
 
-/// The owner of scripts that belong to no node. They go on when the scene changes, stand
+/// The owner of scripts without a node. They continue when the scene changes, stand
 /// still while the tree is paused, and end with the host.
 ///
 /// # Panics
@@ -43,17 +42,17 @@ pub fn scripts() -> OwnerHandle {
 
 /// Scripts of a node.
 ///
-/// They end when the node leaves the tree, destructors and all. They stand still while
-/// Godot does not process the node, as its `process_mode` says: while the tree is paused,
-/// for most nodes.
+/// They are dropped when the node leaves the tree, and their destructors run. They stand
+/// still while Godot does not process the node, according to its `process_mode`: for
+/// most nodes, while the tree is paused.
 pub trait NodeScripts {
-    /// Adds a script of this node. It is first polled in the next run of Update: that of
-    /// this frame, in the `_process` of a node.
+    /// Adds a script of this node. It is first polled in the next run of Update. In the
+    /// `_process` of a node, that is the run of this frame.
     ///
-    /// This is the one for a node's own methods: when the script runs, no method has the
-    /// node bound any more.
+    /// Use it in a node's own methods: when the script runs, no method has the node
+    /// bound.
     ///
-    /// On a node outside the tree it is refused: the handle is that of a script that
+    /// A node outside the tree refuses the script: the handle is that of a script that
     /// was stopped before it began.
     ///
     /// # Panics
@@ -67,8 +66,8 @@ pub trait NodeScripts {
     /// Adds a script of this node and polls it at once, up to its first wait, or refuses
     /// it, like [`spawn_script`](Self::spawn_script).
     ///
-    /// A script that binds the node panics if it is started so in a method that has
-    /// `&mut self`.
+    /// If this is called in a method with `&mut self`, a script that binds the node
+    /// panics.
     ///
     /// # Panics
     ///
@@ -78,7 +77,7 @@ pub trait NodeScripts {
     where
         F: Future + 'static;
 
-    /// Stops all scripts of this node. It may have others at once.
+    /// Stops all scripts of this node. New ones can be added at once.
     fn stop_scripts(&self);
 }
 
@@ -108,7 +107,7 @@ impl<T: Inherits<Node>> NodeScripts for Gd<T> {
     }
 }
 
-/// The owner of the scripts of `node`, which from now on end with it.
+/// The owner of the scripts of `node`. From now on they end with the node.
 fn owner_of<T: Inherits<Node>>(shared: &Shared, node: &Gd<T>) -> OwnerHandle {
     let node = node.clone().upcast::<Node>();
     if !node.is_inside_tree() {

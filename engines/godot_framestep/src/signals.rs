@@ -7,15 +7,16 @@ use godot::prelude::*;
 
 /// All emissions of a signal of Godot since [`emissions`] was called.
 ///
-/// A script that does something else meanwhile misses none, up to 1,024 of them. Dropping
-/// it disconnects it from the signal.
+/// A script that waits for something else in between misses none, up to 1,024 of them.
+/// Dropping it disconnects it from the signal.
 pub struct Emissions {
     emitted: Subscription<Vec<Variant>>,
     signal: Signal,
     callable: Callable,
 }
 
-/// Listens to a signal of Godot, from this call on. It may have any arguments.
+/// Subscribes to a signal of Godot, from this call on. The signal may have any
+/// arguments.
 ///
 /// ```no_run
 /// use godot::prelude::*;
@@ -25,13 +26,13 @@ pub struct Emissions {
 ///     let mut hits = emissions(&Signal::from_object_signal(&target, "hit"));
 ///     while let Some(arguments) = hits.next().await {
 ///         godot_print!("hit: {arguments:?}");
-///         wait_seconds(0.5).await; // no hit is missed meanwhile
+///         wait_seconds(0.5).await; // no hit is missed during this
 ///     }
 ///     godot_print!("the target is gone");
 /// }
 /// ```
 ///
-/// A signal that has a type in Rust has futures of its own that work in scripts:
+/// A typed signal has its own futures, which work in scripts:
 /// `target.signals().hit().to_fallible_future().await`.
 pub fn emissions(signal: &Signal) -> Emissions {
     let (mut emit, emitted) = relay();
@@ -47,19 +48,20 @@ pub fn emissions(signal: &Signal) -> Emissions {
     }
 }
 
-/// Waits for the next emission after this call. `None`: the object was freed before.
+/// Waits for the next emission after this call. Returns `None` if the object is freed
+/// first.
 ///
 /// # Resumes
 ///
-/// In the home phase of the script: later in the same run if a script of
-/// that phase emits the signal, else in the next run of it.
+/// In the home phase of the script: later in the same run if a script of that phase
+/// emits the signal, else in the next run of that phase.
 pub fn emitted(signal: &Signal) -> impl Future<Output = Option<Vec<Variant>>> + use<> {
     let mut emissions = emissions(signal);
     async move { emissions.next().await }
 }
 
-/// What a callable calls, and what scripts read. When the callable is gone, as it is with
-/// the object of its signal, the subscription ends.
+/// The callable emits into it, and scripts read it. When the callable is freed, for
+/// example with the object of its signal, the subscription ends.
 fn relay<T>() -> (impl FnMut(T), Subscription<T>) {
     let events = framestep::Signal::new();
     let subscription = events.subscribe();
@@ -67,8 +69,8 @@ fn relay<T>() -> (impl FnMut(T), Subscription<T>) {
 }
 
 impl Emissions {
-    /// Waits for the next emission, and returns its arguments. `None`: the object of the
-    /// signal was freed, and all is read.
+    /// Waits for the next emission, and returns its arguments. Returns `None` if the
+    /// object of the signal was freed, and all emissions are read.
     ///
     /// Dropping the wait loses nothing.
     #[expect(

@@ -1,15 +1,15 @@
-//! Owners of scripts, one for each node that has some. It needs no engine.
+//! Owners of scripts, one for each node that has scripts. It needs no engine.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use framestep::{Handle, Owner, OwnerHandle};
 
-/// Which owner belongs to what: the key is a node's.
+/// The owner of each node, by the node's key.
 pub(crate) struct Ties<K> {
     scripts: Handle,
     owners: RefCell<BTreeMap<K, Owner>>,
-    /// Room for the keys, used again.
+    /// A buffer for keys, which is reused.
     keys: Cell<Vec<K>>,
 }
 
@@ -22,7 +22,8 @@ impl<K: Copy + Ord> Ties<K> {
         }
     }
 
-    /// The owner of `key`, and whether it is new. `None`: the executor is gone.
+    /// The owner of `key`, and whether it is new. `None` if the executor is
+    /// gone.
     pub(crate) fn tie(&self, key: K) -> Option<(OwnerHandle, bool)> {
         let mut owners = self.owners.borrow_mut();
         if let Some(owner) = owners.get(&key) {
@@ -41,7 +42,7 @@ impl<K: Copy + Ord> Ties<K> {
         drop(owner);
     }
 
-    /// Stops all scripts of `key`, which may have others at once.
+    /// Stops all scripts of `key`; new ones can be added at once.
     pub(crate) fn stop(&self, key: K) {
         let owner = self.handle_of(key);
         if let Some(owner) = owner {
@@ -49,7 +50,7 @@ impl<K: Copy + Ord> Ties<K> {
         }
     }
 
-    /// Pauses those that `is_paused` says, and resumes the others.
+    /// Pauses the owners that `is_paused` selects, and resumes the others.
     pub(crate) fn set_paused(&self, is_paused: impl Fn(K) -> bool) {
         let mut keys = self.keys.take();
         keys.extend(self.owners.borrow().keys());

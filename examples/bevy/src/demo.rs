@@ -12,7 +12,7 @@ use crate::menu::Key;
 
 const FRAME: Duration = Duration::from_micros(15_625);
 
-/// Frames in which a picture has to be there.
+/// How many frames a picture may take to be saved.
 const PATIENCE: u64 = 600;
 
 pub(crate) fn set_up(app: &mut App, folder: PathBuf) {

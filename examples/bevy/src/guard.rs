@@ -25,7 +25,7 @@ pub(crate) async fn patrol(guard: Entity) -> Result<(), Missing> {
     }
 }
 
-/// Walks a little in each frame, until it is there.
+/// Walks a little in each frame, until it arrives.
 pub(crate) async fn go_to(who: Entity, goal: Vec2, speed: f32) -> Result<(), Missing> {
     while place(who)? != goal {
         next_frame().await;

@@ -1,8 +1,8 @@
-//! A scene in Bevy whose every part is a script of an entity: doors, guards, turrets and
+//! A scene in Bevy. Every part is a script of an entity: doors, guards, turrets and
 //! their bolts, the walker, the pause menu, the panel with the numbers.
 //!
 //! Escape opens the menu; the arrow keys and enter choose. `--demo DIR` plays by itself
-//! for a fixed number of frames, puts pictures into the directory, and ends.
+//! for a fixed number of frames, saves pictures in the directory, and ends.
 
 mod bolt;
 mod demo;

@@ -7,7 +7,7 @@ use futures::StreamExt;
 
 use crate::scene::{layer, start_over};
 
-/// What the menu hears of.
+/// The events of the menu.
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Menu,
@@ -92,7 +92,7 @@ async fn run(menu: Entity, mark: Entity) -> Result<(), Missing> {
     }
 }
 
-/// Moves the mark with the keys, until a row is chosen. Escape is the first.
+/// Moves the mark with the keys, until a row is chosen. Escape chooses the first.
 async fn choose(keys: &mut Messages<Key>, mark: Entity) -> Result<usize, Missing> {
     let mut row = 0;
     loop {
@@ -115,7 +115,7 @@ async fn slide(menu: Entity, from: f32, to: f32) {
     .await;
 }
 
-/// Has the mark turn as long as the menu is open.
+/// Turns the mark as long as the menu is open.
 async fn pulse(mark: Entity) -> Result<(), Missing> {
     loop {
         next_frame().await;

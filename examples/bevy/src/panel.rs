@@ -1,4 +1,4 @@
-//! The panel: what the snapshot of the executor says of the scripts.
+//! The panel: figures about the scripts, from a snapshot of the executor.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,8 +21,8 @@ pub(crate) fn set_up(mut commands: Commands) {
         .start_script(show);
 }
 
-/// The script of the panel: the figures, some times a second, also while the game is
-/// paused.
+/// The script of the panel: updates the figures several times a second, even while
+/// the game is paused.
 async fn show(panel: Entity) -> Result<(), Missing> {
     loop {
         let snapshot = handle().snapshot().expect("the app is there");

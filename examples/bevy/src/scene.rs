@@ -1,4 +1,4 @@
-//! What stands where.
+//! The layout of the scene.
 
 use bevy::prelude::*;
 use bevy_framestep::Missing;
@@ -6,15 +6,15 @@ use bevy_framestep::prelude::*;
 
 use crate::{bolt, door, guard, turret, walker};
 
-/// Gone when the scene starts over.
+/// Despawned when the scene restarts.
 #[derive(Component)]
 pub(crate) struct Prop;
 
-/// The one for whom doors open, and at whom turrets shoot.
+/// Doors open for it, and turrets shoot at it.
 #[derive(Resource)]
 pub(crate) struct Walker(pub(crate) Entity);
 
-/// How far things are drawn from the camera.
+/// The distances from the camera.
 pub(crate) mod layer {
     pub(crate) const FLOOR: f32 = 0.0;
     pub(crate) const DOOR: f32 = 1.0;
@@ -35,7 +35,7 @@ pub(crate) fn set_up(mut commands: Commands) {
     furnish(&mut commands);
 }
 
-/// Despawns everything, which ends its scripts, and puts it there anew.
+/// Despawns everything, which ends the scripts, and spawns it again.
 pub(crate) fn start_over() {
     with(|world: &mut World| {
         let mut props = world.query_filtered::<Entity, With<Prop>>();
@@ -90,7 +90,7 @@ fn furnish(commands: &mut Commands) {
     }
 }
 
-/// A rectangle that goes when the scene starts over.
+/// A rectangle that is despawned when the scene restarts.
 pub(crate) fn block(
     commands: &mut Commands,
     colour: Color,
@@ -108,7 +108,7 @@ pub(crate) fn place(entity: Entity) -> Result<Vec2, Missing> {
     entity.get(|place: &Transform| place.translation.truncate())
 }
 
-/// Whether a point is in a wall, or where a door is shut.
+/// Whether a point is in a wall or a shut door.
 pub(crate) fn is_solid(at: Vec2) -> bool {
     let outside = at.x < -460.0 || at.x > 200.0 || at.y.abs() > 250.0;
     let walls = INNER_WALLS.iter();

@@ -20,9 +20,9 @@ pub(crate) struct Tool {
 impl Tool {
     pub(crate) fn new(context: &egui::Context, demo: Option<PathBuf>) -> Self {
         let executor = Executor::builder()
-            // However long egui has slept, the clock of the scripts has to follow.
+            // However long egui has slept, the clock of the scripts must follow.
             .max_delta(f32::INFINITY)
-            // A failed check of the demo has to end the program.
+            // A failed check of the demo must end the program.
             .propagate_panics(true)
             .build();
         let wake = context.clone();
@@ -47,10 +47,10 @@ impl Tool {
         self.executor.lend(world, |executor| executor.run_frame(dt));
     }
 
-    /// Has egui call again when a script is due.
+    /// Makes egui call again when a script is due.
     ///
-    /// What makes one due after this, such as a click in the frame that is about to be
-    /// drawn, calls the waker.
+    /// If a script becomes due after this, for example by a click in the frame about
+    /// to be drawn, the waker is called.
     fn ask_for_a_frame(&self, context: &egui::Context) {
         if let Some(left) = self.executor.idle_until() {
             // Counted from the beginning of this frame.

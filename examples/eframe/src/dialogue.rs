@@ -1,11 +1,11 @@
-//! The settings: a dialogue that a script opens, and whose answer it awaits.
+//! The settings: a script opens a dialogue and awaits the answer.
 
 use framestep::prelude::*;
 
 use crate::world::{Settings, World};
 
 pub(crate) struct Dialogue {
-    /// What the user has changed so far.
+    /// The user's changes so far.
     pub(crate) draft: Settings,
     /// Whether to keep it.
     pub(crate) answered: Signal<bool>,
@@ -24,7 +24,8 @@ pub(crate) async fn settings() {
     }
 }
 
-/// Opens the dialogue. Returns what the user has made of `draft`; `None`: they cancelled.
+/// Opens the dialogue. Returns the user's version of `draft`, or `None` if they
+/// cancelled.
 async fn ask(draft: Settings) -> Option<Settings> {
     let answered = Signal::new().named("answer");
     // Counts from here: a click while it fades in is not lost.

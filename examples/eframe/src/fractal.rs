@@ -1,11 +1,11 @@
-//! Pictures of the Mandelbrot set: work that takes a while.
+//! Pictures of the Mandelbrot set, which take a while to compute.
 
 use eframe::egui::Color32;
 
 pub(crate) const WIDTH: usize = 160;
 pub(crate) const HEIGHT: usize = 100;
 
-/// After how many steps a point is taken to stay.
+/// After how many steps a point is assumed to stay.
 const MOST: u32 = 2_000;
 
 /// Names of places, where they are, and how wide.
@@ -20,7 +20,7 @@ pub(crate) const PLACES: [(&str, [f64; 2], f64); 8] = [
     ("Dragon", [-0.8011, 0.1686], 0.03),
 ];
 
-/// What a picture shows.
+/// The part of the plane that a picture shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) at: [f64; 2],
@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     pub(crate) samples: u8,
 }
 
-/// The rows of the picture, from the top; each is computed when it is asked for.
+/// The rows of the picture, from the top; each is computed on demand.
 pub(crate) fn rows(plan: Plan) -> impl Iterator<Item = Vec<Color32>> {
     (0..HEIGHT).map(move |y| (0..WIDTH).map(|x| plan.pixel(x, y)).collect())
 }

@@ -1,4 +1,4 @@
-//! A job: awaits its turn, and then what a thread sends.
+//! A job: awaits its turn, and then the rows that a thread sends.
 
 use std::thread;
 use std::time::Duration;
@@ -53,8 +53,8 @@ impl Job {
 
 /// Runs a job to its end.
 ///
-/// It may be stopped at any wait. Then its place becomes free, and the channel closes,
-/// which ends the thread.
+/// It may be stopped at any wait. Then its place becomes free, and the closed channel
+/// ends the thread.
 pub(crate) async fn run(id: usize, plan: Plan) {
     let _place = Place::take().await;
     with_job(id, |job| job.state = State::Working);
@@ -89,13 +89,13 @@ fn with_job(id: usize, f: impl FnOnce(&mut Job)) {
     });
 }
 
-/// A place among the jobs that are at work. It becomes free when this is dropped.
+/// A place among the running jobs. It becomes free when this is dropped.
 struct Place(Watch<Places>);
 
 impl Place {
     async fn take() -> Self {
         let places = with_ref(|world: &World| world.places.clone());
-        // Jobs that wait are asked in the order in which they began to.
+        // Waiting jobs are checked in the order in which they began to wait.
         places.wait_for(|places| places.taken < places.limit).await;
         places.update(|places| places.taken += 1);
         Place(places)

@@ -1,14 +1,14 @@
 //! A tool with a queue of jobs, a dialogue and toasts: an app of egui.
 //!
 //! Each job is a script that awaits its turn, then the rows of a picture that a thread
-//! computes. The settings are a script that awaits an answer, and each toast is one that
-//! slides in, waits and goes. The app in `app.rs` runs a frame of the executor in
-//! [`App::logic`](eframe::App::logic) and then says when it wants the next one:
+//! computes. The settings are a script that awaits an answer, and each toast is a script
+//! that slides in, waits and fades out. The app in `app.rs` runs a frame of the executor
+//! in [`App::logic`](eframe::App::logic) and then requests the next one:
 //!
 //! - with `request_repaint_after`, for the time that `idle_until` returns: zero while a
 //!   script wants every frame, otherwise until the next timer;
-//! - when a script is woken between two frames, by a thread or a click: the waker that
-//!   `on_wake` gets calls `request_repaint`.
+//! - when a thread or a click wakes a script between two frames: the waker passed to
+//!   `on_wake` calls `request_repaint`.
 //!
 //! Otherwise egui sleeps until the user does something. No script draws: scripts change a
 //! [`World`](world::World), and `ui.rs` shows it. Code of the user interface changes the

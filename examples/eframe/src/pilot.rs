@@ -1,4 +1,4 @@
-//! The user of the demo: adds jobs, changes the settings, waits, and checks what came of it.
+//! The user of the demo: adds jobs, changes the settings, waits, and checks the results.
 
 use std::error::Error;
 use std::fs::File;
@@ -32,7 +32,7 @@ fn count(state: fn(&State) -> bool) -> usize {
     with_ref(|world: &World| world.jobs.iter().filter(|job| state(&job.state)).count())
 }
 
-/// Looks after the Update of each frame, in which jobs begin and end: so it misses none.
+/// Checks after the Update of each frame, where jobs begin and end, so it misses none.
 async fn work() {
     let half = wait_until(|| {
         let done = count(|state| matches!(state, State::Done(_)));
@@ -47,7 +47,7 @@ async fn work() {
     }
 }
 
-/// Stops a job that is at work: the next one takes its place, so all others end.
+/// Stops a running job: the next one takes its place, so all others end.
 async fn stop_one(folder: &Path) {
     with(|world: &mut World| {
         let job = world.jobs.iter().find(|job| job.state == State::Working);
@@ -95,12 +95,12 @@ async fn sleep() {
     wait_seconds(0.5).await; // egui has settled
     let before = time().frame;
     wait_seconds(1.5).await;
-    // egui may repaint once more for reasons of its own.
+    // egui may repaint once more for its own reasons.
     let frames = time().frame - before;
     assert!(frames <= 3, "{frames} frames while asleep");
 }
 
-/// No script asks for a frame: only the rows that the thread sends end the sleep.
+/// No script needs a frame: only the rows that the thread sends end the sleep.
 async fn be_woken() {
     let began = time().elapsed;
     let done = with(|world: &mut World| {

@@ -1,4 +1,4 @@
-//! A toast: slides in, stays for some seconds, fades out. A click sends it away earlier.
+//! A toast: slides in, stays for some seconds, fades out. A click removes it earlier.
 
 use framestep::prelude::*;
 
@@ -9,7 +9,8 @@ pub(crate) struct Toast {
     pub(crate) text: String,
     /// From 0 to 1.
     pub(crate) shown: f32,
-    /// How much of its place it takes, from 0 to 1: those above sink when it goes.
+    /// How much of its place it takes, from 0 to 1: the toasts above sink when it is
+    /// removed.
     pub(crate) room: f32,
     pub(crate) clicked: Signal<()>,
 }

@@ -1,4 +1,4 @@
-//! The boss: three phases, each of which lasts until its health is low enough.
+//! The boss: three phases, each until its health is low enough.
 
 use std::f32::consts::TAU;
 use std::future::Future;
@@ -30,7 +30,7 @@ impl Boss {
     }
 }
 
-/// Takes the boss out of the world when the fight ends, also when it is stopped.
+/// Removes the boss from the world when the fight ends, even if it is stopped.
 struct Leave;
 
 impl Drop for Leave {
@@ -64,7 +64,7 @@ pub(crate) async fn fight() {
     });
 }
 
-/// Attacks until a third of the health is gone, wherever the attack stands then.
+/// Attacks until a third of the health is gone, even in the middle of an attack.
 async fn phase(number: usize, name: &str, attack: impl Future<Output = ()>, health: &Watch<i32>) {
     with(|world: &mut World| {
         world.chapter.set(Chapter::Boss(number));
@@ -122,7 +122,7 @@ async fn move_to(to: Vec2, seconds: f32) {
     .await;
 }
 
-/// Goes left and right for as long as it is polled.
+/// Moves left and right for as long as it is polled.
 async fn sway(reach: f32) {
     let middle = ARENA.center() - vec2(0.0, 130.0);
     loop {

@@ -30,14 +30,14 @@ pub(crate) struct Bullets {
     free: Vec<usize>,
 }
 
-/// A place in the pool: it is free again when this is dropped, however the script of
+/// A place in the pool: it becomes free when this is dropped, however the script of
 /// the bullet ends.
 pub(crate) struct Slot(usize);
 
 impl Drop for Slot {
     fn drop(&mut self) {
         let index = self.0;
-        // The script may end inside of a closure that borrows the world: not yet then.
+        // The script may end inside a closure that borrows the world: then this waits.
         with_soon(move |world: &mut World| {
             world.bullets.all[index].is_free = true;
             world.bullets.free.push(index);
@@ -78,7 +78,7 @@ pub(crate) enum Flight {
     Straight,
     /// In a curve, by so many radians a second, which gets straighter.
     Curve(f32),
-    /// Stops after so many seconds, then goes for the hero.
+    /// Stops after so many seconds, then flies at the hero.
     Aim(f32),
 }
 

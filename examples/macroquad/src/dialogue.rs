@@ -7,14 +7,14 @@ use crate::input::Key;
 use crate::numbers::{count, real};
 use crate::world::World;
 
-/// What the box of the dialogue shows.
+/// The content of the dialogue's box.
 #[derive(Default)]
 pub(crate) struct Speech {
     pub(crate) speaker: &'static str,
     pub(crate) text: &'static str,
     /// How many letters of the text have been typed.
     pub(crate) typed: usize,
-    /// All is typed: it waits for the player.
+    /// The whole text is typed: it waits for the player.
     pub(crate) waits: bool,
     pub(crate) choices: &'static [&'static str],
     pub(crate) chosen: usize,
@@ -56,7 +56,7 @@ async fn confirm() {
     while key().await != Key::Confirm {}
 }
 
-/// Types the text; a key has it there at once.
+/// Types the text; a key shows the rest at once.
 async fn type_out(text: &str) {
     let letters = real(text.len());
     let typing = animate(letters / 45.0, |t| {
@@ -80,7 +80,7 @@ pub(crate) async fn say(speaker: &'static str, text: &'static str) {
     confirm().await;
 }
 
-/// Asks, and returns which of the choices the player has taken.
+/// Asks, and returns the player's choice.
 pub(crate) async fn ask(
     speaker: &'static str,
     text: &'static str,

@@ -1,4 +1,4 @@
-//! Doors in the walls, through which the enemies come.
+//! Doors in the walls, for the enemies to enter.
 
 use framestep::prelude::*;
 use macroquad::prelude::*;

@@ -19,7 +19,7 @@ pub(crate) const WALL: Color = Color::new(0.24, 0.28, 0.42, 1.0);
 pub(crate) const PALE: Color = Color::new(0.86, 0.89, 1.0, 1.0);
 pub(crate) const CYAN: Color = Color::new(0.45, 0.95, 1.0, 1.0);
 
-/// What is made once.
+/// Textures that are made once.
 pub(crate) struct Art {
     /// A disc with a bright middle and a soft edge.
     disc: Texture2D,
@@ -68,9 +68,9 @@ impl Art {
         }
     }
 
-    /// All with one picture, so that it is one batch.
+    /// All use the same picture, so that they are one batch.
     fn draw_bullets(&self, world: &World) {
-        // Sparks fly on behind the walls.
+        // Sparks continue behind the walls.
         let bullets = || world.bullets.iter().filter(|it| ARENA.contains(it.at));
         for bullet in bullets() {
             self.disc(bullet.at, bullet.radius, bullet.colour);

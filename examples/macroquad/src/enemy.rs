@@ -73,8 +73,8 @@ pub(crate) fn enter(world: &mut World, kind: Kind, at: Vec2) {
     world.left.set(world.enemies.len());
 }
 
-/// Calls `f` with the enemy of that number. Only its own scripts do: they end with it,
-/// so it is there.
+/// Calls `f` with the enemy of that number. Only its own scripts call this: they end
+/// with it, so it exists.
 fn with_enemy<R>(world: &mut World, number: u64, f: impl FnOnce(&mut Enemy) -> R) -> R {
     let mut enemies = world.enemies.iter_mut();
     let enemy = enemies.find(|enemy| enemy.number == number);
@@ -85,7 +85,7 @@ fn place(world: &mut World, number: u64) -> Vec2 {
     with_enemy(world, number, |enemy| enemy.at)
 }
 
-/// Goes from post to post in the upper half.
+/// Walks from post to post in the upper half.
 async fn roam(number: u64, mut from: Vec2) {
     loop {
         let to = vec2(

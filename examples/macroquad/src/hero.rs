@@ -56,7 +56,7 @@ async fn recover() {
     .await;
 }
 
-/// What the hero does, all at once, until the scene ends.
+/// All activities of the hero, at the same time, until the scene ends.
 pub(crate) async fn live() {
     join!(walk(), shoot(), slow_down());
 }

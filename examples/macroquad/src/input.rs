@@ -22,7 +22,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// Which of the items up to `last` is chosen after it, round and round.
+    /// Which of the items up to `last` is chosen after this key; wraps around.
     pub(crate) fn choose(self, chosen: usize, last: usize) -> usize {
         match self {
             Key::Up => chosen.checked_sub(1).unwrap_or(last),
@@ -70,8 +70,8 @@ pub(crate) fn pressed() -> impl Iterator<Item = Key> {
 }
 
 impl World {
-    /// While the menu is open, keys are its own: the scripts of the game, which are
-    /// paused, would remember them until they are resumed.
+    /// While the menu is open, only the menu gets keys: the paused scripts of the
+    /// game would remember them until they are resumed.
     pub(crate) fn press(&self, key: Key) {
         if self.menu.is_some() || key == Key::Menu {
             self.menu_keys.emit(key);

@@ -1,4 +1,4 @@
-//! Draws what lies over the arena: bars, the dialogue, the menu.
+//! Draws the layer over the arena: bars, the dialogue, the menu.
 
 use macroquad::prelude::*;
 

@@ -1,5 +1,5 @@
-//! A playable scene whose every part is a script: doors, enemies, bullets, a boss,
-//! dialogue, the floor, the pause menu. On the desktop and in the browser.
+//! A playable scene on the desktop and in the browser. Every part is a script: doors,
+//! enemies, bullets, a boss, dialogue, the floor, the pause menu.
 //!
 //! It plays by itself until a key is pressed: arrow keys move, the space bar shoots,
 //! shift slows the enemies down, escape opens the menu, F1 hides the overlay. No script
@@ -40,8 +40,8 @@ struct Game {
     executor: Executor,
     world: World,
     overlay: Overlay,
-    /// Its scripts count on realtime and go on while the game is paused: the menu and the
-    /// script that starts the scene.
+    /// Its scripts count on realtime and continue while the game is paused: the menu and
+    /// the script that starts the scene.
     always: Owner,
     /// Plays until a key is pressed.
     pilot: Option<Owner>,
@@ -146,7 +146,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // What `#[macroquad::main]` does; the command line comes before the window.
+    // Like `#[macroquad::main]`, but parses the command line before the window opens.
     macroquad::Window::from_config(window(), play(demo));
     ExitCode::SUCCESS
 }

@@ -8,7 +8,7 @@ use crate::world::World;
 
 pub(crate) const ITEMS: [&str; 4] = ["Resume", "Restart", "Overlay", "Quit"];
 
-/// What the menu shows.
+/// The content of the menu.
 #[derive(Default)]
 pub(crate) struct Menu {
     /// How far it has slid in, from 0 to 1.
@@ -16,7 +16,7 @@ pub(crate) struct Menu {
     pub(crate) chosen: usize,
     /// Where the bar behind the items is: at `chosen`, or on the way there.
     pub(crate) bar: f32,
-    /// Of a bob that goes on and on, from 0 to 1.
+    /// The position in a repeating movement, from 0 to 1.
     pub(crate) bob: f32,
 }
 
@@ -38,12 +38,12 @@ fn with_menu(f: impl FnOnce(&mut Menu)) {
 
 async fn open() {
     with(|world: &mut World| {
-        // The owner, so that nothing of the game is polled; the clock, for what is drawn.
+        // The owner, so that no script of the game is polled; the clock, for drawing.
         world.owners.game.pause();
         world.clocks.game.pause();
         world.menu = Some(Menu::default());
     });
-    // Ends with this script's local, whatever it is doing then.
+    // Ends with this script's local variable.
     let effects = owner();
     effects.start(bob());
     effects.start(slide_bar());

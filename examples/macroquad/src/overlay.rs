@@ -28,9 +28,9 @@ pub(crate) struct Overlay {
     pub(crate) figures: Figures,
     /// How long the executor took in each of the last frames, in milliseconds.
     pub(crate) strip: VecDeque<f32>,
-    /// How many coroutines wait for what.
+    /// How many coroutines wait for each kind of event.
     pub(crate) waits: Vec<(&'static str, usize)>,
-    /// The scripts of which there are most.
+    /// The most frequent scripts.
     pub(crate) scripts: Vec<(String, usize)>,
     /// How long the latest snapshot took, in milliseconds.
     pub(crate) snapshot_took: f32,
@@ -41,7 +41,7 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// Notes a frame that took the executor `took` milliseconds.
+    /// Records a frame that took the executor `took` milliseconds.
     pub(crate) fn note(&mut self, executor: &Executor, took: f32) {
         let frame = executor.time().frame;
         self.strip.push_back(took);

@@ -74,7 +74,7 @@ pub(crate) fn draw(world: &World, overlay: &Overlay, is_piloted: bool) {
 fn draw_strip(overlay: &Overlay, top: f32) {
     let height = 58.0;
     draw_rectangle(LEFT, top, WIDTH, height, Color::new(0.07, 0.08, 0.14, 1.0));
-    // The lowest of these scales that has room for all bars.
+    // The smallest of these scales that fits all bars.
     let scales = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
     let peak = overlay.peak();
     let scale = scales.into_iter().find(|scale| *scale >= peak);

@@ -1,4 +1,4 @@
-//! What differs between the desktop and the browser.
+//! The differences between the desktop and the browser.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ mod here {
 
     use super::{Duration, Figures};
 
-    /// How much time has passed since some moment.
+    /// The time since some fixed moment.
     pub(crate) fn stopwatch() -> Duration {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         START.elapsed()
     }
 
-    /// Tells the page what the overlay shows. Here there is none.
+    /// Passes the overlay's text to the page. Here there is no page.
     pub(crate) fn tell(_: &Figures) {}
 }
 
@@ -25,19 +25,19 @@ mod here {
 mod here {
     use super::{Duration, Figures};
 
-    // What index.html brings.
+    // Functions of index.html.
     #[link(wasm_import_module = "env")]
     unsafe extern "C" {
         safe fn framestep_now() -> f64;
         safe fn framestep_tell(frame: f64, coroutines: f64, milliseconds: f64);
     }
 
-    /// How much time has passed since some moment: there is no `Instant` in a browser.
+    /// The time since some fixed moment: there is no `Instant` in a browser.
     pub(crate) fn stopwatch() -> Duration {
         Duration::from_secs_f64(framestep_now() / 1_000.0)
     }
 
-    /// Tells the page what the overlay shows.
+    /// Passes the overlay's text to the page.
     pub(crate) fn tell(figures: &Figures) {
         framestep_tell(
             crate::numbers::real(figures.frame).into(),

@@ -1,4 +1,4 @@
-//! The scene from beginning to end, and what comes after.
+//! The scene from beginning to end, and its restart.
 
 use framestep::prelude::*;
 
@@ -10,7 +10,8 @@ use crate::floor::Shock;
 use crate::hero;
 use crate::world::{ARENA, Chapter, World};
 
-/// Plays the scene again and again. Outside the scene's owner, so that it can end it.
+/// Plays the scene repeatedly. It is outside the scene's owner, so that it can end
+/// the scene.
 pub(crate) async fn direct() {
     loop {
         let (scene, fallen, restart) = with(|world: &mut World| {

@@ -21,7 +21,7 @@ pub(crate) const ARENA: Rect = Rect {
     h: 496.0,
 };
 
-/// Where the scene stands; those further on are greater.
+/// The chapter of the scene; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Chapter {
     Fallen,
@@ -31,7 +31,7 @@ pub(crate) enum Chapter {
     Peace,
 }
 
-/// Clocks that follow one another: each has a scale of its own, and they multiply.
+/// Clocks that follow each other: each has its own scale, and the scales multiply.
 pub(crate) struct Clocks {
     pub(crate) game: Clock,
     /// A child of `game`.
@@ -45,13 +45,14 @@ pub(crate) struct Clocks {
 pub(crate) struct Owners {
     /// Above all the others: the menu pauses this one.
     pub(crate) game: Owner,
-    /// The scene and what the hero does.
+    /// The scene and the hero's scripts.
     pub(crate) scene: Owner,
     pub(crate) floor: Owner,
     pub(crate) effects: Owner,
     /// Above the owners of the enemies, on the clock of the foes.
     pub(crate) foes: Owner,
-    /// Bullets have an owner of their own: they fly on when the enemy that shot is gone.
+    /// Bullets have a separate owner: they continue when the enemy that shot them is
+    /// gone.
     pub(crate) bullets: Owner,
 }
 
@@ -130,7 +131,7 @@ impl World {
         }
     }
 
-    /// Ends everything that belongs to the scene, so that it can begin again.
+    /// Ends all scripts of the scene, so that it can begin again.
     ///
     /// The guards of the scripts clean up after themselves: bullets go back to their
     /// pool, the dialogue closes.
@@ -150,7 +151,7 @@ impl World {
         self.doors = Door::all();
     }
 
-    /// Ends the game; in a browser, which has the page to close, it begins again.
+    /// Ends the game. In a browser, where the user closes the page, it begins again.
     pub(crate) fn leave(&mut self) {
         if cfg!(target_arch = "wasm32") {
             self.restart.emit(());
@@ -207,7 +208,7 @@ impl World {
         enemy.flash = 1.0;
         enemy.health -= 1;
         if enemy.health <= 0 {
-            // Its owner goes with it, and its scripts go with the owner.
+            // Its owner is dropped with it, which ends its scripts.
             let enemy = self.enemies.swap_remove(index);
             self.burst(enemy.at, 24, enemy.kind.colour());
             self.shocks.emit(Shock::small(enemy.at));

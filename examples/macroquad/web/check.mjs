@@ -1,5 +1,5 @@
-// Opens the page in headless Chromium: frames go on, also behind the pause menu, and
-// nothing is printed as an error. Takes pictures.
+// Opens the page in headless Chromium: frames continue, even behind the pause menu,
+// and no error is printed. Takes pictures.
 //
 // node check.mjs CHROMIUM PAGE PICTURES: the last two are folders.
 
@@ -49,7 +49,7 @@ let session;
 let last = 0;
 let rest = '';
 
-// A browser that has ended is an error of its own, below.
+// A browser that has ended is a separate error, below.
 commands.on('error', () => {});
 answers.setEncoding('utf8');
 answers.on('data', (chunk) => {
@@ -87,7 +87,7 @@ async function figures() {
   return result.value ?? { frame: 0 };
 }
 
-/// Waits until so many more frames have been shown.
+/// Waits for so many further frames.
 async function frames(count) {
   const until = (await figures()).frame + count;
   for (let second = 0; second < 120; second += 1) {
@@ -128,7 +128,8 @@ async function check() {
   const began = Date.now();
   const first = await figures();
   let now = first;
-  // By then the pilot has let the first enemies in, however slow the machine is.
+  // At that frame, the pilot has let the first enemies in, however slow the machine
+  // is.
   while (now.frame < first.frame + 600 || Date.now() - began < 14_000) now = await frames(60);
   await picture('web-wave');
   const rate = (1_000 * (now.frame - first.frame)) / (Date.now() - began);

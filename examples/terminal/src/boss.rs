@@ -13,13 +13,13 @@ const SENTENCES: [&str; 3] = [
     "await me in the frame after the last one",
 ];
 
-/// How long there is for a sentence.
+/// The time limit for a sentence.
 const TIME: Duration = Duration::from_secs(15);
 
 pub(crate) struct Boss {
     pub(crate) sentence: &'static str,
     pub(crate) typed: usize,
-    /// What is left of the time, in whole seconds.
+    /// The remaining time, in whole seconds.
     pub(crate) seconds: u64,
     /// Where it is, left or right of the middle.
     pub(crate) sway: i8,

@@ -19,7 +19,7 @@ pub(crate) struct Game {
 impl Game {
     pub(crate) fn new(seed: u64) -> Self {
         let executor = Executor::builder()
-            // However long the loop has slept, the game clock has to follow.
+            // However long the loop has slept, the game clock must follow.
             .max_delta(f32::INFINITY)
             // Reports would go to standard error, across the screen.
             .propagate_panics(true)
@@ -31,8 +31,8 @@ impl Game {
         Game { executor, world }
     }
 
-    /// How long after the beginning of the last frame the next one is due. `None`: when
-    /// something wakes a script.
+    /// When the next frame is due, counted from the beginning of the last one. `None`:
+    /// when something wakes a script.
     pub(crate) fn next_frame(&self) -> Option<Duration> {
         self.executor.idle_until().map(|left| left.max(FRAME))
     }

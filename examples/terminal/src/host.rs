@@ -42,8 +42,8 @@ pub(crate) fn play() -> io::Result<()> {
 
 /// Sleeps until a frame is due, `last` being the time of the last one.
 ///
-/// A wake that comes between the look at the executor and the `park` makes the latter
-/// return at once. `park` may also return for no reason, so this looks again.
+/// If a wake arrives after the check of the executor, `park` returns at once. `park`
+/// may also return without a reason, so this checks again.
 fn sleep_until_due(game: &Game, last: Instant) {
     loop {
         match game.next_frame() {
@@ -56,7 +56,7 @@ fn sleep_until_due(game: &Game, last: Instant) {
     }
 }
 
-/// Reads events for as long as the game is there.
+/// Reads events for as long as the game exists.
 fn pass_on_events(remote: &Remote) {
     while let Ok(event) = event::read() {
         let is_there = match event {

@@ -1,19 +1,19 @@
 //! A typing game in a terminal: crossterm reads the keys and writes the screen.
 //!
-//! Words fall, and a word that is typed to its end is gone before it lands. Each word is a
-//! script; so are the waves, the boss, the menu and what moves on the screen. In `host.rs`,
-//! the loop runs a frame of the executor when a script is due, and parks its thread
-//! otherwise, until the next timer (`idle_until`) or a wake (`on_wake`).
+//! Words fall, and a completely typed word disappears before it lands. Each word is a
+//! script; so are the waves, the boss, the menu and the animations. In `host.rs`, the loop
+//! runs a frame of the executor when a script is due, and parks its thread otherwise, until
+//! the next timer (`idle_until`) or a wake (`on_wake`).
 //!
-//! `crossterm::event::poll(timeout)` returns for input or when the time is up. A wake of
-//! another thread does not end it, so a loop that sleeps in `poll` sleeps through the wake.
-//! That leaves two ways:
+//! `crossterm::event::poll(timeout)` returns for input or when it times out. A wake by
+//! another thread does not end it, so a loop that sleeps in `poll` misses the wake. There
+//! are two solutions:
 //!
 //! - `poll` with at most the length of a frame, in a loop that never sleeps longer;
 //! - a thread that blocks in `read` and passes each event on through a
 //!   [`Remote`](framestep::Remote), while the loop parks, which any waker can end.
 //!
-//! This game does the latter: on the title and in the menu it runs no frame at all.
+//! This game does the latter: on the title screen and in the menu it runs no frame at all.
 //! With `--demo` it plays by itself on virtual time, without a terminal, and prints the
 //! same screens every time.
 

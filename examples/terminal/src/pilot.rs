@@ -1,4 +1,5 @@
-//! The player of the demo, and time for it: none passes but what the scripts wait for.
+//! The player of the demo, and its virtual time: only the time that the scripts wait for
+//! passes.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::world::{Key, World};
 
 const SEED: u64 = 2_026;
 
-/// The demo is over by then: an hour of it is spent behind the menu.
+/// A limit beyond the end of the demo, which spends an hour behind the menu.
 const LONGEST: Duration = Duration::from_secs(2 * 3_600);
 
 /// Plays a game on virtual time and prints some screens.
@@ -88,7 +89,7 @@ async fn look_at_the_menu() {
     press(Key::Enter).await;
 }
 
-/// Types whatever there is to type.
+/// Types the next letter.
 async fn type_on() {
     loop {
         wait_seconds(KEY).await;
@@ -100,7 +101,8 @@ async fn type_on() {
     }
 }
 
-/// Of the boss's sentence, else of the word that is being typed, else of the lowest one.
+/// The next letter of the boss's sentence, else of the word being typed, else of the
+/// lowest word.
 fn next_letter(world: &World) -> Option<char> {
     if let Some(boss) = &world.boss {
         return boss.sentence[boss.typed..].chars().next();
@@ -118,7 +120,7 @@ async fn press(key: Key) {
     wait_seconds(KEY).await;
 }
 
-/// Has the screen printed after this frame.
+/// Requests a print of the screen after this frame.
 async fn take_picture(name: &'static str) {
     with(|world: &mut World| world.pictures.push(name));
     next_frame().await;

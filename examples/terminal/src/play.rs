@@ -6,7 +6,8 @@ use crate::word::let_fall;
 use crate::world::{Banner, Key, LIVES, World};
 use crate::{boss, typing};
 
-/// Plays game after game. Outside the owner of the game, so that it can end it.
+/// Plays game after game. It is outside the owner of the game, so that it can
+/// end the game.
 pub(crate) async fn direct() {
     ask(
         "LETTERFALL",
@@ -51,7 +52,7 @@ async fn play() {
     boss::fight().await;
 }
 
-/// Writes a title, letter by letter, and leaves it for some seconds.
+/// Writes a title, letter by letter, and shows it for some seconds.
 async fn banner(title: &str, text: &str, seconds: f32) {
     unfold(title, text).await;
     wait_seconds(seconds).await;

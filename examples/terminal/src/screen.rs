@@ -1,4 +1,4 @@
-//! What a terminal shows: characters in colours.
+//! The content of a terminal: characters in colours.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl Default for Screen {
 }
 
 impl Screen {
-    /// Writes one row of text. What is outside the screen is left out.
+    /// Writes one row of text. Text outside the screen is omitted.
     pub(crate) fn write(&mut self, x: usize, y: usize, text: &str, colour: Colour) {
         let Some(row) = self.rows.get_mut(y) else {
             return;

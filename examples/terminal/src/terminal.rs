@@ -1,4 +1,4 @@
-//! The terminal: as it was before when this is dropped.
+//! The terminal, which is restored when this is dropped.
 
 use std::io::{self, Stdout, Write, stdout};
 use std::panic;
@@ -15,9 +15,9 @@ use crate::screen::{Colour, HEIGHT, Screen, WIDTH};
 
 pub(crate) struct Terminal {
     out: Stdout,
-    /// What it shows now. `None`: nothing yet.
+    /// The current content. `None`: nothing yet.
     shown: Option<Screen>,
-    /// Where the screen begins, so that it stands in the middle.
+    /// Where the screen begins, so that it is centred.
     corner: (u16, u16),
 }
 
@@ -29,7 +29,7 @@ impl Terminal {
             shown: None,
             corner: (0, 0),
         };
-        // A message is no use on a screen that is about to go.
+        // A message would disappear with this screen.
         let hook = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             close();
@@ -40,7 +40,7 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Begins anew, on a terminal of whatever size it is now.
+    /// Redraws everything, for the current size of the terminal.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
         let (width, height) = terminal::size()?;
         let spare = |size: u16, used: usize| size.saturating_sub(narrow(used)) / 2;
@@ -49,7 +49,7 @@ impl Terminal {
         queue!(self.out, Clear(ClearType::All))
     }
 
-    /// Writes what differs from what is shown.
+    /// Writes the differences from the current content.
     pub(crate) fn show(&mut self, screen: Screen) -> io::Result<()> {
         let before = self.shown.take().unwrap_or_default();
         // Where the terminal's own cursor is, and which colour it writes.
@@ -97,7 +97,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Restores the terminal. An error has no place to be shown.
+/// Restores the terminal. An error cannot be shown anywhere.
 fn close() {
     let _ = execute!(stdout(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();

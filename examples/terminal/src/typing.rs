@@ -1,4 +1,4 @@
-//! What the player types, and what becomes of a word that is typed to its end.
+//! The player's typing, and the end of completely typed words.
 
 use framestep::prelude::*;
 
@@ -41,7 +41,7 @@ fn hit(world: &mut World, letter: char) {
 }
 
 impl Word {
-    /// The letter that has to be typed next.
+    /// The letter to type next.
     pub(crate) fn next(&self) -> Option<char> {
         self.text[self.typed..].chars().next()
     }

@@ -20,14 +20,14 @@ pub(crate) struct Word {
     pub(crate) typed: usize,
     pub(crate) x: usize,
     pub(crate) y: usize,
-    /// Stops when this is dropped: a word that is gone does not land.
+    /// Stopped when this is dropped: a removed word does not land.
     _script: Coroutine<()>,
 }
 
 /// Lets a word fall, a row in every so many seconds.
 pub(crate) fn let_fall(world: &mut World, seconds: f32) {
     let id = world.new_id();
-    // A letter says which word is meant: no two begin with the same.
+    // A letter selects a word: no two begin with the same letter.
     let is_free = |text: &str| world.words.iter().all(|word| word.text[..1] != text[..1]);
     let choices: Vec<&str> = WORDS.into_iter().filter(|text| is_free(text)).collect();
     let Some(&text) = world.random.pick(&choices) else {
@@ -62,7 +62,7 @@ async fn fall(id: u64, seconds: f32) {
         }
     }
     with(|world: &mut World| {
-        // This script is one that it stops: it goes on to its end.
+        // It also stops this script, which continues to its end.
         world.remove(id);
         hurt(world);
     });

@@ -27,7 +27,7 @@ pub(crate) struct Banner {
     pub(crate) shown: f32,
 }
 
-/// What is left of a word for a moment.
+/// The remains of a word, shown for a moment.
 pub(crate) struct Sparks {
     pub(crate) id: u64,
     pub(crate) x: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Menu {
 }
 
 pub(crate) struct World {
-    /// Owns all that belongs to a game: a new game stops it, the menu pauses it.
+    /// Owns all scripts of a game: a new game stops them, the menu pauses them.
     pub(crate) scripts: Owner,
     /// What is typed.
     pub(crate) keys: Signal<Key>,

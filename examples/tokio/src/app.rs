@@ -1,4 +1,4 @@
-//! The driver and the server, begun and ended together.
+//! The driver and the server, started and ended together.
 
 use std::future::Future;
 use std::io;
@@ -20,8 +20,8 @@ pub(crate) struct App {
     pub(crate) scripts: Handle,
     pub(crate) frames: Frames,
     pub(crate) server: Task<io::Result<()>>,
-    /// Returns how many scripts were left. It has to end after the server, whose requests
-    /// need it.
+    /// Returns how many scripts remained. It must end after the server, because the
+    /// server's requests need it.
     pub(crate) driver: Task<usize>,
 }
 
@@ -65,22 +65,22 @@ impl<T: 'static> Task<T> {
         Task { task, stop }
     }
 
-    /// Asks the task to end, and waits until it has.
+    /// Requests the end of the task, and waits for it.
     pub(crate) async fn end(self) -> Result<T, JoinError> {
-        // It fails only if the task has ended already. Then the join returns at once.
+        // It fails only if the task has already ended. Then the join returns at once.
         let _ = self.stop.send(());
         self.task.await
     }
 }
 
-/// Ready when a task has to end.
+/// Ready when a task must end.
 struct Stop(oneshot::Receiver<()>);
 
 impl Future for Stop {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // A dropped `Task` ends the task, too.
+        // Dropping the `Task` also ends the task.
         Pin::new(&mut self.0).poll(cx).map(drop)
     }
 }

@@ -1,4 +1,4 @@
-//! An HTTP client for scripts: all that it does is awaited in scripts.
+//! An HTTP client for scripts: scripts await all its functions.
 
 use std::error::Error;
 use std::fmt;
@@ -33,7 +33,7 @@ impl Client {
     ) -> Result<Self, Box<dyn Error>> {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         let connection = spawn(async {
-            // The request that is under way gets the error.
+            // The current request gets the error.
             let _ = connection.await;
         });
         Ok(Client {

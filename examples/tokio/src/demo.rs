@@ -1,5 +1,5 @@
-//! A fixed scenario on loopback, which prints the same lines every time. It is a task of
-//! its own beside the executor; the requests that it makes are scripts.
+//! A fixed scenario on loopback, which prints the same lines every time. It is a
+//! separate task beside the executor; the requests that it makes are scripts.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 /// Long enough for a script to sleep through the whole demo.
 const LONG: u32 = 3_600;
 
-/// A request on a connection of its own.
+/// A request on a separate connection.
 async fn ask(address: SocketAddr, method: Method, path: &str, body: &str) -> (StatusCode, String) {
     let answer = async {
         let mut client = Client::connect(address).await?;
@@ -51,7 +51,7 @@ async fn player(address: SocketAddr, side: &str, kicks: u32) -> String {
     }
 }
 
-/// How many requests wait for a result, asked in a script.
+/// How many requests wait for a result, read in a script.
 async fn waiting(scripts: &Handle) -> Outcome<usize> {
     let look = scripts.spawn(async { with_ref(|world: &World| world.waiting) });
     Ok(look.await?)
@@ -142,7 +142,7 @@ async fn a_match(scripts: &Handle, address: SocketAddr) -> Outcome<()> {
     Ok(())
 }
 
-/// Scripts that a neighbouring task begins, while the driver sleeps for an hour.
+/// Scripts that another task begins while the driver sleeps for an hour.
 async fn waits(scripts: &Handle, frames: &Frames) -> Outcome<()> {
     let hour = scripts.spawn(wait_seconds(LONG)).stop_on_drop();
     sleep(4 * PACE).await;

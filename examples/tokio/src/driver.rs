@@ -36,10 +36,10 @@ pub(crate) fn executor() -> Executor {
 
 /// Runs frames with `world` lent until `stop` is ready, then returns the executor.
 ///
-/// Scripts may await sockets, timers and channels of tokio. tokio counts
-/// those against the budget of the task that polls them, which is this one: after 128 of
-/// them in a frame, all others would be pending until the next frame. So the frames run
-/// without a budget. The pace leaves time to the other tasks.
+/// Scripts may await sockets, timers and channels of tokio. tokio counts those against
+/// the budget of the polling task, which is this one: after 128 of them in a frame, all
+/// others would be pending until the next frame. So the frames run without a budget. The
+/// pace leaves time for the other tasks.
 pub(crate) async fn drive<W: 'static>(
     mut executor: Executor,
     world: &mut W,
@@ -60,8 +60,8 @@ pub(crate) async fn drive<W: 'static>(
     executor
 }
 
-/// Waits until there is something for the next frame, the last having begun at `last`.
-/// `false`: `stop` is ready.
+/// Waits until the next frame has something to do; the last one began at `last`. Returns
+/// `false` if `stop` is ready.
 async fn due(
     executor: &Executor,
     last: Instant,
@@ -72,7 +72,8 @@ async fn due(
         if pin!(&mut stop).poll(cx).is_ready() {
             return Poll::Ready(false);
         }
-        // Set before `idle_until`: the waker is called for what becomes due after that.
+        // Set before `idle_until`, so that the waker is called for anything that becomes
+        // due later.
         executor.on_wake(cx.waker().clone());
         let Some(left) = executor.idle_until() else {
             return Poll::Pending;

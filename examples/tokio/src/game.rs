@@ -6,10 +6,11 @@ use crate::world::{Report, Side, State};
 
 pub(crate) const WARM_UP: f64 = 0.5;
 pub(crate) const LENGTH: f64 = 1.5;
-/// How long the ball takes to get back to the middle.
+/// How long the ball takes to return to the middle.
 const KICK_OFF: f64 = 0.05;
 
-/// Counts goals until the time is up. Kicks that arrive before the whistle do not count.
+/// Counts goals until the match times out. Kicks that arrive before the whistle do not
+/// count.
 pub(crate) async fn play(kicks: Signal<Side>, report: Watch<Report>) {
     wait_seconds(WARM_UP).await;
     report.update(|report| report.state = State::Playing);
@@ -20,10 +21,10 @@ pub(crate) async fn play(kicks: Signal<Side>, report: Watch<Report>) {
                 Side::Left => report.left += 1,
                 Side::Right => report.right += 1,
             });
-            wait_seconds(KICK_OFF).await; // no kick is missed meanwhile
+            wait_seconds(KICK_OFF).await; // no kick is missed during this
         }
     };
-    // It is always the time that is up: the room has the signal.
+    // It always times out, because the room keeps the signal.
     let _ = timeout(LENGTH, goals).await;
     report.update(|report| report.state = State::Over);
 }

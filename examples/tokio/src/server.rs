@@ -2,8 +2,8 @@
 //!
 //! | request | answer | its script |
 //! |---|---|---|
-//! | `POST /rooms` | 201 and the number of the room, whose match begins | ends at once; the match goes on |
-//! | `GET /rooms/1` | 200 and how the match stands | ends at once |
+//! | `POST /rooms` | 201 and the number of the room; its match begins | ends at once; the match continues |
+//! | `GET /rooms/1` | 200 and the state of the match | ends at once |
 //! | `POST /rooms/1/kicks` with `left` or `right` | 202 | emits the kick to the match |
 //! | `GET /rooms/1/result` | 200 and the result, once the match is over; 410 if the room is closed before | waits; **ends with its request** if the client hangs up |
 //! | `DELETE /rooms/1` | 200; its match is stopped | ends at once |
@@ -30,14 +30,14 @@ use crate::world::{Side, Waits, World};
 
 const LONGEST_BODY: usize = 1024;
 
-/// How long the end of the server waits for the requests that are under way.
+/// How long the server's shutdown waits for current requests.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 type Answer = (StatusCode, String);
 
 /// Accepts connections until `stop` is ready. Then it closes all rooms, which answers
-/// the requests that wait for a result, and returns when the last connection has ended,
-/// or after [`PATIENCE`].
+/// the waiting requests. It returns when the last connection has ended, or after
+/// [`PATIENCE`].
 pub(crate) async fn serve(
     listener: TcpListener,
     scripts: Handle,
@@ -63,11 +63,11 @@ pub(crate) async fn serve(
     stopped
 }
 
-/// Closes all rooms and waits until the connections have ended, for as long as
+/// Closes all rooms and waits until the connections have ended, for at most
 /// [`PATIENCE`]: a client may never send the rest of its request.
 pub(crate) async fn end(connections: GracefulShutdown, scripts: &Handle) {
     scripts.spawn(async { with(World::close_all) });
-    // Those that are left then end with the process.
+    // Remaining connections end with the process.
     let _ = tokio::time::timeout(PATIENCE, connections.shutdown()).await;
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn connection(
 ) {
     let service = service_fn(move |request| answer(request, scripts.clone()));
     let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A client that hangs up early is an error here. The server goes on.
+    // A client that hangs up early is an error here. The server continues.
     let _ = watcher.watch(connection).await;
 }
 

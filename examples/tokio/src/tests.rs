@@ -1,5 +1,5 @@
-//! The driver and the server on tokio's paused clock: no socket, nothing sleeps, and what
-//! takes time takes exactly as long as it says.
+//! The driver and the server on tokio's paused clock: there is no socket, nothing sleeps,
+//! and all times are exact.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -26,7 +26,7 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Runs `neighbour` beside the driver, until it returns. Returns how many scripts were left.
+/// Runs `neighbour` beside the driver, until it returns. Returns how many scripts remained.
 fn beside<F>(neighbour: impl FnOnce(Handle, Frames) -> F) -> usize
 where
     F: Future<Output = ()> + 'static,
@@ -48,8 +48,7 @@ where
     })
 }
 
-/// How long `script` takes from its first frame on, and how many frames there are until
-/// its end.
+/// How long `script` takes from its first frame on, and how many frames run until its end.
 async fn measured(
     script: impl Future + 'static,
     scripts: &Handle,
@@ -71,7 +70,7 @@ fn a_script_begun_by_a_neighbour_ends_in_time() {
         assert_eq!(measured(script, &scripts, &frames).await, (ms(500), 2));
         hour.stop();
         sleep(ms(1_000)).await;
-        // Now it sleeps without an end.
+        // Now it sleeps indefinitely.
         let script = wait_seconds(0.25);
         assert_eq!(measured(script, &scripts, &frames).await, (ms(250), 2));
     });
@@ -113,7 +112,7 @@ fn frames_keep_their_distance_and_there_are_none_without_work() {
     assert_eq!(left, 1);
 }
 
-/// More than the 128 operations that tokio grants a task before it has to yield.
+/// More than the 128 operations that tokio grants a task before it must yield.
 #[test]
 fn a_thousand_messages_of_tokio_arrive_in_one_frame() {
     beside(|scripts, frames| async move {
@@ -139,7 +138,7 @@ fn a_thousand_messages_of_tokio_arrive_in_one_frame() {
 
 type Answer = (StatusCode, String);
 
-/// A request on a connection of its own, which needs no socket.
+/// A request on a separate connection, which needs no socket.
 fn request(scripts: &Handle, method: Method, path: &'static str) -> Coroutine<Answer> {
     let (here, there) = duplex(4_096);
     let for_request = scripts.clone();
@@ -173,8 +172,8 @@ fn a_long_poll_is_answered_when_the_match_is_over() {
         let before = frames.count();
         assert_eq!(result.await.unwrap(), answer(StatusCode::OK, "over 0:0"));
         let game = Duration::from_secs_f64(WARM_UP + LENGTH);
-        // The room was open a few frames before the answer said so; the answer to the
-        // long poll takes some more to arrive.
+        // The room was open a few frames before the answer arrived; the answer to the long
+        // poll takes a few more.
         let took = began.elapsed();
         assert!(
             took + 10 * PACE > game && took < game + 10 * PACE,
@@ -213,8 +212,8 @@ fn a_closed_room_answers_those_who_wait_for_it() {
     });
 }
 
-/// A client that has nothing to ask ends at once. One that keeps the rest of its request to
-/// itself does not keep the server from its end.
+/// A client without a request ends at once. A client that never sends the rest of its
+/// request does not keep the server from ending.
 #[test]
 fn the_server_ends_although_a_client_is_silent() {
     for (sent, took) in [

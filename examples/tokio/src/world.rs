@@ -1,4 +1,5 @@
-//! What the scripts are lent: the rooms, and how many requests wait for a result.
+//! The state lent to the scripts: the rooms, and the number of requests that wait
+//! for a result.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +18,7 @@ pub(crate) struct World {
     pub(crate) waiting: usize,
 }
 
-/// A match and what reaches it.
+/// A match and its signals.
 #[derive(Debug)]
 pub(crate) struct Room {
     pub(crate) kicks: Signal<Side>,
@@ -34,7 +35,7 @@ pub(crate) enum Side {
     Right,
 }
 
-/// How a match stands.
+/// The state of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) state: State,
@@ -50,8 +51,8 @@ pub(crate) enum State {
 }
 
 impl World {
-    /// Opens a room and begins its match. A script calls it, so its match belongs to
-    /// the room and not to the request that the script is for.
+    /// Opens a room and begins its match. A script calls this, so the match must
+    /// belong to the room, not to the script's request.
     pub(crate) fn open(&mut self) -> u32 {
         let Some(scripts) = handle().owner() else {
             unreachable!("the executor runs this script");
@@ -78,7 +79,7 @@ impl World {
         self.rooms.get(&number)
     }
 
-    /// Ends the match of a room. `false`: there is no such room.
+    /// Ends the match of a room. Returns `false` if there is no such room.
     pub(crate) fn close(&mut self, number: u32) -> bool {
         self.rooms.remove(&number).is_some()
     }

@@ -12,7 +12,7 @@ use embedded_graphics::primitives::Rectangle;
 
 pub(crate) struct Canvas {
     size: Size,
-    /// Row by row, `0x00RRGGBB`, as softbuffer has it.
+    /// Row by row, `0x00RRGGBB`, as in softbuffer.
     pixels: Vec<u32>,
 }
 

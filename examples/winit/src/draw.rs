@@ -1,4 +1,4 @@
-//! Shows the world and the figures of the loop.
+//! Draws the world and the figures of the loop.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const BAR: i32 = 44;
 const PANEL: i32 = 330;
 const MARGIN: i32 = 16;
 
-/// Drawing on a canvas has no way to fail.
+/// Drawing on a canvas cannot fail.
 type Drawn = Result<(), Infallible>;
 
 pub(crate) fn draw(canvas: &mut Canvas, world: &World, pace: &Pace, executor: &Executor) {
@@ -184,7 +184,7 @@ impl Pen<'_> {
         )
     }
 
-    /// What the loop does.
+    /// The state of the loop.
     fn panel(&mut self, pace: &Pace, executor: &Executor, panel: Rectangle) -> Drawn {
         self.fill(
             Rectangle::new(panel.top_left, Size::new(1, panel.size.height)),

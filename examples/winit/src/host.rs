@@ -20,8 +20,8 @@ use crate::view::View;
 use crate::world::{Edit, World};
 use crate::{draw, pilot, scripts};
 
-/// The event of the executor's waker. It only ends the sleep: the loop looks for itself
-/// what is due.
+/// The event of the executor's waker. It only ends the sleep: the loop then checks what
+/// is due.
 #[derive(Debug)]
 pub(crate) struct Woken;
 
@@ -44,12 +44,12 @@ impl Host {
             read(&path)?
         };
         let executor = Executor::builder()
-            // However long the loop has slept, the game clock has to follow.
+            // However long the loop has slept, the game clock must follow.
             .max_delta(f32::INFINITY)
-            // A failed check of the demo has to end the program.
+            // A failed check of the demo must end the program.
             .propagate_panics(true)
             .build();
-        // There is an error once the loop has ended, when nobody needs the wake.
+        // It fails once the loop has ended, when the wake is not needed.
         executor.on_wake(waker_fn(move || drop(proxy.send_event(Woken))));
 
         let world = World::new(&executor, path, text);
@@ -70,7 +70,7 @@ impl Host {
         })
     }
 
-    /// What the program returns after the loop.
+    /// The program's result after the loop.
     pub(crate) fn end(self) -> Result<(), Box<dyn Error>> {
         if let Some(error) = self.failure {
             return Err(error);
@@ -178,8 +178,8 @@ impl ApplicationHandler<Woken> for Host {
 
     /// All events are handled: now the loop sleeps, unless a frame is due.
     ///
-    /// A wake between the last look at the executor and the sleep is not lost: the
-    /// event that it sends ends the sleep at once.
+    /// A wake between the last check of the executor and the sleep is not lost: its
+    /// event ends the sleep at once.
     fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
         self.step_if_due();
         if self.world.is_over {
@@ -193,7 +193,7 @@ impl ApplicationHandler<Woken> for Host {
     }
 }
 
-/// The notes of the last time, if there are any.
+/// The notes of the last session, if there are any.
 fn read(path: &Path) -> io::Result<String> {
     match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
@@ -201,7 +201,7 @@ fn read(path: &Path) -> io::Result<String> {
     }
 }
 
-/// What a key does to the text.
+/// The effect of a key on the text.
 fn edit_of(event: &KeyEvent) -> Option<Edit> {
     if event.state != ElementState::Pressed {
         return None;

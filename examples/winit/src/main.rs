@@ -11,8 +11,8 @@
 //!   the `EventLoopProxy`.
 //!
 //! The panel on the right shows how many frames there were and how long the loop slept.
-//! `pace.rs` decides when a frame is due, and `host.rs` asks it. No script draws: scripts
-//! change a [`World`](world::World) that the host lends to them, and `draw.rs` shows it.
+//! `pace.rs` decides when a frame is due, for `host.rs`. No script draws: scripts change a
+//! [`World`](world::World) that the host lends to them, and `draw.rs` shows it.
 
 mod canvas;
 mod draw;

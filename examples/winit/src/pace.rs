@@ -7,7 +7,7 @@ use framestep::prelude::*;
 
 /// How long a frame takes while a script wants every frame.
 ///
-/// softbuffer does not wait for the display. A host that presents with vsync can ask for
+/// softbuffer does not wait for the display. A host that presents with vsync can request
 /// the next frame at once.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
@@ -25,7 +25,7 @@ pub(crate) struct Pace {
     recent: VecDeque<Instant>,
 }
 
-/// What the panel shows.
+/// The figures for the panel.
 pub(crate) struct Figures {
     pub(crate) frames: u64,
     /// Since the start of the program.
@@ -52,7 +52,7 @@ impl Pace {
 
     /// When the next frame is due. `None`: no script is due before something wakes one.
     pub(crate) fn next(&self, executor: &Executor) -> Option<Instant> {
-        // Counted from the latest frame. The clock may not go as far as the timer.
+        // Counted from the latest frame. The timer may be beyond the range of the clock.
         let left = executor.idle_until()?;
         self.last.checked_add(left.max(FRAME))
     }

@@ -1,4 +1,4 @@
-//! The user of the demo: types, clicks, waits, and checks what came of it.
+//! The user of the demo: types, clicks, waits, and checks the results.
 
 use std::fs;
 use std::future::Future;
@@ -36,7 +36,7 @@ async fn write() {
         with(|world: &mut World| world.edit(&text));
         wait_seconds(0.01).await;
     }
-    // Nothing blinks: the answer of the thread has to end the sleep.
+    // Nothing blinks: the answer of the thread must end the sleep.
     set_focus(false);
     let saving = with_ref(|world: &World| world.saving.clone());
     soon(saving.wait_for(|saving| *saving == Saving::Saved)).await;
@@ -96,7 +96,7 @@ async fn fade() {
     take_picture("light").await;
 }
 
-/// Waits for an answer of a thread. Without its wake, the time would be up first.
+/// Waits for an answer of a thread. Without its wake, this would time out.
 async fn soon<T>(answer: impl Future<Output = T>) {
     let began = time().elapsed;
     let result = timeout(TOO_LONG, answer).await;
@@ -115,7 +115,7 @@ fn click(button: Button) {
     with(|world: &mut World| world.clicked.emit(button));
 }
 
-/// Has the host take a picture of this frame.
+/// Requests a picture of this frame from the host.
 async fn take_picture(name: &'static str) {
     with(|world: &mut World| world.pictures.push(name));
     wait_seconds(0.1).await;

@@ -1,4 +1,4 @@
-//! A slow job on a thread of its own: it looks for words that are written twice.
+//! A slow job on a separate thread: it looks for words that are written twice.
 
 use std::thread;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use framestep::prelude::*;
 use crate::scripts::announce;
 use crate::world::World;
 
-/// How long a word takes. This stands for a question to some server.
+/// How long a word takes, as if it were a request to a server.
 const PER_WORD: Duration = Duration::from_millis(60);
 
 /// Each finding and each step of the progress are calls on the executor's thread, with the

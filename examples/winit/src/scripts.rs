@@ -1,4 +1,4 @@
-//! What moves by itself.
+//! Everything that moves by itself.
 
 use std::fs;
 use std::thread;
@@ -18,7 +18,7 @@ pub(crate) async fn blink() {
             with(|world: &mut World| world.shows_cursor = shows);
             select! {
                 () = wait_seconds(0.5) => {}
-                // Begins anew: the cursor is visible while somebody types.
+                // Begins again, so that the cursor is visible during typing.
                 () = typed.wait() => break,
                 _ = focused.wait_for(|focused| !focused) => break,
             }
@@ -26,13 +26,13 @@ pub(crate) async fn blink() {
     }
 }
 
-/// Saves the text when nobody has typed for a second.
+/// Saves the text after a second without typing.
 pub(crate) async fn autosave() {
-    // A subscription misses no key, not even one that is typed while a thread writes.
+    // A subscription misses no key, not even one typed while a thread writes.
     let mut keys = with_ref(|world: &World| world.typed.subscribe());
     while keys.next().await.is_some() {
         note(Saving::Edited);
-        // Each key begins the second anew.
+        // Each key restarts the second.
         while timeout(1, keys.next()).await.is_ok() {}
 
         note(Saving::Writing);
@@ -52,10 +52,10 @@ fn note(saving: Saving) {
     with(|world: &mut World| world.saving.set(saving));
 }
 
-/// Calls `f` on a thread of its own and waits for the result.
+/// Calls `f` on a separate thread and waits for the result.
 async fn on_thread<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
     let (answer, answered) = oneshot::channel();
-    // An error says that the script was stopped.
+    // An error means that the script was stopped.
     thread::spawn(move || drop(answer.send(f())));
     answered.await.expect("the thread does not panic")
 }
@@ -90,7 +90,7 @@ async fn fade() {
     .await;
 }
 
-/// The thread answers through a [`Remote`](framestep::Remote), again and again.
+/// The thread answers several times, through a [`Remote`](framestep::Remote).
 fn start_proofreader() {
     with(|world: &mut World| {
         if world.proofreading.get().is_some() {

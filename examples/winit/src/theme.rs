@@ -16,8 +16,8 @@ pub(crate) struct Theme {
 }
 
 impl Theme {
-    /// `light` from 0 to 1. The grounds fade, and what stands on them turns half way, so
-    /// that it can be read all the time.
+    /// `light` from 0 to 1. The backgrounds fade, and the foregrounds switch half way,
+    /// so that they are always readable.
     pub(crate) fn at(light: f32) -> Self {
         let pair = |dark: u32, bright: u32| mix(colour(dark), colour(bright), light);
         let either = |dark: u32, bright: u32| colour(if light < 0.5 { dark } else { bright });

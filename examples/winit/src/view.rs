@@ -1,4 +1,4 @@
-//! The window and what is on it.
+//! The window and its content.
 
 use std::error::Error;
 use std::num::NonZeroU32;

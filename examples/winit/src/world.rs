@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use framestep::Remote;
 use framestep::prelude::*;
 
-/// What a key does to the text.
+/// The effect of a key on the text.
 pub(crate) enum Edit {
     Insert(String),
     Delete,

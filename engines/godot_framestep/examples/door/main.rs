@@ -14,11 +14,11 @@ use swing::{Passed, swing};
 struct DoorExtension;
 
 #[gdextension]
-// SAFETY: the class library is loaded once, and by a Godot of the API level that the
+// SAFETY: the class library is loaded once, by a Godot with the API level that the
 // `.gdextension` file names.
 unsafe impl ExtensionLibrary for DoorExtension {}
 
-/// A door. Its child `Doorway` is an area: `body_exited` says that a body is through.
+/// A door. Its child `Doorway` is an area: it emits `body_exited` when a body has passed.
 #[derive(GodotClass, Debug)]
 #[class(base = Node3D, init)]
 pub struct Door {

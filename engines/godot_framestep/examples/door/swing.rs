@@ -1,4 +1,4 @@
-//! What a door does, without an engine.
+//! The script of a door, without an engine.
 
 use std::future::Future;
 
@@ -13,8 +13,8 @@ pub(crate) enum Passed {
     Nobody,
 }
 
-/// Opens a door, waits until somebody is `through`, for `patience` seconds at most, and
-/// closes it. `turn` takes how far the door is open, from 0 to 1.
+/// Opens a door, waits until a body is `through`, for at most `patience` seconds, and
+/// closes it. `turn` is called with how far the door is open, from 0 to 1.
 pub(crate) async fn swing(
     mut turn: impl FnMut(f32),
     opened: impl FnOnce(),

@@ -1,5 +1,4 @@
-//! The clocks of the scripts against integers, while frames and steps come as they do in
-//! Godot.
+//! The clocks of the scripts against integers, with frames and steps as in Godot.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,11 +13,11 @@ const UNIT_NS: u64 = 1_953_125;
 
 type Log = Rc<RefCell<Vec<String>>>;
 
-/// What the scripts are lent.
+/// The state lent to the scripts.
 #[derive(Default)]
 struct Scene {
     visits: u64,
-    /// The game clock of the frame, which a step may be ahead of.
+    /// The game clock of the frame; a step may be ahead of it.
     frame_time: Duration,
 }
 
@@ -38,12 +37,12 @@ fn length(units: u64) -> Duration {
     Duration::from_nanos(units * UNIT_NS)
 }
 
-/// As Godot has it.
+/// Godot's default.
 fn seconds(units: u64) -> f64 {
     length(units).as_secs_f64()
 }
 
-/// Frames, and what the clocks have to read.
+/// Frames, and the expected readings of the clocks.
 struct Pair {
     frames: Frames,
     scene: Scene,
@@ -69,7 +68,7 @@ impl Pair {
         }
     }
 
-    /// What a node finds in its own `_physics_process` or `_process`.
+    /// The readings in a node's own `_physics_process` or `_process`.
     #[track_caller]
     fn check(&self, elapsed: u64, delta: u64) {
         let time = self.frames.executor.time();
@@ -85,7 +84,7 @@ impl Pair {
         self.fixed += delta;
         self.check(self.fixed, delta);
         self.frames.end_step(&mut self.scene);
-        // What comes behind the step, such as a timer of the tree, finds the frame's time.
+        // Code after the step, such as a timer of the tree, reads the frame's time.
         self.check(self.game, self.delta);
     }
 
@@ -106,8 +105,7 @@ impl Pair {
     }
 }
 
-/// Waits for random lengths, and checks that each wait has ended in the first run that it
-/// could end in.
+/// Waits for random lengths, and checks that each wait ends in the first possible run.
 async fn check_waits(seed: u64) {
     let mut random = Random(seed);
     loop {
@@ -115,7 +113,7 @@ async fn check_waits(seed: u64) {
         let (before, wait) = (time(), length(units));
         match random.below(5) {
             0 => {
-                // A wait for Update counts in frame time, also from a step.
+                // A wait for Update counts in frame time, even from a step.
                 let began = match before.phase {
                     Some(Phase::FixedUpdate) => with(|scene: &mut Scene| scene.frame_time),
                     _ => before.elapsed,
@@ -172,7 +170,7 @@ fn the_clocks_read_what_godot_has_added_up_and_no_wait_is_early_or_late() {
         if random.below(200) == 0 {
             scale = random.below(5); // halves of the normal speed, or a standstill
         }
-        // The measured time decides on the steps; the smoothed one is that of the frame.
+        // The measured time determines the steps; the smoothed one is that of the frame.
         // Both are even, so that half of them is whole.
         let measured = 2 * (3 + random.below(5));
         left += measured;

@@ -8,7 +8,7 @@ use framestep::prelude::*;
 
 use super::Ties;
 
-/// Notes when it is dropped that its script has ended.
+/// Records the end of its script when it is dropped.
 struct Guard(u32, Rc<RefCell<Vec<u32>>>);
 
 impl Drop for Guard {
@@ -76,8 +76,7 @@ fn a_destructor_may_end_and_tie_other_nodes() {
     assert_eq!(executor.len(), 1);
 }
 
-/// How long each of the nodes has been able to process says how often its script has
-/// run.
+/// A script runs as often as its node was able to process.
 #[test]
 fn scripts_stand_still_while_their_node_cannot_process() {
     let mut executor = Executor::new();
