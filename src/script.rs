@@ -12,7 +12,8 @@ use crate::core::scope::{self, Inside, Scope};
 use crate::core::{Core, Home};
 use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::executor::{Handle, Remote};
-use crate::owner::{Owner, OwnerKey};
+use crate::core::owners::OwnerKey;
+use crate::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Time};
 
 /// A boxed script: for tables, fields and traits that hold scripts of different

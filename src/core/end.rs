@@ -17,7 +17,8 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::mem;
 
-use crate::coroutine::{JoinError, Outcome, TaskKey};
+use crate::coroutine::{JoinError, Outcome};
+use crate::core::task::TaskKey;
 
 use super::Core;
 use super::call::{self, Foreign, Payload};

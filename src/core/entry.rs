@@ -13,7 +13,7 @@
 
 use std::task::Waker;
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 
 use super::call::Foreign;
 use super::key::WaitKey;
@@ -392,7 +392,7 @@ mod tests {
 
     use super::{Entries, NONE};
     use crate::core::call::Foreign;
-    use crate::coroutine::TaskKey;
+    use crate::core::task::TaskKey;
 
     fn foreign() -> Foreign<Waker> {
         Foreign::new(Waker::noop().clone())

@@ -10,9 +10,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::coroutine::{CoroutineId, TaskKey};
+use crate::coroutine::CoroutineId;
+use crate::core::task::TaskKey;
 use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait};
-use crate::owner::OwnerKey;
+use crate::core::owners::OwnerKey;
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 use super::Core;

@@ -33,6 +33,7 @@ pub(crate) mod call;
 pub(crate) mod cell;
 pub(crate) mod key;
 pub(crate) mod named;
+pub(crate) mod owners;
 pub(crate) mod scope;
 pub(crate) mod task;
 pub(crate) mod timer;
@@ -44,15 +45,16 @@ use std::rc::{Rc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::coroutine::{CoroutineId, TaskKey};
+use crate::coroutine::CoroutineId;
+use crate::core::task::TaskKey;
 use crate::inspect::{Report, Reports, Watch};
 use crate::lend::Lending;
-use crate::owner::Owners;
 use crate::time::{
     Clock, ClockIndex, ClockRef, ClockState, FrameClock, Nanos, Phase, PhaseIndex, Step, Time,
 };
 
 use cell::Guarded;
+use owners::Owners;
 use key::WaitKey;
 use phases::PhaseState;
 use task::{Flags, Task, Tasks};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use slab::Slab;
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::inspect::Wait;
 use crate::time::Phase;
 

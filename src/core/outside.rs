@@ -10,7 +10,7 @@
 
 use std::cell::Cell;
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 
 use super::Core;
 use super::call;

@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::coroutine::TaskKey;
-use crate::owner::OwnerKey;
+use crate::core::task::TaskKey;
+use crate::core::owners::OwnerKey;
 
 use super::Core;
 use super::scope::Scope;

@@ -11,8 +11,8 @@
 use std::mem::{replace, take};
 use std::rc::Rc;
 
-use crate::coroutine::TaskKey;
-use crate::owner::{OwnerKey, PauseChange};
+use crate::core::task::TaskKey;
+use crate::core::owners::{OwnerKey, PauseChange};
 use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
 
 use super::Core;

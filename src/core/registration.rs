@@ -9,7 +9,7 @@
 
 use std::task::{Context, Waker};
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 use super::Core;

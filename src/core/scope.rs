@@ -14,7 +14,7 @@ use std::ptr;
 use std::rc::{Rc, Weak};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
-use crate::owner::OwnerKey;
+use crate::core::owners::OwnerKey;
 use crate::time::PhaseIndex;
 
 use super::Core;

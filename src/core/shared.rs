@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::time::{ClockIndex, PhaseIndex};
 
 use super::Core;

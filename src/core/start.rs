@@ -16,9 +16,9 @@ use std::future::Future;
 use std::mem::{self, ManuallyDrop};
 use std::panic::Location;
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::inspect::Refusal;
-use crate::owner::OwnerKey;
+use crate::core::owners::OwnerKey;
 use crate::time::{Phase, PhaseIndex};
 
 use super::Core;

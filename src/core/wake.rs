@@ -5,7 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::time::PhaseIndex;
 
 use super::Core;

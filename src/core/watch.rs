@@ -10,7 +10,7 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::inspect::{Lap, Moment, Report, Reports, Stopwatch, TraceEvent, Traced, Watched};
 
 use super::Core;

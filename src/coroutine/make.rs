@@ -9,7 +9,7 @@ use std::rc::Rc;
 use crate::core::task::name_of;
 use crate::core::{self, Core, Home, Name, scope, unnamed};
 use crate::inspect::{Refusal, Report};
-use crate::owner::OwnerKey;
+use crate::core::owners::OwnerKey;
 
 use super::handle::Coroutine;
 

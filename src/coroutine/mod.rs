@@ -14,5 +14,4 @@ pub use handle::{Coroutine, join};
 pub use id::CoroutineId;
 pub use named::Named;
 
-pub(crate) use id::TaskKey;
 pub(crate) use make::Maker;

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::rc::Rc;
 
 use crate::core::{Core, Home};
-use crate::owner::OwnerKey;
+use crate::core::owners::OwnerKey;
 use crate::time::Phase;
 
 use super::handle::Coroutine;

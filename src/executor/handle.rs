@@ -9,7 +9,7 @@ use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::{Core, Home};
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::inspect::Snapshot;
 use crate::owner::Owner;

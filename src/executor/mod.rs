@@ -4,6 +4,7 @@
 
 mod builder;
 mod handle;
+mod lend;
 mod observe;
 mod remote;
 

@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 
 use super::coroutine::Moment;
 use super::stopwatch::Stopwatch;

@@ -10,8 +10,8 @@ use std::panic::Location;
 use crate::Executor;
 use crate::core::{Core, scope};
 
-use super::Lend;
 use super::error::{Reason, WithError};
+use super::key::Lend;
 use super::note::LentRef;
 use super::own::Own;
 use super::soon;

@@ -7,8 +7,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
+use super::kept::Origin;
 use super::own::Own;
-use super::soon::{Origin, call_soon};
+use super::soon::call_soon;
 
 /// Calls `f` with the `S` that the host [lends](crate::Executor::lend) when the
 /// returned guard is dropped: at the end of the script, for whatever reason, or of

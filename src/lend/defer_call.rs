@@ -8,7 +8,8 @@ use std::panic::Location;
 use crate::core::scope;
 use crate::inspect::NO_STATE;
 
-use super::soon::{Origin, call_alone};
+use super::kept::Origin;
+use super::soon::call_alone;
 
 /// Calls `f` when the returned guard is dropped: at the end of the script, for
 /// whatever reason, or of the block.

@@ -1,9 +1,9 @@
 //! Notes of lent state: its address, and how many closures borrow it.
 //!
-//! [`lend`] puts a [`Lent`] on its stack and links it into the executor, which
-//! finds it by type. This is sound for two reasons (invariant LENT):
+//! [`Lending::link`] puts a [`Lent`] on its stack and links it into the executor,
+//! which finds it by type. This is sound for two reasons (invariant LENT):
 //!
-//! - The note is unlinked before the host's `&mut` ends, even by a panic.
+//! - The note is unlinked before the host's `&mut` ends, also by a panic.
 //! - Its count of borrows lets either one closure borrow the state exclusively, or
 //!   any number of closures share it.
 
@@ -13,15 +13,13 @@ use std::collections::VecDeque;
 use std::mem;
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::rc::Rc;
 
-use crate::core::Core;
 use crate::core::cell::Guarded;
 
-use super::Lend;
-use super::soon::{self, Soon};
+use super::kept::Soon;
+use super::key::Lend;
 
-/// The note of one call of [`lend`].
+/// The note of one call of [`Lending::link`].
 struct Lent {
     /// The type id of the `K` of that call.
     of: TypeId,
@@ -35,14 +33,14 @@ struct Lent {
     borrowed_at: Cell<Option<&'static Location<'static>>>,
     /// Closures that wait for the end of the outermost borrow.
     soon: Guarded<VecDeque<Soon>>,
-    /// The note of a call of [`lend`] further up the stack.
+    /// The note of a call further up the stack.
     outer: Option<NonNull<Lent>>,
 }
 
 /// In [`Lent::borrows`]: one closure borrows the state exclusively.
 const EXCLUSIVE: u32 = u32::MAX;
 
-/// State that is lent: the note of a call of [`lend`] in progress.
+/// State that is lent: the note of a call that is under way.
 #[derive(Clone, Copy)]
 pub(super) struct LentRef<'n>(&'n Lent);
 
@@ -53,6 +51,7 @@ pub(crate) struct Lending {
     innermost: Cell<Option<NonNull<Lent>>>,
     /// Closures for state that is not lent.
     waiting: Guarded<Vec<Waiting>>,
+    closed: Cell<bool>,
 }
 
 /// The closures for one `K` that is not lent, in order.
@@ -84,7 +83,7 @@ impl Lending {
         self.find_by(|_| true, |lent| lent.map(|lent| lent.0.name))
     }
 
-    /// Calls `f` with the innermost state that `is_it` accepts.
+    /// Calls `f` with the innermost state for which `is_it` holds.
     ///
     /// `f` works for any lifetime, so the reference cannot leave `f`.
     #[inline]
@@ -99,9 +98,9 @@ impl Lending {
                 break None;
             };
             // SAFETY: LENT: a note that is linked into an executor is alive until the
-            // call of `lend` that linked it ends. That call is further up the stack
-            // than this one, so it ends after `f` has returned. The calls of `lend`
-            // are nested, so the outer notes are also alive. A note is only shared.
+            // call of `link` that linked it ends. That call is further up the stack
+            // than this one, so it ends after `f` has returned. The calls of `link`
+            // are nested, so the outer notes are alive, too. A note is only shared.
             let lent = unsafe { note.as_ref() };
             if is_it(LentRef(lent)) {
                 break Some(LentRef(lent));
@@ -111,14 +110,14 @@ impl Lending {
         f(found)
     }
 
-    /// Keeps a closure for the next call of [`lend`] with its type.
+    /// Keeps a closure for the next lend of its type.
     pub(super) fn keep(&self, soon: Soon) {
         let of = soon.key();
         self.with_waiting(of, |closures| closures.push_back(soon));
     }
 
-    /// Keeps closures for the next call of [`lend`] with their type, `of`. They come
-    /// before those that already wait for it.
+    /// Keeps closures for the next lend of their type, `of`. They come before those
+    /// that wait for it already.
     fn keep_first(&self, of: TypeId, mut first: VecDeque<Soon>) {
         self.with_waiting(of, |closures| {
             first.append(closures);
@@ -147,50 +146,46 @@ impl Lending {
         of_k.map_or_else(VecDeque::new, |known| mem::take(&mut known.closures))
     }
 
-    /// Drops the waiting closures: the executor is gone.
+    /// Links `state` into the executor for the length of `f`, which receives the note.
+    /// Messages call its type `name`.
+    pub(super) fn link<K: Lend, R>(
+        &self,
+        name: &'static str,
+        state: &mut K::Of<'_>,
+        f: impl FnOnce(LentRef<'_>) -> R,
+    ) -> R {
+        let lent = Lent {
+            of: TypeId::of::<K>(),
+            name,
+            state: NonNull::from(state).cast(),
+            borrows: Cell::new(0),
+            borrowed_at: Cell::new(None),
+            soon: Guarded::new(self.take_waiting::<K>()),
+            outer: self.innermost.get(),
+        };
+        self.innermost.set(Some(NonNull::from(&lent)));
+        let _unlink = Unlink(self, &lent);
+        f(LentRef(&lent))
+    }
+
+    /// Drops the closures that wait: the executor is gone.
     pub(crate) fn close(&self) {
+        self.closed.set(true);
         drop(self.waiting.take());
     }
 }
 
-/// Links `state` into an executor for the length of `f`. Messages call its type
-/// `name`.
-pub(crate) fn lend<K: Lend, R>(
-    core: &Rc<Core>,
-    name: &'static str,
-    state: &mut K::Of<'_>,
-    f: impl FnOnce() -> R,
-) -> R {
-    let lent = Lent {
-        of: TypeId::of::<K>(),
-        name,
-        state: NonNull::from(state).cast(),
-        borrows: Cell::new(0),
-        borrowed_at: Cell::new(None),
-        soon: Guarded::new(core.lent.take_waiting::<K>()),
-        outer: core.lent.innermost.get(),
-    };
-    core.lent.innermost.set(Some(NonNull::from(&lent)));
-    // It refers to the core, not to the `Executor`, which the closure may move.
-    let _take_back = TakeBack { core, lent: &lent };
-    soon::work_off::<K>(core, LentRef(&lent));
-    f()
-}
+/// Unlinks a note when it is dropped, even when unwinding.
+struct Unlink<'a>(&'a Lending, &'a Lent);
 
-/// Unlinks a note, even when unwinding.
-struct TakeBack<'a> {
-    core: &'a Core,
-    lent: &'a Lent,
-}
-
-impl Drop for TakeBack<'_> {
+impl Drop for Unlink<'_> {
     fn drop(&mut self) {
-        let lending = &self.core.lent;
-        lending.innermost.set(self.lent.outer);
-        let left = self.lent.soon.take();
-        if !left.is_empty() && !self.core.is_closed() {
+        let Unlink(lending, lent) = *self;
+        lending.innermost.set(lent.outer);
+        let left = lent.soon.take();
+        if !left.is_empty() && !lending.closed.get() {
             // They exceeded the limit of this lend, and come first in the next one.
-            lending.keep_first(self.lent.of, left);
+            lending.keep_first(lent.of, left);
         }
     }
 }
@@ -240,13 +235,13 @@ impl LentRef<'_> {
         lent.borrows.set(EXCLUSIVE);
         lent.borrowed_at.set(Some(place));
         let _give_back = GiveBack(&lent.borrows, 0);
-        // SAFETY: LENT: `lend` made the pointer from a `&mut K::Of` of the same `K`,
-        // as the type id shows, and holds that reference until this note is unlinked.
-        // Until then, only the closures that are called here and in `borrow` use the
-        // state. None of them runs now: the count of borrows was 0, and both
-        // functions refuse while there is an exclusive borrow. The lifetime in
-        // `K::Of` differs from the one in `lend`, which changes neither the value nor
-        // its layout, and `f` works for any lifetime.
+        // SAFETY: LENT: `link` made the pointer from a `&mut K::Of` of the same
+        // `K`, as the type id shows, and holds that reference until this note is
+        // unlinked. Meanwhile, only the closures that are called here and in
+        // `borrow` use the state. None of them runs now: the count of borrows was
+        // 0, and both functions refuse while there is an exclusive borrow. The
+        // lifetime in `K::Of` differs from the one in `link`, which changes neither
+        // the value nor its layout, and `f` works for any lifetime.
         f(unsafe { lent.state.cast::<K::Of<'_>>().as_mut() })
     }
 
@@ -270,8 +265,8 @@ impl LentRef<'_> {
     }
 }
 
-/// Ends a borrow, even when unwinding, by restoring the previous count. Borrows nest
-/// like the calls that make them.
+/// Ends a borrow, also when unwinding, by restoring the previous count. Borrows
+/// nest like the calls that make them.
 struct GiveBack<'a>(&'a Cell<u32>, u32);
 
 impl Drop for GiveBack<'_> {

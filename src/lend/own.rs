@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-use super::Lend;
+use super::key::Lend;
 
 /// The key that [`Executor::lend`](crate::Executor::lend) uses for a plain `S`. It
 /// is a type of this crate, because `S` itself may be the key of another state.

@@ -2,65 +2,17 @@
 
 #![forbid(unsafe_code)]
 
-use std::any::{Any, TypeId, type_name};
+use std::any::type_name;
 use std::panic::Location;
 
 use crate::core::call::{self, Foreign};
 use crate::core::{Core, refuse, scope};
 use crate::inspect::Report;
 
-use super::Lend;
+use super::kept::{Closure, Origin, Soon};
+use super::key::Lend;
 use super::note::LentRef;
 use super::own::Own;
-
-/// The stored type of a closure for a `K`.
-type Closure<K> = Box<dyn FnOnce(&mut <K as Lend>::Of<'_>)>;
-
-/// A closure that waits for its state.
-pub(super) struct Soon {
-    of: TypeId,
-    /// A [`Closure`] of that type.
-    closure: Foreign<Box<dyn Any>>,
-    origin: Origin,
-}
-
-/// The origin of a closure, for the report of a panic.
-#[derive(Clone, Copy)]
-pub(super) struct Origin {
-    function: &'static str,
-    state: &'static str,
-    place: &'static Location<'static>,
-}
-
-impl Origin {
-    pub(super) fn new(
-        function: &'static str,
-        state: &'static str,
-        place: &'static Location<'static>,
-    ) -> Self {
-        Origin {
-            function,
-            state,
-            place,
-        }
-    }
-}
-
-impl Soon {
-    fn new<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origin: Origin) -> Self {
-        let closure: Closure<K> = Box::new(f);
-        Soon {
-            of: TypeId::of::<K>(),
-            closure: Foreign::new(Box::new(closure)),
-            origin,
-        }
-    }
-
-    /// The type id of the closure's `K`.
-    pub(super) fn key(&self) -> TypeId {
-        self.of
-    }
-}
 
 /// Calls `f` with the `S` that the host [lends](crate::Executor::lend), at once or
 /// as soon as the state is free. Use it in destructors.
@@ -92,7 +44,7 @@ impl Soon {
 ///
 /// # Examples
 ///
-/// A bullet returns to its pool when its script ends, even if the script is
+/// A bullet returns to its pool when its script ends, also when the script is
 /// stopped:
 ///
 /// ```
@@ -205,7 +157,7 @@ fn call_now<K: Lend>(
     call_alone(core, || note.borrow_mut::<K, ()>(place, f), origin);
 }
 
-/// Calls a closure outside any coroutine. Its panic goes to the host.
+/// Calls a closure, outside of any coroutine. Its panic is the host's.
 pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
     let called = scope::enter(core, |_| call::catch(f));
     if let Err(payload) = called {

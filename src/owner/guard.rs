@@ -4,7 +4,9 @@
 
 use std::fmt;
 
-use super::{OwnerHandle, PauseChange};
+use crate::core::owners::PauseChange;
+
+use super::OwnerHandle;
 
 /// The guard that [`Owner::hold`](super::Owner::hold) returns. Dropping it ends its
 /// hold, and no other.

@@ -12,7 +12,9 @@ use crate::core::{Core, Home, scope};
 use crate::coroutine::{Coroutine, Maker, Named};
 use crate::time::Phase;
 
-use super::{Owner, OwnerGuard, OwnerKey, PauseChange};
+use crate::core::owners::{OwnerKey, PauseChange};
+
+use super::{Owner, OwnerGuard};
 
 /// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
 /// the owner's coroutines, and keeps neither them nor the owner alive.

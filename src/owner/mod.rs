@@ -9,7 +9,6 @@ mod handle;
     reason = "an owner is numbers, which are `Send`; its use is not"
 )]
 mod send;
-mod table;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,6 +16,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::{Core, Home, scope};
 use crate::coroutine::{Coroutine, Maker, Named};
 use crate::time::ClockState;
@@ -25,8 +25,6 @@ use crate::time::{Clock, Phase};
 pub use guard::OwnerGuard;
 pub use handle::OwnerHandle;
 pub use send::SendOwner;
-
-pub(crate) use table::{OwnerKey, Owners, PauseChange};
 
 /// Owns coroutines: dropping the owner stops them.
 ///

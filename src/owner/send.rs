@@ -7,7 +7,9 @@ use crate::core::call::{self, Foreign};
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
 
-use super::{Owner, OwnerKey};
+use crate::core::owners::OwnerKey;
+
+use super::Owner;
 
 /// An [`Owner`] that is `Send` and `Sync`, made by [`Owner::into_send`], so that it
 /// can be a component of an engine.

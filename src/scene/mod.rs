@@ -320,7 +320,7 @@ impl Scene {
     /// ```
     pub fn lend<S: 'static, R>(&mut self, state: &mut S, f: impl FnOnce(&mut Scene) -> R) -> R {
         let core = self.executor.core().clone();
-        lend::lend_own(&core, state, || f(self))
+        lend::plain(&core, state, || f(self))
     }
 }
 

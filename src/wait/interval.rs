@@ -9,7 +9,7 @@ use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
 
 use crate::core::OwnTime;
 use crate::core::scope::Scope;
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
 use super::{WaitSeconds, polled, wait_seconds};

@@ -10,7 +10,7 @@ use futures::future::FusedFuture;
 use pin_project::{pin_project, pinned_drop};
 
 use crate::core::scope;
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::time::Clock;
 
 use super::{polled, polled_again};

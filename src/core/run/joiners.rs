@@ -11,7 +11,7 @@ use crate::core::Core;
 use crate::core::cell::Guarded;
 use crate::core::key::WaitKey;
 use crate::core::task::{Flags, NO_JOINER, Task};
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 
 use super::resume::Resumer;
 

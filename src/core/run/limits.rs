@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use crate::core::task::Task;
 use crate::core::{Core, scope};
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::inspect::Report;
 use crate::time::PhaseIndex;
 

@@ -14,6 +14,7 @@
 mod clocks;
 mod cold;
 mod header;
+mod key;
 mod pause;
 mod pool;
 mod stage;
@@ -32,7 +33,6 @@ use std::task::Context;
 
 use slab::Slab;
 
-use crate::coroutine::TaskKey;
 use crate::time::PhaseIndex;
 
 use super::call::{self, Payload};
@@ -41,6 +41,7 @@ use super::key::WaitKey;
 use super::list::List;
 
 pub(crate) use cold::Cold;
+pub(crate) use key::TaskKey;
 pub(crate) use header::{Flags, Header, NO_JOINER, State};
 pub(crate) use pause::{ParkedTimer, Pause};
 pub(crate) use stage::name_of;

@@ -8,7 +8,7 @@ use std::task::Waker;
 
 use crate::core::Core;
 use crate::core::call::{self, Foreign};
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 
 use super::outside::Letter;
 use super::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};

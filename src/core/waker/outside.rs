@@ -5,7 +5,7 @@
 
 use std::task::Waker;
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 
 use super::inbox::{Inbox, Message};
 use super::sync::{Arc, AtomicBool, Ordering};

@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use crate::core::scope::{self, Inside, Scope};
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 
 use super::inbox::Inbox;
 use super::sync::{Arc, AtomicU64, OnceLock, Ordering, fence};

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::coroutine::TaskKey;
+use crate::core::task::TaskKey;
 use crate::time::ClockState;
 
 /// Names an owner. The name of an owner that has been removed is stale: the table
@@ -26,7 +26,7 @@ pub(crate) struct OwnerKey {
 
 impl OwnerKey {
     /// The key of no owner.
-    pub(super) const NONE: OwnerKey = OwnerKey {
+    pub(crate) const NONE: OwnerKey = OwnerKey {
         index: OwnerIndex::NONE,
         serial: 0,
     };
@@ -559,7 +559,7 @@ impl Owners {
 #[cfg(test)]
 mod tests {
     use super::{OwnerKey, Owners, PauseChange, index_of};
-    use crate::coroutine::TaskKey;
+    use crate::core::task::TaskKey;
 
     fn key(index: u32) -> TaskKey {
         TaskKey {

@@ -1,0 +1,19 @@
+//! The name of a task.
+
+#![forbid(unsafe_code)]
+
+/// The slot in which a coroutine is stored, and the generation of the slot's
+/// occupant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct TaskKey {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl TaskKey {
+    /// The key of no task: generations count from 1.
+    pub(crate) const NOBODY: TaskKey = TaskKey {
+        index: 0,
+        generation: 0,
+    };
+}
