@@ -8,11 +8,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+use crate::core::Core;
+use crate::core::end;
+use crate::core::owners::OwnerKey;
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::{Core, Home};
+use crate::core::start::Home;
 use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::executor::{Handle, Remote};
-use crate::core::owners::OwnerKey;
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Time};
 
@@ -97,7 +99,7 @@ impl Inside for Heritage {
     fn call(self, scope: Option<&Scope<'_>>) -> Self::Output {
         let scope = scope?;
         let core = scope.core();
-        Some((core.rc(), scope.home(), core.owner_in(scope)))
+        Some((core.rc(), scope.home(), scope.inherited_owner()))
     }
 }
 
@@ -550,7 +552,7 @@ pub fn home() -> Phase {
 #[track_caller]
 pub fn stop(id: CoroutineId) -> bool {
     let core = executor("stop");
-    core.key_of(id).is_some_and(|key| core.stop(key))
+    core.key_of(id).is_some_and(|key| end::stop(&core, key))
 }
 
 /// Returns the id of the calling coroutine.

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use futures::future::FusedFuture;
 
 use crate::core::call::{self, Foreign};
+use crate::core::panics;
 use crate::inspect::Timepiece;
 use crate::time::Phase;
 use crate::wait;
@@ -173,7 +174,7 @@ impl Future for Checkpoint<'_> {
             State::Done => wait::polled_again("Budget::checkpoint()"),
             State::New if self.begin(now, timepiece) => {
                 self.state = State::Done;
-                core.tell_stopwatch_panic();
+                panics::tell_stopwatch_panic(&core);
                 return Poll::Ready(());
             }
             _ => {}
@@ -185,7 +186,7 @@ impl Future for Checkpoint<'_> {
             self.set_waker(cx);
         }
         self.wake_granted();
-        core.tell_stopwatch_panic();
+        panics::tell_stopwatch_panic(&core);
         if goes_on {
             Poll::Ready(())
         } else {

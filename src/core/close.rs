@@ -13,6 +13,7 @@ use std::rc::Rc;
 use super::Core;
 use super::call::Payload;
 use super::end::Deeper;
+use super::{end, panics, unread};
 
 /// Each of them may have a hundred nested ends of coroutines.
 const MAX_DEPTH: u32 = 10;
@@ -35,7 +36,7 @@ impl Drop for Closing {
         if DEPTH.get() == 1 {
             while let Some(core) = PUT_OFF.with(|put_off| put_off.borrow_mut().pop()) {
                 // This is a destructor: it raises no panic.
-                core.end_all(false);
+                end_all(&core, false);
             }
             // Frees its memory.
             PUT_OFF.with(|put_off| drop(take(&mut *put_off.borrow_mut())));
@@ -44,42 +45,40 @@ impl Drop for Closing {
     }
 }
 
-impl Core {
-    /// Ends all coroutines of an executor that is being dropped. Returns a panic that
-    /// the drop has to raise.
-    pub(crate) fn close(&self) -> Option<Payload> {
-        self.closed.set(true);
-        if DEPTH.get() == MAX_DEPTH {
-            PUT_OFF.with(|put_off| put_off.borrow_mut().push(self.rc()));
-            return None;
-        }
-        DEPTH.set(DEPTH.get() + 1);
-        let _closing = Closing;
-        self.end_all(true)
+/// Ends all coroutines of an executor that is being dropped. Returns a panic that
+/// the drop has to raise.
+pub(crate) fn close(core: &Core) -> Option<Payload> {
+    core.closed.set(true);
+    if DEPTH.get() == MAX_DEPTH {
+        PUT_OFF.with(|put_off| put_off.borrow_mut().push(core.rc()));
+        return None;
     }
+    DEPTH.set(DEPTH.get() + 1);
+    let _closing = Closing;
+    end_all(core, true)
+}
 
-    fn end_all(&self, may_raise: bool) -> Option<Payload> {
-        // Pending messages are dropped on this thread, outside of the lock.
-        drop(self.inbox.close());
-        self.refuse_calls();
-        {
-            let _deeper = Deeper::new(self);
-            // Nothing is inserted any more, so the loop ends.
-            let mut indices = 0..self.tasks.len();
-            while let Some(task) = indices.next().map(|index| self.tasks.at(index)) {
-                if self.tasks.stop(task).is_none() {
-                    self.end(task, None);
-                }
+fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
+    // Pending messages are dropped on this thread, outside of the lock.
+    drop(core.inbox.close());
+    drop(core.arrivals.take_calls());
+    {
+        let _deeper = Deeper::new(core);
+        // Nothing is inserted any more, so the loop ends.
+        let mut indices = 0..core.tasks.len();
+        while let Some(task) = indices.next().map(|index| core.tasks.at(index)) {
+            if core.tasks.stop(task).is_none() {
+                end::end(core, task, None);
             }
-            // All of them, even if this call is nested in other ends.
-            self.work_off_all_ends();
         }
-        self.lent.close();
-        self.close_unread();
-        let panic = self.close_panics(may_raise);
-        // The hooks and the stopwatch may own handles that keep this core alive.
-        self.reports.close();
-        self.watch.close();
-        panic
+        // All of them, even if this call is nested in other ends.
+        end::work_off_all_ends(core);
     }
+    core.lent.close();
+    unread::close_unread(core);
+    let panic = panics::close_panics(core, may_raise);
+    // The hooks and the stopwatch may own handles that keep this core alive.
+    core.reports.close();
+    core.watch.close();
+    panic
 }

@@ -12,12 +12,10 @@ use std::sync::Arc;
 
 use slab::Slab;
 
-use crate::core::task::TaskKey;
 use crate::inspect::Wait;
 use crate::time::Phase;
 
-use super::Core;
-use super::scope;
+use super::task::TaskKey;
 
 /// A signal, a watch or permits that have a name.
 #[derive(Clone)]
@@ -55,6 +53,10 @@ impl Source {
         }
     }
 
+    pub(crate) fn into_name(self) -> Arc<str> {
+        self.name
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -74,52 +76,26 @@ impl Source {
 #[derive(Default)]
 pub(super) struct NamedWaits(Slab<(TaskKey, Source)>);
 
-/// A wait for a named source. It ends when this is dropped.
-pub(crate) struct NamedWait {
-    executor: u32,
-    index: usize,
-}
-
-impl NamedWait {
-    /// Notes that the coroutine being polled waits for `source`. `None` if no
-    /// coroutine is being polled.
-    pub(crate) fn begin(source: &Source) -> Option<Self> {
-        scope::with(|scope| {
-            let scope = scope?;
-            let (core, task) = (scope.core(), scope.current()?.task_key());
-            let mut waits = core.named_waits.borrow_mut();
-            Some(NamedWait {
-                executor: core.id,
-                index: waits.0.insert((task, source.clone())),
-            })
-        })
+impl NamedWaits {
+    /// Notes that a coroutine waits for a source. Returns the number of the wait.
+    pub(super) fn insert(&mut self, task: TaskKey, source: Source) -> usize {
+        self.0.insert((task, source))
     }
 
-    /// Notes that the source is about to wake the coroutine.
-    pub(crate) fn note_woken(&self) {
-        scope::with_executor(self.executor, |core| {
-            if core.watch.is_on() {
-                let (task, source) = core.named_waits.borrow().0[self.index].clone();
-                core.note_woken_by(task, source.name);
-            }
-        });
+    /// The coroutine and the source of a wait.
+    pub(super) fn get(&self, index: usize) -> (TaskKey, Source) {
+        self.0[index].clone()
     }
-}
 
-impl Drop for NamedWait {
-    fn drop(&mut self) {
-        scope::with_executor(self.executor, |core| {
-            let ended = core.named_waits.borrow_mut().0.try_remove(self.index);
-            drop(ended);
-        });
+    /// Ends a wait. Returns its source, for the caller to drop.
+    pub(super) fn remove(&mut self, index: usize) -> Option<Source> {
+        Some(self.0.try_remove(index)?.1)
     }
-}
 
-impl Core {
     /// Calls `show` with each wait for a named source: its coroutine, and how it
     /// looks in a phase.
-    pub(super) fn each_named_wait(&self, mut show: impl FnMut(TaskKey, &dyn Fn(Phase) -> Wait)) {
-        for (_, (task, source)) in &self.named_waits.borrow().0 {
+    pub(super) fn each(&self, mut show: impl FnMut(TaskKey, &dyn Fn(Phase) -> Wait)) {
+        for (_, (task, source)) in &self.0 {
             show(*task, &|phase| source.wait(phase));
         }
     }

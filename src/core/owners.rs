@@ -12,8 +12,10 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::core::task::TaskKey;
 use crate::time::ClockState;
+
+use super::cell::Guarded;
+use super::task::{Flags, Task, TaskKey};
 
 /// Names an owner. The name of an owner that has been removed is stale: the table
 /// treats it as that of an owner without coroutines, which takes none.
@@ -553,6 +555,29 @@ impl Owners {
             Some(next) => self.nodes[next.get()].previous = previous,
             None => self.nodes[parent.get()].last_child = previous,
         }
+    }
+}
+
+impl Guarded<Owners> {
+    /// Makes a new task a member of its owner.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn adopt(&self, task: Task<'_>, owner: OwnerKey) {
+        let mut owners = self.borrow_mut();
+        task.set_member(owners.add_member(owner, task.task_key()));
+        if owners.is_paused(owner) {
+            task.set(Flags::PAUSED);
+        }
+        if owners.clock(owner).is_some() {
+            task.set(Flags::CLOCK);
+        }
+    }
+
+    /// The owner of a task. It may have been removed.
+    #[inline]
+    pub(crate) fn of(&self, task: Task<'_>) -> Option<OwnerKey> {
+        let member = task.member()?;
+        Some(self.borrow().owner_of(member))
     }
 }
 

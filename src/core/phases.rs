@@ -11,7 +11,7 @@ use super::key::WaitKey;
 use super::queue::Queue;
 use super::ready::ReadyList;
 use super::tag::{Bound, Tag};
-use super::timer::wheel::Due;
+use super::timer::wheel::TimerEntry;
 use super::timer::{Counts, Fate, PhaseTimers};
 
 /// One phase.
@@ -115,6 +115,55 @@ impl PhaseState {
         self.real_ns.set(clock.real_ns());
     }
 
+    /// The reading of `clock` from which a wait for the phase counts that begins now, in
+    /// the time of the phase: stepped time in the fixed phase, else frame time. Between
+    /// two steps, stepped time includes the rest of the frame.
+    #[inline]
+    pub(crate) fn begin_ns(&self, frames: &FrameClock, clock: ClockRef<'_>) -> u64 {
+        match (clock, self.is_fixed) {
+            (ClockRef::Game, false) => frames.frame_game_ns(),
+            (ClockRef::Game, true) => frames.game_ns(),
+            (ClockRef::Realtime, _) => frames.real_ns(),
+            (ClockRef::Child(clock), false) => clock.frame_ns(),
+            (ClockRef::Child(clock), true) => clock.stepped_begin_ns(),
+        }
+    }
+
+    /// The present reading of `clock` in the time of the phase: stepped time in the
+    /// fixed phase, else frame time.
+    #[inline]
+    pub(crate) fn reached_ns(&self, frames: &FrameClock, clock: ClockRef<'_>) -> u64 {
+        match (clock, self.is_fixed) {
+            (ClockRef::Game, false) => frames.frame_game_ns(),
+            (ClockRef::Game, true) => frames.fixed_ns(),
+            (ClockRef::Realtime, _) => frames.real_ns(),
+            (ClockRef::Child(clock), false) => clock.frame_ns(),
+            (ClockRef::Child(clock), true) => clock.stepped_ns(),
+        }
+    }
+
+    /// The dt, in nanoseconds, after which a run of the phase finds `clock` at or past
+    /// `deadline_ns`. `None` if the clock stands still.
+    pub(crate) fn dt_until(
+        &self,
+        frames: &FrameClock,
+        clock: ClockRef<'_>,
+        deadline_ns: u64,
+    ) -> Option<u64> {
+        match (clock, self.is_fixed) {
+            (ClockRef::Game, false) => frames.dt_until_game_at(deadline_ns),
+            (ClockRef::Game, true) => frames.dt_until_step_at(deadline_ns),
+            (ClockRef::Realtime, false) => Some(frames.dt_until_real_at(deadline_ns)),
+            // The phase runs only in a step.
+            (ClockRef::Realtime, true) => {
+                let dt = frames.dt_until_real_at(deadline_ns);
+                Some(dt.max(frames.dt_until_step_at(0)?))
+            }
+            (ClockRef::Child(clock), false) => clock.dt_until(deadline_ns),
+            (ClockRef::Child(clock), true) => clock.dt_until_step_at(deadline_ns),
+        }
+    }
+
     /// The clock that measures the pauses of timers on `clock`. In the fixed phase
     /// it is that clock in stepped time, which reads and advances differently.
     pub(crate) fn measure(&self, clock: ClockIndex) -> ClockIndex {
@@ -129,8 +178,8 @@ impl PhaseState {
     /// decides about each of them. Without it, no coroutine has been paused.
     pub(crate) fn expire_timers(
         &self,
-        due: &mut Vec<Due>,
-        fate: Option<impl FnMut(ClockIndex, &Due) -> Fate>,
+        due: &mut Vec<TimerEntry>,
+        fate: Option<impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
     ) {
         let mut timers = self.timers.borrow_mut();
         timers.expire(self.frame.get(), |clock| self.now_ns(clock), due, fate);

@@ -20,6 +20,7 @@ use super::scope::{self, Scope};
 use super::tag::{Stage, Tag};
 use super::task::{Flags, Reference, Task};
 use super::timer::{Counts, Unit};
+use super::{pause, registry};
 
 pub(crate) use super::tag::Bound;
 
@@ -245,7 +246,7 @@ impl Registration {
     #[inline]
     pub(crate) fn finish(&mut self, core: &Core) {
         if self.key.is_entry() {
-            core.remove_entry(self.key);
+            core.waits().remove_entry(self.key);
         } else if self.key != WaitKey::NONE {
             if let Some(task) = core.tasks.waiting(self.key) {
                 task.deregister();
@@ -336,7 +337,7 @@ impl Registration {
             // A timer that is overdue when it is registered waits for the next
             // frame, and the wheel does not know frames. In the fixed phase, it
             // waits for the next step, which is the next run.
-            let is_overdue = deadline_ns <= core.reached_ns(state, clock);
+            let is_overdue = deadline_ns <= state.reached_ns(&core.clock, clock);
             if is_overdue && self.is_for_later_frame(state) {
                 timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
             } else {
@@ -344,8 +345,9 @@ impl Registration {
             }
         }
         self.note_clock(scope, clock);
-        if core.has_pauses() {
-            core.note_timer(scope, self.tag.phase, clock, key);
+        if core.pauses.any() {
+            core.paused_timers()
+                .note_begin(scope.current(), self.tag.phase, clock, key);
         }
     }
 
@@ -353,7 +355,7 @@ impl Registration {
     #[inline(always)]
     pub(crate) fn note_clock(&self, scope: &Scope<'_>, clock: ClockRef<'_>) {
         if let ClockRef::Child(clock) = clock {
-            scope.core().note_clock(scope, self.tag.phase, clock);
+            pause::note_clock(scope.core(), scope, self.tag.phase, clock);
         }
     }
 
@@ -372,15 +374,15 @@ impl Registration {
             let task = scope.and_then(Scope::current);
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
             let waker = foreign_waker(cx, own);
-            if core.is_live(self.key) {
-                core.renew_entry(self.key, key, waker, self.tag.phase, Place::Joins);
+            if core.waits().is_live(self.key) {
+                renew_entry(core, self.key, key, waker, self.tag.phase, Place::Joins);
             } else if !target.has_ended() {
                 self.cancel(Place::Joins);
                 // A join has no phase: its coroutine continues at once.
                 self.tag.executor = core.id;
                 self.tag.stage = Stage::Waiting;
                 self.key = core.entries.borrow_mut().insert(key, waker, false);
-                core.join(target, self.key);
+                core.waits().join(target, self.key);
             }
             false
         });
@@ -432,11 +434,11 @@ impl Registration {
 
     fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
         let core = scope.core();
-        if !core.is_live(self.key) {
+        if !core.waits().is_live(self.key) {
             return false;
         }
         let (task, waker) = polled_by(scope, cx, scope.own_task(cx));
-        core.renew_entry(self.key, task, waker, self.tag.phase, place)
+        renew_entry(core, self.key, task, waker, self.tag.phase, place)
     }
 
     /// Whether a poll with this context makes the wait one of several coroutines.
@@ -472,7 +474,7 @@ fn register_slowly(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> Wa
     let core = scope.core();
     own.set(Flags::ENTRIES);
     // Outside of a run, the host may be the one that polls the wait.
-    core.note_due();
+    core.host.note_due();
     let mut entries = core.entries.borrow_mut();
     entries.insert_own(own.task_key(), frame_bound)
 }
@@ -482,7 +484,7 @@ fn register_slowly(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> Wa
 fn register_foreign(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let (task, waker) = polled_by(scope, cx, None);
     let core = scope.core();
-    core.note_due();
+    core.host.note_due();
     let mut entries = core.entries.borrow_mut();
     entries.insert(task, waker, frame_bound)
 }
@@ -517,7 +519,7 @@ fn foreign_waker(cx: &Context<'_>, own: Option<Task<'_>>) -> Option<Foreign<Wake
 fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, place: Place) {
     // Not the executor of the innermost scope: a destructor that the host runs may
     // have no scope.
-    scope::with_executor(executor, |core| core.cancel(key, phase, place));
+    registry::with_executor(executor, |core| cancel_in(core, key, phase, place));
 }
 
 #[cold]
@@ -530,81 +532,67 @@ pub(crate) fn another_executor() -> ! {
     )
 }
 
-impl Core {
-    /// Whether a wait is registered under this key.
-    #[inline(always)]
-    pub(crate) fn is_live(&self, key: WaitKey) -> bool {
-        if key.is_entry() {
-            self.entries.borrow().is_live(key)
-        } else {
-            key != WaitKey::NONE && self.tasks.waiting(key).is_some()
+/// Replaces the task and the waker of an entry. Returns `false` if the entry is
+/// gone.
+fn renew_entry(
+    core: &Core,
+    key: WaitKey,
+    task: TaskKey,
+    waker: Option<Foreign<Waker>>,
+    phase: PhaseIndex,
+    place: Place,
+) -> bool {
+    if waker.is_some() && core.entries.borrow().is_shared_with(key, task) {
+        if let Some(task) = core.tasks.get(task) {
+            let timer = match place {
+                Place::Timer(clock) => Some((phase, clock)),
+                _ => None,
+            };
+            core.sharing().share(key, task, timer);
         }
+        let renewed = core.entries.borrow_mut().renew_waker(key, waker);
+        return renewed.is_ok();
     }
+    let renewed = core.entries.borrow_mut().renew(key, task, waker);
+    renewed.is_ok()
+}
 
-    /// Replaces the task and the waker of an entry. Returns `false` if the entry is
-    /// gone.
-    fn renew_entry(
-        &self,
-        key: WaitKey,
-        task: TaskKey,
-        waker: Option<Foreign<Waker>>,
-        phase: PhaseIndex,
-        place: Place,
-    ) -> bool {
-        if waker.is_some() && self.entries.borrow().is_shared_with(key, task) {
-            if let Some(task) = self.tasks.get(task) {
-                self.share(key, task, phase, place);
-            }
-            let renewed = self.entries.borrow_mut().renew_waker(key, waker);
-            return renewed.is_ok();
-        }
-        let renewed = self.entries.borrow_mut().renew(key, task, waker);
-        renewed.is_ok()
-    }
-
-    /// Removes an entry. Its waker is dropped last: that is user code.
-    fn remove_entry(&self, key: WaitKey) {
-        let waker = self.entries.borrow_mut().remove_waker(key);
-        drop(waker);
-    }
-
-    /// Cancels the registration under `key`.
-    fn cancel(&self, key: WaitKey, phase: PhaseIndex, place: Place) {
-        if key.is_entry() {
-            self.leave_ring(key);
-            let removed = self.entries.borrow_mut().remove(key);
-            if removed.is_none() {
-                return;
-            }
-            self.note_stale(phase, place);
-            // The waker is dropped last: that is user code.
-            drop(removed);
-        } else if let Some(task) = self.tasks.waiting(key) {
-            task.deregister();
-            self.note_stale(phase, place);
-        }
-    }
-
-    /// Notes that a key has gone stale in its list.
-    fn note_stale(&self, phase: PhaseIndex, place: Place) {
-        if matches!(place, Place::Joins) {
-            // A join is in no list of a phase.
+/// Cancels the registration under `key`.
+fn cancel_in(core: &Core, key: WaitKey, phase: PhaseIndex, place: Place) {
+    if key.is_entry() {
+        core.waits().leave_ring(key);
+        let removed = core.entries.borrow_mut().remove(key);
+        if removed.is_none() {
             return;
         }
-        let state = self.phases.get(phase);
-        match place {
-            Place::Queue => {
-                state.queue.note_stale(|key| self.is_live(key));
-            }
-            Place::Counts(unit) => {
-                let mut counts = state.counts.borrow_mut();
-                counts.note_stale(unit, |key| self.is_live(key));
-            }
-            Place::Timer(clock) => {
-                let mut timers = state.timers.borrow_mut();
-                timers.note_stale(clock, |key| self.is_live(key));
-            }
-            Place::Joins => {}
+        note_stale(core, phase, place);
+        // The waker is dropped last: that is user code.
+        drop(removed);
+    } else if let Some(task) = core.tasks.waiting(key) {
+        task.deregister();
+        note_stale(core, phase, place);
+    }
+}
+
+/// Notes that a key has gone stale in its list.
+fn note_stale(core: &Core, phase: PhaseIndex, place: Place) {
+    if matches!(place, Place::Joins) {
+        // A join is in no list of a phase.
+        return;
+    }
+    let state = core.phases.get(phase);
+    match place {
+        Place::Queue => {
+            state.queue.note_stale(|key| core.waits().is_live(key));
         }
+        Place::Counts(unit) => {
+            let mut counts = state.counts.borrow_mut();
+            counts.note_stale(unit, |key| core.waits().is_live(key));
+        }
+        Place::Timer(clock) => {
+            let mut timers = state.timers.borrow_mut();
+            timers.note_stale(clock, |key| core.waits().is_live(key));
+        }
+        Place::Joins => {}
     }
 }

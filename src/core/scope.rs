@@ -7,11 +7,9 @@
 //! This is the one knot of the crate: the place where modules depend on each
 //! other in a circle.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ptr;
-use std::rc::{Rc, Weak};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
 use crate::core::owners::OwnerKey;
@@ -25,16 +23,10 @@ use super::waker;
 #[cfg(all(test, framestep_loom))]
 use super::waker::sync::LocalCell;
 use super::waker::sync::thread_local;
+use super::{call, wake};
 
 thread_local! {
     static INNERMOST: Cell<*const Scope<'static>> = const { Cell::new(ptr::null()) };
-}
-
-std::thread_local! {
-    /// The executors of this thread, by number. Without a destructor: an executor
-    /// works in the destructors of other thread-locals too.
-    static EXECUTORS: ManuallyDrop<RefCell<BTreeMap<u32, Weak<Core>>>> =
-        const { ManuallyDrop::new(RefCell::new(BTreeMap::new())) };
 }
 
 /// One call from an executor into user code.
@@ -159,9 +151,14 @@ impl<'c> Scope<'c> {
         current.is_some_and(|current| current != task && current.is_polled())
     }
 
-    /// The owner of the behaviour whose callback runs, if this is such a call.
-    pub(crate) fn owner(&self) -> Option<OwnerKey> {
-        self.owner
+    /// The owner of coroutines that are spawned here: that of the coroutine being
+    /// polled, or of the callback.
+    #[inline]
+    pub(crate) fn inherited_owner(&self) -> Option<OwnerKey> {
+        match self.current() {
+            Some(task) => self.core.owners.of(task),
+            None => self.owner,
+        }
     }
 
     /// The context to poll with. It carries the scope's own waker.
@@ -202,7 +199,7 @@ impl<'c> Scope<'c> {
     fn owned_waker(&self) -> Waker {
         if self.is_on_this_thread() {
             match self.current() {
-                Some(task) => self.core().owned_waker(task),
+                Some(task) => wake::owned_waker(self.core(), task),
                 None => Waker::noop().clone(),
             }
         } else {
@@ -214,7 +211,7 @@ impl<'c> Scope<'c> {
     fn wake_current(&self) {
         if self.is_on_this_thread() {
             if let Some(task) = self.current() {
-                self.core().wake(task.task_key());
+                wake::wake(self.core(), task.task_key());
             }
         } else {
             self.outside_waker().wake();
@@ -263,6 +260,12 @@ unsafe fn wake_lent(scope: *const ()) {
     // SAFETY: as in `clone_lent`.
     let scope = unsafe { &*scope.cast::<Scope<'_>>() };
     scope.wake_current();
+}
+
+/// Calls the host's code in a scope of the executor.
+pub(crate) fn call_in<R>(core: &Core, f: impl FnOnce() -> R) -> R {
+    let _notifies = core.host.notifies();
+    enter(core, |_| call::out(f))
 }
 
 /// Installs a scope while `f` runs.
@@ -436,36 +439,4 @@ pub(crate) fn each_current<R>(core: &Core, mut f: impl FnMut(Task<'_>) -> Option
 pub(crate) fn is_innermost(core: &Core, task: Task<'_>) -> bool {
     let innermost = |current: Task<'_>| current.is_polled().then_some(current == task);
     each_current(core, innermost).unwrap_or(false)
-}
-
-/// Calls `f` with the executor of that number. `None` if this thread has none
-/// such.
-#[inline]
-pub(crate) fn with_executor<R>(id: u32, f: impl FnOnce(&Core) -> R) -> Option<R> {
-    with(|scope| match scope {
-        Some(scope) if scope.core().id == id => Some(f(scope.core())),
-        _ => find(id).map(|core| f(&core)),
-    })
-}
-
-#[cold]
-fn find(id: u32) -> Option<Rc<Core>> {
-    EXECUTORS.with(|executors| executors.borrow().get(&id).and_then(Weak::upgrade))
-}
-
-/// Makes an executor known to [`with_executor`], until [`forget`].
-pub(crate) fn know(core: &Rc<Core>) {
-    EXECUTORS.with(|executors| executors.borrow_mut().insert(core.id, Rc::downgrade(core)));
-}
-
-/// Removes an executor that is being dropped.
-pub(crate) fn forget(id: u32) {
-    EXECUTORS.with(|executors| {
-        let mut executors = executors.borrow_mut();
-        executors.remove(&id);
-        if executors.is_empty() {
-            // Frees the memory of the map with the last executor.
-            *executors = BTreeMap::new();
-        }
-    });
 }

@@ -12,6 +12,7 @@ use super::Core;
 use super::registration::another_executor;
 use super::scope::Scope;
 use super::task::{Flags, Task};
+use super::{runaway, schedule, wake};
 
 /// The moment of a run at which a coroutine has yielded.
 #[derive(Clone, Copy, Debug)]
@@ -23,56 +24,54 @@ pub(crate) struct Turn {
     turns: u64,
 }
 
-impl Core {
-    /// Makes the coroutine that `scope` polls ready once more: later in the run under
-    /// way. If it has yielded too often in it, in the next run of the same phase.
-    /// Returns `None` outside of a run.
-    pub(crate) fn yield_turn(&self, scope: &Scope<'_>) -> Option<Turn> {
-        let phase = self.runs.phase()?;
-        if let Some(task) = scope.current() {
-            if self.may_yield(task, phase) {
-                self.go_on_later(task, phase);
-            } else {
-                self.make_ready(task, phase);
-            }
-        }
-        Some(Turn {
-            executor: self.id,
-            run: self.runs.serial(),
-            turns: self.ready.turns(),
-        })
-    }
-
-    /// Whether the coroutine that yielded has its turn: another one has had its own
-    /// since, or another run has begun.
-    ///
-    /// # Panics
-    ///
-    /// If it yielded in another executor.
-    pub(crate) fn has_turn(&self, turn: &Turn) -> bool {
-        if turn.executor != self.id {
-            another_executor();
-        }
-        (turn.run, turn.turns) != (self.runs.serial(), self.ready.turns())
-    }
-
-    /// Keeps up a yield that is polled again before its turn: by a combinator in the
-    /// same poll, by another coroutine, or in a poll that served what the yield had
-    /// made ready.
-    pub(crate) fn yield_again(&self, scope: &Scope<'_>) {
-        if let Some(task) = scope.current() {
-            match self.runs.phase() {
-                Some(phase) => self.go_on_later(task, phase),
-                None => self.make_ready(task, task.home()),
-            }
-        }
-    }
-
-    fn go_on_later(&self, task: Task<'_>, phase: PhaseIndex) {
-        if task.has(Flags::PAUSED) {
-            self.remember_wake(task, phase);
+/// Makes the coroutine that `scope` polls ready once more: later in the run under
+/// way. If it has yielded too often in it, in the next run of the same phase.
+/// Returns `None` outside of a run.
+pub(crate) fn yield_turn(core: &Core, scope: &Scope<'_>) -> Option<Turn> {
+    let phase = core.runs.phase()?;
+    if let Some(task) = scope.current() {
+        if runaway::may_yield(core, task, phase) {
+            go_on_later(core, task, phase);
         } else {
-            self.make_ready_in_run(task);
+            wake::make_ready(core, task, phase);
         }
+    }
+    Some(Turn {
+        executor: core.id,
+        run: core.runs.serial(),
+        turns: core.ready.turns(),
+    })
+}
+
+/// Whether the coroutine that yielded has its turn: another one has had its own
+/// since, or another run has begun.
+///
+/// # Panics
+///
+/// If it yielded in another executor.
+pub(crate) fn has_turn(core: &Core, turn: &Turn) -> bool {
+    if turn.executor != core.id {
+        another_executor();
+    }
+    (turn.run, turn.turns) != (core.runs.serial(), core.ready.turns())
+}
+
+/// Keeps up a yield that is polled again before its turn: by a combinator in the
+/// same poll, by another coroutine, or in a poll that served what the yield had
+/// made ready.
+pub(crate) fn yield_again(core: &Core, scope: &Scope<'_>) {
+    if let Some(task) = scope.current() {
+        match core.runs.phase() {
+            Some(phase) => go_on_later(core, task, phase),
+            None => wake::make_ready(core, task, task.home()),
+        }
+    }
+}
+
+fn go_on_later(core: &Core, task: Task<'_>, phase: PhaseIndex) {
+    if task.has(Flags::PAUSED) {
+        core.pauses.remember_wake(&core.tasks, task, phase);
+    } else {
+        schedule::soon_once(core, task);
     }
 }

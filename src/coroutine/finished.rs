@@ -11,8 +11,10 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::Core;
+use crate::core::registration::{Bound, Place, Registration};
 use crate::core::task::Reference;
-use crate::core::{Bound, Core, Place, Registration};
+use crate::core::{end, runaway};
 use crate::time::PhaseIndex;
 
 use super::error::Outcome;
@@ -89,7 +91,7 @@ impl Future for Finished {
                 this.registration.wait_for_end(core, cx, task);
                 true
             }
-            Target::Stored(core, _) => core.may_join_at_once(),
+            Target::Stored(core, _) => runaway::may_join_at_once(core),
             Target::Known(_) => may_join_at_once(),
         };
         if !may_end {
@@ -126,7 +128,7 @@ impl Drop for Finished {
         self.registration.cancel(Place::Joins);
         let target = mem::replace(&mut self.target, Target::Known(Outcome::Stopped));
         if let Target::Stored(core, task) = target {
-            core.drop_reference(task);
+            end::drop_reference(&core, task);
         }
     }
 }

@@ -11,8 +11,10 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::Core;
+use crate::core::registration::{Bound, Place, Registration};
 use crate::core::task::{Task, TaskHandle};
-use crate::core::{Bound, Core, Place, Registration, call, scope};
+use crate::core::{call, end, pause, runaway, scope};
 use crate::time::{Phase, PhaseIndex};
 
 use super::error::{JoinError, Outcome};
@@ -158,7 +160,7 @@ impl<T> Coroutine<T> {
     #[doc(alias = "StopCoroutine")]
     pub fn stop(&self) -> bool {
         match &self.state {
-            State::Stored(core, task) => core.stop(task.key()),
+            State::Stored(core, task) => end::stop(core, task.key()),
             _ => false,
         }
     }
@@ -197,7 +199,7 @@ impl<T> Coroutine<T> {
 
     fn set_paused(&self, paused: bool) -> bool {
         match &self.state {
-            State::Stored(core, task) => core.set_paused(task.key(), paused),
+            State::Stored(core, task) => pause::set_paused(core, task.key(), paused),
             _ => false,
         }
     }
@@ -314,7 +316,7 @@ impl<T> Coroutine<T> {
         }
         self.taken.set(true);
         Some(match &self.state {
-            State::Stored(core, task) => core.take_result(core.tasks.open(task)).0,
+            State::Stored(core, task) => end::take_result(core, core.tasks.open(task)).0,
             State::Refused | State::Done(..) => Err(self.refusal()),
         })
     }
@@ -362,7 +364,7 @@ impl<T> Coroutine<T> {
             self.state = State::Done(refusal.id(), Outcome::Stopped);
             return Err(refusal);
         };
-        let (result, outcome) = core.take_result(core.tasks.open(task));
+        let (result, outcome) = end::take_result(core, core.tasks.open(task));
         let id = CoroutineId::new(core.id, task.key());
         self.set_done(id, outcome);
         result
@@ -372,7 +374,7 @@ impl<T> Coroutine<T> {
     #[inline(always)]
     fn set_done(&mut self, id: CoroutineId, outcome: Outcome) {
         if let State::Stored(core, task) = mem::replace(&mut self.state, State::Done(id, outcome)) {
-            core.drop_coroutine(task);
+            end::drop_coroutine(&core, task);
         }
     }
 
@@ -407,12 +409,12 @@ impl<T> Future for Coroutine<T> {
             if !task.get().has_ended() {
                 return Poll::Pending;
             }
-        } else if !core.may_join_at_once() {
+        } else if !runaway::may_join_at_once(core) {
             return wait_for_next_run(cx);
         }
         // Joiners that the coroutine's end has yet to resume keep their ring.
         this.registration.cancel(Place::Joins);
-        let (result, outcome) = core.take_result(task);
+        let (result, outcome) = end::take_result(core, task);
         let id = CoroutineId::new(core.id, handle.key());
         this.set_done(id, outcome);
         Poll::Ready(result)
@@ -423,7 +425,7 @@ impl<T> Future for Coroutine<T> {
 #[cold]
 pub(super) fn may_join_at_once() -> bool {
     let runs = scope::with(|scope| scope.map(|scope| scope.core().rc()));
-    runs.is_none_or(|core| core.may_join_at_once())
+    runs.is_none_or(|core| runaway::may_join_at_once(&core))
 }
 
 /// The result of a join if the coroutine makes too many joins: the coroutine is woken,
@@ -473,9 +475,9 @@ impl<T> Drop for Coroutine<T> {
         self.registration.cancel(Place::Joins);
         if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
             if self.stop_on_drop {
-                core.stop(task.key());
+                end::stop(&core, task.key());
             }
-            core.drop_coroutine(task);
+            end::drop_coroutine(&core, task);
         }
     }
 }

@@ -6,10 +6,12 @@ use std::future::Future;
 use std::panic::Location;
 use std::rc::Rc;
 
-use crate::core::task::name_of;
-use crate::core::{self, Core, Home, Name, scope, unnamed};
-use crate::inspect::{Refusal, Report};
+use crate::core::Core;
 use crate::core::owners::OwnerKey;
+use crate::core::start::{Home, Name, unnamed};
+use crate::core::task::name_of;
+use crate::core::{report, scope, start};
+use crate::inspect::{Refusal, Report};
 
 use super::handle::Coroutine;
 
@@ -67,8 +69,8 @@ impl<T> Coroutine<T> {
         F: Future<Output = T> + 'static,
     {
         match core {
-            Some(core) if core.accepts_spawn(owner) => {
-                let task = core.spawn(name, future, home, owner, Location::caller());
+            Some(core) if start::accepts_spawn(&core, owner) => {
+                let task = start::spawn(&core, name, future, home, owner, Location::caller());
                 Self::of(core, task)
             }
             core => Self::refused(core.as_deref(), name(), future, owner),
@@ -89,11 +91,11 @@ impl<T> Coroutine<T> {
         F: Future<Output = T> + 'static,
     {
         match core {
-            Some(core) if core.accepts(owner) => {
+            Some(core) if start::accepts(&core, owner) => {
                 let place = Location::caller();
                 let task = match maker {
-                    Maker::Script => core.start(name, future, home, owner, place),
-                    Maker::Host => core.start_by_host(name, future, home, owner, place),
+                    Maker::Script => start::start(&core, name, future, home, owner, place),
+                    Maker::Host => start::start_by_host(&core, name, future, home, owner, place),
                 };
                 Self::of(core, task)
             }
@@ -110,12 +112,12 @@ impl<T> Coroutine<T> {
         let report = Report::Refused {
             name: name.unwrap_or_else(|| name_of::<F>().into()),
             place: Location::caller(),
-            reason: core.map_or(Refusal::ExecutorGone, |core| core.refusal(owner)),
+            reason: core.map_or(Refusal::ExecutorGone, |core| start::refusal(core, owner)),
         };
-        Core::report_refused(core, &report);
+        report::refused(core, &report);
         match core {
-            Some(core) => scope::enter(core, |_| core::refuse(future)),
-            None => core::refuse(future),
+            Some(core) => scope::enter(core, |_| start::refuse(future)),
+            None => start::refuse(future),
         }
         Self::of_refused()
     }

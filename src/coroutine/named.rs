@@ -7,8 +7,9 @@ use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
-use crate::core::{Core, Home};
+use crate::core::Core;
 use crate::core::owners::OwnerKey;
+use crate::core::start::Home;
 use crate::time::Phase;
 
 use super::handle::Coroutine;

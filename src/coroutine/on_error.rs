@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::handle::Coroutine;
+use crate::core::unread;
 
 impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
     /// Calls `handler` if the coroutine returns an error, and returns the handle.
@@ -79,7 +80,7 @@ impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
     )]
     pub fn on_error(self, handler: impl FnOnce(&E) + 'static) -> Self {
         if let Some((core, task)) = self.stored() {
-            core.on_return(task, move |result: &Result<T, E>| match result {
+            unread::on_return(core, task, move |result: &Result<T, E>| match result {
                 Ok(_) => false,
                 Err(error) => {
                     handler(error);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::core::registry;
 use crate::core::{Core, PassOn};
 use crate::executor::Executor;
 use crate::inspect::{Timepiece, Watch};
@@ -318,6 +319,7 @@ impl Builder {
             (false, false) => PassOn::Nothing,
         };
         let core = Core::new(clock, self.max_polls_per_run, pass_on, watch);
+        registry::know(&core);
         Executor::with_core(core)
     }
 }

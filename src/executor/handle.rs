@@ -8,8 +8,10 @@ use std::rc::{Rc, Weak};
 use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
-use crate::core::{Core, Home};
+use crate::core::Core;
+use crate::core::start::Home;
 use crate::core::task::TaskKey;
+use crate::core::{end, pause, scope, snapshot, unread};
 use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::inspect::Snapshot;
 use crate::owner::Owner;
@@ -113,17 +115,17 @@ impl Handle {
 
     /// Like [`Executor::stop`].
     pub fn stop(&self, id: CoroutineId) -> bool {
-        self.with_key(id, Core::stop)
+        self.with_key(id, end::stop)
     }
 
     /// Like [`Executor::pause`].
     pub fn pause(&self, id: CoroutineId) -> bool {
-        self.with_key(id, |core, key| core.set_paused(key, true))
+        self.with_key(id, |core, key| pause::set_paused(core, key, true))
     }
 
     /// Like [`Executor::resume`].
     pub fn resume(&self, id: CoroutineId) -> bool {
-        self.with_key(id, |core, key| core.set_paused(key, false))
+        self.with_key(id, |core, key| pause::set_paused(core, key, false))
     }
 
     /// Whether the coroutine is paused, itself or through an owner, like
@@ -165,21 +167,21 @@ impl Handle {
     /// `f` is then not called.
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let core = self.core()?;
-        Some(core.enter(f))
+        Some(scope::call_in(&core, f))
     }
 
     /// Like [`Executor::snapshot`]. If a coroutine calls it, that coroutine is
     /// [`Running`](crate::State::Running) in the snapshot. Returns `None` if the
     /// executor has been dropped.
     pub fn snapshot(&self) -> Option<Snapshot> {
-        Some(self.core()?.snapshot())
+        Some(snapshot::snapshot(&*self.core()?))
     }
 
     /// Like [`Executor::on_unread`]. If the executor has been dropped, `hook` is
     /// dropped.
     pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T) + 'static) {
         if let Some(core) = self.core() {
-            core.on_unread(hook);
+            unread::on_unread(&core, hook);
         }
     }
 

@@ -13,7 +13,9 @@ use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
-use crate::core::{Core, Home};
+use crate::core::Core;
+use crate::core::start::Home;
+use crate::core::{close, end, frame, panics, pause, run, scope};
 use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
@@ -245,15 +247,15 @@ impl Executor {
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
         let core = &*self.core;
-        core.assert_idle("run_frame");
-        core.begin_frame(dt.step_ns());
-        core.run_phase(PhaseIndex::EARLY_UPDATE);
-        while core.begin_fixed_step() {
-            core.run_phase(PhaseIndex::FIXED_UPDATE);
+        core.runs.assert_idle("run_frame");
+        frame::begin_frame(core, dt.step_ns());
+        run::run_phase(core, PhaseIndex::EARLY_UPDATE);
+        while frame::begin_fixed_step(core) {
+            run::run_phase(core, PhaseIndex::FIXED_UPDATE);
         }
-        core.run_phase(PhaseIndex::UPDATE);
-        core.run_phase(PhaseIndex::LATE_UPDATE);
-        core.run_phase(PhaseIndex::END_OF_FRAME);
+        run::run_phase(core, PhaseIndex::UPDATE);
+        run::run_phase(core, PhaseIndex::LATE_UPDATE);
+        run::run_phase(core, PhaseIndex::END_OF_FRAME);
     }
 
     /// Runs `frames` frames of `dt`, each like [`run_frame`](Self::run_frame): for
@@ -270,7 +272,7 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn run_frames(&mut self, frames: u64, dt: impl Seconds) {
-        self.core.assert_idle("run_frames");
+        self.core.runs.assert_idle("run_frames");
         for _ in 0..frames {
             self.run_frame(dt);
         }
@@ -295,7 +297,7 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn run_frame_with<S: 'static>(&mut self, state: &mut S, dt: impl Seconds) {
-        self.core.assert_idle("run_frame_with");
+        self.core.runs.assert_idle("run_frame_with");
         self.lend(state, |executor| executor.run_frame(dt));
     }
 
@@ -307,8 +309,8 @@ impl Executor {
     /// counts as the longest length.
     #[track_caller]
     pub fn begin_frame(&mut self, dt: impl Seconds) {
-        self.core.assert_idle("begin_frame");
-        self.core.begin_frame(dt.step_ns());
+        self.core.runs.assert_idle("begin_frame");
+        frame::begin_frame(&self.core, dt.step_ns());
     }
 
     /// Begins a frame of a host that scales and clamps time itself: realtime
@@ -337,8 +339,8 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn begin_frame_with(&mut self, dt: impl Seconds, game_dt: impl Seconds) {
-        self.core.assert_idle("begin_frame_with");
-        self.core.begin_frame_with(dt.step_ns(), game_dt.step_ns());
+        self.core.runs.assert_idle("begin_frame_with");
+        frame::begin_frame_with(&self.core, dt.step_ns(), game_dt.step_ns());
     }
 
     /// Begins the next fixed step, if the game clock has reached the end of that
@@ -360,8 +362,8 @@ impl Executor {
     /// skips the steps beyond the limit, which is [reported](Self::on_report).
     #[track_caller]
     pub fn begin_fixed_step(&mut self) -> bool {
-        self.core.assert_idle("begin_fixed_step");
-        self.core.begin_fixed_step()
+        self.core.runs.assert_idle("begin_fixed_step");
+        frame::begin_fixed_step(&self.core)
     }
 
     /// Begins a fixed step of length `step`, whatever the game clock reads: for
@@ -396,8 +398,8 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn begin_fixed_step_of(&mut self, step: impl Seconds) {
-        self.core.assert_idle("begin_fixed_step_of");
-        self.core.begin_fixed_step_of(step.step_ns());
+        self.core.runs.assert_idle("begin_fixed_step_of");
+        frame::begin_fixed_step_of(&self.core, step.step_ns());
     }
 
     /// Ends the fixed steps of this frame: the game clock reads the time of the frame
@@ -421,8 +423,8 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn end_fixed_step(&mut self) {
-        self.core.assert_idle("end_fixed_step");
-        self.core.end_fixed_step();
+        self.core.runs.assert_idle("end_fixed_step");
+        frame::end_fixed_step(&self.core);
     }
 
     /// Runs one phase: polls every coroutine that is due in it, and no others.
@@ -455,8 +457,8 @@ impl Executor {
     /// that step the executor.
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
-        self.core.assert_idle("run_phase");
-        self.core.run_phase(PhaseIndex::new(phase));
+        self.core.runs.assert_idle("run_phase");
+        run::run_phase(&self.core, PhaseIndex::new(phase));
     }
 
     /// Starts `future`, runs frames of `dt` until it has returned, and returns its
@@ -492,12 +494,12 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        self.core.assert_idle("run_until");
+        self.core.runs.assert_idle("run_until");
         let coroutine = self.start(future);
         while !coroutine.is_finished() {
             self.run_frame(dt);
         }
-        self.core.let_each_panic_through();
+        panics::let_each_panic_through(&self.core);
         output_of(coroutine)
     }
 
@@ -514,7 +516,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(sum, 0.1).unwrap(), 3);
     /// ```
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
-        self.core.enter(f)
+        scope::call_in(&self.core, f)
     }
 
     /// Returns a weak handle to spawn, start and stop with, anywhere on this
@@ -607,7 +609,9 @@ impl Executor {
     /// executor.
     #[doc(alias = "StopCoroutine")]
     pub fn stop(&self, id: CoroutineId) -> bool {
-        self.core.key_of(id).is_some_and(|key| self.core.stop(key))
+        self.core
+            .key_of(id)
+            .is_some_and(|key| end::stop(&self.core, key))
     }
 
     /// Pauses a coroutine, like [`Coroutine::pause`]. Returns `false` if the
@@ -615,14 +619,14 @@ impl Executor {
     /// executor.
     pub fn pause(&self, id: CoroutineId) -> bool {
         let key = self.core.key_of(id);
-        key.is_some_and(|key| self.core.set_paused(key, true))
+        key.is_some_and(|key| pause::set_paused(&self.core, key, true))
     }
 
     /// Ends a [`pause`](Executor::pause). Returns `false` if the coroutine itself
     /// was not paused, has ended, or belongs to another executor.
     pub fn resume(&self, id: CoroutineId) -> bool {
         let key = self.core.key_of(id);
-        key.is_some_and(|key| self.core.set_paused(key, false))
+        key.is_some_and(|key| pause::set_paused(&self.core, key, false))
     }
 
     /// Whether the coroutine is paused, itself or through an owner, like
@@ -708,7 +712,7 @@ impl Default for Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        if let Some(payload) = self.core.close() {
+        if let Some(payload) = close::close(&self.core) {
             std::panic::resume_unwind(payload);
         }
     }

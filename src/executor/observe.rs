@@ -6,6 +6,7 @@
 use std::task::Waker;
 use std::time::Duration;
 
+use crate::core::{idle, snapshot, trace, unread};
 use crate::inspect::{Report, Snapshot, TraceEvent};
 
 use super::Executor;
@@ -60,7 +61,7 @@ impl Executor {
     /// assert_eq!(executor.run_until(text, 0.1).unwrap(), "loaded");
     /// ```
     pub fn on_wake(&self, waker: Waker) {
-        self.core.set_host(waker);
+        self.core.host.set_waker(waker);
     }
 
     /// Calls `hook` with every [`Report`]: an invalid dt, dropped time, a panic, a
@@ -145,7 +146,7 @@ impl Executor {
     /// `UniTaskScheduler.UnobservedTaskException`.
     #[doc(alias = "UnobservedTaskException")]
     pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T) + 'static) {
-        self.core.on_unread(hook);
+        unread::on_unread(&self.core, hook);
     }
 
     /// Returns what every coroutine waits for now, as owned data: to print it, to
@@ -174,7 +175,7 @@ impl Executor {
     /// );
     /// ```
     pub fn snapshot(&self) -> Snapshot {
-        self.core.snapshot()
+        snapshot::snapshot(&self.core)
     }
 
     /// Calls `hook` with every [`TraceEvent`]: when a coroutine is spawned, each
@@ -215,7 +216,7 @@ impl Executor {
     /// );
     /// ```
     pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) {
-        self.core.trace(Box::new(hook));
+        trace::trace(&self.core, Box::new(hook));
     }
 
     /// Returns how long the host may sleep: zero if a coroutine wants the next frame,
@@ -270,7 +271,7 @@ impl Executor {
     /// - While a coroutine is alive that has ever been paused, the cost is linear
     ///   in the number of timers.
     pub fn next_deadline(&self) -> Option<Duration> {
-        self.core.next_deadline().map(Duration::from_nanos)
+        idle::next_deadline(&self.core).map(Duration::from_nanos)
     }
 
     /// Whether frames are needed although no timer is due: a coroutine is ready,
@@ -279,6 +280,6 @@ impl Executor {
     /// Waits for a fixed step do not count while no step can begin: while the game
     /// clock is paused, or at a scale of 0.
     pub fn has_ready(&self) -> bool {
-        self.core.has_ready()
+        idle::has_ready(&self.core)
     }
 }

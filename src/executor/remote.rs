@@ -4,10 +4,12 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 
+use crate::core::Core;
 use crate::core::call::Foreign;
+use crate::core::start::{Home, refuse, unnamed};
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
-use crate::core::{Core, Home, refuse, unnamed};
+use crate::core::{end, registry, start};
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
 
@@ -102,9 +104,9 @@ impl Remote {
         self.push(Message::Spawn, move |core| {
             // An output that is not `()` goes to the hook for unread ones.
             let script = async move { make().await };
-            if core.accepts(None) {
-                let task = core.spawn(unnamed, script, home, None, place);
-                core.drop_coroutine(task);
+            if start::accepts(core, None) {
+                let task = start::spawn(core, unnamed, script, home, None, place);
+                end::drop_coroutine(core, task);
             } else {
                 refuse(Foreign::new(script));
             }
@@ -134,7 +136,7 @@ impl Remote {
     pub fn stop(&self, id: CoroutineId) -> bool {
         self.push(Message::Call, move |core| {
             if let Some(key) = core.key_of(id) {
-                core.stop(key);
+                end::stop(core, key);
             }
         })
     }
@@ -182,9 +184,9 @@ impl Remote {
     {
         let place = Location::caller();
         self.push(Message::Call, move |core| {
-            if core.accepts(None) {
-                let task = core.start(unnamed, async move { f() }, Home::HOST, None, place);
-                core.drop_coroutine(task);
+            if start::accepts(core, None) {
+                let task = start::start(core, unnamed, async move { f() }, Home::HOST, None, place);
+                end::drop_coroutine(core, task);
             } else {
                 refuse(Foreign::new(f));
             }
@@ -199,7 +201,9 @@ impl Remote {
         message: fn(Foreign<Order>) -> Message,
         order: impl FnOnce(&Core) + Send + 'static,
     ) -> bool {
-        let order: Order = Box::new(order);
+        let order: Order = Box::new(move |executor| {
+            registry::with_executor(executor, order);
+        });
         let pushed = self.inbox.push(message(Foreign::new(order)));
         pushed.map_err(refuse).is_ok()
     }

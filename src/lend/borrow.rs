@@ -6,9 +6,9 @@ use std::any::type_name;
 use std::marker::PhantomData;
 use std::panic::Location;
 
+use crate::core::{Core, scope, start};
 #[cfg(doc)]
-use crate::Executor;
-use crate::core::{Core, scope};
+use crate::executor::Executor;
 
 use super::error::{Reason, WithError};
 use super::key::Lend;
@@ -167,7 +167,7 @@ pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, WithErr
         if note.is_exclusive() {
             return Err(borrowed(type_name, note));
         }
-        Ok(core.hold_starts(|| {
+        Ok(start::hold_starts(core, || {
             let _then = ThenWorkOff::<Own<S>>::new(core, note);
             note.borrow::<Own<S>, R>(place, f)
         }))
@@ -239,7 +239,7 @@ fn borrow_mut<K: Lend, R>(
         if !note.is_free() {
             return Err(borrowed(type_name, note));
         }
-        Ok(core.hold_starts(|| {
+        Ok(start::hold_starts(core, || {
             let _then = ThenWorkOff::<K>::new(core, note);
             note.borrow_mut::<K, R>(place, f)
         }))
@@ -288,7 +288,7 @@ fn find<K: Lend, R>(
         Some(note) => f(&core, note),
         None => Err(WithError::NotLent {
             type_name,
-            started_at: core.started_from_host(),
+            started_at: start::started_from_host(&core),
             lent_here: core.lent.innermost_name(),
         }),
     })

@@ -5,8 +5,10 @@
 use std::any::type_name;
 use std::panic::Location;
 
+use crate::core::Core;
 use crate::core::call::{self, Foreign};
-use crate::core::{Core, refuse, scope};
+use crate::core::start::refuse;
+use crate::core::{panics, runaway, scope, start};
 use crate::inspect::Report;
 
 use super::kept::{Closure, Origin, Soon};
@@ -105,7 +107,7 @@ pub(super) fn call_soon<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origi
     };
     core.lent.find::<K, _>(|note| {
         match note {
-            Some(note) if note.is_free() && !note.has_soon() => core.hold_starts(|| {
+            Some(note) if note.is_free() && !note.has_soon() => start::hold_starts(&core, || {
                 call_now::<K>(&core, note, f, origin);
                 work_off::<K>(&core, note);
             }),
@@ -126,7 +128,7 @@ pub(super) fn call_soon<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origi
 /// Calls the closures that wait for a state, if it is free.
 pub(super) fn work_off<K: Lend>(core: &Core, note: LentRef<'_>) {
     if note.is_free() && note.has_soon() {
-        core.hold_starts(|| work_off_waiting::<K>(core, note));
+        start::hold_starts(core, || work_off_waiting::<K>(core, note));
     }
 }
 
@@ -134,7 +136,7 @@ pub(super) fn work_off<K: Lend>(core: &Core, note: LentRef<'_>) {
 fn work_off_waiting<K: Lend>(core: &Core, note: LentRef<'_>) {
     // Each closure may keep another one, endlessly. So there is a limit: the rest
     // is called after the next borrow or in the next lend.
-    for _ in 0..core.most_closures() {
+    for _ in 0..core.runs.limits.most_in_sequence(core.tasks.alive()) {
         let Some(soon) = note.next_soon() else {
             return;
         };
@@ -143,7 +145,7 @@ fn work_off_waiting<K: Lend>(core: &Core, note: LentRef<'_>) {
         call_now::<K>(core, note, closure, soon.origin);
     }
     if note.has_soon() {
-        core.report_runaway();
+        runaway::report_runaway(core);
     }
 }
 
@@ -169,6 +171,6 @@ pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
             phase: core.running_phase(),
             message: call::message(&*payload),
         };
-        core.pass_on(report, Foreign::new(payload));
+        panics::pass_on(core, report, Foreign::new(payload));
     }
 }

@@ -8,7 +8,9 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::core::{Core, Home, scope};
+use crate::core::Core;
+use crate::core::start::Home;
+use crate::core::{owned, pause, registry};
 use crate::coroutine::{Coroutine, Maker, Named};
 use crate::time::Phase;
 
@@ -68,7 +70,7 @@ impl OwnerHandle {
 
     /// Calls `f` with the executor if the owner is alive.
     fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
-        let found = scope::with_executor(self.executor, |core| {
+        let found = registry::with_executor(self.executor, |core| {
             let alive = !core.is_closed() && core.owners.borrow().is_alive(self.key);
             alive.then(|| f(core))
         });
@@ -77,7 +79,7 @@ impl OwnerHandle {
 
     /// The executor, even if the owner is gone: then it refuses coroutines.
     fn core(&self) -> Option<Rc<Core>> {
-        scope::with_executor(self.executor, Core::rc)
+        registry::with_executor(self.executor, Core::rc)
     }
 
     /// Like [`Owner::spawn`].
@@ -139,7 +141,7 @@ impl OwnerHandle {
     /// Like [`Owner::stop_all`].
     #[doc(alias = "StopAllCoroutines")]
     pub fn stop_all(&self) {
-        self.with_core(|core| core.stop_owned(self.key));
+        self.with_core(|core| owned::stop_owned(core, self.key));
     }
 
     /// Like [`Owner::pause`].
@@ -158,7 +160,7 @@ impl OwnerHandle {
 
     /// Returns `false` if the owner is gone, or if nothing changes.
     pub(super) fn change_pause(&self, change: PauseChange) -> bool {
-        let changed = self.with_core(|core| core.change_owner_pause(self.key, change));
+        let changed = self.with_core(|core| pause::change_owner_pause(core, self.key, change));
         changed.unwrap_or(false)
     }
 

@@ -16,8 +16,10 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use crate::core::Core;
 use crate::core::owners::{OwnerKey, PauseChange};
-use crate::core::{Core, Home, scope};
+use crate::core::start::Home;
+use crate::core::{owned, pause, registry, start};
 use crate::coroutine::{Coroutine, Maker, Named};
 use crate::time::ClockState;
 use crate::time::{Clock, Phase};
@@ -162,7 +164,7 @@ impl Owner {
 
     /// Calls `f` with the executor, if it is alive and on this thread.
     fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
-        scope::with_executor(self.executor, f)
+        registry::with_executor(self.executor, f)
     }
 
     fn core(&self) -> Option<Rc<Core>> {
@@ -279,7 +281,7 @@ impl Owner {
     /// ```
     #[doc(alias = "StopAllCoroutines")]
     pub fn stop_all(&self) {
-        self.with_core(|core| core.stop_owned(self.key));
+        self.with_core(|core| owned::stop_owned(core, self.key));
     }
 
     /// Pauses the coroutines of this owner and of the owners below it: they do not
@@ -334,7 +336,7 @@ impl Owner {
 
     fn set_paused(&self, paused: bool) -> bool {
         let change = PauseChange::Set(paused);
-        let set = self.with_core(|core| core.change_owner_pause(self.key, change));
+        let set = self.with_core(|core| pause::change_owner_pause(core, self.key, change));
         set.unwrap_or(false)
     }
 
@@ -399,7 +401,7 @@ impl Owner {
         self.with_core(|core| {
             core.owners.borrow_mut().set_active(self.key, active);
             if !active {
-                core.stop_owned(self.key);
+                owned::stop_owned(core, self.key);
             }
         });
     }
@@ -408,14 +410,14 @@ impl Owner {
     pub(crate) fn retire(&self) {
         self.with_core(|core| {
             core.owners.borrow_mut().retire(self.key);
-            core.stop_owned(self.key);
+            owned::stop_owned(core, self.key);
         });
     }
 
     /// Whether coroutines can be added: neither this owner nor an owner above it is
     /// inactive or dropped, and the executor is alive.
     pub fn is_active(&self) -> bool {
-        let active = self.with_core(|core| core.accepts(Some(self.key)));
+        let active = self.with_core(|core| start::accepts(core, Some(self.key)));
         active.unwrap_or(false)
     }
 
@@ -499,7 +501,7 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.with_core(|core| core.remove_owner(self.key));
+        self.with_core(|core| owned::remove_owner(core, self.key));
     }
 }
 

@@ -6,6 +6,7 @@ use crate::core::Core;
 use crate::core::call::{self, Foreign};
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
+use crate::core::{owned, registry};
 
 use crate::core::owners::OwnerKey;
 
@@ -95,7 +96,11 @@ impl Drop for SendOwner {
         if let (false, Some(inbox)) = (at_home, &self.inbox) {
             // If `push` returns the order, the executor is gone.
             let key = self.owner.key;
-            let remove = Foreign::new(Box::new(move |core: &Core| core.remove_owner(key)) as Order);
+            let remove = move |core: &Core| owned::remove_owner(core, key);
+            let remove: Order = Box::new(move |executor| {
+                registry::with_executor(executor, remove);
+            });
+            let remove = Foreign::new(remove);
             // `push` wakes the host, which is user code, and this destructor may
             // run while the stack unwinds.
             call::quietly(|| drop(inbox.push(Message::Call(remove))));

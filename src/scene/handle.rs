@@ -7,6 +7,7 @@ use std::fmt;
 use std::rc::{Rc, Weak};
 
 use crate::core::Core;
+use crate::core::start;
 
 use super::behaviour::Behaviour;
 use super::slot::{AnySlot, Slot};
@@ -63,7 +64,7 @@ impl Cast {
 
     /// Whether a closure or callback is running that may borrow a behaviour.
     pub(super) fn is_borrowed(&self) -> bool {
-        self.core.holds_starts()
+        start::holds_starts(&self.core)
     }
 
     /// Calls `f` with every behaviour of the scene, except those added during the

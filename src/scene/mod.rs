@@ -214,7 +214,7 @@ impl Scene {
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         self.expect_not_borrowed();
-        self.executor.core().assert_idle("run_phase");
+        self.executor.core().runs.assert_idle("run_phase");
         // The callbacks read the same time as the coroutines after them.
         self.executor
             .core()
@@ -276,7 +276,7 @@ impl Scene {
         F: Future + 'static,
     {
         self.expect_not_borrowed();
-        self.executor.core().assert_idle("run_until");
+        self.executor.core().runs.assert_idle("run_until");
         let coroutine = self.executor.start(future);
         while !coroutine.is_finished() {
             self.run_frame(dt);

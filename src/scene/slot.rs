@@ -7,9 +7,8 @@ use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::{Rc, Weak};
 
-use crate::core::call;
-use crate::core::scope;
-use crate::core::{Core, Telling};
+use crate::core::Core;
+use crate::core::{call, report, scope, start};
 use crate::inspect::Report;
 use crate::lend::WithError;
 use crate::owner::Owner;
@@ -126,7 +125,7 @@ impl<B: Behaviour> Slot<B> {
     pub(super) fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
         let _leave = LeaveAfter(self);
         let place = Location::caller();
-        self.core.hold_starts(|| self.borrow(Some(place), f))
+        start::hold_starts(&self.core, || self.borrow(Some(place), f))
     }
 
     /// Calls `f`, which was passed at `place`, with the behaviour. `None`: a callback.
@@ -161,9 +160,9 @@ impl<B: Behaviour> Slot<B> {
     /// behaviour, and begin afterwards, when a panic has been caught.
     fn guard(&self, name: &'static str, f: impl FnOnce()) {
         let core = &self.core;
-        let _telling = Telling(core);
+        let _notifies = core.host.notifies();
         let called = scope::enter_owned(core, self.owner.key(), || {
-            core.hold_starts(|| call::catch(f))
+            start::hold_starts(core, || call::catch(f))
         });
         if let Err(payload) = called {
             self.panicked(name, payload);
@@ -177,12 +176,15 @@ impl<B: Behaviour> Slot<B> {
         call::dispose(payload);
         self.panicked.set(true);
         self.owner.set_active(false);
-        core.report(&Report::BehaviourPanicked {
-            behaviour: type_name::<B>(),
-            callback,
-            frame: core.clock.frame(),
-            message,
-        });
+        report::send(
+            core,
+            &Report::BehaviourPanicked {
+                behaviour: type_name::<B>(),
+                callback,
+                frame: core.clock.frame(),
+                message,
+            },
+        );
     }
 
     /// Calls `on_destroy` and drops the behaviour, if it is to be removed and not

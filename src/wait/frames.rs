@@ -6,7 +6,8 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::{Bound, Place, Registration, Unit};
+use crate::core::registration::{Bound, Place, Registration};
+use crate::core::timer::Unit;
 use crate::time::{Phase, PhaseIndex};
 
 use super::{expect_pollable, polled};

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
 
-use crate::core::OwnTime;
+use crate::core::own_time;
+use crate::core::own_time::OwnTime;
 use crate::core::scope::Scope;
 use crate::core::task::TaskKey;
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
@@ -228,12 +229,11 @@ impl Stream for Interval {
                 PhaseIndex::HOME => scope.home(),
                 phase => phase,
             };
-            let core = scope.core();
             let by = scope
                 .current()
                 .map_or(TaskKey::NOBODY, |task| task.task_key());
-            let now = core.own_time(scope, phase);
-            (phase, now, by, core.own_pauses_ns(scope, phase))
+            let now = OwnTime::at_begin(scope, phase);
+            (phase, now, by, own_time::own_pauses_ns(scope, phase))
         });
         self.phase = phase;
         let has_moved = std::mem::replace(&mut self.by, by) != by;
@@ -260,7 +260,7 @@ impl Stream for Interval {
                 State::Waiting(due, wait) => {
                     let late_ns = if has_moved { wait.late_ns() } else { None };
                     let is_pending = Pin::new(&mut *wait).poll(cx).is_pending();
-                    let read = |scope: &Scope<'_>| scope.core().own_time_in(scope, phase);
+                    let read = |scope: &Scope<'_>| OwnTime::now(scope, phase);
                     let now = polled("interval()", read);
                     if is_pending {
                         if has_moved {

@@ -33,8 +33,8 @@ pub use timeout::{Elapsed, Timeout, timeout};
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 pub use yield_now::{YieldNow, yield_now};
 
+use crate::core::registration::{Registration, another_executor};
 use crate::core::scope::{self, Scope};
-use crate::core::{Registration, another_executor};
 
 /// Calls `f` with the scope that polls the wait.
 #[inline]

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::Bound;
+use crate::core::registration::Bound;
 use crate::time::{Phase, PhaseIndex};
 
 use super::phase_wait::PhaseWait;

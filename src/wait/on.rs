@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use pin_project::{pin_project, pinned_drop};
 
-use crate::core::scope;
 use crate::core::task::TaskKey;
+use crate::core::{pause, scope};
 use crate::time::Clock;
 
 use super::{polled, polled_again};
@@ -106,11 +106,11 @@ impl<F: Future> Future for On<F> {
             }
             if let Some(task) = scope.current() {
                 if *this.known_to != Some(task.task_key()) {
-                    core.measure_clock(task, this.clock.state());
+                    pause::measure_clock(core, task, this.clock.state());
                     *this.known_to = Some(task.task_key());
                 }
             }
-            core.on_clock(this.clock.state(), || {
+            core.shown.during(this.clock.state(), || {
                 let Some(future) = this.future.as_mut().as_pin_mut() else {
                     return Poll::Pending;
                 };
@@ -132,7 +132,7 @@ impl<F> PinnedDrop for On<F> {
         scope::with(|scope| {
             let state = this.clock.state();
             if let Some(scope) = scope.filter(|scope| state.is_of(&scope.core().clock)) {
-                scope.core().on_clock(state, || this.future.set(None));
+                scope.core().shown.during(state, || this.future.set(None));
             }
         });
     }

@@ -2,8 +2,8 @@
 
 use std::task::{Context, Poll};
 
+use crate::core::registration::{Bound, Place, Registration};
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::{Bound, Place, Registration};
 use crate::time::PhaseIndex;
 
 use super::Misuse;

@@ -7,8 +7,10 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::paused_timers::grown_ns;
+use crate::core::registration::{Bound, Place, Registration};
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::{Bound, Core, Place, Registration, grown_ns};
+use crate::core::{Core, own_time};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
@@ -337,7 +339,7 @@ impl Timer {
         let wait = &mut self.wait;
         match wait.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) => {
-                self.clock = core.own_clock().as_ref().map(AwaitedClock::new);
+                self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);
                 let clock = self.clock.as_ref();
                 let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
                 wait.begin(scope, cx, clock, after(length_ns));
@@ -376,7 +378,7 @@ impl WaitSeconds {
             let (core, phase) = (scope.core(), wait.registration.phase());
             wait.registration.expect_of(core);
             wait.moved(core, index, due_ns)
-                .saturating_sub(core.now_ns(phase, clock))
+                .saturating_sub(core.phases.get(phase).reached_ns(&core.clock, clock))
         })
     }
 }
@@ -394,9 +396,15 @@ impl WaitSeconds {
         polled("wait_seconds()", |scope| {
             let (core, phase) = (scope.core(), wait.registration.phase());
             wait.registration.expect_of(core);
-            core.paused_ns_of(wait.registration.key(), phase, index)?;
+            core.paused_timers()
+                .paused_ns_of(wait.registration.key(), phase, index)?;
             let due_ns = wait.moved(core, index, due_ns);
-            Some(core.now_ns(phase, clock).saturating_sub(due_ns))
+            Some(
+                core.phases
+                    .get(phase)
+                    .reached_ns(&core.clock, clock)
+                    .saturating_sub(due_ns),
+            )
         })
     }
 }
@@ -414,12 +422,12 @@ impl DeadlineWait {
     ) {
         let core = scope.core();
         let state = self.registration.begin(scope);
-        let Some(deadline_ns) = deadline(core.begin_ns(state, clock)) else {
+        let Some(deadline_ns) = deadline(state.begin_ns(&core.clock, clock)) else {
             self.deadline = Deadline::Never;
             return;
         };
         let phase = self.registration.phase();
-        self.paused_ns = core.paused_ns(scope, phase, clock.index());
+        self.paused_ns = own_time::paused_ns(scope, phase, clock.index());
         self.deadline = Deadline::At(clock.index(), deadline_ns);
         self.registration
             .wait_for_time(scope, cx, state, clock, deadline_ns);
@@ -442,7 +450,7 @@ impl DeadlineWait {
         let (core, phase) = (scope.core(), self.registration.phase());
         let index = clock.index();
         self.registration.expect_of(core);
-        let due_ns = if core.has_pauses() {
+        let due_ns = if core.pauses.any() {
             self.move_deadline(scope, cx, index, due_ns)
         } else {
             due_ns
@@ -474,10 +482,10 @@ impl DeadlineWait {
         let (core, phase) = (scope.core(), self.registration.phase());
         let due_ns = self.moved(core, index, due_ns);
         let is_shared = self.registration.is_shared_by(scope, cx);
-        if !is_shared && !core.is_wait_of(self.registration.key(), scope.current()) {
+        if !is_shared && !core.waits().is_of(self.registration.key(), scope.current()) {
             self.cancel();
             self.deadline = Deadline::At(index, due_ns);
-            self.paused_ns = core.paused_ns(scope, phase, index);
+            self.paused_ns = own_time::paused_ns(scope, phase, index);
         }
         due_ns
     }
@@ -485,7 +493,9 @@ impl DeadlineWait {
     /// The deadline, moved by the pauses of the coroutine that waits for it.
     fn moved(&self, core: &Core, index: ClockIndex, due_ns: u64) -> u64 {
         let phase = self.registration.phase();
-        let paused_ns = core.paused_ns_of(self.registration.key(), phase, index);
+        let paused_ns = core
+            .paused_timers()
+            .paused_ns_of(self.registration.key(), phase, index);
         let grown_ns = paused_ns.map_or(0, |paused_ns| grown_ns(self.paused_ns, paused_ns));
         due_ns.saturating_add(grown_ns)
     }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::call;
-use crate::core::{Bound, Place, Registration};
+use crate::core::registration::{Bound, Place, Registration};
 use crate::time::{Phase, PhaseIndex};
 
 use super::{expect_pollable, polled};

@@ -6,8 +6,9 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::Turn;
 use crate::core::scope::Scope;
+use crate::core::yielding;
+use crate::core::yielding::Turn;
 use crate::time::PhaseIndex;
 
 use super::phase_wait::PhaseWait;
@@ -92,15 +93,15 @@ impl YieldNow {
     fn poll_in(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         let core = scope.core();
         if let Stage::New = self.stage {
-            self.stage = match core.yield_turn(scope) {
+            self.stage = match yielding::yield_turn(core, scope) {
                 Some(turn) => Stage::InRun(turn),
                 None => Stage::Outside(PhaseWait::next_run(PhaseIndex::HOME)),
             };
         } else if let Stage::InRun(turn) = &self.stage {
-            if core.has_turn(turn) {
+            if yielding::has_turn(core, turn) {
                 return Poll::Ready(());
             }
-            core.yield_again(scope);
+            yielding::yield_again(core, scope);
         }
         match &mut self.stage {
             Stage::Outside(wait) => wait.poll(cx, "yield_now()"),

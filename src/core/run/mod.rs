@@ -15,12 +15,9 @@
 
 #![forbid(unsafe_code)]
 
-mod fire;
 mod joiners;
-mod limits;
 mod resume;
 
-use std::cell::Cell;
 use std::iter;
 use std::mem;
 use std::slice;
@@ -30,19 +27,17 @@ use crate::time::PhaseIndex;
 
 use super::Core;
 use super::call::{self, Payload};
-use super::cell::Guarded;
 use super::key::WaitKey;
 use super::phases::PhaseState;
-use super::ready::{Listing, ReadyKey};
+use super::ready::Listing;
+use super::runs::Lists;
 use super::scope::{self, Scope};
 use super::task::Flags;
 use super::timer::Fate;
-use super::timer::wheel::Due;
+use super::timer::wheel::TimerEntry;
+use super::{calls, end, fire, joins, panics, schedule, trace, wake};
 
 use resume::Resumer;
-
-pub(super) use joiners::Completions;
-pub(super) use limits::Limits;
 
 /// How far ahead of its poll a task is fetched into the cache.
 const PREFETCH_AHEAD: usize = 8;
@@ -50,76 +45,6 @@ const PREFETCH_AHEAD: usize = 8;
 /// How many waiters make fetching ahead worth its instructions. With fewer,
 /// tasks stay in the caches.
 const PREFETCH_FROM: usize = 16 << 10;
-
-/// The state of an executor's runs.
-pub(super) struct Runs {
-    /// The phase of the run under way.
-    phase: Cell<Option<PhaseIndex>>,
-    /// How many runs there have been, of all phases.
-    serial: Cell<u64>,
-    /// How many polls of `start` are under way.
-    starts: Cell<u32>,
-    /// The lists of the latest run, kept to reuse their memory. Those that a phase
-    /// lends return to it.
-    lists: Guarded<Lists>,
-    pub(super) completions: Completions,
-    limits: Limits,
-}
-
-impl Runs {
-    pub(super) fn new(max_polls_per_run: u32) -> Self {
-        Runs {
-            phase: Cell::new(None),
-            serial: Cell::new(0),
-            starts: Cell::new(0),
-            lists: Guarded::default(),
-            completions: Completions::default(),
-            limits: Limits::new(max_polls_per_run),
-        }
-    }
-
-    /// The phase of the run under way.
-    #[inline(always)]
-    pub(super) fn phase(&self) -> Option<PhaseIndex> {
-        self.phase.get()
-    }
-
-    /// How many runs there have been, of all phases.
-    pub(super) fn serial(&self) -> u64 {
-        self.serial.get()
-    }
-
-    /// Begins to count the polls of a run, or of a call outside of runs.
-    pub(super) fn begin_limits(&self, alive: usize) {
-        self.limits.begin(alive);
-    }
-
-    /// Counts the poll of a start while `f` runs.
-    #[inline]
-    pub(super) fn count_start<R>(&self, f: impl FnOnce() -> R) -> R {
-        struct Leave<'a>(&'a Cell<u32>);
-        impl Drop for Leave<'_> {
-            #[inline]
-            fn drop(&mut self) {
-                self.0.set(self.0.get() - 1);
-            }
-        }
-        self.starts.set(self.starts.get() + 1);
-        let _leave = Leave(&self.starts);
-        f()
-    }
-}
-
-/// The lists that a run polls.
-#[derive(Debug, Default)]
-struct Lists {
-    ready: Vec<ReadyKey>,
-    waiters: Vec<WaitKey>,
-    counts: Vec<WaitKey>,
-    timers: Vec<Due>,
-    /// Timers of paused coroutines whose wakers are called all the same.
-    parked: Vec<WaitKey>,
-}
 
 /// The run under way.
 struct Run<'a> {
@@ -133,108 +58,82 @@ struct Run<'a> {
     next_timer: usize,
 }
 
-impl Core {
-    /// Panics at the caller's line if a run is under way or a coroutine is being
-    /// polled: one run at a time.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn assert_idle(&self, call: &str) {
-        if self.runs.phase().is_some() || self.runs.starts.get() > 0 {
-            self.is_not_idle(call);
-        }
+/// Runs `phase`: polls all coroutines that are due in it.
+pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
+    if has_news(core) {
+        return run_phase_with_news(core, phase);
     }
+    let state = begin_run(core, phase);
+    if is_idle(core, state) {
+        // Most phases of most frames end here.
+        core.host.rearm();
+    } else {
+        run_due(core, state);
+    }
+}
 
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn is_not_idle(&self, call: &str) -> ! {
-        let cause = match self.runs.phase.get() {
-            Some(phase) => format!("its {} run is under way", phase.phase()),
-            None => "one of its coroutines is being polled".into(),
-        };
-        panic!(
-            "`{call}` was called on an executor while {cause}: \
-             call it from the host's loop, outside of the executor's own runs"
-        );
-    }
+/// Whether something has to be done before a run, or after a run in which nothing
+/// is due.
+#[inline(always)]
+fn has_news(core: &Core) -> bool {
+    core.clock.has_view()
+        || core.inbox.has_news()
+        || core.arrivals.has_calls()
+        || core.watch.is_on()
+        || core.panics.is_pending()
+}
 
-    /// Runs `phase`: polls all coroutines that are due in it.
-    pub(crate) fn run_phase(&self, phase: PhaseIndex) {
-        if self.has_news() {
-            return self.run_phase_with_news(phase);
-        }
-        let state = self.begin_run(phase);
-        if self.is_idle(state) {
-            // Most phases of most frames end here.
-            self.outside.look();
-        } else {
-            self.run_due(state);
-        }
+#[inline(never)]
+fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
+    let _shown = core.shown.show_game();
+    core.inbox.acknowledge();
+    core.host.begin_run();
+    wake::take_messages(core);
+    // The hook is told of what the messages spawned.
+    trace::tell_trace(core);
+    calls::make(core);
+    let state = begin_run(core, phase);
+    if is_idle(core, state) {
+        core.host.rearm();
+        end_run(core);
+    } else {
+        run_due(core, state);
     }
+}
 
-    /// Whether something has to be done before a run, or after a run in which nothing
-    /// is due.
-    #[inline(always)]
-    fn has_news(&self) -> bool {
-        self.clock.has_view()
-            || self.inbox.has_news()
-            || self.arrivals.has_calls()
-            || self.watch.is_on()
-            || self.panics.is_pending()
-    }
+#[inline(always)]
+fn begin_run(core: &Core, phase: PhaseIndex) -> &PhaseState {
+    let state = core.phases.get(phase);
+    core.host.begin_run();
+    core.runs.serial.set(core.runs.serial.get() + 1);
+    core.runs.limits.begin_run();
+    core.clock.enter_phase(phase);
+    state.begin_run(&core.clock);
+    state
+}
 
-    #[inline(never)]
-    fn run_phase_with_news(&self, phase: PhaseIndex) {
-        let _shown = self.show_game_clock();
-        self.inbox.acknowledge();
-        self.outside.begin_run();
-        self.take_messages();
-        // The hook is told of what the messages spawned.
-        self.tell_trace();
-        self.make_calls();
-        let state = self.begin_run(phase);
-        if self.is_idle(state) {
-            self.outside.look();
-            self.end_run();
-        } else {
-            self.run_due(state);
-        }
-    }
+/// Whether nothing is due in a run that has begun.
+#[inline(always)]
+fn is_idle(core: &Core, state: &PhaseState) -> bool {
+    state.is_idle() && !core.starts.has_any()
+}
 
-    #[inline(always)]
-    fn begin_run(&self, phase: PhaseIndex) -> &PhaseState {
-        let state = self.phases.get(phase);
-        self.outside.begin_run();
-        self.runs.serial.set(self.runs.serial.get() + 1);
-        self.runs.limits.begin_run();
-        self.clock.enter_phase(phase);
-        state.begin_run(&self.clock);
-        state
+/// Polls what is due in a run that has begun, and ends the run.
+#[inline(never)]
+fn run_due(core: &Core, state: &PhaseState) {
+    core.runs.limits.begin(core.tasks.alive());
+    let mut run = Run::begin(core, state);
+    if !run.is_idle() {
+        run.poll_all();
     }
+    drop(run);
+    end_run(core);
+}
 
-    /// Whether nothing is due in a run that has begun.
-    #[inline(always)]
-    fn is_idle(&self, state: &PhaseState) -> bool {
-        state.is_idle() && !self.starts.has_any()
-    }
-
-    /// Polls what is due in a run that has begun, and ends the run.
-    #[inline(never)]
-    fn run_due(&self, state: &PhaseState) {
-        self.runs.limits.begin(self.tasks.alive());
-        let mut run = Run::begin(self, state);
-        if !run.is_idle() {
-            run.poll_all();
-        }
-        drop(run);
-        self.end_run();
-    }
-
-    /// Tells the host what has happened in a run that has ended.
-    fn end_run(&self) {
-        self.tell_trace();
-        self.let_panic_through();
-    }
+/// Tells the host what has happened in a run that has ended.
+fn end_run(core: &Core) {
+    trace::tell_trace(core);
+    panics::let_panic_through(core);
 }
 
 impl<'a> Run<'a> {
@@ -253,22 +152,24 @@ impl<'a> Run<'a> {
         };
         runs.phase.set(Some(phase));
         run.lists.ready = state.ready.take();
-        let is_later = |key| core.is_later_frame(key);
+        let is_later = |key| core.waits().is_for_later_frame(key);
         run.lists.waiters = state.queue.take_due(is_later);
         {
             let (frame, runs) = (core.clock.frame(), state.runs.get());
             let mut counts = state.counts.borrow_mut();
             counts.expire(frame, runs, &mut run.lists.counts);
         }
-        let Lists { timers, parked, .. } = &mut run.lists;
-        let fate = |clock, due: &Due| {
-            let fate = core.fate(phase, clock, due);
-            if fate == Fate::Parked {
-                parked.push(WaitKey::from_bits(due.key));
+        let Lists {
+            timers, suspended, ..
+        } = &mut run.lists;
+        let fate = |clock, due: &TimerEntry| {
+            let fate = core.paused_timers().expire(phase, clock, due);
+            if fate == Fate::Suspended {
+                suspended.push(WaitKey::from_bits(due.key));
             }
             fate
         };
-        let fate = core.has_pauses().then_some(fate);
+        let fate = core.pauses.any().then_some(fate);
         state.expire_timers(timers, fate);
         if core.starts.has_any() {
             run.begin_starts();
@@ -286,7 +187,7 @@ impl<'a> Run<'a> {
                 continue;
             };
             if task.has(Flags::PAUSED) {
-                core.remember_wake(task, task.home());
+                core.pauses.remember_wake(&core.tasks, task, task.home());
             } else {
                 let becomes = !task.has(Flags::READY);
                 task.set(Flags::READY);
@@ -304,7 +205,7 @@ impl<'a> Run<'a> {
             && lists.waiters.is_empty()
             && lists.counts.is_empty()
             && lists.timers.is_empty()
-            && lists.parked.is_empty()
+            && lists.suspended.is_empty()
     }
 
     /// Polls all that is due, and continues after coroutines that panic.
@@ -312,9 +213,9 @@ impl<'a> Run<'a> {
     fn poll_all(&mut self) {
         let core = self.core;
         scope::enter_run(core, self.state, |scope| {
-            core.fire_due(&self.lists, self.state.index);
+            fire::fire_due(core, &self.lists, self.state.index);
             while let Err(payload) = call::catch(|| self.poll_due(scope)) {
-                core.end_panicked(scope, payload);
+                end_panicked(core, scope, payload);
             }
         });
     }
@@ -437,17 +338,17 @@ impl Run<'_> {
         let timers = lists.timers.drain(self.next_timer..);
         let timers = timers.map(|due| WaitKey::from_bits(due.key));
         for key in waits.chain(counts).chain(timers) {
-            if let Some(task) = core.take_wait(key) {
-                core.enlist(task, self.state.index);
+            if let Some(task) = core.waits().take(key) {
+                schedule::later(core, task, self.state.index);
             }
         }
         let in_run = iter::from_fn(|| core.ready.pop());
         for key in lists.ready.drain(self.next_ready..).chain(in_run) {
-            if let Some(task) = core.ready_task(key) {
-                core.enlist_again(task, self.state.index);
+            if let Some(task) = schedule::task(core, key) {
+                schedule::again(core, task, self.state.index);
             }
         }
-        core.runs.completions.put_off(core);
+        joins::put_off(core);
     }
 }
 
@@ -462,37 +363,24 @@ impl Drop for Run<'_> {
         let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();
         lists.timers.clear();
-        lists.parked.clear();
+        lists.suspended.clear();
         let state = self.state;
         let (ready, waiters) = (mem::take(&mut lists.ready), mem::take(&mut lists.waiters));
         state.ready.give_back(ready);
         state.queue.give_back(waiters);
         core.runs.lists.replace(lists);
-        core.outside.look();
+        core.host.rearm();
     }
 }
 
-impl Core {
-    /// Whether a wait that began in this frame is due in a later one.
-    fn is_later_frame(&self, key: WaitKey) -> bool {
-        if key.is_entry() {
-            self.entries.borrow().is_frame_bound(key)
-        } else {
-            self.tasks
-                .waiting(key)
-                .is_some_and(|task| task.is_frame_bound())
-        }
-    }
-
-    /// Ends the coroutine that panicked in the poll of `scope`.
-    #[cold]
-    fn end_panicked(&self, scope: &Scope<'_>, payload: Payload) {
-        let Some(task) = scope.current() else {
-            // Not a panic of a coroutine: the host has to see it.
-            std::panic::resume_unwind(payload);
-        };
-        scope.clear_current();
-        task.clear(Flags::READY);
-        self.end(task, Some(payload));
-    }
+/// Ends the coroutine that panicked in the poll of `scope`.
+#[cold]
+fn end_panicked(core: &Core, scope: &Scope<'_>, payload: Payload) {
+    let Some(task) = scope.current() else {
+        // Not a panic of a coroutine: the host has to see it.
+        std::panic::resume_unwind(payload);
+    };
+    scope.clear_current();
+    task.clear(Flags::READY);
+    end::end(core, task, Some(payload));
 }

@@ -14,6 +14,7 @@ use crate::core::ready::ReadyKey;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
 use crate::core::waker::{LentWaker, OwnWaker};
+use crate::core::{poll, runaway, schedule};
 use crate::time::PhaseIndex;
 
 /// Resumes coroutines in the run whose scope this is.
@@ -34,7 +35,7 @@ impl<'a, 's> Resumer<'a, 's> {
     #[inline(always)]
     pub(super) fn resume_wait(self, key: WaitKey, cx: &mut Context<'s>) {
         if key.is_entry() {
-            if self.core.is_live(key) {
+            if self.core.waits().is_live(key) {
                 self.resume_entry(key);
             }
             return;
@@ -69,8 +70,7 @@ impl<'a, 's> Resumer<'a, 's> {
         let serial = self.core.runs.serial.get();
         let polled_in = self.core.tasks.cold(task, |cold| cold.polled_in);
         if polled_in != Some(serial) {
-            self.core
-                .resume_special(self.scope, task, resumed, self.phase());
+            poll::resume_special(self.core, self.scope, task, resumed, self.phase());
         }
     }
 
@@ -90,11 +90,13 @@ impl<'a, 's> Resumer<'a, 's> {
     /// Resumes a task that became ready before the run.
     #[inline(always)]
     pub(super) fn resume_ready(self, key: ReadyKey, cx: &mut Context<'s>) {
-        let Some(task) = self.core.ready_task(key) else {
+        let Some(task) = schedule::task(self.core, key) else {
             return;
         };
         if task.has(Flags::PAUSED) {
-            self.core.remember_ready(task, self.phase());
+            self.core
+                .pauses
+                .remember_ready(&self.core.tasks, &self.core.ready, task, self.phase());
         } else {
             self.resume_unwoken(task, cx);
         }
@@ -104,18 +106,19 @@ impl<'a, 's> Resumer<'a, 's> {
     #[inline(always)]
     pub(super) fn resume_ready_in_run(self, key: ReadyKey, cx: &mut Context<'s>) {
         let core = self.core;
-        let Some(task) = core.ready_task(key) else {
+        let Some(task) = schedule::task(core, key) else {
             return;
         };
         if task.has(Flags::PAUSED) {
-            core.remember_ready(task, self.phase());
+            core.pauses
+                .remember_ready(&core.tasks, &core.ready, task, self.phase());
         } else if task.has(Flags::OWN_WAKER) {
             // Woken tasks have a limit of their own.
             self.resume_woken(task);
-        } else if core.spend() {
+        } else if core.runs.limits.spend() {
             self.resume_unwoken(task, cx);
         } else {
-            core.postpone(task, self.phase());
+            runaway::postpone(core, task, self.phase());
         }
     }
 
@@ -125,8 +128,13 @@ impl<'a, 's> Resumer<'a, 's> {
         // This poll serves all that has made it ready.
         task.clear(Flags::READY);
         if task.has(Flags::SPECIAL) || task.is_registered() {
-            self.core
-                .resume_special(self.scope, task, WaitKey::NOT_A_WAIT, self.phase());
+            poll::resume_special(
+                self.core,
+                self.scope,
+                task,
+                WaitKey::NOT_A_WAIT,
+                self.phase(),
+            );
         } else {
             self.poll_plain(task, WaitKey::NOT_A_WAIT, cx);
         }
@@ -143,14 +151,14 @@ impl<'a, 's> Resumer<'a, 's> {
         });
         let (wakes, own) = woken.unwrap_or_default();
         if wakes > most {
-            core.put_off_greedy(task, self.phase(), wakes);
+            runaway::put_off_greedy(core, task, self.phase(), wakes);
             return;
         }
         match own {
             Some(own) if self.needs_only_waker(task) && !task.is_registered() => {
                 self.poll_with(&own, task, WaitKey::NOT_A_WAIT);
             }
-            _ => core.resume_special(self.scope, task, WaitKey::NOT_A_WAIT, self.phase()),
+            _ => poll::resume_special(core, self.scope, task, WaitKey::NOT_A_WAIT, self.phase()),
         }
     }
 
@@ -191,98 +199,7 @@ impl<'a, 's> Resumer<'a, 's> {
     fn after_plain_poll(self, task: Task<'a>, polled: Polled) {
         if polled != Polled::Pending {
             self.scope.clear_current();
-            self.core.after_poll(task, polled);
+            poll::after_poll(self.core, task, polled);
         }
-    }
-}
-
-impl Core {
-    /// Polls a coroutine in a run of `phase`, with all that is special about it.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn resume_special<'c>(
-        &'c self,
-        scope: &Scope<'c>,
-        task: Task<'c>,
-        resumed: WaitKey,
-        phase: PhaseIndex,
-    ) {
-        if task.has(Flags::PAUSED) {
-            self.remember_wake(task, phase);
-            return;
-        }
-        // This poll also serves any wake from before.
-        task.clear(Flags::READY);
-        if task.has(Flags::ENTRIES) || task.is_registered() {
-            task.set(Flags::ENTRIES);
-            let serial = self.runs.serial.get();
-            self.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
-        }
-        let _kept = self.keep_watched(task);
-        scope.set_current(task, resumed);
-        let polled = self.poll_with_extras(scope, task);
-        scope.clear_current();
-        self.after_poll(task, polled);
-    }
-
-    /// Polls a task with its own waker, on its own clock, and watched if it is.
-    #[inline]
-    pub(in crate::core) fn poll_with_extras(&self, scope: &Scope<'_>, task: Task<'_>) -> Polled {
-        if task.has(Flags::OWN_WAKER) {
-            // Lends the task's own waker, so that `will_wake` returns `true`.
-            let own = self
-                .tasks
-                .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
-            if let Some(own) = own.flatten() {
-                return scope.lend(&own, |cx| self.poll_on_own_clock(task, cx));
-            }
-        }
-        self.poll_on_own_clock(task, &mut scope.context())
-    }
-
-    #[inline]
-    fn poll_on_own_clock(&self, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
-        if task.has(Flags::CLOCK_OR_WATCHED) || self.clock.has_view() {
-            self.poll_watched(task, cx)
-        } else {
-            self.tasks.poll(task, cx)
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn poll_watched(&self, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
-        let _shown = self.show_clock_of(task);
-        if task.has(Flags::WATCHED) {
-            self.watched(task, || self.tasks.poll(task, cx))
-        } else {
-            self.tasks.poll(task, cx)
-        }
-    }
-
-    /// Completes a poll after which the task does not wait.
-    #[inline(always)]
-    pub(in crate::core) fn after_poll(&self, task: Task<'_>, polled: Polled) {
-        match polled {
-            Polled::Returned => self.finish(task),
-            Polled::Stopped => self.end(task, None),
-            Polled::Pending | Polled::Refused => {}
-        }
-    }
-
-    /// Removes the registration under `key`. Returns its task if that is alive.
-    pub(in crate::core) fn take_wait(&self, key: WaitKey) -> Option<Task<'_>> {
-        let task = if key.is_entry() {
-            let removed = self.entries.borrow_mut().remove(key)?;
-            let task = removed.task;
-            // Dropping the waker is user code, so the task is looked up after that.
-            drop(removed);
-            self.tasks.get(task)?
-        } else {
-            let task = self.tasks.waiting(key)?;
-            task.deregister();
-            task
-        };
-        task.is_alive().then_some(task)
     }
 }

@@ -6,14 +6,19 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::core::call::Foreign;
+use crate::core::call::{Foreign, Payload};
+use crate::core::panicked::Panicked;
 use crate::core::waker::OwnWaker;
-use crate::core::{Panicked, Reader};
 use crate::inspect::Watched;
 use crate::time::ClockState;
 
 use super::clocks::Clocks;
 use super::pause::Pause;
+use super::{Task, Tasks};
+
+/// Reads the output of a task that has returned. Returns `true` if it has read it,
+/// and `false` if the output is none of its concern.
+pub(crate) type Reader = Box<dyn FnOnce(&Tasks, Task<'_>) -> Result<bool, Payload>>;
 
 /// Exists for a task that has given away a waker, has a name, has waits in
 /// entries or on clocks that it names, is watched, has been paused, has yielded, has

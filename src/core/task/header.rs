@@ -28,8 +28,8 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::core::key::WaitKey;
-use crate::coroutine::Outcome;
 use crate::core::task::TaskKey;
+use crate::coroutine::Outcome;
 use crate::time::PhaseIndex;
 
 use super::stage::VTable;

@@ -40,10 +40,10 @@ use super::cell::Guarded;
 use super::key::WaitKey;
 use super::list::List;
 
-pub(crate) use cold::Cold;
-pub(crate) use key::TaskKey;
+pub(crate) use cold::{Cold, Reader};
 pub(crate) use header::{Flags, Header, NO_JOINER, State};
-pub(crate) use pause::{ParkedTimer, Pause};
+pub(crate) use key::TaskKey;
+pub(crate) use pause::{Pause, SuspendedTimer};
 pub(crate) use stage::name_of;
 
 use header::NO_COLD;
@@ -705,6 +705,12 @@ impl Tasks {
                 .set(u32::try_from(index).expect("no more than tasks"));
         }
         f(&mut colds[task.cold.get() as usize])
+    }
+
+    /// Calls `f` with the pause of a task, if the task is or was paused.
+    pub(crate) fn pause_of<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> Option<R> {
+        let read = self.cold(task, |cold| cold.pause.as_deref_mut().map(f));
+        read.flatten()
     }
 
     /// The name of the type of a task's future.

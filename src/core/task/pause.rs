@@ -33,13 +33,13 @@ pub(crate) struct Pause {
     /// takes its place.
     pub(crate) is_wake_spare: bool,
     /// The timers that became due in the pause, in that order.
-    pub(crate) parked: Vec<ParkedTimer>,
+    pub(crate) suspended: Vec<SuspendedTimer>,
 }
 
 /// A timer of a paused task that its wheel found due.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ParkedTimer {
-    /// Its position in the order of all timers that were parked.
+pub(crate) struct SuspendedTimer {
+    /// Its position in the order of all timers that were suspended.
     pub(crate) order: u64,
     pub(crate) phase: PhaseIndex,
     pub(crate) clock: ClockIndex,
@@ -92,6 +92,18 @@ impl Pause {
 
     fn find(&self, clock: ClockIndex) -> Result<usize, usize> {
         self.since.binary_search_by_key(&clock, |&(of, _)| of)
+    }
+
+    /// Whether nothing has woken the paused task, except the wakers of its own timers
+    /// that stand still.
+    pub(crate) fn has_spare_wake(&self) -> bool {
+        self.wake.is_none() || self.is_wake_spare
+    }
+
+    /// Notes that the wake that is remembered, if one is, is by such a waker. Another
+    /// one counts before it.
+    pub(crate) fn note_spare_wake(&mut self) {
+        self.is_wake_spare = self.wake.is_some();
     }
 
     /// How long a clock has been running without the task, in pauses that have

@@ -4,7 +4,7 @@
 
 use crate::core::key::WaitKey;
 
-use super::wheel::{Due, Standing, Wheel};
+use super::wheel::{Standing, TimerEntry, Wheel};
 
 /// The waits, by the first frame or the first run of the phase in which they
 /// are due.
@@ -12,7 +12,7 @@ use super::wheel::{Due, Standing, Wheel};
 pub(crate) struct Counts {
     frames: Wheel,
     runs: Wheel,
-    due: Vec<Due>,
+    due: Vec<TimerEntry>,
 }
 
 /// What a wait counts.
@@ -75,7 +75,7 @@ impl Counts {
 
     /// Whether a live wait is stored.
     pub(crate) fn is_waiting(&mut self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
-        let mut standing = |due: Due| {
+        let mut standing = |due: TimerEntry| {
             if is_live(WaitKey::from_bits(due.key)) {
                 Standing::At(due.deadline_ns)
             } else {

@@ -12,7 +12,7 @@ use crate::time::{ClockIndex, ClockRef, ClockState};
 use super::key::WaitKey;
 
 pub(crate) use counts::{Counts, Unit};
-use wheel::{Due, Standing, Wheel};
+use wheel::{Standing, TimerEntry, Wheel};
 
 /// What becomes of a timer that its wheel found due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Fate {
     /// Due at this time, because its coroutine was paused in between.
     Later(u64),
     /// Not due, because its coroutine is paused. The coroutine keeps it.
-    Parked,
+    Suspended,
 }
 
 /// For how many frames a clock without waits keeps its wheel. So a clock that
@@ -37,8 +37,8 @@ pub(crate) struct PhaseTimers {
         reason = "a wheel takes kilobytes, and clocks come and go"
     )]
     clocks: Vec<Box<ClockTimers>>,
-    /// Parked timers whose coroutines were resumed, to be inserted in order.
-    returned: Vec<(u64, ClockIndex, Due)>,
+    /// Suspended timers whose coroutines were resumed, to be inserted in order.
+    returned: Vec<(u64, ClockIndex, TimerEntry)>,
     /// How many clocks there may be before clocks without waits are swept.
     sweep_at: usize,
     /// Whether they count in stepped time.
@@ -58,7 +58,7 @@ struct ClockTimers {
     /// Timers whose deadline had been reached when they were registered, or may be
     /// reached in that frame. They are not due before the next frame, so the wheel
     /// receives them then.
-    overdue: Vec<Due>,
+    overdue: Vec<TimerEntry>,
     /// The frame in which those were registered.
     overdue_frame: u64,
     /// How many timers were cancelled since `overdue` was last swept or emptied.
@@ -87,7 +87,7 @@ impl PhaseTimers {
         timers.release_overdue(frame);
         timers.overdue_frame = frame;
         let key = key.bits();
-        timers.overdue.push(Due { deadline_ns, key });
+        timers.overdue.push(TimerEntry { deadline_ns, key });
     }
 
     /// Moves each key that is due in a run of `frame` to `due`: clock by clock,
@@ -96,8 +96,8 @@ impl PhaseTimers {
         &mut self,
         frame: u64,
         now_ns: impl Fn(ClockIndex) -> u64,
-        due: &mut Vec<Due>,
-        mut fate: Option<impl FnMut(ClockIndex, &Due) -> Fate>,
+        due: &mut Vec<TimerEntry>,
+        mut fate: Option<impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
     ) {
         self.put_back();
         let (is_fixed, mut idle) = (self.is_fixed, false);
@@ -146,9 +146,9 @@ impl PhaseTimers {
         self.clocks.is_empty() && self.returned.is_empty()
     }
 
-    /// Adds a parked timer, on a clock that its wait keeps. Of equal deadlines, the
+    /// Adds a suspended timer, on a clock that its wait keeps. Of equal deadlines, the
     /// one with the lesser `order` is due first.
-    pub(crate) fn give_back(&mut self, order: u64, clock: ClockIndex, due: Due) {
+    pub(crate) fn reinsert(&mut self, order: u64, clock: ClockIndex, due: TimerEntry) {
         self.returned.push((order, clock, due));
     }
 
@@ -208,11 +208,11 @@ impl PhaseTimers {
     pub(crate) fn each_earliest(
         &mut self,
         moment: u64,
-        standing: impl Fn(ClockIndex, Due) -> Standing,
+        standing: impl Fn(ClockIndex, TimerEntry) -> Standing,
         mut f: impl FnMut(ClockRef<'_>, u64),
     ) {
         for timers in &mut self.clocks {
-            let standing = |due: Due| standing(timers.clock, due);
+            let standing = |due: TimerEntry| standing(timers.clock, due);
             let overdue = timers
                 .overdue
                 .iter()
@@ -338,9 +338,9 @@ impl ClockTimers {
     fn sift(
         &mut self,
         now_ns: u64,
-        due: &mut Vec<Due>,
+        due: &mut Vec<TimerEntry>,
         from: usize,
-        fate: &mut impl FnMut(ClockIndex, &Due) -> Fate,
+        fate: &mut impl FnMut(ClockIndex, &TimerEntry) -> Fate,
     ) {
         let mut kept = from;
         let mut moved = false;
@@ -348,7 +348,7 @@ impl ClockTimers {
             let mut entry = due[index];
             let is_due = loop {
                 match fate(self.clock, &entry) {
-                    Fate::Parked => break false,
+                    Fate::Suspended => break false,
                     Fate::Later(deadline_ns) if deadline_ns > now_ns => {
                         self.wheel.insert(deadline_ns, entry.key);
                         break false;

@@ -6,15 +6,15 @@ use std::mem;
 use std::sync::PoisonError;
 use std::task::Waker;
 
-use crate::core::Core;
 use crate::core::call::{self, Foreign};
 use crate::core::task::TaskKey;
 
 use super::outside::Letter;
 use super::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 
-/// A call that another thread sends to the executor's thread.
-pub(crate) type Order = Box<dyn FnOnce(&Core) + Send>;
+/// A call that another thread sends to the executor's thread. It receives the number
+/// of the executor.
+pub(crate) type Order = Box<dyn FnOnce(u32) + Send>;
 
 pub(crate) enum Message {
     /// A waker of this task was called.
@@ -90,7 +90,7 @@ impl Inbox {
         }
     }
 
-    /// Whether there are messages, or an announcement that has not been acknowledged.
+    /// Whether there are or an announcement that has not been acknowledged.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
         self.announced.load(Ordering::Relaxed) || self.has_messages()

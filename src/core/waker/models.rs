@@ -15,8 +15,8 @@ use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
 use waker_fn::waker_fn;
 
-use crate::coroutine::{Coroutine, CoroutineId};
 use crate::core::task::TaskKey;
+use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
 use crate::time::Phase;
 

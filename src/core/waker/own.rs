@@ -19,6 +19,7 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::TaskKey;
+use crate::core::{registry, wake};
 
 use super::inbox::Inbox;
 use super::sync::{Arc, AtomicU64, OnceLock, Ordering, fence};
@@ -70,7 +71,7 @@ impl Bell {
     #[cold]
     fn wake(&self) {
         if self.is_at_home() {
-            scope::with_executor(self.executor, |core| core.wake(self.key));
+            registry::with_executor(self.executor, |core| wake::wake(core, self.key));
         } else if !self.has_ended() {
             self.outside().wake_by_ref();
         }
@@ -106,7 +107,7 @@ impl Inside for WakesSoon<'_> {
         let WakesSoon(bell) = self;
         match scope {
             Some(scope) if scope.core().id == bell.executor => {
-                scope.core().wake_soon(bell.key, scope)
+                wake::wake_soon(scope.core(), bell.key, scope)
             }
             _ => false,
         }

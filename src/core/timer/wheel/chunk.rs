@@ -5,7 +5,7 @@
 //! moment. Chunks return to the pool when a slot is drained. So the wheel takes
 //! the memory of the most entries it ever held at once.
 
-use super::Due;
+use super::TimerEntry;
 
 /// Entries of a chunk, which takes half a kilobyte. That is long enough to
 /// stream when a slot cascades, and short enough to waste on a slot with one
@@ -72,7 +72,7 @@ struct Link {
 /// cost.
 #[derive(Debug)]
 pub(super) struct Pool {
-    entries: Vec<[Due; CHUNK]>,
+    entries: Vec<[TimerEntry; CHUNK]>,
     links: Vec<Link>,
     /// The first of the free chunks, which are in no list.
     free: u32,
@@ -89,7 +89,7 @@ impl Pool {
 
     /// Appends `entry` to `list`. Returns `false` if the last chunk has no room.
     #[inline(always)]
-    pub(super) fn push(&mut self, list: &mut List, entry: Due) -> bool {
+    pub(super) fn push(&mut self, list: &mut List, entry: TimerEntry) -> bool {
         let room = list.room();
         let entries = self.entries.as_flattened_mut();
         let Some(free) = room.and_then(|room| entries.get_mut(room)) else {
@@ -101,7 +101,7 @@ impl Pool {
     }
 
     /// Appends `entry` to `list`, in a new chunk.
-    pub(super) fn push_in_new_chunk(&mut self, list: &mut List, entry: Due) {
+    pub(super) fn push_in_new_chunk(&mut self, list: &mut List, entry: TimerEntry) {
         let index = self.allocate();
         self.entries[index as usize][0] = entry;
         if list.is_empty() {
@@ -124,13 +124,13 @@ impl Pool {
 
     /// The entry of that number.
     #[inline]
-    pub(super) fn entry(&self, number: usize) -> Due {
+    pub(super) fn entry(&self, number: usize) -> TimerEntry {
         self.entries.as_flattened()[number]
     }
 
     /// Removes and frees the first chunk of `list`. Its entries can be read until
     /// the next push.
-    pub(super) fn pop_chunk(&mut self, list: &mut List) -> Option<&[Due]> {
+    pub(super) fn pop_chunk(&mut self, list: &mut List) -> Option<&[TimerEntry]> {
         if list.is_empty() {
             return None;
         }
@@ -210,7 +210,7 @@ impl Pool {
     }
 
     /// The chunks of `list`, in order.
-    pub(super) fn chunks(&self, list: List) -> impl Iterator<Item = &[Due]> {
+    pub(super) fn chunks(&self, list: List) -> impl Iterator<Item = &[TimerEntry]> {
         let mut index = list.head;
         std::iter::from_fn(move || {
             if index == NIL {
@@ -262,7 +262,7 @@ impl Pool {
             // small.
             self.entries.reserve_exact((index / 2).max(1));
         }
-        self.entries.push([Due::NEVER; CHUNK]);
+        self.entries.push([TimerEntry::NEVER; CHUNK]);
         self.links.push(Link { next: NIL, len: 0 });
         u32::try_from(index)
             .ok()

@@ -40,16 +40,16 @@ use sweep::Sweeper;
 
 /// A timer: stored, or due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Due {
+pub(crate) struct TimerEntry {
     /// The deadline, in nanoseconds of the timer's clock.
     pub(crate) deadline_ns: u64,
     /// The key it was inserted with.
     pub(crate) key: u64,
 }
 
-impl Due {
+impl TimerEntry {
     /// Fills the places of a chunk that hold no timer.
-    const NEVER: Due = Due {
+    const NEVER: TimerEntry = TimerEntry {
         deadline_ns: u64::MAX,
         key: 0,
     };
@@ -102,7 +102,7 @@ impl Standing {
 /// The entry that is due first. It may have died since.
 #[derive(Clone, Copy, Debug)]
 struct Earliest {
-    entry: Due,
+    entry: TimerEntry,
     due_ns: u64,
 }
 
@@ -110,7 +110,7 @@ impl Earliest {
     /// All entries are held. (An entry that is inserted has an earlier deadline, or
     /// none that a clock reaches.)
     const ALL_HELD: Earliest = Earliest {
-        entry: Due {
+        entry: TimerEntry {
             deadline_ns: u64::MAX,
             key: u64::MAX,
         },
@@ -154,7 +154,7 @@ impl Wheel {
     /// next expiry.
     #[inline(always)]
     pub(crate) fn insert(&mut self, deadline_ns: u64, key: u64) {
-        let entry = Due { deadline_ns, key };
+        let entry = TimerEntry { deadline_ns, key };
         if self.len == 0 {
             // The cursor does not move in an empty wheel. Moving it now saves the
             // cascades from its last position.
@@ -183,7 +183,7 @@ impl Wheel {
     /// `now_ns` may decrease, as the game clock does in a phase that the host runs
     /// both inside and outside of fixed steps. Even then, no due entry is lost, and
     /// none fires before its deadline.
-    pub(crate) fn expire(&mut self, now_ns: u64, due: &mut Vec<Due>) {
+    pub(crate) fn expire(&mut self, now_ns: u64, due: &mut Vec<TimerEntry>) {
         self.now_ns = now_ns;
         if self.may_expire(now_ns) {
             self.turn(now_ns, due);
@@ -215,7 +215,7 @@ impl Wheel {
     pub(crate) fn earliest(
         &mut self,
         moment: u64,
-        mut standing: impl FnMut(Due) -> Standing,
+        mut standing: impl FnMut(TimerEntry) -> Standing,
     ) -> Option<u64> {
         let holds = |earliest: &Earliest| {
             earliest.are_all_held() || standing(earliest.entry) == Standing::At(earliest.due_ns)
@@ -235,7 +235,7 @@ impl Wheel {
     }
 
     /// Searches a level for an entry that is due before `self.earliest`.
-    fn search(&mut self, level: usize, standing: &mut impl FnMut(Due) -> Standing) {
+    fn search(&mut self, level: usize, standing: &mut impl FnMut(TimerEntry) -> Standing) {
         for (place, tick) in self.levels.in_order(level, self.cursor) {
             let earliest = self.earliest.filter(|earliest| !earliest.are_all_held());
             if earliest.is_some_and(|earliest| earliest.due_ns <= start_of(tick)) {
@@ -264,7 +264,7 @@ impl Wheel {
 
     /// Stores an entry in its slot, seen from the cursor.
     #[inline(always)]
-    fn place(&mut self, entry: Due, lane: Lane) {
+    fn place(&mut self, entry: TimerEntry, lane: Lane) {
         let tick = tick_of(entry.deadline_ns).max(self.cursor);
         let place = Place::of(tick, self.cursor);
         let list = self.levels.occupy(place, lane);
@@ -278,7 +278,7 @@ impl Wheel {
     /// needs no stack frame.
     #[cold]
     #[inline(never)]
-    fn place_in_new_chunk(&mut self, place: Place, lane: Lane, entry: Due) {
+    fn place_in_new_chunk(&mut self, place: Place, lane: Lane, entry: TimerEntry) {
         let list = self.levels.list_or_new(place, lane);
         self.pool.push_in_new_chunk(list, entry);
     }
@@ -291,7 +291,7 @@ impl Wheel {
 
     /// Moves the cursor to `now_ns`, slot by occupied slot.
     #[inline(never)]
-    fn turn(&mut self, now_ns: u64, due: &mut Vec<Due>) {
+    fn turn(&mut self, now_ns: u64, due: &mut Vec<TimerEntry>) {
         let before = due.len();
         let target = tick_of(now_ns).max(self.cursor);
         self.next_event_ns = loop {
@@ -347,7 +347,7 @@ impl Wheel {
     }
 
     /// Moves all entries of the cursor's slot to `due`.
-    fn drain(&mut self, due: &mut Vec<Due>) {
+    fn drain(&mut self, due: &mut Vec<TimerEntry>) {
         for mut list in self.take(Place::of(self.cursor, self.cursor)) {
             while let Some(entries) = self.pool.pop_chunk(&mut list) {
                 due.extend_from_slice(entries);
@@ -357,7 +357,7 @@ impl Wheel {
 
     /// Moves the entries of the cursor's slot that are due at `now_ns` to `due`.
     /// Returns the earliest deadline that stays.
-    fn drain_exactly(&mut self, now_ns: u64, due: &mut Vec<Due>) -> Option<u64> {
+    fn drain_exactly(&mut self, now_ns: u64, due: &mut Vec<TimerEntry>) -> Option<u64> {
         let mut left: Option<u64> = None;
         for mut list in self.take(Place::of(self.cursor, self.cursor)) {
             while !list.is_empty() {
@@ -378,7 +378,11 @@ impl Wheel {
 
     /// Searches a slot for an entry that is due before `self.earliest`. Returns
     /// `false` if all are dead.
-    fn search_slot(&mut self, place: Place, standing: &mut impl FnMut(Due) -> Standing) -> bool {
+    fn search_slot(
+        &mut self,
+        place: Place,
+        standing: &mut impl FnMut(TimerEntry) -> Standing,
+    ) -> bool {
         let mut is_needed = false;
         let lists = Lane::BOTH.map(|lane| self.levels.list(place, lane));
         let chunks = lists.into_iter().flat_map(|list| self.pool.chunks(list));

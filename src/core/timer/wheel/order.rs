@@ -1,6 +1,6 @@
 //! Sorts due entries, stably and without allocating in the steady state.
 
-use super::Due;
+use super::TimerEntry;
 
 /// Low bits of a packed word that hold an entry's position.
 const POSITION_BITS: u32 = 32;
@@ -11,7 +11,7 @@ pub(super) struct Order {
     /// Positions in the order of deadlines. During the sort, mostly with the
     /// deadline packed above.
     positions: Vec<u64>,
-    unsorted: Vec<Due>,
+    unsorted: Vec<TimerEntry>,
 }
 
 impl Order {
@@ -29,13 +29,13 @@ impl Order {
     }
 
     /// Sorts `due` by deadline; entries of one deadline keep their order.
-    pub(super) fn sort(&mut self, due: &mut [Due]) {
+    pub(super) fn sort(&mut self, due: &mut [TimerEntry]) {
         if !due.is_sorted_by_key(|entry| entry.deadline_ns) {
             self.sort_unsorted(due);
         }
     }
 
-    fn sort_unsorted(&mut self, due: &mut [Due]) {
+    fn sort_unsorted(&mut self, due: &mut [TimerEntry]) {
         let deadlines = due.iter().map(|entry| entry.deadline_ns);
         let (low, high) = deadlines.fold((u64::MAX, 0), |(low, high), deadline| {
             (low.min(deadline), high.max(deadline))

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use super::chunk::CHUNK;
 use super::level::start_of;
-use super::{Due, Standing, Wheel};
+use super::{Standing, TimerEntry, Wheel};
 use crate::random::Random;
 
 const TICK: u64 = start_of(1);
@@ -32,7 +32,7 @@ struct Model {
     live: HashSet<u64>,
     now: u64,
     next_key: u64,
-    due: Vec<Due>,
+    due: Vec<TimerEntry>,
 }
 
 impl Model {
@@ -238,7 +238,7 @@ fn time_may_jump_from_zero_to_the_end() {
 #[test]
 fn expiry_appends_to_the_due_entries() {
     let mut wheel = Wheel::new();
-    let mut due = vec![Due {
+    let mut due = vec![TimerEntry {
         deadline_ns: 99,
         key: 99,
     }];
@@ -330,7 +330,7 @@ fn the_earliest_of_timers_that_are_held_and_delayed_is_the_one_that_is_due_first
                 }
                 _ => {}
             }
-            let look_up = |due: Due| stands[usize::try_from(due.key).unwrap()].1;
+            let look_up = |due: TimerEntry| stands[usize::try_from(due.key).unwrap()].1;
             let first = stands
                 .iter()
                 .filter_map(|(_, stands)| stands.due_ns())

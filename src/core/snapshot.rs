@@ -10,18 +10,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::coroutine::CoroutineId;
-use crate::core::task::TaskKey;
-use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait};
 use crate::core::owners::OwnerKey;
+use crate::core::task::TaskKey;
+use crate::coroutine::CoroutineId;
+use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait};
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 use super::Core;
 use super::key::WaitKey;
 use super::phases::PhaseState;
-use super::scope;
 use super::task::{Flags, NO_JOINER, Task};
 use super::timer::Unit;
+use super::{schedule, scope};
 
 /// A snapshot that is being made.
 struct Draft<'a> {
@@ -37,75 +37,73 @@ struct Draft<'a> {
 
 const ABSENT: u32 = u32::MAX;
 
-impl Core {
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        let mut draft = Draft::new(self);
-        self.phases.each(|phase, state| {
-            draft.read_queue(phase, state);
-            draft.read_counts(phase, state);
-            draft.read_timers(phase, state);
-        });
-        draft.read_ready();
-        draft.read_parked();
-        draft.read_joins();
-        draft.read_named();
-        draft.read_due();
-        self.starts.each(|key| draft.set_ready(key, None));
-        self.inbox.each_woken(|key| draft.set_ready(key, None));
-        draft.read_polled();
-        draft.finish()
-    }
+pub(crate) fn snapshot(core: &Core) -> Snapshot {
+    let mut draft = Draft::new(core);
+    core.phases.each(|phase, state| {
+        draft.read_queue(phase, state);
+        draft.read_counts(phase, state);
+        draft.read_timers(phase, state);
+    });
+    draft.read_ready();
+    draft.read_suspended();
+    draft.read_joins();
+    draft.read_named();
+    draft.read_due();
+    core.starts.each(|key| draft.set_ready(key, None));
+    core.inbox.each_woken(|key| draft.set_ready(key, None));
+    draft.read_polled();
+    draft.finish()
+}
 
-    /// What the task itself holds about its coroutine.
-    fn read_task(&self, task: Task<'_>, owners: &mut OwnerLabels) -> CoroutineInfo {
-        let owner = self.owner_of(task);
-        let origin = self.origin_of(task);
-        let has_begun = origin.as_ref().is_none_or(|&(_, has_begun)| has_begun);
-        let paused = task.has(Flags::PAUSED);
-        let remembered = if paused {
-            self.remembered_wake(task)
+/// What the task itself holds about its coroutine.
+fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> CoroutineInfo {
+    let owner = core.owners.of(task);
+    let origin = origin_of(core, task);
+    let has_begun = origin.as_ref().is_none_or(|&(_, has_begun)| has_begun);
+    let paused = task.has(Flags::PAUSED);
+    let remembered = if paused {
+        core.tasks.pause_of(task, |pause| pause.wake).flatten()
+    } else {
+        None
+    };
+    CoroutineInfo {
+        id: core.id_of(task),
+        name: core.name_of(task),
+        state: if paused {
+            State::Paused
+        } else if task.has(Flags::READY) || !has_begun {
+            State::Ready
         } else {
-            None
-        };
-        CoroutineInfo {
-            id: self.id_of(task),
-            name: self.name_of(task),
-            state: if paused {
-                State::Paused
-            } else if task.has(Flags::READY) || !has_begun {
-                State::Ready
-            } else {
-                State::Waiting
-            },
-            phase: remembered.unwrap_or_else(|| task.home()).phase(),
-            home: task.home().phase(),
-            home_has_run: self.phases.get(task.home()).runs.get() > 0,
-            wait: None,
-            more_waits: Vec::new(),
-            owner: owner.map(|owner| owners.label(self, owner)),
-            clock: owner.map_or(TimerClock::Game, |owner| {
-                let owners = self.owners.borrow();
-                let clock = owners.clock(owner);
-                clock.map_or(TimerClock::Game, |clock| clock_of_index(clock.index()))
-            }),
-            origin: origin.map(|(origin, _)| Box::new(origin)),
-        }
+            State::Waiting
+        },
+        phase: remembered.unwrap_or_else(|| task.home()).phase(),
+        home: task.home().phase(),
+        home_has_run: core.phases.get(task.home()).runs.get() > 0,
+        wait: None,
+        more_waits: Vec::new(),
+        owner: owner.map(|owner| owners.label(core, owner)),
+        clock: owner.map_or(TimerClock::Game, |owner| {
+            let owners = core.owners.borrow();
+            let clock = owners.clock(owner);
+            clock.map_or(TimerClock::Game, |clock| clock_of_index(clock.index()))
+        }),
+        origin: origin.map(|(origin, _)| Box::new(origin)),
     }
+}
 
-    /// The origin of a watched task, and whether it has begun.
-    fn origin_of(&self, task: Task<'_>) -> Option<(Origin, bool)> {
-        let watched = self.tasks.cold(task, |cold| {
-            cold.watched.as_ref().map(|watched| {
-                let origin = Origin {
-                    since: watched.since,
-                    place: watched.place,
-                    parent: watched.parent.map(|key| CoroutineId::new(self.id, key)),
-                };
-                (origin, watched.has_begun)
-            })
-        });
-        watched.flatten()
-    }
+/// The origin of a watched task, and whether it has begun.
+fn origin_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool)> {
+    let watched = core.tasks.cold(task, |cold| {
+        cold.watched.as_ref().map(|watched| {
+            let origin = Origin {
+                since: watched.since,
+                place: watched.place,
+                parent: watched.parent.map(|key| CoroutineId::new(core.id, key)),
+            };
+            (origin, watched.has_begun)
+        })
+    });
+    watched.flatten()
 }
 
 impl<'a> Draft<'a> {
@@ -127,7 +125,7 @@ impl<'a> Draft<'a> {
                 draft.positions[index as usize] = position;
                 position += 1;
                 draft.tasks.push(task);
-                draft.coroutines.push(core.read_task(task, &mut owners));
+                draft.coroutines.push(read_task(core, task, &mut owners));
             }
         }
         draft.found = vec![0; draft.tasks.len()];
@@ -172,7 +170,11 @@ impl<'a> Draft<'a> {
         let core = self.core;
         let mut ready = Vec::new();
         core.phases.each(|phase, state| {
-            let keys = state.ready.keys.iter().filter(|&key| core.is_ready(key));
+            let keys = state
+                .ready
+                .keys
+                .iter()
+                .filter(|&key| schedule::is_ready(core, key));
             ready.extend(keys.map(|key| (key.index, phase)));
         });
         for (index, phase) in ready.into_iter().rev() {
@@ -184,7 +186,7 @@ impl<'a> Draft<'a> {
     fn read_queue(&mut self, phase: PhaseIndex, state: &PhaseState) {
         let core = self.core;
         for key in state.queue.keys().iter() {
-            let Some(task) = core.task_of(key) else {
+            let Some(task) = core.waits().task(key) else {
                 continue;
             };
             let (frame_bound, asks) = if key.is_entry() {
@@ -208,7 +210,7 @@ impl<'a> Draft<'a> {
     fn read_counts(&mut self, phase: PhaseIndex, state: &PhaseState) {
         let core = self.core;
         state.counts.borrow().each(|unit, due, key| {
-            if let Some(task) = core.task_of(key) {
+            if let Some(task) = core.waits().task(key) {
                 let phase = phase.phase();
                 let wait = match unit {
                     Unit::Frames => Wait::FrameCount {
@@ -232,13 +234,18 @@ impl<'a> Draft<'a> {
         });
     }
 
-    /// Reads the timers that are parked with paused coroutines.
-    fn read_parked(&mut self) {
+    /// Reads the timers that are suspended with paused coroutines.
+    fn read_suspended(&mut self) {
         for position in 0..self.tasks.len() {
             if self.coroutines[position].state != State::Paused {
                 continue;
             }
-            for timer in self.core.parked_timers(self.tasks[position]) {
+            let task = self.tasks[position];
+            let suspended = self
+                .core
+                .tasks
+                .pause_of(task, |pause| pause.suspended.clone());
+            for timer in suspended.unwrap_or_default() {
                 let state = self.core.phases.get(timer.phase);
                 let timers = state.timers.borrow();
                 let mut read = |clock: ClockRef<'_>| {
@@ -257,12 +264,12 @@ impl<'a> Draft<'a> {
         deadline_ns: u64,
         key: WaitKey,
     ) {
-        let Some(task) = self.core.task_of(key) else {
+        let Some(task) = self.core.waits().task(key) else {
             return;
         };
         let measure = state.measure(clock.index());
-        let now_ns = self.core.reached_ns(state, clock);
-        let (grown_ns, stopped_ns) = self.core.pause_of_timer(task, measure, key);
+        let now_ns = state.reached_ns(&self.core.clock, clock);
+        let (grown_ns, stopped_ns) = self.core.paused_timers().pause_of(task, measure, key);
         let due_ns = deadline_ns.saturating_add(grown_ns);
         // The time of a paused coroutine stands still, so its deadline moves.
         let stopped_ns = stopped_ns.unwrap_or(now_ns);
@@ -301,7 +308,7 @@ impl<'a> Draft<'a> {
     /// Reads the waits for signals and watches, which have no registration.
     fn read_named(&mut self) {
         let core = self.core;
-        core.each_named_wait(|key, wait| {
+        core.named_waits.borrow().each(|key, wait| {
             let task = core.tasks.get(key);
             if let Some(position) = task.and_then(|task| self.position(task)) {
                 let coroutine = &mut self.coroutines[position];
