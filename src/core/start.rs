@@ -76,7 +76,7 @@ pub(crate) fn unnamed() -> Name {
 
 /// Stores a future that is to be polled in the next run of its home phase. If
 /// the call does not name that phase, the run under way polls it. The caller
-/// must have called [`accepts_spawn`](accepts_spawn) just before, and it
+/// must have called [`accepts_spawn`] just before, and it
 /// must have returned `true`.
 #[inline]
 pub(crate) fn spawn<F: Future + 'static>(
@@ -105,7 +105,7 @@ pub(crate) fn spawn<F: Future + 'static>(
 }
 
 /// Stores a future and polls it up to its first wait. On a paused owner, the
-/// future is queued as by `spawn`. [`accepts`](accepts) must have
+/// future is queued as by `spawn`. [`accepts`] must have
 /// returned `true`.
 #[inline]
 pub(crate) fn start<F: Future + 'static>(
@@ -302,13 +302,13 @@ pub(crate) fn hold_starts<R>(core: &Core, f: impl FnOnce() -> R) -> R {
     call::out(f)
 }
 
-/// Whether a call of [`hold_starts`](hold_starts) is under way.
+/// Whether a call of [`hold_starts`] is under way.
 pub(crate) fn holds_starts(core: &Core) -> bool {
     core.starts.holds.get() > 0
 }
 
 /// How many starts are put off now, for
-/// [`start_put_off_since`](start_put_off_since).
+/// [`start_put_off_since`].
 pub(super) fn starts_put_off(core: &Core) -> usize {
     core.starts.put_off.len()
 }

@@ -4,7 +4,7 @@
 //! the address of the state, and links the note into the executor. [`with`] finds the
 //! note by type. The type is that of a key, [`Lend`], so that one mechanism serves
 //! plain state and contexts with lifetimes. A closure of [`with_soon`] is
-//! [kept](kept) until the state is lent and free.
+//! [kept] until the state is lent and free.
 
 mod borrow;
 mod defer;
