@@ -7,10 +7,11 @@ use framestep::{Coroutine, handle, with, with_ref};
 
 use crate::error::Missing;
 use crate::executor::Shared;
+use crate::query::EntityFn;
 use crate::script::name_of;
 use crate::scripts::{nobody, owner_of};
 use crate::start::note;
-use crate::wait::{self, ComponentChanged, Events, NextEventOf};
+use crate::wait::{self, ComponentChanged, ComponentUntil, Events, NextEventOf};
 
 /// What scripts do with an entity.
 ///
@@ -68,6 +69,40 @@ pub trait ScriptEntity: Copy {
     fn get_mut<C, R>(self, f: impl FnOnce(&mut C) -> R) -> Result<R, Missing>
     where
         C: Component<Mutability = Mutable>;
+
+    /// Calls `f` with several components, to read or to change: an argument for each, which is
+    /// `&C`, `&mut C`, `Option<&C>`, `Option<&mut C>` or `Entity`. Those that are borrowed
+    /// mutably count as changed in any case.
+    ///
+    /// # Errors
+    ///
+    /// If the entity or one of the components is not there.
+    ///
+    /// # Panics
+    ///
+    /// If a component that is borrowed mutably is there twice.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Position(f32);
+    ///
+    /// #[derive(Component)]
+    /// struct Speed(f32);
+    ///
+    /// async fn walk(guard: Entity) -> Result<(), Missing> {
+    ///     loop {
+    ///         next_frame().await;
+    ///         guard.with(|at: &mut Position, speed: &Speed| at.0 += speed.0 * delta_seconds())?;
+    ///     }
+    /// }
+    /// ```
+    #[track_caller]
+    fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing>;
 
     /// Whether the entity has a component of that type.
     #[track_caller]
@@ -167,6 +202,52 @@ pub trait ScriptEntity: Copy {
     #[track_caller]
     fn changed<C: Component>(self) -> ComponentChanged<C>;
 
+    /// Waits until a condition on a component holds.
+    ///
+    /// # Resumes
+    ///
+    /// As [`wait_until_world`](crate::wait_until_world) does: the script is not polled until the
+    /// condition holds.
+    ///
+    /// # Errors
+    ///
+    /// When the entity or its component is not there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Health(u32);
+    ///
+    /// async fn second_phase(boss: Entity) -> Result<(), Missing> {
+    ///     boss.wait_until(|health: &Health| health.0 < 50).await?;
+    ///     println!("the boss is angry");
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// It serves for all that Bevy keeps in components, such as the end of a sound:
+    /// `sound.wait_until(|sink: &AudioSink| sink.empty())`.
+    fn wait_until<C: Component>(
+        self,
+        condition: impl FnMut(&C) -> bool + 'static,
+    ) -> ComponentUntil;
+
+    /// Waits until the entity has no component of that type. Ready in the next run if it has
+    /// none.
+    ///
+    /// # Resumes
+    ///
+    /// As [`wait_until_world`](crate::wait_until_world) does.
+    ///
+    /// # Errors
+    ///
+    /// When the entity is not there.
+    fn removed<C: Component>(self) -> ComponentUntil;
+
     /// Waits for the next event of that type on the entity, after this call.
     ///
     /// # Errors
@@ -227,6 +308,11 @@ impl ScriptEntity for Entity {
     }
 
     #[track_caller]
+    fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing> {
+        with(|world: &mut World| f.call(world, self))
+    }
+
+    #[track_caller]
     fn has<C: Component>(self) -> bool {
         self.get(|_: &C| ()).is_ok()
     }
@@ -280,6 +366,17 @@ impl ScriptEntity for Entity {
     #[track_caller]
     fn changed<C: Component>(self) -> ComponentChanged<C> {
         ComponentChanged::new(self)
+    }
+
+    fn wait_until<C: Component>(
+        self,
+        condition: impl FnMut(&C) -> bool + 'static,
+    ) -> ComponentUntil {
+        ComponentUntil::new(self, condition)
+    }
+
+    fn removed<C: Component>(self) -> ComponentUntil {
+        ComponentUntil::removed::<C>(self)
     }
 
     #[track_caller]

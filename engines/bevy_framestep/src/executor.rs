@@ -1,7 +1,8 @@
 //! The executor in the world, and how its phases are run.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 use std::task::Waker;
@@ -57,6 +58,8 @@ pub(crate) struct Shared {
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
     conditions: Conditions,
     speeds: Rc<Speeds>,
+    /// The states of the queries of scripts, by type.
+    queries: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
     unread: Unread,
     /// Asks for a frame, if the app sleeps meanwhile.
     wake: OnceCell<Waker>,
@@ -91,6 +94,7 @@ impl Framestep {
                 feeds: RefCell::default(),
                 conditions: Conditions::default(),
                 speeds: Rc::default(),
+                queries: RefCell::default(),
                 unread,
                 wake: OnceCell::new(),
                 is_told: Cell::new(false),
@@ -151,6 +155,16 @@ impl Shared {
 
     pub(crate) fn speeds(&self) -> Rc<Speeds> {
         self.speeds.clone()
+    }
+
+    /// What there is once for `key`, made by `make`.
+    pub(crate) fn query(&self, key: TypeId, make: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
+        let known = self.queries.borrow().get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let made = make();
+            self.queries.borrow_mut().insert(key, made.clone());
+            made
+        })
     }
 
     /// For a script that returns `T`.

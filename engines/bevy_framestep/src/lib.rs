@@ -8,6 +8,7 @@ mod link;
 mod output;
 mod plugin;
 pub mod prelude;
+mod query;
 mod script;
 mod scripts;
 mod start;
@@ -20,18 +21,27 @@ pub use executor::{Framestep, next_frame_in, run_scripts};
 pub use link::ScriptHandle;
 pub use output::ScriptOutput;
 pub use plugin::{FramestepPlugin, RunScripts, ScriptSystems};
+pub use query::{EntityFn, EntityParam, ScriptQuery, query, query_filtered};
 pub use scripts::Scripts;
+#[cfg(feature = "state")]
+pub use start::StateScriptsExt;
 pub use start::{
     CommandsScriptsExt, EntityCommandsScriptsExt, EntityWorldScriptsExt, WorldScriptsExt,
 };
+#[cfg(feature = "animation")]
+pub use wait::animation_finished;
+#[cfg(feature = "tasks")]
+pub use wait::compute;
 #[cfg(feature = "asset")]
-pub use wait::{AssetFailed, WaitForAsset, wait_for_asset};
+pub use wait::{AssetFailed, NextAssetEvent, WaitForAsset, next_asset_event, wait_for_asset};
 pub use wait::{
-    ComponentChanged, Events, Messages, NextEvent, NextEventOf, NextMessage, WaitUntilWorld,
-    messages, next_event, next_message, wait_until_world,
+    ComponentChanged, ComponentUntil, Events, Messages, NextEvent, NextEventOf, NextMessage,
+    WaitUntilWorld, messages, next_event, next_message, wait_for_timer, wait_until_world,
 };
 #[cfg(feature = "state")]
 pub use wait::{WaitForState, next_transition, state_entered, state_exited, wait_for_state};
+#[cfg(feature = "input")]
+pub use wait::{just_pressed, just_released};
 
 /// The crate that the scripts run on.
 pub use framestep;

@@ -5,12 +5,21 @@
 
 pub use framestep::prelude::*;
 
-#[cfg(feature = "asset")]
-pub use crate::wait_for_asset;
+#[cfg(feature = "state")]
+pub use crate::StateScriptsExt;
+#[cfg(feature = "animation")]
+pub use crate::animation_finished;
+#[cfg(feature = "tasks")]
+pub use crate::compute;
 pub use crate::{
-    CommandsScriptsExt, EntityCommandsScriptsExt, EntityWorldScriptsExt, FramestepPlugin,
-    ScriptEntity, ScriptHandle, ScriptOutput, Scripts, WorldScriptsExt, commands, messages,
-    next_event, next_message, resource, resource_mut, trigger, wait_until_world, write_message,
+    CommandsScriptsExt, EntityCommandsScriptsExt, EntityWorldScriptsExt, Events, Framestep,
+    FramestepPlugin, Missing, ScriptEntity, ScriptHandle, ScriptOutput, ScriptQuery, Scripts,
+    WorldScriptsExt, commands, messages, next_event, next_message, query, query_filtered, resource,
+    resource_mut, trigger, wait_for_timer, wait_until_world, write_message,
 };
+#[cfg(feature = "input")]
+pub use crate::{just_pressed, just_released};
+#[cfg(feature = "asset")]
+pub use crate::{next_asset_event, wait_for_asset};
 #[cfg(feature = "state")]
 pub use crate::{next_transition, state_entered, state_exited, wait_for_state};

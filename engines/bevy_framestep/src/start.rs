@@ -3,6 +3,8 @@
 use bevy_ecs::error::warn;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::EntityCommands;
+#[cfg(feature = "state")]
+use framestep::with_soon;
 use framestep::{Coroutine, CoroutineId, Handle};
 
 use crate::executor::Shared;
@@ -270,6 +272,108 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
         });
         handle
     }
+}
+
+/// Starts scripts that end with a state of the app, on `Commands` and on a `World`.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+/// use bevy_state::prelude::*;
+///
+/// #[derive(States, Clone, Debug, Default, PartialEq, Eq, Hash)]
+/// enum Screen {
+///     #[default]
+///     Menu,
+///     Game,
+/// }
+///
+/// async fn spawn_waves() {
+///     loop {
+///         wait_seconds(10).await;
+///         println!("here they come");
+///     }
+/// }
+///
+/// // In `OnEnter(Screen::Game)`.
+/// fn begin(mut commands: Commands) {
+///     commands.start_script_in(Screen::Game, spawn_waves);
+/// }
+/// ```
+#[cfg(feature = "state")]
+pub trait StateScriptsExt {
+    /// Starts a script that ends when the app leaves `state`, destructors and all. If the app is
+    /// in another state when the commands are applied, no script starts.
+    ///
+    /// It is a script of an entity of its own, with Bevy's `DespawnOnExit`, which is despawned
+    /// with the script. For scripts of an entity that ends with a state, put both into its
+    /// bundle: `(DespawnOnExit(Screen::Game), Scripts::of(boss))`.
+    ///
+    /// # Panics
+    ///
+    /// When the commands are applied, if the plugin is missing.
+    fn start_script_in<A, S, F>(&mut self, state: A, script: S) -> ScriptHandle
+    where
+        A: bevy_state::state::States,
+        S: FnOnce() -> F + Send + 'static,
+        F: Future<Output: ScriptOutput> + 'static;
+}
+
+#[cfg(feature = "state")]
+impl StateScriptsExt for Commands<'_, '_> {
+    fn start_script_in<A, S, F>(&mut self, state: A, script: S) -> ScriptHandle
+    where
+        A: bevy_state::state::States,
+        S: FnOnce() -> F + Send + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
+    {
+        let (link, handle) = Link::new();
+        self.queue(move |world: &mut World| start_in_state(world, link, state, script));
+        handle
+    }
+}
+
+#[cfg(feature = "state")]
+impl StateScriptsExt for World {
+    fn start_script_in<A, S, F>(&mut self, state: A, script: S) -> ScriptHandle
+    where
+        A: bevy_state::state::States,
+        S: FnOnce() -> F + Send + 'static,
+        F: Future<Output: ScriptOutput> + 'static,
+    {
+        let (link, handle) = Link::new();
+        start_in_state(self, link, state, script);
+        handle
+    }
+}
+
+#[cfg(feature = "state")]
+fn start_in_state<A, S, F>(world: &mut World, link: Link, state: A, script: S)
+where
+    A: bevy_state::state::States,
+    S: FnOnce() -> F + Send + 'static,
+    F: Future<Output: ScriptOutput> + 'static,
+{
+    use bevy_state::state::State;
+    use bevy_state::state_scoped::DespawnOnExit;
+
+    let current = world.get_resource::<State<A>>();
+    if current.is_none_or(|current| *current.get() != state) {
+        return;
+    }
+    let entity = world.spawn(DespawnOnExit(state)).id();
+    link.begin(world, |world, link| {
+        let name = name_of::<F>();
+        let shared = Shared::of(world);
+        let script = link.around(of_nobody(script, None));
+        let script = async move {
+            unread(script, name, None).await;
+            with_soon(move |world: &mut World| _ = world.try_despawn(entity));
+        };
+        start_on(world, &shared, entity, name, script)
+    });
 }
 
 fn on_the_entity<S, F>(script: S) -> impl FnOnce(EntityWorldMut<'_>)

@@ -16,7 +16,7 @@ use bevy_asset::io::{
     AssetReader, AssetReaderError, AssetSourceBuilder, AssetSourceId, PathStream, Reader,
 };
 use bevy_asset::{
-    Asset, AssetApp, AssetLoader, AssetPlugin, AssetServer, Assets, Handle, LoadContext,
+    Asset, AssetApp, AssetEvent, AssetLoader, AssetPlugin, AssetServer, Assets, Handle, LoadContext,
 };
 use bevy_ecs::prelude::*;
 use bevy_framestep::prelude::*;
@@ -364,4 +364,45 @@ fn no_asset_plugin() {
         unreachable!();
     });
     assert!(script.is_finished());
+}
+
+/// The events of one asset, of which another one has none of.
+#[test]
+fn asset_events() {
+    let mut fixture = Fixture::new();
+    fixture.start(|| async {
+        let level = || Level { parts: Vec::new() };
+        let first = resource_mut(|levels: &mut Assets<Level>| levels.add(level()));
+        let second = resource_mut(|levels: &mut Assets<Level>| levels.add(level()));
+        let say = |event: AssetEvent<Level>| {
+            let line = match event {
+                AssetEvent::Added { .. } => "added",
+                AssetEvent::Modified { .. } => "modified",
+                _ => "another",
+            };
+            resource_mut(|log: &mut Log| log.0.push(format!("{}: {line}", time().frame)));
+        };
+        say(next_asset_event(&second).await);
+        resource_mut(|levels: &mut Assets<Level>| {
+            levels.get_mut(&first).unwrap().parts.clear();
+        });
+        wait_frames(2).await;
+        resource_mut(|levels: &mut Assets<Level>| {
+            levels.get_mut(&second).unwrap().parts.clear();
+        });
+        let event = next_asset_event(second.id())
+            .in_phase(Phase::EndOfFrame)
+            .await;
+        assert_eq!(time().phase, Some(Phase::EndOfFrame));
+        say(event);
+    });
+    for _ in 0..6 {
+        fixture.frame(&[]);
+    }
+    let log = fixture.log();
+    assert_eq!(log.len(), 2, "{log:?}");
+    assert!(
+        log[0].ends_with("added") && log[1].ends_with("modified"),
+        "{log:?}"
+    );
 }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bevy_asset::{
-    AssetLoadError, AssetPath, AssetServer, LoadState, RecursiveDependencyLoadState,
-    UntypedAssetId, UntypedAssetLoadFailedEvent,
+    Asset, AssetEvent, AssetId, AssetLoadError, AssetPath, AssetServer, LoadState,
+    RecursiveDependencyLoadState, UntypedAssetId, UntypedAssetLoadFailedEvent,
 };
 use bevy_ecs::prelude::*;
-use framestep::with_ref;
-use futures::FutureExt;
+use framestep::{Phase, with_ref};
 use futures::future::{Fuse, FusedFuture, LocalBoxFuture};
+use futures::{FutureExt, StreamExt};
 
-use super::{messages, wait_until_world};
+use super::{Messages, messages, wait_until_world};
 
 /// Why an asset that a script waits for is not there.
 ///
@@ -154,6 +154,112 @@ impl fmt::Debug for WaitForAsset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaitForAsset")
             .field("done", &self.is_terminated())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Waits for the next `AssetEvent` of one asset: `Modified` when its file has changed and is
+/// loaded again, `Removed`, and the others. For those of all assets of a type, use
+/// [`messages`]`::<AssetEvent<A>>()`.
+///
+/// It does not keep the asset alive. A loop around it may miss an event between two rounds.
+///
+/// # Resumes
+///
+/// See [`next_message`](crate::next_message). Bevy writes these messages in `PostUpdate`.
+///
+/// # Panics
+///
+/// If the app has no such assets; and where [`with_ref`] does.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_asset::{Asset, AssetEvent, Handle};
+/// use bevy_framestep::prelude::*;
+///
+/// async fn hot_reload<A: Asset>(level: Handle<A>) {
+///     loop {
+///         if let AssetEvent::Modified { .. } = next_asset_event(&level).await {
+///             println!("the level has changed");
+///         }
+///     }
+/// }
+/// ```
+#[track_caller]
+pub fn next_asset_event<A: Asset>(asset: impl Into<AssetId<A>>) -> NextAssetEvent<A> {
+    NextAssetEvent {
+        asset: asset.into(),
+        events: Some(messages()),
+    }
+}
+
+/// The future of [`next_asset_event`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct NextAssetEvent<A: Asset> {
+    asset: AssetId<A>,
+    /// `None` once it has been ready.
+    events: Option<Messages<AssetEvent<A>>>,
+}
+
+impl<A: Asset> NextAssetEvent<A> {
+    /// Resumes in the first run of `phase` that finds an event, and not at home.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.events = self.events.take().map(|events| events.in_phase(phase));
+        self
+    }
+}
+
+impl<A: Asset> Future for NextAssetEvent<A> {
+    type Output = AssetEvent<A>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let Some(events) = &mut this.events else {
+            panic!("`next_asset_event` was polled after it had ended");
+        };
+        loop {
+            match events.poll_next_unpin(cx) {
+                Poll::Ready(Some(event)) if id_of(&event) == this.asset => {
+                    this.events = None;
+                    return Poll::Ready(event);
+                }
+                Poll::Ready(Some(_)) => {}
+                // Without messages, the world is gone.
+                Poll::Ready(None) | Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+fn id_of<A: Asset>(event: &AssetEvent<A>) -> AssetId<A> {
+    match event {
+        AssetEvent::Added { id }
+        | AssetEvent::Modified { id }
+        | AssetEvent::Removed { id }
+        | AssetEvent::Unused { id }
+        | AssetEvent::LoadedWithDependencies { id } => *id,
+    }
+}
+
+impl<A: Asset> FusedFuture for NextAssetEvent<A> {
+    fn is_terminated(&self) -> bool {
+        self.events.is_none()
+    }
+}
+
+impl<A: Asset> fmt::Debug for NextAssetEvent<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NextAssetEvent")
+            .field("asset", &self.asset)
+            .field("done", &self.events.is_none())
             .finish_non_exhaustive()
     }
 }

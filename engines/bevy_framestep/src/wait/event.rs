@@ -262,6 +262,28 @@ impl<E: Clone> Events<E> {
     pub fn next(&mut self) -> Next<'_, Self> {
         StreamExt::next(self)
     }
+
+    /// Calls `f` with each event, in the run in which it comes. It returns when the entity is
+    /// despawned, or the observer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(EntityEvent, Clone)]
+    /// struct Clicked(Entity);
+    ///
+    /// async fn button(button: Entity) {
+    ///     button.events().for_each(|_: Clicked| println!("click")).await;
+    /// }
+    /// ```
+    pub async fn for_each(mut self, mut f: impl FnMut(E)) {
+        while let Some(event) = self.next().await {
+            f(event);
+        }
+    }
 }
 
 impl<E: Clone> Stream for Events<E> {

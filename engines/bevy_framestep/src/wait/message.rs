@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
 use std::fmt;
+use std::future::pending;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -115,6 +116,35 @@ impl<M: Clone> Messages<M> {
     )]
     pub fn next(&mut self) -> Next<'_, Self> {
         StreamExt::next(self)
+    }
+
+    /// Calls `f` with each message, in the run in which it comes. It never returns.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(Message, Clone)]
+    /// struct Scored(u32);
+    ///
+    /// async fn scoreboard() {
+    ///     let mut total = 0;
+    ///     messages()
+    ///         .for_each(|scored: Scored| {
+    ///             total += scored.0;
+    ///             println!("{total}");
+    ///         })
+    ///         .await;
+    /// }
+    /// ```
+    pub async fn for_each(mut self, mut f: impl FnMut(M)) {
+        while let Some(message) = self.next().await {
+            f(message);
+        }
+        // Without messages, the world is gone.
+        pending::<()>().await;
     }
 }
 

@@ -1,13 +1,21 @@
 //! Waits for what happens in the world.
 
+#[cfg(feature = "animation")]
+mod animation;
 #[cfg(feature = "asset")]
 mod asset;
 mod changed;
+mod component;
 mod despawned;
 mod event;
+#[cfg(feature = "input")]
+mod input;
 mod message;
 #[cfg(feature = "state")]
 mod state;
+#[cfg(feature = "tasks")]
+mod task;
+mod timer;
 mod turn;
 mod until;
 
@@ -15,11 +23,19 @@ pub(crate) use despawned::despawned;
 pub(crate) use message::Feed;
 pub(crate) use until::{Condition, Conditions};
 
+#[cfg(feature = "animation")]
+pub use animation::animation_finished;
 #[cfg(feature = "asset")]
-pub use asset::{AssetFailed, WaitForAsset, wait_for_asset};
+pub use asset::{AssetFailed, NextAssetEvent, WaitForAsset, next_asset_event, wait_for_asset};
 pub use changed::ComponentChanged;
+pub use component::ComponentUntil;
 pub use event::{Events, NextEvent, NextEventOf, next_event};
+#[cfg(feature = "input")]
+pub use input::{just_pressed, just_released};
 pub use message::{Messages, NextMessage, messages, next_message};
 #[cfg(feature = "state")]
 pub use state::{WaitForState, next_transition, state_entered, state_exited, wait_for_state};
+#[cfg(feature = "tasks")]
+pub use task::compute;
+pub use timer::wait_for_timer;
 pub use until::{WaitUntilWorld, wait_until_world};

@@ -11,7 +11,7 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 use bevy_framestep::prelude::*;
 use bevy_framestep::{Events, Framestep, Missing};
-use bevy_time::{Fixed, Time, TimePlugin, Virtual};
+use bevy_time::{Fixed, Real, Time, Virtual};
 
 use super::{Log, alive, app, app_with, every_update_takes, log, take_log};
 
@@ -487,11 +487,13 @@ fn snapshots_name_events_and_entities() {
     assert_eq!(is_shown, cfg!(debug_assertions), "{text}");
 }
 
-/// In a sub-app, which has no schedules of its own.
+/// In a sub-app, which has no schedules of its own, and the clocks that it was given.
 #[test]
 fn a_sub_app() {
     let mut sub = SubApp::new();
-    sub.add_plugins((FramestepPlugin::default(), TimePlugin));
+    sub.add_plugins(FramestepPlugin::default());
+    sub.init_resource::<Time<Real>>()
+        .init_resource::<Time<Virtual>>();
     assert_eq!(sub.update_schedule, Some(Main.intern()));
     let script = sub.world_mut().start_script(|| async {
         next_frame().await;

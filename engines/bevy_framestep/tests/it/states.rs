@@ -1,6 +1,7 @@
 //! Waits for states.
 
 use bevy_app::App;
+use bevy_ecs::system::Commands;
 use bevy_framestep::prelude::*;
 use bevy_state::app::{AppExtStates, StatesPlugin};
 use bevy_state::prelude::*;
@@ -86,4 +87,43 @@ fn set_by_a_script() {
     app.update();
     app.update();
     assert_eq!(take_log(&mut app), ["frame 2"]);
+}
+
+/// A script ends with the state in which it was started; its entity ends with either.
+#[test]
+fn scripts_that_end_with_a_state() {
+    async fn music() {
+        loop {
+            next_frame().await;
+            log("music");
+        }
+    }
+
+    let mut app = app_with_states();
+    app.add_systems(OnEnter(Screen::Game), |mut commands: Commands| {
+        commands.start_script_in(Screen::Game, music);
+        commands.start_script_in(Screen::Game, || async { log("begins and ends") });
+        let refused = commands.start_script_in(Screen::Menu, || async { unreachable!() });
+        commands.start_script(move || async move {
+            assert!(refused.is_finished());
+            log("refused");
+        });
+    });
+    app.update();
+    go_to(&mut app, Screen::Game);
+    app.update();
+    assert_eq!(take_log(&mut app), ["begins and ends", "refused"]);
+    let mut scoped = app
+        .world_mut()
+        .query::<&bevy_state::state_scoped::DespawnOnExit<Screen>>();
+    assert_eq!(scoped.iter(app.world()).count(), 1);
+    app.update();
+    assert_eq!(take_log(&mut app), ["music"]);
+    go_to(&mut app, Screen::Menu);
+    app.update();
+    assert_eq!(take_log(&mut app), [""; 0]);
+    assert_eq!(super::alive(&app), 0);
+    assert_eq!(scoped.iter(app.world()).count(), 0);
+    let handle = app.world_mut().start_script_in(Screen::Menu, music);
+    assert!(!handle.is_finished());
 }

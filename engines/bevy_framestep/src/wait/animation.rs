@@ -1,0 +1,38 @@
+//! Waits for animations.
+
+use bevy_animation::AnimationPlayer;
+use bevy_ecs::prelude::*;
+
+use super::ComponentUntil;
+
+/// Waits until all animations that the `AnimationPlayer` of an entity plays have finished. One
+/// that repeats for ever does not.
+///
+/// # Resumes
+///
+/// In the home phase of the script. Bevy advances animations in `PostUpdate`, so that for a
+/// script at home in Update it is the frame after; with
+/// [`in_phase`](ComponentUntil::in_phase)`(Phase::LateUpdate)`, the same frame.
+///
+/// # Errors
+///
+/// When the entity or its player is not there.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_animation::AnimationPlayer;
+/// use bevy_animation::graph::AnimationNodeIndex;
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::Missing;
+/// use bevy_framestep::prelude::*;
+///
+/// async fn die(goblin: Entity, fall: AnimationNodeIndex) -> Result<(), Missing> {
+///     goblin.get_mut(|player: &mut AnimationPlayer| _ = player.start(fall))?;
+///     animation_finished(goblin).await?;
+///     goblin.despawn()
+/// }
+/// ```
+pub fn animation_finished(entity: Entity) -> ComponentUntil {
+    ComponentUntil::new(entity, AnimationPlayer::all_finished)
+}
