@@ -84,7 +84,7 @@ pub fn race<F: Future>(futures: impl IntoIterator<Item = F>) -> Race<F> {
     let futures: Box<[F]> = futures.into_iter().collect();
     assert!(
         !futures.is_empty(),
-        "`race` got no futures: none of them would ever be ready"
+        "`race` got no futures, so it would never be ready"
     );
     Race {
         futures: Some(Box::into_pin(futures)),

@@ -237,7 +237,7 @@ impl<T> Coroutine<T> {
     /// ```
     #[expect(
         clippy::return_self_not_must_use,
-        reason = "a handle that is dropped detaches: `start(door()).named(\"door\");` is whole"
+        reason = "dropping the handle detaches, so `start(door()).named(\"door\");` is complete"
     )]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         if let State::Stored(core, task) = &self.state {

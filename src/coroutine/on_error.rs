@@ -76,7 +76,7 @@ impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
     #[doc(alias = "Forget")]
     #[expect(
         clippy::return_self_not_must_use,
-        reason = "a handle that is dropped detaches: `start(load()).on_error(show);` is whole"
+        reason = "dropping the handle detaches, so `start(load()).on_error(show);` is complete"
     )]
     pub fn on_error(self, handler: impl FnOnce(&E) + 'static) -> Self {
         if let Some((core, task)) = self.stored() {

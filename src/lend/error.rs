@@ -70,7 +70,7 @@ impl fmt::Display for Reason {
             ),
             WithError::NotLent { type_name, .. } => write!(
                 f,
-                "no `{type_name}` is lent: the host has to run the executor inside \
+                "no `{type_name}` is lent: the host must run the executor inside \
                  `executor.lend(&mut state, |executor| ..)`; in a destructor, which may run \
                  outside it, use `with_soon`"
             ),

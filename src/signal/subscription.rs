@@ -122,10 +122,7 @@ impl<T: Clone> Subscription<T> {
     ///
     /// It is `StreamExt::next` of the `futures` crate, without the import. Dropping
     /// the wait loses nothing.
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "the name that streams have for it"
-    )]
+    #[allow(clippy::should_implement_trait, reason = "streams use this name")]
     pub fn next(&mut self) -> Next<'_, Self> {
         StreamExt::next(self)
     }

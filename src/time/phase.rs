@@ -118,7 +118,7 @@ impl PhaseIndex {
 
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "an index is made of a phase, whose number has eight bits"
+        reason = "an index comes from a phase, and a custom phase has eight bits"
     )]
     pub(crate) const fn phase(self) -> Phase {
         match self.0 {

@@ -73,10 +73,7 @@ impl Emissions {
     /// object of the signal was freed, and all emissions are read.
     ///
     /// Dropping the wait loses nothing.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "the name that streams have for it"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "streams use this name")]
     pub fn next(&mut self) -> impl Future<Output = Option<Vec<Variant>>> {
         self.emitted.next()
     }

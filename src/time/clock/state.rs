@@ -34,7 +34,7 @@ pub(crate) struct ClockState {
 
 #[expect(
     clippy::large_enum_variant,
-    reason = "an executor has one clock of each of the small ones"
+    reason = "an executor has only one of each small variant"
 )]
 enum Role {
     Game,

@@ -562,7 +562,7 @@ mod started_outside_of_a_lend {
         let error = result_of(&executor, started).unwrap().unwrap_err();
         let host = executor.enter(|| try_with(|_: &mut World| ()).unwrap_err());
         for text in [error.to_string(), host.to_string()] {
-            assert!(text.contains("has to run the executor inside"), "{text}");
+            assert!(text.contains("must run the executor inside"), "{text}");
         }
     }
 }
