@@ -360,9 +360,9 @@
 //!   [`on_trace`](Executor::on_trace) shows which coroutines run, and
 //!   [`slow_poll`](Builder::slow_poll) reports the ones that block a frame.
 //!
-//! The repository has a guide, in `docs/guide`: chapters, twenty recipes, pages for
-//! people who come from Unity, `UniTask`, `UE5Coro`, Godot or tokio, and a list of the
-//! compiler errors that new users meet, with the code that works.
+//! The repository has a guide, in `docs/guide`: chapters, twenty recipes, and pages for users
+//! of Unity, `UniTask`, `UE5Coro`, Godot and tokio. It also lists common compiler errors, with
+//! the code that works.
 
 mod budget;
 mod combine;

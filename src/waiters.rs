@@ -19,8 +19,7 @@ use crate::core::named_wait::NamedWait;
 /// The waiters of one source, each with the data that the source keeps for it.
 pub(crate) struct Waiters<D> {
     all: Slab<Waiter<D>>,
-    /// The places of the waiters, in the order in which they began to wait. Stale places are
-    /// included.
+    /// The places of the waiters, in the order they began to wait. Stale places are included.
     order: VecDeque<Place>,
     /// How many places are stale: their waiters have stopped waiting.
     stale: usize,

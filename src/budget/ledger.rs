@@ -76,8 +76,8 @@ struct InPhase {
     waiting: usize,
     /// How many of them have not had their turn in this round.
     to_come: usize,
-    /// Those that have had their turn and wait for more, in the order in which they
-    /// began to. Stale places are included.
+    /// Those that have had their turn and wait for more, in the order they began
+    /// to. Stale places are included.
     spent: VecDeque<Place>,
     /// How many places of `spent` are not stale.
     spent_jobs: usize,

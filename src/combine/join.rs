@@ -14,20 +14,20 @@
 /// # Resumes
 ///
 /// As soon as the last of the futures is ready, in the phase in which that future
-/// resumes. Each poll of the coroutine polls the pending futures, in the order in
-/// which they are written. A future is dropped as soon as it is ready.
+/// resumes. Each poll of the coroutine polls the pending futures, in the order they
+/// are written. A future is dropped as soon as it is ready.
 ///
 /// # Output
 ///
-/// The outputs, in the order in which the futures are written. A coroutine
-/// handle yields a `Result`; an `Err` does not end the wait for the others.
+/// The outputs, in the order the futures are written. A coroutine handle yields a
+/// `Result`; an `Err` does not end the wait for the others.
 ///
 /// # Cancel safety
 ///
 /// When the coroutine is stopped, or the future that contains `join!` is dropped,
-/// the futures are dropped in the order in which they are written. Their waits are
-/// removed in O(1). Coroutines whose handles are among the futures keep running,
-/// unless they [stop on drop](crate::Coroutine::stop_on_drop). The outputs of ready
+/// the futures are dropped in the order they are written. Their waits are removed
+/// in O(1). Coroutines whose handles are among the futures keep running, unless
+/// they [stop on drop](crate::Coroutine::stop_on_drop). The outputs of ready
 /// futures are lost.
 ///
 /// # Examples

@@ -32,10 +32,9 @@ use super::pinned;
 ///
 /// # Output
 ///
-/// The outputs, in the order in which the futures were passed. A coroutine
-/// handle yields a `Result`: what the coroutine returned, or a
-/// [`JoinError`](crate::JoinError) if it was stopped or panicked. An `Err` does
-/// not end the wait for the others.
+/// The outputs, in the order the futures were passed. A coroutine handle yields a
+/// `Result`: what the coroutine returned, or a [`JoinError`](crate::JoinError) if
+/// it was stopped or panicked. An `Err` does not end the wait for the others.
 ///
 /// # Cancel safety
 ///

@@ -39,10 +39,10 @@
 ///
 /// If all branches are disabled, the `else` handler runs in place of step 5.
 ///
-/// If two branches are ready in one poll, the upper branch wins. The order is
-/// fixed, so a replay takes the same branch. (tokio uses this order after `biased;`
-/// as the first line, which is accepted here and changes nothing.) In a loop, put a
-/// branch that may be ready each time below the others.
+/// If two branches are ready in one poll, the upper branch wins. The order is fixed, so
+/// a replay takes the same branch. (tokio uses this order after a first line `biased;`.
+/// That line is accepted here, and changes nothing.) In a loop, put a branch that may be
+/// ready each time below the others.
 ///
 /// # Resumes
 ///

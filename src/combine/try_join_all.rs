@@ -30,7 +30,7 @@ use super::pinned;
 ///
 /// # Output
 ///
-/// The values, in the order in which the futures were passed, or the first error.
+/// The values, in the order the futures were passed, or the first error.
 ///
 /// The result of a coroutine handle is an `Err` if the coroutine was stopped or
 /// panicked. If the coroutine itself returns a `Result`, that is inside the `Ok`, and

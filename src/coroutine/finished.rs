@@ -28,7 +28,7 @@ use super::handle::{may_join_at_once, wait_for_next_run};
 /// # Resumes
 ///
 /// Like a join of a [`Coroutine`]. Several waits for the same coroutine resume in
-/// the order in which they began.
+/// the order they began.
 ///
 /// # Output
 ///

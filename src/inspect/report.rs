@@ -79,11 +79,10 @@ pub enum Report {
         /// How many times it was polled.
         polls: u32,
     },
-    /// Coroutines kept starting, spawning, stopping or joining others without end in
-    /// one run of a phase or in one stop, or closures of
-    /// [`with_soon`](crate::with_soon) kept adding more. The rest continue in the next
-    /// run, or with the next borrow. Starts that nest more than 100 deep are also
-    /// reported: they begin once an outer one waits.
+    /// In one run or one stop, coroutines kept starting, spawning, stopping or joining
+    /// others without end, or closures of [`with_soon`](crate::with_soon) kept adding
+    /// more. The rest continue in the next run, or with the next borrow. Starts that
+    /// nest more than 100 deep are also reported: they begin once an outer one waits.
     Runaway {
         /// The coroutine that reached the limit: the one that was being polled, or else
         /// one that continues in the next run. Usually it is one of those that never

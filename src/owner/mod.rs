@@ -260,11 +260,10 @@ impl Owner {
         Named::new(name.into(), core, Maker::Host, home, Some(self.key))
     }
 
-    /// Stops all coroutines of this owner and of the owners below it. The
-    /// coroutines of the children are stopped first, those of one owner in the
-    /// order in which they were added. All destructors have run when this returns,
-    /// except for coroutines that are being polled, which continue to their next
-    /// wait.
+    /// Stops all coroutines of this owner and of the owners below it. The coroutines
+    /// of the children are stopped first, those of one owner in the order they were
+    /// added. All destructors have run when this returns, except for coroutines that
+    /// are being polled, which continue to their next wait.
     ///
     /// Coroutines that destructors spawn on the owner during this call are not
     /// stopped. (If the owner is being dropped, it refuses them.)
@@ -290,11 +289,11 @@ impl Owner {
     /// pause it, each takes a guard: [`hold`](Owner::hold).
     ///
     /// Everything that makes a coroutine due during the pause is remembered as one
-    /// wake. The wake arrives when the owner is resumed: the coroutine is polled in
-    /// the current run if that is a run of its phase, or else in the next run of
-    /// its phase. Its phase is that of the wait that was due first, or, for a join
-    /// or another future, the home phase of the coroutine. Several
-    /// coroutines resume in the order in which they were spawned.
+    /// wake. The wake arrives when the owner is resumed. If the current run is of the
+    /// coroutine's phase, it is polled in that run, otherwise in the next run of its
+    /// phase. Its phase is that of the wait that was due first, or, for a join or
+    /// another future, the home phase of the coroutine. Several coroutines resume in
+    /// the order they were spawned.
     ///
     /// During the pause:
     ///

@@ -29,9 +29,9 @@ pub use permit::Permit;
 ///
 /// # Order
 ///
-/// First come, first served: coroutines get permits in the order in which they began
-/// to wait. A returned permit belongs at once to the first coroutine that waits, even
-/// if that coroutine resumes later or is paused.
+/// First come, first served: coroutines get permits in the order they began to wait.
+/// A returned permit belongs at once to the first coroutine that waits, even if that
+/// coroutine resumes later or is paused.
 ///
 /// # Resumes
 ///

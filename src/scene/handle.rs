@@ -21,7 +21,7 @@ const MOST_ADDED: usize = 1_000;
 /// The state that a scene and its handles share.
 pub(super) struct Cast {
     core: Rc<Core>,
-    /// The behaviours, in the order in which they were added.
+    /// The behaviours, in the order they were added.
     slots: RefCell<Vec<Rc<dyn AnySlot>>>,
     /// Whether the scene is being dropped.
     closed: Cell<bool>,

@@ -36,16 +36,16 @@ use slot::Callback;
 ///                 removal of the destroyed behaviours
 /// ```
 ///
-/// A name in small letters is a callback, which is called on all behaviours in the
-/// order in which they were added. A name in capitals is a run of that phase, which
-/// polls the coroutines that are due. A behaviour that is added during a frame
-/// begins with the next `start` of the diagram, before any other of its callbacks.
+/// A name in small letters is a callback, which is called on all behaviours in the order
+/// they were added. A name in capitals is a run of that phase, which polls the coroutines
+/// that are due. A behaviour that is added during a frame begins with the next `start` of
+/// the diagram, before any other of its callbacks.
 ///
 /// A behaviour that an `on_destroy` destroys is removed in the same frame, even if
 /// the `on_destroy` has added it. (At most one for each behaviour of the scene and
 /// 1,000 more; the rest follow in the next frame.)
 ///
-/// Dropping a scene removes all behaviours, in the order in which they were added.
+/// Dropping a scene removes all behaviours, in the order they were added.
 ///
 /// # Examples
 ///
@@ -117,8 +117,8 @@ impl Scene {
         self.cast.find()
     }
 
-    /// Finds all behaviours of type `B` that have not been destroyed, active or
-    /// not, in the order in which they were added.
+    /// Finds all behaviours of type `B` that have not been destroyed, active or not, in
+    /// the order they were added.
     #[doc(alias = "FindObjectsOfType")]
     pub fn find_all<B: Behaviour>(&self) -> Vec<This<B>> {
         self.cast.find_all()

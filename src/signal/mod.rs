@@ -36,7 +36,7 @@ pub use wait::{WaitSignal, WaitSignalFor};
 /// - in the next run of that phase, if the host emits, or a coroutine in another
 ///   phase.
 ///
-/// Several coroutines resume in the order in which they began to wait.
+/// Several coroutines resume in the order they began to wait.
 ///
 /// # Memory
 ///

@@ -15,9 +15,9 @@ use super::phase_wait::PhaseWait;
 ///
 /// # Resumes
 ///
-/// In the first run of the coroutine's home phase in a frame after that of the first poll,
-/// or in another phase with [`in_phase`](NextFrame::in_phase). Coroutines that wait
-/// for the same phase resume in the order in which they began to wait.
+/// In the first run of the coroutine's home phase in a frame after that of the
+/// first poll, or in another phase with [`in_phase`](NextFrame::in_phase).
+/// Coroutines that wait for the same phase resume in the order they began to wait.
 ///
 /// # Cancel safety
 ///

@@ -16,8 +16,8 @@ use super::phase_wait::PhaseWait;
 /// # Resumes
 ///
 /// In the first run of [`Phase::FixedUpdate`] that begins after the first poll: in
-/// the next step of this frame if there is one, or else in the first step of a
-/// later frame. A loop around `fixed_update` runs once in each fixed step.
+/// the next step, of this frame or a later one. A loop around `fixed_update` runs
+/// once in each fixed step.
 ///
 /// Inside the step, [`time`](crate::time()) reads the time of the step, and
 /// [`delta`](crate::Time::delta) is the length of the step.
@@ -60,7 +60,7 @@ pub fn fixed_update() -> InPhase {
 /// # Resumes
 ///
 /// In the first run of [`Phase::EndOfFrame`] that begins after the first poll: at
-/// the end of this frame, or, if that phase has already started, at the end of the
+/// the end of this frame. If that phase has already started, at the end of the
 /// next.
 ///
 /// # Cancel safety

@@ -34,9 +34,9 @@ use super::{polled, polled_again, polled_outside};
 ///
 /// # Resumes
 ///
-/// In the home phase, in the first later frame at or past the deadline, or in
-/// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines that are due
-/// in one run resume by deadline, then in the order in which they began to wait.
+/// In the home phase, in the first later frame at or past the deadline, or in another
+/// phase with [`in_phase`](WaitSeconds::in_phase). Coroutines that are due in one run
+/// resume by deadline, then in the order they began to wait.
 ///
 /// # Cancel safety
 ///
@@ -84,7 +84,7 @@ impl Clock {
     /// In the home phase, in the first later frame at or past the deadline, or in
     /// another phase with [`in_phase`](WaitSeconds::in_phase). Coroutines that are
     /// due in one run resume clock by clock: the game clock, realtime, then the
-    /// others in the order in which the clocks were made.
+    /// others in the order the clocks were made.
     ///
     /// # Cancel safety
     ///

@@ -17,7 +17,7 @@ use super::{WaitSeconds, polled_again, wait_seconds};
 /// Waits for `future`, and times out after `seconds` of the coroutine's clock.
 ///
 /// **The time runs from the first poll**, not from the call, as with
-/// [`wait_seconds`]: the deadline is the clock's time at the first poll plus
+/// [`wait_seconds`]. The deadline is the clock's time at the first poll plus
 /// `seconds`, exact to the nanosecond. With a zero or negative length, the deadline
 /// is the next frame. With infinity, there is no deadline.
 ///

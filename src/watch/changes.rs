@@ -11,7 +11,7 @@ use super::waiter::Waiter;
 /// A [`Stream`] of the values of a [`Watch`](super::Watch) that are set after the
 /// call of [`subscribe`](super::Watch::subscribe).
 ///
-/// It remembers the version of the value that it has seen, so **no change is lost
+/// It remembers the version of the value that it has seen. So **no change is lost
 /// between two items**: if the value has changed since, the next item is ready at
 /// once. Several changes between two items are one item, the latest value. The
 /// stream ends when the last `Watch` has been dropped and the stream has returned

@@ -55,7 +55,7 @@ pub use wait::{Changed, WaitWatch};
 /// - in the next run of that phase, if the host changes it, or a coroutine in
 ///   another phase.
 ///
-/// Several coroutines resume in the order in which they began to wait.
+/// Several coroutines resume in the order they began to wait.
 ///
 /// # Re-entry
 ///

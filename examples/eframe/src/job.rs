@@ -95,7 +95,7 @@ struct Place(Watch<Places>);
 impl Place {
     async fn take() -> Self {
         let places = with_ref(|world: &World| world.places.clone());
-        // Waiting jobs are checked in the order in which they began to wait.
+        // Waiting jobs are checked in the order they began to wait.
         places.wait_for(|places| places.taken < places.limit).await;
         places.update(|places| places.taken += 1);
         Place(places)

@@ -48,10 +48,10 @@ use state::{Pace, Reading};
 ///
 /// Inside a fixed step, the game clock and the clocks below it read *stepped time*;
 /// outside, all clocks read *frame time*. The stepped time of the game clock is fixed
-/// time. A clock below it moves in each step by the length of the step, times its own
-/// scale and those of its parents below the game clock, as they were when the step
-/// began. So a change of scale or a pause takes effect in the next step, even if that
-/// is in the same frame.
+/// time. In each step, a clock below it moves by the length of the step, times its
+/// own scale and those of its parents below the game clock. The scales are those when
+/// the step began. So a change of scale or a pause takes effect in the next step,
+/// even if that is in the same frame.
 ///
 /// A wait counts on one of the two times: on stepped time if it is for
 /// [`Phase::FixedUpdate`](crate::Phase::FixedUpdate), else on frame time. So a script
@@ -155,8 +155,8 @@ impl Clock {
     /// Makes a clock that follows this one. It begins at zero with a scale of 1,
     /// and stands still while its parent does.
     ///
-    /// If timers of several clocks are due in one run, they resume in the order in
-    /// which the clocks were made.
+    /// If timers of several clocks are due in one run, they resume in the order the
+    /// clocks were made.
     #[must_use = "a clock without a handle or a wait has no use"]
     pub fn child(&self) -> Clock {
         Clock(Rc::new(ClockState::child(&self.0)))
@@ -167,8 +167,8 @@ impl Clock {
     ///
     /// The scale of the game clock is relative to the frames' dt, each clamped to the
     /// executor's [`max_delta`](crate::Builder::max_delta). It changes the number of
-    /// fixed steps, not their length: slow motion makes fewer, and a scale of 10
-    /// makes ten times as many, up to the limit that `max_delta` sets for a frame.
+    /// fixed steps, not their length. Slow motion makes fewer; a scale of 10 makes
+    /// ten times as many, up to the frame's limit by `max_delta`.
     ///
     /// The new scale takes effect in the next frame, and in [fixed
     /// steps](Clock#in-fixed-steps) in the next step. The number of steps in the

@@ -22,8 +22,8 @@ use super::speed::{Speed, multiply};
 /// A clock below the game clock has two times. *Frame time* moves when a frame
 /// begins, *stepped time* when a fixed step begins, by the length of the step times
 /// the scale. Each has its own gear. A change of scale moves the anchors of both to
-/// their current readings, so it takes effect in frame time in the next frame, and
-/// in stepped time in the next step. A clock below realtime has frame time only.
+/// their current readings. So frame time follows from the next frame on, and
+/// stepped time from the next step on. A clock below realtime has frame time only.
 pub(crate) struct ClockState {
     index: ClockIndex,
     frames: Rc<FrameClock>,

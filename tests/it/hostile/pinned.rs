@@ -1,6 +1,6 @@
-//! Futures that hold pointers to each other, such as those of tokio's `Notify`,
-//! and write through them when woken or dropped: a pinned future is dropped
-//! before its memory is reused.
+//! A pinned future is dropped before its memory is reused: futures that hold
+//! pointers to each other, such as those of tokio's `Notify`, write through
+//! them when woken or dropped.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

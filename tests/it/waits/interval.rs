@@ -191,7 +191,7 @@ fn in_the_fixed_phase_it_ticks_step_by_step_on_fixed_time() {
         });
     }
     executor.run_frame(0.75);
-    // By deadline, then in the order in which the ticks were awaited.
+    // By deadline, then in the order the ticks were awaited.
     log.check(&[
         "F1 250: a 0",
         "F1 500: b 0",

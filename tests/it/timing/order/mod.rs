@@ -1,9 +1,9 @@
 //! The order within a run is total: docs/contract.md#rule-8-order
 //!
 //! First coroutines that became ready before the run, in order of arrival. Then
-//! the phase's waiters, in the order in which they began to wait. Then waits
-//! for two frames or more, by due frame, then registration. Then timers, clock
-//! by clock, by deadline, then registration. Then coroutines that become ready
+//! the phase's waiters, in the order they began to wait. Then waits for two
+//! frames or more, by due frame, then registration. Then timers, clock by
+//! clock, by deadline, then registration. Then coroutines that become ready
 //! during the run.
 
 mod counting;

@@ -23,9 +23,10 @@ pub(super) const CONDITIONS_FALL_DUE_IN_PAUSES: bool = true;
 /// If not, it remembers the first event of any kind.
 pub(super) const WAITS_ARE_REMEMBERED_BEFORE_WAKES: bool = false;
 
-/// If a coroutine is paused when a run begins that one of its waits is due in, or
-/// when the coroutine that it joins ends, and is resumed before its turn, it keeps
-/// its place. If not, it is polled after the resume, as for any wake in a pause.
+/// A coroutine may be paused at the beginning of a run that one of its waits is due
+/// in, or when the coroutine that it joins ends. If it is resumed before its turn, it
+/// keeps its place. If not, it is polled after the resume, as for any wake in a
+/// pause.
 pub(super) const WAITS_KEEP_THEIR_PLACE: bool = true;
 
 /// If a coroutine is polled for a join, and does not poll another join that was

@@ -12,7 +12,7 @@ use super::Core;
 use super::choices::EACH_EXECUTOR_HAS_AN_INNERMOST;
 use super::state::{Arrival, Cause, State};
 
-/// Wakes from other threads, in the order in which they came.
+/// Wakes from other threads, in the order they came.
 pub(super) type Inbox = Arc<Mutex<Vec<usize>>>;
 
 thread_local! {
