@@ -1,9 +1,10 @@
 //! Coroutines for games: plain `async fn`s that run over many frames.
 //!
 //! A script is an `async fn` that lists what happens in order, with waits in between. The host,
-//! a game loop or an engine, steps an [`Executor`] once a frame. The executor polls only the
-//! scripts that are due, in a fixed order. It reads no clock: the host says how much time has
-//! passed. (The exceptions are [`Budget::new`] and [`Builder::slow_poll`].)
+//! a game loop or an engine, steps an [`Executor`] once a frame. A script that an executor runs
+//! is a *coroutine*. The executor polls only the scripts that are due, in a fixed order. It
+//! reads no clock: the host says how much time has passed. (The exceptions are [`Budget::new`]
+//! and [`Builder::slow_poll`].)
 //!
 //! ```
 //! use framestep::prelude::*;
