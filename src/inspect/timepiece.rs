@@ -105,7 +105,7 @@ mod computer {
     }
 }
 
-/// For targets on which the standard library's clock panics.
+/// For targets where the standard library's clock panics.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod computer {
     use std::time::Duration;

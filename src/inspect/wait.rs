@@ -96,7 +96,7 @@ pub enum Wait {
     Never,
 }
 
-/// The clock on which a timer counts.
+/// The clock that a timer counts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TimerClock {

@@ -46,7 +46,7 @@ use super::own::Own;
 ///
 /// # Examples
 ///
-/// A bullet returns to its pool when its script ends, also when the script is
+/// A bullet returns to its pool when its script ends, even if the script is
 /// stopped:
 ///
 /// ```
@@ -159,7 +159,7 @@ fn call_now<K: Lend>(
     call_alone(core, || note.borrow_mut::<K, ()>(place, f), origin);
 }
 
-/// Calls a closure, outside of any coroutine. Its panic is the host's.
+/// Calls a closure outside any coroutine. Its panic goes to the host.
 pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
     let called = scope::enter(core, |_| call::catch(f));
     if let Err(payload) = called {

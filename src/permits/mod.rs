@@ -25,7 +25,7 @@ pub use permit::Permit;
 /// stopped or panics.
 ///
 /// The handle is cheap to clone, and all clones share the permits. It stays on the
-/// thread on which it was made.
+/// thread that made it.
 ///
 /// # Order
 ///

@@ -32,7 +32,7 @@ pub use wait::{Changed, WaitWatch};
 /// goes into an [`Rc`].
 ///
 /// The handle is cheap to clone, and all clones share the value. It stays on the
-/// thread on which it was made.
+/// thread that made it.
 ///
 /// # Changes
 ///

@@ -8,7 +8,7 @@
 //! the standard library.
 //!
 //! So this module searches for it, exactly and in integers. The decimals with a
-//! given number of digits after the point are a grid, and few grids have to be
+//! given number of digits after the point are a grid, and few grids must be
 //! searched:
 //!
 //! - Of a grid coarser than the floats around, at most one decimal reads back.

@@ -153,7 +153,7 @@ fn a_wait_that_began_in_one_executor_is_an_error_in_another() {
     }
 }
 
-/// What happens to the coroutine in which the wait began.
+/// What happens to the coroutine that began the wait.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
     Waits,

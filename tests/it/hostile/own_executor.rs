@@ -79,7 +79,7 @@ fn bystanders(game: &Game) -> (Rc<Cell<u64>>, Coroutine<()>) {
     (frames, spawned)
 }
 
-/// Runs `act` and then two frames, in which all continues as before.
+/// Runs `act` and then two frames; everything continues as before.
 #[track_caller]
 fn check(game: &Game, act: impl FnOnce()) {
     let (frames, spawned) = bystanders(game);

@@ -276,7 +276,8 @@ fn a_snapshot_shows_the_phase_in_which_one_that_was_resumed_continues() {
                     };
                     let (state, said) = (info.state(), info.phase());
                     executor.run_frame(0.25);
-                    // A timer that stood still may be due before what is ready.
+                    // A timer that stood still may be due before a ready
+                    // coroutine.
                     let by_timer = [first, second].iter().any(|kind| TIMERS.contains(kind))
                         && went_on.get().is_some_and(|phase| phase < said);
                     if state == State::Ready && went_on.get() != Some(said) && !by_timer {

@@ -42,7 +42,7 @@ fn without_stderr(name: &str, act: fn()) {
     assert!(text.contains("1 passed"), "{text}");
 }
 
-/// Standard error is closed: what is printed there panics.
+/// Standard error is closed: printing to it panics.
 #[track_caller]
 fn check_that_printing_panics() {
     let printed = std::panic::catch_unwind(|| eprintln!("to nobody"));

@@ -126,7 +126,7 @@ fn under_framestep<F: Future<Output = ()> + 'static>(
 ) -> Vec<String> {
     let events = Events::default();
     let mut executor = Executor::new();
-    // Spawned, so that it begins in a run, as what it spawns does.
+    // Spawned, so that it begins in a run, like the coroutines that it spawns.
     let main = executor.spawn(program(Framestep, events.clone()));
     while !main.is_finished() {
         executor.run_frame(QUARTER);

@@ -27,7 +27,7 @@ pub(crate) fn in_quarters() -> Executor {
 
 type FrameFn = Box<dyn FnMut(&mut Executor, f64)>;
 
-/// Steps coroutines frame by frame and compares what they did with a drawing.
+/// Steps coroutines frame by frame and compares their marks with a drawing.
 ///
 /// A cell holds a letter for each [`Mark::hit`] of that frame, by the phase in
 /// which it happened: `*` Update or host code, `E` `EarlyUpdate`, `F`

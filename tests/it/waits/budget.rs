@@ -53,7 +53,7 @@ fn it_is_divided_evenly_in_any_order_of_resumes() {
     for name in ["a", "b", "c"] {
         job(&mut timeline, name, &budget, 7, 1);
     }
-    // In the frame in which they join, the first one takes the unpromised part.
+    // In the frame when they join, the first one takes the unpromised part.
     timeline.check(
         "
         frame 0 1      2   3   4   5

@@ -20,7 +20,7 @@ use crate::support::{
     WakerCall, counted, panic_of, panic_text, result_of, waker_that_tells, yield_now,
 };
 
-/// Reads `signal` and says what it gets.
+/// Reads `signal` and logs the values.
 fn reader(executor: &Executor, log: &Log, name: &'static str, signal: &Signal<u32>) {
     let (log, mut events) = (log.clone(), signal.subscribe());
     executor.start(async move {

@@ -168,7 +168,7 @@ fn many_that_wake_one_another_less_than_the_limit_are_all_polled_in_one_run() {
     assert_eq!(*reports.borrow(), []);
 }
 
-/// Starts a coroutine when it is dropped, and then drops what it holds.
+/// Starts a coroutine when it is dropped, and then drops its value.
 struct StartsAndDrops {
     log: Log,
     handle: Handle,

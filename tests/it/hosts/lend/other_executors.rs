@@ -146,7 +146,7 @@ fn an_executor_lends_inside_its_own_coroutine_and_is_stepped_outside() {
     let mut executor = own.take().expect("put back");
     assert_eq!(result_of(&executor, stepped).unwrap(), Gold(110));
     assert!(!executor.enter(is_lent));
-    // What was spawned inside has not begun yet.
+    // The coroutine spawned inside has not begun yet.
     let mut gold = Gold(0);
     executor.lend(&mut gold, |executor| executor.run_frame(0.25));
     assert_eq!(gold, Gold(1));

@@ -162,7 +162,7 @@ fn is_equal_to_all_others_of_the_same_behaviour_also_when_that_is_gone() {
     assert_ne!(a, scene.add(Number(1)));
 }
 
-/// Drops what it holds with the behaviour.
+/// Drops its value with the behaviour.
 struct Holds {
     _held: Rc<()>,
     this: Option<This<Holds>>,

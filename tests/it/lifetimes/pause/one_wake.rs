@@ -127,7 +127,7 @@ fn pausing_and_resuming_again_and_again_adds_no_wake() {
     assert_eq!(polls.get(), 1);
 }
 
-// In which phase
+// The phase
 
 #[test]
 fn a_wait_resumes_in_its_own_phase_whichever_it_is() {
@@ -389,7 +389,7 @@ fn one_that_pauses_itself_remembers_its_own_wake() {
     log.check(&["F4: yielded"]);
 }
 
-// In which order
+// The order
 
 // docs/contract.md#rule-12-order
 #[test]
@@ -538,7 +538,7 @@ fn a_pause_in_which_nothing_is_due_moves_no_coroutine() {
     log.check(&["F2: frames a", "F2: frames b"]);
 }
 
-// What continues, and what does not
+// Waits that continue, and waits that do not
 
 #[test]
 fn frames_are_counted_in_the_pause() {

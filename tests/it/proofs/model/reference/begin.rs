@@ -106,7 +106,7 @@ impl Core {
         self.state.borrow_mut().coroutines[coroutine].unmade = true;
     }
 
-    /// Borrows what is lent.
+    /// Borrows the lent state.
     pub(super) fn with(&self, f: &mut dyn FnMut()) -> Lent {
         {
             let mut state = self.state.borrow_mut();

@@ -1,4 +1,4 @@
-//! The table of the contract: in which run a wait is due, and in which order.
+//! The table of the contract: the run in which a wait is due, and the order.
 
 use framestep::Phase;
 

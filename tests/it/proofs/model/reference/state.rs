@@ -19,7 +19,7 @@ pub(super) struct State {
     pub(super) waits: Vec<Wait>,
     /// The first one is the executor's own.
     pub(super) owners: Vec<Owner>,
-    /// The coroutines that are ready, and in which phase.
+    /// The ready coroutines, and their phases.
     pub(super) arrivals: Vec<Arrival>,
     /// The coroutines that are being polled, from the outermost one on.
     pub(super) polling: Vec<usize>,

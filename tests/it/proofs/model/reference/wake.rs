@@ -1,4 +1,4 @@
-//! Wakes: which coroutine becomes ready, in which run.
+//! Wakes: which coroutine becomes ready, and for which run.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
