@@ -13,8 +13,8 @@ use std::task::{Context, Waker};
 use slab::Slab;
 
 use crate::core::call::{self, Foreign};
-use crate::core::named::Source;
-use crate::core::named_wait::NamedWait;
+use crate::core::inspect::named::Source;
+use crate::core::inspect::named_wait::NamedWait;
 
 /// The waiters of one source, each with the data that the source keeps for it.
 pub(crate) struct Waiters<D> {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use futures::future::FusedFuture;
 
 use crate::core::call::{self, Foreign};
-use crate::core::panics;
+use crate::core::report::panics;
 use crate::inspect::Timepiece;
 use crate::time::Phase;
 use crate::wait;

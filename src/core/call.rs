@@ -12,7 +12,7 @@ use std::any::Any;
 use std::mem::{self, ManuallyDrop};
 use std::panic::{self, AssertUnwindSafe};
 
-use super::cell;
+use crate::core::cell;
 
 /// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;

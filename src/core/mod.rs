@@ -6,66 +6,26 @@
 //! call user code. No part is borrowed meanwhile (see [`call`]), and an act keeps
 //! keys across the call, not borrows.
 
-// Parts.
-mod arrivals;
-mod completions;
-mod ends;
-mod entry;
-mod limits;
 mod list;
-mod panicked;
-mod pauses;
-mod phases;
-mod queue;
-mod ready;
-mod runs;
-mod shared;
-mod shown;
-mod starts;
-mod tag;
-mod unread_hooks;
-mod waits;
 
 pub(crate) mod call;
 pub(crate) mod cell;
-pub(crate) mod host;
-pub(crate) mod key;
-pub(crate) mod named;
-pub(crate) mod owners;
-pub(crate) mod paused_timers;
-pub(crate) mod task;
-pub(crate) mod timer;
-pub(crate) mod waker;
-
-// Acts.
-mod calls;
-mod fire;
-mod joins;
-mod poll;
-mod schedule;
-mod sharing;
-
-pub(crate) mod close;
+pub(crate) mod clock;
 pub(crate) mod end;
-pub(crate) mod frame;
-pub(crate) mod idle;
-pub(crate) mod named_wait;
-pub(crate) mod own_time;
-pub(crate) mod owned;
-pub(crate) mod panics;
+pub(crate) mod inspect;
+pub(crate) mod owners;
 pub(crate) mod pause;
+pub(crate) mod phase;
 pub(crate) mod registration;
 pub(crate) mod registry;
 pub(crate) mod report;
 pub(crate) mod run;
-pub(crate) mod runaway;
 pub(crate) mod scope;
-pub(crate) mod snapshot;
 pub(crate) mod start;
-pub(crate) mod trace;
-pub(crate) mod unread;
+pub(crate) mod task;
+pub(crate) mod timer;
 pub(crate) mod wake;
-pub(crate) mod yielding;
+pub(crate) mod waker;
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -77,15 +37,26 @@ use crate::lend::Lending;
 use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 
 use cell::Guarded;
+use clock::shown::ShownClock;
+use end::deferred::Ends;
+use inspect::named::NamedWaits;
 use owners::Owners;
-use paused_timers::PausedTimers;
-use sharing::Sharing;
+use pause::counts::Pauses;
+use pause::timers::PausedTimers;
+use phase::ready::Ready;
+use phase::state::Phases;
+use registration::entries::Entries;
+use registration::holders::Sharing;
+use registration::waits::Waits;
+use report::hooks::Unread;
+use report::panicked::{Panics, PassOn};
+use run::state::Runs;
+use start::deferred::Starts;
 use task::{Flags, Task, TaskKey, Tasks};
-use waits::Waits;
+use wake::arrivals::Arrivals;
+use wake::host::Host;
 use waker::Inbox;
 use waker::sync::Arc;
-
-pub(crate) use panicked::PassOn;
 
 /// The state of one executor.
 pub(crate) struct Core {
@@ -96,25 +67,25 @@ pub(crate) struct Core {
     /// The handles of the game clock and of realtime, made on first use.
     game_clock: OnceCell<Clock>,
     realtime: OnceCell<Clock>,
-    pub(crate) shown: shown::ShownClock,
+    pub(crate) shown: ShownClock,
     pub(crate) tasks: Tasks,
-    entries: Guarded<entry::Entries>,
-    named_waits: Guarded<named::NamedWaits>,
-    pub(crate) phases: phases::Phases,
-    ready: ready::Ready,
-    pub(crate) runs: runs::Runs,
-    starts: starts::Starts,
-    ends: ends::Ends,
-    panics: panicked::Panics,
-    unread: unread_hooks::Unread,
+    entries: Guarded<Entries>,
+    named_waits: Guarded<NamedWaits>,
+    pub(crate) phases: Phases,
+    ready: Ready,
+    pub(crate) runs: Runs,
+    starts: Starts,
+    ends: Ends,
+    panics: Panics,
+    unread: Unread,
     pub(crate) owners: Guarded<Owners>,
     /// A buffer for the coroutines of one owner, kept to reuse its memory.
     owned: Guarded<Vec<TaskKey>>,
-    pub(crate) pauses: pauses::Pauses,
+    pub(crate) pauses: Pauses,
     pub(crate) lent: Lending,
     pub(crate) inbox: Arc<Inbox>,
-    pub(crate) host: host::Host,
-    arrivals: arrivals::Arrivals,
+    pub(crate) host: Host,
+    arrivals: Arrivals,
     pub(crate) reports: Reports,
     pub(crate) watch: Watch,
     closed: Cell<bool>,
@@ -130,31 +101,31 @@ impl Core {
         let tasks = Tasks::new();
         let id = tasks.executor();
         let clock = Rc::new(clock);
-        let host = host::Host::default();
+        let host = Host::default();
         let core = Rc::new_cyclic(|this| Core {
             id,
             this: this.clone(),
-            shown: shown::ShownClock::new(clock.clone()),
+            shown: ShownClock::new(clock.clone()),
             clock,
             game_clock: OnceCell::new(),
             realtime: OnceCell::new(),
             tasks,
-            entries: Guarded::new(entry::Entries::new(id)),
+            entries: Guarded::new(Entries::new(id)),
             named_waits: Guarded::default(),
-            phases: phases::Phases::new(id),
-            ready: ready::Ready::default(),
-            runs: runs::Runs::new(max_polls_per_run),
-            starts: starts::Starts::default(),
-            ends: ends::Ends::default(),
-            panics: panicked::Panics::new(pass_on),
-            unread: unread_hooks::Unread::default(),
+            phases: Phases::new(id),
+            ready: Ready::default(),
+            runs: Runs::new(max_polls_per_run),
+            starts: Starts::default(),
+            ends: Ends::default(),
+            panics: Panics::new(pass_on),
+            unread: Unread::default(),
             owners: Guarded::default(),
             owned: Guarded::default(),
-            pauses: pauses::Pauses::default(),
+            pauses: Pauses::default(),
             lent: Lending::default(),
             inbox: host.inbox.clone(),
             host,
-            arrivals: arrivals::Arrivals::default(),
+            arrivals: Arrivals::default(),
             reports: Reports::default(),
             watch,
             closed: Cell::new(false),

@@ -12,10 +12,9 @@ use std::rc::Rc;
 
 use slab::Slab;
 
+use crate::core::cell::Guarded;
+use crate::core::task::{Flags, Task, TaskKey};
 use crate::time::ClockState;
-
-use super::cell::Guarded;
-use super::task::{Flags, Task, TaskKey};
 
 /// Names an owner. The name of an owner that has been removed is stale: the table
 /// treats it as that of an owner without coroutines, which takes none.

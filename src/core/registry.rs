@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::rc::{Rc, Weak};
 
-use super::Core;
-use super::scope;
+use crate::core::Core;
+use crate::core::scope;
 
 std::thread_local! {
     /// The executors of this thread, by number. Without a destructor: an executor

@@ -12,18 +12,18 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
+use crate::core::Core;
+use crate::core::call;
 use crate::core::owners::OwnerKey;
-use crate::time::PhaseIndex;
-
-use super::Core;
-use super::key::WaitKey;
-use super::phases::PhaseState;
-use super::task::{FreeKey, Task, TaskCell};
-use super::waker;
+use crate::core::phase::state::PhaseState;
+use crate::core::registration::key::WaitKey;
+use crate::core::task::{FreeKey, Task, TaskCell};
+use crate::core::wake;
+use crate::core::waker;
 #[cfg(all(test, framestep_loom))]
-use super::waker::sync::LocalCell;
-use super::waker::sync::thread_local;
-use super::{call, wake};
+use crate::core::waker::sync::LocalCell;
+use crate::core::waker::sync::thread_local;
+use crate::time::PhaseIndex;
 
 thread_local! {
     static INNERMOST: Cell<*const Scope<'static>> = const { Cell::new(ptr::null()) };

@@ -12,9 +12,10 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::Core;
+use crate::core::end;
 use crate::core::registration::{Bound, Place, Registration};
+use crate::core::run::runaway;
 use crate::core::task::Reference;
-use crate::core::{end, runaway};
 use crate::time::PhaseIndex;
 
 use super::error::Outcome;

@@ -12,9 +12,13 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::Core;
+use crate::core::call;
+use crate::core::end;
+use crate::core::pause;
 use crate::core::registration::{Bound, Place, Registration};
+use crate::core::run::runaway;
+use crate::core::scope;
 use crate::core::task::{Task, TaskHandle};
-use crate::core::{call, end, pause, runaway, scope};
 use crate::time::{Phase, PhaseIndex};
 
 use super::error::{JoinError, Outcome};

@@ -8,9 +8,11 @@ use std::rc::Rc;
 
 use crate::core::Core;
 use crate::core::owners::OwnerKey;
+use crate::core::report;
+use crate::core::scope;
+use crate::core::start;
 use crate::core::start::{Home, Name, unnamed};
 use crate::core::task::name_of;
-use crate::core::{report, scope, start};
 use crate::inspect::{Refusal, Report};
 
 use super::handle::Coroutine;

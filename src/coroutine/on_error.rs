@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::handle::Coroutine;
-use crate::core::unread;
+use crate::core::report::unread;
 
 impl<T: 'static, E: 'static> Coroutine<Result<T, E>> {
     /// Calls `handler` if the coroutine returns an error, and returns the handle.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::core::Core;
 use crate::core::registry;
-use crate::core::{Core, PassOn};
+use crate::core::report::panicked::PassOn;
 use crate::executor::Executor;
 use crate::inspect::{Timepiece, Watch};
 use crate::time::FrameClock;

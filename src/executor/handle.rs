@@ -9,9 +9,13 @@ use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::Core;
+use crate::core::end;
+use crate::core::inspect::snapshot;
+use crate::core::pause;
+use crate::core::report::unread;
+use crate::core::scope;
 use crate::core::start::Home;
 use crate::core::task::TaskKey;
-use crate::core::{end, pause, scope, snapshot, unread};
 use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::inspect::Snapshot;
 use crate::owner::Owner;

@@ -14,8 +14,14 @@ use std::future::Future;
 use std::rc::Rc;
 
 use crate::core::Core;
+use crate::core::end;
+use crate::core::end::close;
+use crate::core::pause;
+use crate::core::phase::frame;
+use crate::core::report::panics;
+use crate::core::run;
+use crate::core::scope;
 use crate::core::start::Home;
-use crate::core::{close, end, frame, panics, pause, run, scope};
 use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};

@@ -6,7 +6,10 @@
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::core::{idle, snapshot, trace, unread};
+use crate::core::inspect::snapshot;
+use crate::core::phase::idle;
+use crate::core::report::trace;
+use crate::core::report::unread;
 use crate::inspect::{Report, Snapshot, TraceEvent};
 
 use super::Executor;

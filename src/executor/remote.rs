@@ -6,10 +6,12 @@ use std::panic::Location;
 
 use crate::core::Core;
 use crate::core::call::Foreign;
+use crate::core::end;
+use crate::core::registry;
+use crate::core::start;
 use crate::core::start::{Home, refuse, unnamed};
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
-use crate::core::{end, registry, start};
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
 

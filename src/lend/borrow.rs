@@ -6,7 +6,9 @@ use std::any::type_name;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use crate::core::{Core, scope, start};
+use crate::core::Core;
+use crate::core::scope;
+use crate::core::start;
 #[cfg(doc)]
 use crate::executor::Executor;
 

@@ -7,8 +7,11 @@ use std::panic::Location;
 
 use crate::core::Core;
 use crate::core::call::{self, Foreign};
+use crate::core::report::panics;
+use crate::core::run::runaway;
+use crate::core::scope;
+use crate::core::start;
 use crate::core::start::refuse;
-use crate::core::{panics, runaway, scope, start};
 use crate::inspect::Report;
 
 use super::kept::{Closure, Origin, Soon};

@@ -9,12 +9,13 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::core::Core;
+use crate::core::end::owned;
+use crate::core::owners::{OwnerKey, PauseChange};
+use crate::core::pause;
+use crate::core::registry;
 use crate::core::start::Home;
-use crate::core::{owned, pause, registry};
 use crate::coroutine::{Coroutine, Maker, Named};
 use crate::time::Phase;
-
-use crate::core::owners::{OwnerKey, PauseChange};
 
 use super::{Owner, OwnerGuard};
 

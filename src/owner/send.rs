@@ -4,11 +4,11 @@ use std::fmt;
 
 use crate::core::Core;
 use crate::core::call::{self, Foreign};
+use crate::core::end::owned;
+use crate::core::owners::OwnerKey;
+use crate::core::registry;
 use crate::core::waker::sync::Arc;
 use crate::core::waker::{Inbox, Message, Order};
-use crate::core::{owned, registry};
-
-use crate::core::owners::OwnerKey;
 
 use super::Owner;
 

@@ -11,7 +11,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::task::Context;
 
-use crate::core::named::Source;
+use crate::core::inspect::named::Source;
 use crate::waiters::{Waiters, Waiting};
 
 pub use acquire::Acquire;

@@ -8,7 +8,10 @@ use std::panic::Location;
 use std::rc::{Rc, Weak};
 
 use crate::core::Core;
-use crate::core::{call, report, scope, start};
+use crate::core::call;
+use crate::core::report;
+use crate::core::scope;
+use crate::core::start;
 use crate::inspect::Report;
 use crate::lend::WithError;
 use crate::owner::Owner;

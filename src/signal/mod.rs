@@ -12,7 +12,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::core::call::Value;
-use crate::core::named::Source;
+use crate::core::inspect::named::Source;
 
 use journal::Journal;
 

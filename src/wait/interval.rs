@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
 
-use crate::core::own_time;
-use crate::core::own_time::OwnTime;
+use crate::core::clock::own;
+use crate::core::clock::own::OwnTime;
 use crate::core::scope::Scope;
 use crate::core::task::TaskKey;
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
@@ -233,7 +233,7 @@ impl Stream for Interval {
                 .current()
                 .map_or(TaskKey::NOBODY, |task| task.task_key());
             let now = OwnTime::at_begin(scope, phase);
-            (phase, now, by, own_time::own_pauses_ns(scope, phase))
+            (phase, now, by, own::own_pauses_ns(scope, phase))
         });
         self.phase = phase;
         let has_moved = std::mem::replace(&mut self.by, by) != by;

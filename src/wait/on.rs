@@ -9,8 +9,9 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use pin_project::{pin_project, pinned_drop};
 
+use crate::core::pause;
+use crate::core::scope;
 use crate::core::task::TaskKey;
-use crate::core::{pause, scope};
 use crate::time::Clock;
 
 use super::{polled, polled_again};

@@ -7,10 +7,11 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::paused_timers::grown_ns;
+use crate::core::Core;
+use crate::core::clock::own;
+use crate::core::pause::timers::grown_ns;
 use crate::core::registration::{Bound, Place, Registration};
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::{Core, own_time};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
@@ -427,7 +428,7 @@ impl DeadlineWait {
             return;
         };
         let phase = self.registration.phase();
-        self.paused_ns = own_time::paused_ns(scope, phase, clock.index());
+        self.paused_ns = own::paused_ns(scope, phase, clock.index());
         self.deadline = Deadline::At(clock.index(), deadline_ns);
         self.registration
             .wait_for_time(scope, cx, state, clock, deadline_ns);
@@ -485,7 +486,7 @@ impl DeadlineWait {
         if !is_shared && !core.waits().is_of(self.registration.key(), scope.current()) {
             self.cancel();
             self.deadline = Deadline::At(index, due_ns);
-            self.paused_ns = own_time::paused_ns(scope, phase, index);
+            self.paused_ns = own::paused_ns(scope, phase, index);
         }
         due_ns
     }

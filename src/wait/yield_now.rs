@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::scope::Scope;
-use crate::core::yielding;
-use crate::core::yielding::Turn;
+use crate::core::wake::yielding;
+use crate::core::wake::yielding::Turn;
 use crate::time::PhaseIndex;
 
 use super::phase_wait::PhaseWait;

@@ -13,7 +13,7 @@ use std::mem;
 use std::rc::Rc;
 
 use crate::core::call::{self, Value};
-use crate::core::named::Source;
+use crate::core::inspect::named::Source;
 use crate::waiters::Waiters;
 
 use waiter::Waiter;

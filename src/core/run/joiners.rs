@@ -5,8 +5,9 @@
 
 use std::task::Context;
 
+use crate::core::run::joins;
+use crate::core::run::runaway;
 use crate::core::task::Flags;
-use crate::core::{joins, runaway};
 
 use super::resume::Resumer;
 

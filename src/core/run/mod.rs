@@ -18,24 +18,36 @@
 mod joiners;
 mod resume;
 
+pub(crate) mod completions;
+pub(crate) mod fire;
+pub(crate) mod joins;
+pub(crate) mod limits;
+pub(crate) mod poll;
+pub(crate) mod runaway;
+pub(crate) mod state;
+
 use std::iter;
 use std::mem;
 use std::slice;
 use std::task::Context;
 
+use crate::core::Core;
+use crate::core::call::{self, Payload};
+use crate::core::end;
+use crate::core::phase::ready::Listing;
+use crate::core::phase::schedule;
+use crate::core::phase::state::PhaseState;
+use crate::core::registration::key::WaitKey;
+use crate::core::report::panics;
+use crate::core::report::trace;
+use crate::core::run::state::Lists;
+use crate::core::scope::{self, Scope};
+use crate::core::task::Flags;
+use crate::core::timer::Fate;
+use crate::core::timer::wheel::TimerEntry;
+use crate::core::wake;
+use crate::core::wake::calls;
 use crate::time::PhaseIndex;
-
-use super::Core;
-use super::call::{self, Payload};
-use super::key::WaitKey;
-use super::phases::PhaseState;
-use super::ready::Listing;
-use super::runs::Lists;
-use super::scope::{self, Scope};
-use super::task::Flags;
-use super::timer::Fate;
-use super::timer::wheel::TimerEntry;
-use super::{calls, end, fire, joins, panics, schedule, trace, wake};
 
 use resume::Resumer;
 

@@ -9,12 +9,14 @@
 use std::task::Context;
 
 use crate::core::Core;
-use crate::core::key::WaitKey;
-use crate::core::ready::ReadyKey;
+use crate::core::phase::ready::ReadyKey;
+use crate::core::phase::schedule;
+use crate::core::registration::key::WaitKey;
+use crate::core::run::poll;
+use crate::core::run::runaway;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
 use crate::core::waker::{LentWaker, OwnWaker};
-use crate::core::{poll, runaway, schedule};
 use crate::time::PhaseIndex;
 
 /// Resumes coroutines in the run whose scope this is.

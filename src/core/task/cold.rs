@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::core::call::{Foreign, Payload};
-use crate::core::panicked::Panicked;
+use crate::core::report::panicked::Panicked;
 use crate::core::waker::OwnWaker;
 use crate::inspect::Watched;
 use crate::time::ClockState;

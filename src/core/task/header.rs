@@ -27,7 +27,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::core::key::WaitKey;
+use crate::core::registration::key::WaitKey;
 use crate::core::task::TaskKey;
 use crate::coroutine::Outcome;
 use crate::time::PhaseIndex;

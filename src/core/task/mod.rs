@@ -35,10 +35,10 @@ use slab::Slab;
 
 use crate::time::PhaseIndex;
 
-use super::call::{self, Payload};
-use super::cell::Guarded;
-use super::key::WaitKey;
-use super::list::List;
+use crate::core::call::{self, Payload};
+use crate::core::cell::Guarded;
+use crate::core::list::List;
+use crate::core::registration::key::WaitKey;
 
 pub(crate) use cold::{Cold, Reader};
 pub(crate) use header::{Flags, Header, NO_JOINER, State};

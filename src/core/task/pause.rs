@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::key::WaitKey;
+use crate::core::registration::key::WaitKey;
 use crate::time::{ClockIndex, PhaseIndex};
 
 /// How long each clock has been running without the task, and what the task is

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::core::key::WaitKey;
+use crate::core::registration::key::WaitKey;
 
 use super::wheel::{Standing, TimerEntry, Wheel};
 
@@ -98,7 +98,7 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::{Counts, Unit};
-    use crate::core::key::WaitKey;
+    use crate::core::registration::key::WaitKey;
 
     #[test]
     fn counts_come_up_by_number_then_by_registration_frames_first() {

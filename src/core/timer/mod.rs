@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::time::{ClockIndex, ClockRef, ClockState};
 
-use super::key::WaitKey;
+use crate::core::registration::key::WaitKey;
 
 pub(crate) use counts::{Counts, Unit};
 use wheel::{Standing, TimerEntry, Wheel};
@@ -386,7 +386,7 @@ impl ClockTimers {
 mod tests {
     use std::rc::Rc;
 
-    use crate::core::key::WaitKey;
+    use crate::core::registration::key::WaitKey;
     use crate::time::{Clock, ClockRef, FrameClock, Nanos, Step};
 
     use super::{KEPT_FRAMES, PhaseTimers};

@@ -17,9 +17,10 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
+use crate::core::registry;
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::TaskKey;
-use crate::core::{registry, wake};
+use crate::core::wake;
 
 use super::inbox::Inbox;
 use super::sync::{Arc, AtomicU64, OnceLock, Ordering, fence};

@@ -1,0 +1,101 @@
+//! The clock on which the coroutine being polled counts.
+//!
+//! For most coroutines that is the game clock, and needs no work. While a
+//! coroutine of an owner with another clock is polled, that clock is *shown*:
+//! plain waits count on it, and the time is read from it.
+
+#![forbid(unsafe_code)]
+
+use std::rc::Rc;
+
+use crate::core::call;
+use crate::core::cell::Guarded;
+use crate::core::owners::Owners;
+use crate::core::task::{Flags, Task};
+use crate::time::{ClockIndex, ClockState, FrameClock};
+
+/// The clock that is shown, beside the executor's own clocks.
+pub(crate) struct ShownClock {
+    frames: Rc<FrameClock>,
+    /// `None`: the game clock.
+    clock: Guarded<Option<Rc<ClockState>>>,
+}
+
+/// Shows the previous clock again when it is dropped, as it reads then.
+pub(crate) struct Shows<'a> {
+    shown: &'a ShownClock,
+    previous: Option<Rc<ClockState>>,
+}
+
+impl ShownClock {
+    pub(crate) fn new(frames: Rc<FrameClock>) -> Self {
+        ShownClock {
+            frames,
+            clock: Guarded::default(),
+        }
+    }
+
+    /// The clock that plain waits count on now, unless it is the game clock.
+    #[inline]
+    pub(crate) fn clock(&self) -> Option<Rc<ClockState>> {
+        if self.frames.has_view() {
+            self.clock.borrow().clone()
+        } else {
+            None
+        }
+    }
+
+    /// Shows the clock of a task until the result is dropped.
+    #[inline]
+    pub(crate) fn show_of(&self, owners: &Guarded<Owners>, task: Task<'_>) -> Option<Shows<'_>> {
+        if task.has(Flags::CLOCK) || self.frames.has_view() {
+            Some(self.show_of_owner(owners, task))
+        } else {
+            None
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn show_of_owner(&self, owners: &Guarded<Owners>, task: Task<'_>) -> Shows<'_> {
+        let owner = owners.of(task);
+        let clock = {
+            let owners = owners.borrow();
+            owner.and_then(|owner| owners.clock(owner).cloned())
+        };
+        self.show(clock)
+    }
+
+    /// Shows the game clock until the result is dropped, for what the host does: a
+    /// destructor may do it, while the clock of its coroutine is shown.
+    #[inline]
+    pub(crate) fn show_game(&self) -> Option<Shows<'_>> {
+        self.frames.has_view().then(|| self.show(None))
+    }
+
+    /// Calls `f`, a poll or a drop, while `clock` is shown.
+    pub(crate) fn during<R>(&self, clock: &Rc<ClockState>, f: impl FnOnce() -> R) -> R {
+        let is_game = clock.index() == ClockIndex::GAME;
+        let _shows = self.show((!is_game).then(|| clock.clone()));
+        call::out(f)
+    }
+
+    fn show(&self, clock: Option<Rc<ClockState>>) -> Shows<'_> {
+        self.frames.set_view(clock.as_ref().map(ClockState::view));
+        Shows {
+            shown: self,
+            previous: self.clock.replace(clock),
+        }
+    }
+}
+
+impl Drop for Shows<'_> {
+    fn drop(&mut self) {
+        let view = self.previous.as_ref().map(ClockState::view);
+        self.shown.frames.set_view(view);
+        // This is never the last reference to a clock whose drop user code could
+        // observe.
+        let shown = self.shown.clock.replace(self.previous.take());
+        drop(shown);
+    }
+}

@@ -1,0 +1,405 @@
+//! From a stop to the end of a coroutine.
+//!
+//! A stop runs user code in the middle of other user code: a destructor may
+//! stop another coroutine. Such stops nest to a depth of [`MAX_DEPTH`]. Deeper
+//! ones go onto a list. The outermost stop works off the list before it
+//! returns, and so does the end of the executor. A task on the list is not
+//! polled any more.
+//!
+//! A destructor may spawn another coroutine and stop it, and so on without end.
+//! So there is a limit on the ends inside one outermost stop: as many as there
+//! are tasks, and the polls that a run may take for spawns. The next run of any
+//! phase works off what is left, with a limit of its own.
+
+#![forbid(unsafe_code)]
+
+pub(crate) mod close;
+pub(crate) mod deferred;
+pub(crate) mod owned;
+
+use std::mem;
+
+use crate::core::Core;
+use crate::core::call::{self, Foreign, Payload};
+use crate::core::end::deferred::{MAX_DEPTH, PutOff};
+use crate::core::report::panics;
+use crate::core::report::trace;
+use crate::core::report::unread;
+use crate::core::run::joins;
+use crate::core::run::runaway;
+use crate::core::scope;
+use crate::core::start;
+use crate::core::task::TaskKey;
+use crate::core::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle, TaskOf};
+use crate::coroutine::{JoinError, Outcome};
+
+/// Counts one more end on the stack until it is dropped, also by a panic.
+pub(crate) struct Deeper<'a>(&'a Core);
+
+impl<'a> Deeper<'a> {
+    pub(crate) fn new(core: &'a Core) -> Self {
+        let ends = &core.ends;
+        let depth = ends.depth.get();
+        ends.left.set(if core.is_closed() {
+            // Nothing is spawned any more.
+            u64::MAX
+        } else if depth == 0 {
+            core.runs.limits.most_in_sequence(core.tasks.len() as usize)
+        } else {
+            ends.left.get().saturating_sub(1)
+        });
+        ends.depth.set(depth + 1);
+        Deeper(core)
+    }
+}
+
+impl Drop for Deeper<'_> {
+    fn drop(&mut self) {
+        let ends = &self.0.ends;
+        if ends.depth.get() == 1 && !ends.put_off.borrow().is_empty() {
+            work_off_ends(self.0);
+        }
+        ends.depth.set(ends.depth.get() - 1);
+    }
+}
+
+/// Stops a coroutine. Returns `false` if it has ended, or will not be polled any
+/// more.
+pub(crate) fn stop(core: &Core, key: TaskKey) -> bool {
+    let Some(task) = core.tasks.get(key) else {
+        return false;
+    };
+    if let Some(stopped) = core.tasks.stop(task) {
+        return stopped;
+    }
+    if may_end_here(core) {
+        end(core, task, None);
+    } else {
+        core.tasks.condemn(task);
+        leave_list(core, task);
+        put_off(core, PutOff::Stop(key));
+    }
+    true
+}
+
+/// Whether an end may begin inside those that are under way.
+fn may_end_here(core: &Core) -> bool {
+    let (depth, left) = (core.ends.depth.get(), core.ends.left.get());
+    depth == 0 || (depth < MAX_DEPTH && left > 0)
+}
+
+fn put_off(core: &Core, end: PutOff) {
+    core.ends.put_off.borrow_mut().push_back(end);
+}
+
+/// Takes a task out of its owner's list before its future is dropped.
+fn leave_list(core: &Core, task: Task<'_>) {
+    if let Some(member) = task.member() {
+        core.owners.borrow_mut().end_member(member);
+    }
+}
+
+/// Drops the future of a task that did not return, and ends the task.
+#[cold]
+pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
+    let starts = start::starts_put_off(core);
+    leave_list(core, task);
+    {
+        let _deeper = Deeper::new(core);
+        let dropped = {
+            let _shown = core.shown.show_of(&core.owners, task);
+            scope::enter_task(core, task, |_| core.tasks.drop_future(task))
+        };
+        let payload = match (dropped, payload) {
+            (None, payload) => {
+                // A nested call has ended it.
+                drop(payload.map(Foreign::new));
+                return;
+            }
+            (Some(Ok(())), payload) => payload,
+            (Some(Err(payload)), None) => Some(payload),
+            (Some(Err(second)), Some(first)) => {
+                call::dispose(second);
+                Some(first)
+            }
+        };
+        core.tasks.end(task, payload.is_some());
+        let heard = payload.and_then(|payload| panics::keep_panic(core, task, payload));
+        settle(core, task);
+        if let Some((report, payload)) = heard {
+            panics::pass_on(core, report, payload);
+        }
+    }
+    trace::tell_trace(core);
+    start::start_put_off_since(core, starts);
+    core.host.notify();
+}
+
+/// Works off the ends that were put off, up to the limit.
+#[cold]
+fn work_off_ends(core: &Core) {
+    while core.ends.left.get() > 0 {
+        let next = core.ends.put_off.borrow_mut().pop_front();
+        let Some(next) = next else {
+            return;
+        };
+        match next {
+            PutOff::Stop(key) => {
+                if let Some(task) = core.tasks.get(key) {
+                    end(core, task, None);
+                }
+            }
+            PutOff::Output(reference) => {
+                let dropped = drop_unread_output(core, reference, false);
+                debug_assert!(dropped.is_ok(), "its panic has been reported");
+            }
+            PutOff::Payload(payload) => {
+                let _deeper = Deeper::new(core);
+                drop(payload);
+            }
+        }
+    }
+    let mut left = core.ends.put_off.take();
+    if !left.is_empty() {
+        core.ends.for_next_run.borrow_mut().append(&mut left);
+        core.arrivals.note_rest();
+        core.host.note_due();
+        runaway::report_runaway(core);
+        core.host.notify();
+    }
+}
+
+/// Works off all ends that were put off: the executor ends.
+pub(crate) fn work_off_all_ends(core: &Core) {
+    let mut rest = core.ends.for_next_run.take();
+    core.ends.put_off.borrow_mut().append(&mut rest);
+    work_off_ends(core);
+}
+
+/// Works off what an earlier end has left to the next run.
+pub(crate) fn work_off_rest(core: &Core) {
+    let mut rest = core.ends.for_next_run.take();
+    if !rest.is_empty() {
+        let _deeper = Deeper::new(core);
+        core.ends.put_off.borrow_mut().append(&mut rest);
+    }
+}
+
+/// Drops the payload of a panic that no join has returned. It may own the handle
+/// of the next such coroutine.
+pub(crate) fn drop_payload(core: &Core, payload: Foreign<Payload>) {
+    if may_end_here(core) {
+        let _deeper = Deeper::new(core);
+        drop(payload);
+    } else {
+        put_off(core, PutOff::Payload(payload));
+    }
+}
+
+/// Ends a task that has returned. Its output is in the future's place.
+#[inline(never)]
+pub(crate) fn finish(core: &Core, task: Task<'_>) {
+    if task.has(Flags::SPECIAL) || task.has_cold() || task.member().is_some() {
+        // A reader, or a hook that hears of its panic, may drop the last handle.
+        let kept = core.tasks.refer(task);
+        unread::tell_readers(core, task);
+        settle(core, core.tasks.drop_reference(kept));
+        return;
+    }
+    if task.is_registered() {
+        task.deregister();
+    }
+    let is_joined = task.joiners.get() != NO_JOINER;
+    if is_joined {
+        core.runs.completions.complete(&core.entries, task);
+    }
+    if !task.has(Flags::HANDLE) {
+        let_go(core, task);
+    }
+    // Last, because the wakers of joiners may drop the handle.
+    if is_joined {
+        joins::wake_joiners(core);
+    }
+}
+
+/// Ends a task whose future is gone: completes its joins, takes it out of its
+/// owner, and releases its block if no handle needs it.
+#[inline(never)]
+fn settle(core: &Core, task: Task<'_>) {
+    let is_detached = !task.has(Flags::HANDLE);
+    let kept = core.tasks.refer(task);
+    if task.is_registered() {
+        // Its wait was moved to another coroutine, or leaked.
+        task.deregister();
+    }
+    task.clear(Flags::READY);
+    core.sharing().leave(task);
+    // A timer that was forgotten, or that another coroutine shares, is not held.
+    task.clear(Flags::PAUSED);
+    core.runs.completions.complete(&core.entries, task);
+    if let Some(member) = task.take_member() {
+        core.owners.borrow_mut().remove_member(member);
+    }
+    if task.has(Flags::WATCHED) {
+        trace::note_ended(core, task);
+    }
+    let left = core.tasks.cold(task, |cold| {
+        if cold.pause.take().is_some() {
+            core.pauses.note_ended();
+        }
+        (cold.waker.take(), mem::take(&mut cold.readers))
+    });
+    task.clear(Flags::OWN_WAKER);
+    // This is user code, which may drop the handle. The reference keeps the block
+    // until here.
+    drop(left);
+    let task = core.tasks.drop_reference(kept);
+    if is_detached {
+        let_go(core, task);
+    } else if !task.has(Flags::HANDLE) {
+        release(core, task);
+    }
+    joins::wake_joiners(core);
+}
+
+/// Releases an ended task that has no handle for its result.
+#[inline(always)]
+fn let_go(core: &Core, task: Task<'_>) {
+    let may_be_read = core.unread.is_on() || task.is_in(State::Panicked);
+    if may_be_read || !core.tasks.release(task) {
+        let_go_slowly(core, task);
+    }
+}
+
+#[inline(never)]
+fn let_go_slowly(core: &Core, task: Task<'_>) {
+    if !task.has_ended() {
+        return;
+    }
+    if unread::hears_unread(core, task) {
+        unread::put_unread(core, core.tasks.refer(task));
+        return;
+    }
+    if core.tasks.has_output_to_drop(task) {
+        drop_unwanted_output(core, task);
+    } else if task.is_in(State::Panicked) {
+        panics::report_unread(core, task);
+    }
+    release(core, task);
+}
+
+#[inline(never)]
+pub(crate) fn drop_unwanted_output(core: &Core, task: Task<'_>) {
+    if let Err(payload) = drop_output(core, task) {
+        panics::output_panicked(core, task, payload);
+    }
+}
+
+fn drop_output(core: &Core, task: Task<'_>) -> Result<(), Payload> {
+    let _notifies = core.host.notifies();
+    let _shown = core.shown.show_of(&core.owners, task);
+    scope::enter_task(core, task, |_| core.tasks.drop_output(task))
+}
+
+/// Makes the block of an ended task vacant, if nothing refers to it any more.
+#[inline]
+fn release(core: &Core, task: Task<'_>) {
+    if task.has_cold() {
+        drop_cold(core, task);
+    }
+    core.tasks.release(task);
+}
+
+#[cold]
+#[inline(never)]
+fn drop_cold(core: &Core, task: Task<'_>) {
+    let cold = core.tasks.take_cold(task);
+    drop(cold);
+}
+
+/// Drops the `Coroutine<T>` of a task. No one can take the output any more.
+#[inline]
+pub(crate) fn drop_coroutine<T>(core: &Core, handle: TaskHandle<T>) {
+    if mem::needs_drop::<T>() && has_output_to_drop(core, &handle) {
+        drop_coroutine_with_output(core, handle);
+    } else {
+        let task = core.tasks.drop_handle(handle);
+        if task.has_ended() {
+            release_ended(core, task);
+        }
+    }
+}
+
+fn has_output_to_drop<T>(core: &Core, handle: &TaskHandle<T>) -> bool {
+    let task = core.tasks.of(handle.reference());
+    core.tasks.has_output_to_drop(task)
+}
+
+// Out of line, so that the compiler can dissolve a handle that is dropped at
+// once.
+#[inline(never)]
+fn release_ended(core: &Core, task: Task<'_>) {
+    let_go(core, task);
+}
+
+#[inline(never)]
+fn drop_coroutine_with_output<T>(core: &Core, handle: TaskHandle<T>) {
+    let reference = core.tasks.disown(handle);
+    if unread::hears_unread(core, core.tasks.of(&reference)) {
+        unread::put_unread(core, reference);
+        return;
+    }
+    if !may_end_here(core) {
+        put_off(core, PutOff::Output(reference));
+        return;
+    }
+    // The caller dropped the handle, and so the output: the panic is the caller's.
+    let may_raise = !std::thread::panicking();
+    if let Err(payload) = drop_unread_output(core, reference, may_raise) {
+        std::panic::resume_unwind(payload);
+    }
+}
+
+/// Drops the output of a task. Returns its panic if the caller may raise it;
+/// otherwise the panic is reported.
+fn drop_unread_output(core: &Core, reference: Reference, may_raise: bool) -> Result<(), Payload> {
+    let _deeper = Deeper::new(core);
+    let task = core.tasks.of(&reference);
+    let dropped = match drop_output(core, task) {
+        Err(payload) if !may_raise => {
+            panics::output_panicked(core, task, payload);
+            Ok(())
+        }
+        dropped => dropped,
+    };
+    drop_reference(core, reference);
+    dropped
+}
+
+/// Drops one reference to the block of a task.
+pub(crate) fn drop_reference(core: &Core, reference: Reference) {
+    let task = core.tasks.drop_reference(reference);
+    release(core, task);
+}
+
+/// The output of a task, or an error if it has none or the output has been
+/// taken; and how the task ended.
+#[inline]
+pub(crate) fn take_result<T>(core: &Core, task: TaskOf<'_, T>) -> (Result<T, JoinError>, Outcome) {
+    if let Some(output) = core.tasks.take_output(task) {
+        return (Ok(output), Outcome::Finished);
+    }
+    let task = task.get();
+    let outcome = task.outcome().unwrap_or(Outcome::Stopped);
+    (Err(join_error(core, task)), outcome)
+}
+
+/// The error of a task that has no output.
+#[cold]
+fn join_error(core: &Core, task: Task<'_>) -> JoinError {
+    let (id, name) = (core.id_of(task), core.name_of(task));
+    match core.tasks.cold(task, |cold| cold.panic.take()).flatten() {
+        Some(panicked) => JoinError::panicked(id, name, panicked.into_payload()),
+        None => JoinError::stopped(id, name),
+    }
+}

@@ -1,0 +1,29 @@
+//! Ending the coroutines of owners.
+
+#![forbid(unsafe_code)]
+
+use crate::core::Core;
+use crate::core::end;
+use crate::core::owners::OwnerKey;
+use crate::core::task::TaskKey;
+
+/// Stops all coroutines that an owner and the owners below it have now.
+pub(crate) fn stop_owned(core: &Core, owner: OwnerKey) {
+    let mut tasks = core.owned.take();
+    core.owners.borrow().tasks(owner, &mut tasks);
+    stop_all(core, tasks);
+}
+
+/// Removes an owner, and stops all its coroutines.
+pub(crate) fn remove_owner(core: &Core, owner: OwnerKey) {
+    let mut tasks = core.owned.take();
+    core.owners.borrow_mut().remove(owner, &mut tasks);
+    stop_all(core, tasks);
+}
+
+fn stop_all(core: &Core, mut tasks: Vec<TaskKey>) {
+    for task in tasks.drain(..) {
+        end::stop(core, task);
+    }
+    core.owned.replace(tasks);
+}

@@ -1,0 +1,5 @@
+//! What hosts see: snapshots, and waits with names.
+
+pub(crate) mod named;
+pub(crate) mod named_wait;
+pub(crate) mod snapshot;

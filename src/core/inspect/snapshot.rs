@@ -1,0 +1,394 @@
+//! The content of a snapshot: every coroutine, and every list that holds a
+//! wait.
+//!
+//! A snapshot changes nothing. It finds waits in their lists: the queues, the
+//! counts, the wheels and the rings of joins. A wait that is registered and in
+//! no list is due in the run under way.
+
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::core::Core;
+use crate::core::owners::OwnerKey;
+use crate::core::phase::schedule;
+use crate::core::phase::state::PhaseState;
+use crate::core::registration::key::WaitKey;
+use crate::core::scope;
+use crate::core::task::TaskKey;
+use crate::core::task::{Flags, NO_JOINER, Task};
+use crate::core::timer::Unit;
+use crate::coroutine::CoroutineId;
+use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait};
+use crate::time::{ClockIndex, ClockRef, PhaseIndex};
+
+/// A snapshot that is being made.
+struct Draft<'a> {
+    core: &'a Core,
+    coroutines: Vec<CoroutineInfo>,
+    /// Their tasks, in the same order.
+    tasks: Vec<Task<'a>>,
+    /// The position of each task index in those lists; `ABSENT` if it is not alive.
+    positions: Vec<u32>,
+    /// How many waits of each coroutine have been found.
+    found: Vec<u32>,
+}
+
+const ABSENT: u32 = u32::MAX;
+
+pub(crate) fn snapshot(core: &Core) -> Snapshot {
+    let mut draft = Draft::new(core);
+    core.phases.each(|phase, state| {
+        draft.read_queue(phase, state);
+        draft.read_counts(phase, state);
+        draft.read_timers(phase, state);
+    });
+    draft.read_ready();
+    draft.read_suspended();
+    draft.read_joins();
+    draft.read_named();
+    draft.read_due();
+    core.starts.each(|key| draft.set_ready(key, None));
+    core.inbox.each_woken(|key| draft.set_ready(key, None));
+    draft.read_polled();
+    draft.finish()
+}
+
+/// What the task itself holds about its coroutine.
+fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> CoroutineInfo {
+    let owner = core.owners.of(task);
+    let origin = origin_of(core, task);
+    let has_begun = origin.as_ref().is_none_or(|&(_, has_begun)| has_begun);
+    let paused = task.has(Flags::PAUSED);
+    let remembered = if paused {
+        core.tasks.pause_of(task, |pause| pause.wake).flatten()
+    } else {
+        None
+    };
+    CoroutineInfo {
+        id: core.id_of(task),
+        name: core.name_of(task),
+        state: if paused {
+            State::Paused
+        } else if task.has(Flags::READY) || !has_begun {
+            State::Ready
+        } else {
+            State::Waiting
+        },
+        phase: remembered.unwrap_or_else(|| task.home()).phase(),
+        home: task.home().phase(),
+        home_has_run: core.phases.get(task.home()).runs.get() > 0,
+        wait: None,
+        more_waits: Vec::new(),
+        owner: owner.map(|owner| owners.label(core, owner)),
+        clock: owner.map_or(TimerClock::Game, |owner| {
+            let owners = core.owners.borrow();
+            let clock = owners.clock(owner);
+            clock.map_or(TimerClock::Game, |clock| clock_of_index(clock.index()))
+        }),
+        origin: origin.map(|(origin, _)| Box::new(origin)),
+    }
+}
+
+/// The origin of a watched task, and whether it has begun.
+fn origin_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool)> {
+    let watched = core.tasks.cold(task, |cold| {
+        cold.watched.as_ref().map(|watched| {
+            let origin = Origin {
+                since: watched.since,
+                place: watched.place,
+                parent: watched.parent.map(|key| CoroutineId::new(core.id, key)),
+            };
+            (origin, watched.has_begun)
+        })
+    });
+    watched.flatten()
+}
+
+impl<'a> Draft<'a> {
+    /// All live coroutines, with what their tasks hold.
+    fn new(core: &'a Core) -> Self {
+        let (count, alive) = (core.tasks.len(), core.tasks.alive());
+        let mut draft = Draft {
+            core,
+            coroutines: Vec::with_capacity(alive),
+            tasks: Vec::with_capacity(alive),
+            positions: vec![ABSENT; count as usize],
+            found: Vec::new(),
+        };
+        let mut owners = OwnerLabels::default();
+        let mut position = 0;
+        for index in 0..count {
+            let task = core.tasks.at(index);
+            if task.is_alive() {
+                draft.positions[index as usize] = position;
+                position += 1;
+                draft.tasks.push(task);
+                draft.coroutines.push(read_task(core, task, &mut owners));
+            }
+        }
+        draft.found = vec![0; draft.tasks.len()];
+        draft
+    }
+
+    fn position(&self, task: Task<'_>) -> Option<usize> {
+        let position = *self.positions.get(task.index() as usize)?;
+        (position != ABSENT).then_some(position as usize)
+    }
+
+    /// Adds a wait that was found in a list.
+    fn add_wait(&mut self, task: Task<'_>, wait: Wait) {
+        if let Some(position) = self.position(task) {
+            self.found[position] += 1;
+            self.coroutines[position].add_wait(wait);
+        }
+    }
+
+    /// Notes that a coroutine is due in a run: of `phase`, or else of its home
+    /// phase.
+    fn set_ready(&mut self, key: TaskKey, phase: Option<PhaseIndex>) {
+        let position = self
+            .core
+            .tasks
+            .get(key)
+            .and_then(|task| self.position(task));
+        if let Some(position) = position {
+            let coroutine = &mut self.coroutines[position];
+            if coroutine.state == State::Waiting {
+                coroutine.state = State::Ready;
+            }
+            if let Some(phase) = phase {
+                coroutine.phase = phase.phase();
+            }
+        }
+    }
+
+    /// Reads in which phases coroutines are ready. One that is ready in several
+    /// shows the first of a frame.
+    fn read_ready(&mut self) {
+        let core = self.core;
+        let mut ready = Vec::new();
+        core.phases.each(|phase, state| {
+            let keys = state
+                .ready
+                .keys
+                .iter()
+                .filter(|&key| schedule::is_ready(core, key));
+            ready.extend(keys.map(|key| (key.index, phase)));
+        });
+        for (index, phase) in ready.into_iter().rev() {
+            let key = core.tasks.at(index).task_key();
+            self.set_ready(key, Some(phase));
+        }
+    }
+
+    fn read_queue(&mut self, phase: PhaseIndex, state: &PhaseState) {
+        let core = self.core;
+        for key in state.queue.keys().iter() {
+            let Some(task) = core.waits().task(key) else {
+                continue;
+            };
+            let (frame_bound, asks) = if key.is_entry() {
+                let entries = core.entries.borrow();
+                (entries.is_frame_bound(key), entries.asks_condition(key))
+            } else {
+                (task.is_frame_bound(), task.asks_condition())
+            };
+            let phase = phase.phase();
+            let wait = if asks {
+                Wait::Condition { phase }
+            } else if frame_bound {
+                Wait::Frame { phase }
+            } else {
+                Wait::Run { phase }
+            };
+            self.add_wait(task, wait);
+        }
+    }
+
+    fn read_counts(&mut self, phase: PhaseIndex, state: &PhaseState) {
+        let core = self.core;
+        state.counts.borrow().each(|unit, due, key| {
+            if let Some(task) = core.waits().task(key) {
+                let phase = phase.phase();
+                let wait = match unit {
+                    Unit::Frames => Wait::FrameCount {
+                        phase,
+                        left: due.saturating_sub(core.clock.frame()),
+                    },
+                    Unit::Runs => Wait::StepCount {
+                        phase,
+                        left: due.saturating_sub(state.runs.get()),
+                    },
+                };
+                self.add_wait(task, wait);
+            }
+        });
+    }
+
+    fn read_timers(&mut self, phase: PhaseIndex, state: &PhaseState) {
+        let timers = state.timers.borrow();
+        timers.each(&mut |clock, deadline_ns, key| {
+            self.read_timer(phase, state, clock, deadline_ns, key);
+        });
+    }
+
+    /// Reads the timers that are suspended with paused coroutines.
+    fn read_suspended(&mut self) {
+        for position in 0..self.tasks.len() {
+            if self.coroutines[position].state != State::Paused {
+                continue;
+            }
+            let task = self.tasks[position];
+            let suspended = self
+                .core
+                .tasks
+                .pause_of(task, |pause| pause.suspended.clone());
+            for timer in suspended.unwrap_or_default() {
+                let state = self.core.phases.get(timer.phase);
+                let timers = state.timers.borrow();
+                let mut read = |clock: ClockRef<'_>| {
+                    self.read_timer(timer.phase, state, clock, timer.deadline_ns, timer.key);
+                };
+                timers.show(timer.clock, &mut read);
+            }
+        }
+    }
+
+    fn read_timer(
+        &mut self,
+        phase: PhaseIndex,
+        state: &PhaseState,
+        clock: ClockRef<'_>,
+        deadline_ns: u64,
+        key: WaitKey,
+    ) {
+        let Some(task) = self.core.waits().task(key) else {
+            return;
+        };
+        let measure = state.measure(clock.index());
+        let now_ns = state.reached_ns(&self.core.clock, clock);
+        let (grown_ns, stopped_ns) = self.core.paused_timers().pause_of(task, measure, key);
+        let due_ns = deadline_ns.saturating_add(grown_ns);
+        // The time of a paused coroutine stands still, so its deadline moves.
+        let stopped_ns = stopped_ns.unwrap_or(now_ns);
+        let left_ns = due_ns.saturating_sub(stopped_ns);
+        let moved_ns = if left_ns > 0 {
+            now_ns.saturating_sub(stopped_ns)
+        } else {
+            0
+        };
+        let wait = Wait::Timer {
+            phase: phase.phase(),
+            clock: clock_of_index(measure),
+            deadline: Duration::from_nanos(due_ns.saturating_add(moved_ns)),
+            left: Duration::from_nanos(left_ns),
+        };
+        self.add_wait(task, wait);
+    }
+
+    fn read_joins(&mut self) {
+        let core = self.core;
+        for position in 0..self.tasks.len() {
+            let last = self.tasks[position].joiners.get();
+            if last == NO_JOINER {
+                continue;
+            }
+            let id = self.coroutines[position].id;
+            let mut joiners = Vec::new();
+            let entries = core.entries.borrow();
+            entries.each_in_ring(last, |key| joiners.extend(entries.task(key)));
+            for task in joiners.into_iter().filter_map(|key| core.tasks.get(key)) {
+                self.add_wait(task, Wait::Join { id });
+            }
+        }
+    }
+
+    /// Reads the waits for signals and watches, which have no registration.
+    fn read_named(&mut self) {
+        let core = self.core;
+        core.named_waits.borrow().each(|key, wait| {
+            let task = core.tasks.get(key);
+            if let Some(position) = task.and_then(|task| self.position(task)) {
+                let coroutine = &mut self.coroutines[position];
+                coroutine.add_wait(wait(coroutine.phase));
+            }
+        });
+    }
+
+    /// Reads the waits that are registered and have not been found: they are due in
+    /// the run under way.
+    fn read_due(&mut self) {
+        let core = self.core;
+        let mut registered = vec![0; self.tasks.len()];
+        core.entries.borrow().each_task(|key| {
+            let position = core.tasks.get(key).and_then(|task| self.position(task));
+            if let Some(position) = position {
+                registered[position] += 1;
+            }
+        });
+        for (position, &task) in self.tasks.iter().enumerate() {
+            registered[position] += u32::from(task.is_registered());
+            if registered[position] > self.found[position] {
+                let coroutine = &mut self.coroutines[position];
+                if coroutine.state == State::Waiting {
+                    coroutine.state = State::Ready;
+                    if let Some(phase) = core.runs.phase() {
+                        coroutine.phase = phase.phase();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads which coroutines are being polled.
+    fn read_polled(&mut self) {
+        scope::each_current::<()>(self.core, |task| {
+            if let Some(position) = self.position(task) {
+                self.coroutines[position].state = State::Running;
+            }
+            None
+        });
+    }
+
+    /// Adds the waits that follow from having found nothing else.
+    fn finish(mut self) -> Snapshot {
+        for (coroutine, task) in self.coroutines.iter_mut().zip(&self.tasks) {
+            match coroutine.state {
+                State::Running | State::Ready => coroutine.clear_waits(),
+                State::Waiting if task.has(Flags::OWN_WAKER) && !coroutine.waits_by_name() => {
+                    let phase = coroutine.phase;
+                    coroutine.add_wait(Wait::Wake { phase });
+                }
+                State::Waiting if coroutine.wait.is_none() => coroutine.add_wait(Wait::Never),
+                State::Waiting | State::Paused => {}
+            }
+        }
+        Snapshot::new(self.core.game_time(), self.coroutines)
+    }
+}
+
+fn clock_of_index(index: ClockIndex) -> TimerClock {
+    match index {
+        ClockIndex::GAME => TimerClock::Game,
+        ClockIndex::FIXED => TimerClock::Fixed,
+        ClockIndex::REALTIME => TimerClock::Realtime,
+        other => TimerClock::Other(other.number()),
+    }
+}
+
+/// The labels of owners, each made once.
+#[derive(Default)]
+struct OwnerLabels(Vec<Option<Arc<str>>>);
+
+impl OwnerLabels {
+    fn label(&mut self, core: &Core, owner: OwnerKey) -> Arc<str> {
+        let index = owner.index();
+        if self.0.len() <= index {
+            self.0.resize(index + 1, None);
+        }
+        let make = || Arc::from(core.owners.borrow().label(owner));
+        self.0[index].get_or_insert_with(make).clone()
+    }
+}

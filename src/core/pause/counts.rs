@@ -1,0 +1,98 @@
+//! What coroutines that are or were paused are owed.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+use std::mem::take;
+
+use crate::core::cell::Guarded;
+use crate::core::phase::ready::Ready;
+use crate::core::task::{Pause, Task, Tasks};
+use crate::time::{ClockIndex, PhaseIndex};
+
+/// Counts of the pauses in one executor. The pause of a task is in its cold data.
+#[derive(Default)]
+pub(crate) struct Pauses {
+    /// How many live coroutines are paused or have been paused.
+    live: Cell<usize>,
+    /// How often a coroutine was paused or resumed, ended after a pause, or became
+    /// the holder of a shared wait.
+    changes: Cell<u64>,
+    /// How many timers have been suspended. Numbers them in order.
+    suspended: Cell<u64>,
+    /// A buffer for the readings of one coroutine's clocks, kept to reuse its memory.
+    pub(crate) readings: Guarded<Vec<(ClockIndex, u64)>>,
+}
+
+impl Pauses {
+    /// Whether a live coroutine is paused or has been paused.
+    #[inline(always)]
+    pub(crate) fn any(&self) -> bool {
+        self.live.get() > 0
+    }
+
+    /// Changes whenever a timer may be due earlier than before, because of a pause.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.get()
+    }
+
+    pub(crate) fn note_change(&self) {
+        self.changes.set(self.changes.get() + 1);
+    }
+
+    /// Notes that a coroutine that had a pause has ended.
+    pub(crate) fn note_ended(&self) {
+        self.live.set(self.live.get() - 1);
+        // A timer that it shared with another coroutine may count again.
+        self.note_change();
+    }
+
+    /// The number of a timer that is about to be suspended.
+    pub(crate) fn next_suspended(&self) -> u64 {
+        self.suspended.replace(self.suspended.get() + 1)
+    }
+
+    /// Calls `f` with the pause of a task. Makes it if there is none.
+    pub(crate) fn edit<R>(
+        &self,
+        tasks: &Tasks,
+        task: Task<'_>,
+        f: impl FnOnce(&mut Pause) -> R,
+    ) -> R {
+        tasks.cold_or_new(task, |cold| {
+            if cold.pause.is_none() {
+                self.live.set(self.live.get() + 1);
+            }
+            f(cold.pause.get_or_insert_default())
+        })
+    }
+
+    /// Remembers that a paused coroutine would have been polled in a run of
+    /// `phase`. The first such wake counts.
+    #[cold]
+    pub(crate) fn remember_wake(&self, tasks: &Tasks, task: Task<'_>, phase: PhaseIndex) {
+        self.edit(tasks, task, |pause| {
+            if pause.wake.is_none() || take(&mut pause.is_wake_spare) {
+                pause.wake = Some(phase);
+            }
+        });
+    }
+
+    /// Remembers that a run of `phase` has reached a paused coroutine that was
+    /// ready before the pause. That precedes any wake in the pause. The coroutine
+    /// stays ready: it may be in the list of another phase, too.
+    #[cold]
+    pub(crate) fn remember_ready(
+        &self,
+        tasks: &Tasks,
+        ready: &Ready,
+        task: Task<'_>,
+        phase: PhaseIndex,
+    ) {
+        ready.leave(task.index());
+        self.edit(tasks, task, |pause| {
+            pause.wake = Some(phase);
+            pause.is_wake_spare = false;
+        });
+    }
+}

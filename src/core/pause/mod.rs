@@ -1,0 +1,225 @@
+//! Pausing: a flag that makes a run look twice, one remembered wake, and timers
+//! that stand still.
+//!
+//! Nothing is taken out of queues and wheels when a coroutine is paused. A wait
+//! that is due in the pause is served, and its coroutine is owed one poll. A
+//! timer that its wheel finds due is suspended, and its foreign waker is called. On
+//! resume it is inserted again, later by the length of the pause.
+
+#![forbid(unsafe_code)]
+
+pub(crate) mod counts;
+pub(crate) mod timers;
+
+use std::mem::take;
+use std::rc::Rc;
+
+use crate::core::Core;
+use crate::core::owners::{OwnerKey, PauseChange};
+use crate::core::scope::Scope;
+use crate::core::task::{Flags, Pause, Task, TaskKey};
+use crate::core::wake;
+use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
+
+/// Pauses or resumes one coroutine. Returns `false` if that changes nothing, or
+/// if the coroutine has ended.
+pub(crate) fn set_paused(core: &Core, key: TaskKey, paused: bool) -> bool {
+    let task = core.tasks.get(key);
+    let Some(task) = task.filter(|task| task.is_alive()) else {
+        return false;
+    };
+    let is_own = |pause: &mut Pause| pause.own;
+    if core.tasks.pause_of(task, is_own).unwrap_or(false) == paused {
+        return false;
+    }
+    core.pauses
+        .edit(&core.tasks, task, |pause| pause.own = paused);
+    update_pause(core, task);
+    core.host.notify();
+    true
+}
+
+/// Makes a change to the pause of an owner, with all coroutines of it and of the
+/// owners below it, in the order in which they were spawned. Returns `false` if
+/// that changes nothing.
+pub(crate) fn change_owner_pause(core: &Core, owner: OwnerKey, change: PauseChange) -> bool {
+    let mut tasks = core.owned.take();
+    let changed = {
+        let mut owners = core.owners.borrow_mut();
+        owners.change_pause(owner, change, &mut tasks)
+    };
+    let alive = |key: &TaskKey| core.tasks.get(*key);
+    for task in tasks.iter().filter_map(alive) {
+        if task.is_alive() {
+            update_pause(core, task);
+        }
+    }
+    tasks.clear();
+    core.owned.replace(tasks);
+    core.host.notify();
+    changed
+}
+
+/// Pauses a task if its own flag or an owner above it says so, else resumes it.
+fn update_pause(core: &Core, task: Task<'_>) {
+    let owner = core.owners.of(task);
+    let by_owner = owner.is_some_and(|owner| core.owners.borrow().is_paused(owner));
+    let own = core.tasks.pause_of(task, |pause| pause.own);
+    let paused = by_owner || own.unwrap_or(false);
+    if paused == task.has(Flags::PAUSED) {
+        return;
+    }
+    core.pauses.note_change();
+    let mut readings = core.pauses.readings.take();
+    read_clocks(core, task, &mut readings);
+    if paused {
+        task.set(Flags::PAUSED);
+        core.pauses
+            .edit(&core.tasks, task, |pause| pause.begin(&readings));
+    } else {
+        task.clear(Flags::PAUSED);
+        unpause(core, task, &readings);
+    }
+    core.pauses.readings.replace(readings);
+    core.sharing().pass_on(task);
+}
+
+/// Resumes a task: its timers count again, and it is ready if a wake was
+/// remembered.
+fn unpause(core: &Core, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
+    let owed = core.tasks.pause_of(task, |pause| {
+        pause.end(readings);
+        pause.is_wake_spare = false;
+        (take(&mut pause.suspended), pause.wake.take())
+    });
+    let Some((suspended, wake)) = owed else {
+        return;
+    };
+    // The timers count again, so one may be due earlier than the host knows.
+    core.host.note_due();
+    for timer in suspended {
+        core.paused_timers().reinsert(task, &timer);
+    }
+    if let Some(phase) = wake {
+        wake::make_ready(core, task, phase);
+    }
+}
+
+/// Notes that the coroutine that `scope` polls has a timer on `clock`, for runs of
+/// `phase`: a pause of the coroutine has to read that clock.
+#[cold]
+#[inline(never)]
+pub(crate) fn note_clock(
+    core: &Core,
+    scope: &Scope<'_>,
+    phase: PhaseIndex,
+    clock: &Rc<ClockState>,
+) {
+    let own = core.shown.clock();
+    let is_own = own.is_some_and(|own| Rc::ptr_eq(&own, clock));
+    if let Some(task) = scope.current().filter(|_| !is_own) {
+        let measure = core.phases.get(phase).measure(clock.index());
+        core.tasks.cold_or_new(task, |cold| {
+            cold.clocks.get_or_insert_default().note(measure, clock);
+        });
+    }
+}
+
+/// Reads the clocks of a task: those of the executor, that of its owner, and
+/// those that its timers have named. Each is read once, sorted by clock.
+fn read_clocks(core: &Core, task: Task<'_>, readings: &mut Vec<(ClockIndex, u64)>) {
+    readings.clear();
+    readings.extend([
+        (ClockIndex::GAME, core.clock.frame_game_ns()),
+        (ClockIndex::REALTIME, core.clock.real_ns()),
+        (ClockIndex::FIXED, core.clock.fixed_ns()),
+    ]);
+    let mut read = |index: ClockIndex, clock: &Rc<ClockState>| {
+        let now_ns = if index.is_stepped() {
+            clock.stepped_ns()
+        } else {
+            clock.frame_ns()
+        };
+        readings.push((index, now_ns));
+    };
+    let owner = core.owners.of(task).filter(|_| task.has(Flags::CLOCK));
+    if let Some(owner) = owner {
+        if let Some(clock) = core.owners.borrow().clock(owner) {
+            // Something may count on it without a timer.
+            read(clock.index(), clock);
+            read(clock.index().stepped(), clock);
+        }
+    }
+    core.tasks.cold(task, |cold| {
+        for clock in &cold.future_clocks {
+            read(clock.index(), clock);
+            read(clock.index().stepped(), clock);
+        }
+        if let Some(clocks) = &cold.clocks {
+            clocks.each(read);
+        }
+    });
+    readings.sort_unstable();
+    readings.dedup_by_key(|&mut (clock, _)| clock);
+}
+
+/// Has the pauses of a task measure `clock` too, on which a future of it counts.
+pub(crate) fn measure_clock(core: &Core, task: Task<'_>, clock: &Rc<ClockState>) {
+    if !matches!(clock.as_ref(), ClockRef::Child(_)) {
+        return; // It is always measured.
+    }
+    let is_new = core.tasks.cold_or_new(task, |cold| {
+        let clocks = &mut cold.future_clocks;
+        // The future of another one has ended, and with it the last use.
+        clocks.retain(|clock| Rc::strong_count(clock) > 1);
+        let is_new = !clocks.iter().any(|known| Rc::ptr_eq(known, clock));
+        if is_new {
+            clocks.push(clock.clone());
+        }
+        is_new
+    });
+    if is_new {
+        measure_in_pause(core, task, clock);
+    }
+}
+
+/// Adds a clock to those that the pause of a task measures, if it is paused: it
+/// has paused itself in this poll.
+fn measure_in_pause(core: &Core, task: Task<'_>, clock: &Rc<ClockState>) {
+    if task.has(Flags::PAUSED) {
+        core.pauses.edit(&core.tasks, task, |pause| {
+            pause.add_clock(clock.index(), clock.frame_ns());
+            pause.add_clock(clock.index().stepped(), clock.stepped_ns());
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{Future, pending};
+    use std::mem;
+    use std::pin::Pin;
+    use std::task::{Context, Waker};
+
+    use crate::executor::Executor;
+    use crate::wait::wait_seconds;
+
+    #[test]
+    fn a_forgotten_timer_of_a_paused_coroutine_that_was_stopped_is_no_pause() {
+        let mut executor = Executor::new();
+        let coroutine = executor.start(async {
+            let mut timer = wait_seconds(0.25);
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(Pin::new(&mut timer).poll(&mut cx).is_pending());
+            mem::forget(timer);
+            pending::<()>().await;
+        });
+        coroutine.pause();
+        assert!(executor.core().pauses.any());
+        coroutine.stop();
+        for _ in 0..3 {
+            executor.run_frame(0.25);
+            assert!(!executor.core().pauses.any());
+        }
+    }
+}

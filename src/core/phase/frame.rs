@@ -1,0 +1,93 @@
+//! Beginning frames and fixed steps: clocks and queues advance, no coroutine is
+//! polled.
+
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use crate::core::Core;
+use crate::core::report;
+use crate::inspect::Report;
+use crate::time::{Nanos, Step};
+
+pub(crate) fn begin_frame(core: &Core, dt: Nanos) {
+    let _shown = core.shown.show_game();
+    let dt = Step::of(dt);
+    let dropped_ns = core.clock.begin_frame(dt);
+    begin_queues(core);
+    report_if_invalid(core, dt);
+    if dropped_ns > 0 {
+        report::send(
+            core,
+            &Report::TimeDropped {
+                frame: core.clock.frame(),
+                dropped: Duration::from_nanos(dropped_ns),
+            },
+        );
+    }
+}
+
+/// Begins a frame of a host that passes the length of the game clock's step
+/// too.
+pub(crate) fn begin_frame_with(core: &Core, dt: Nanos, game_dt: Nanos) {
+    let _shown = core.shown.show_game();
+    let (dt, game_dt) = (Step::of(dt), Step::of(game_dt));
+    core.clock.begin_frame_with(dt, game_dt);
+    begin_queues(core);
+    report_if_invalid(core, dt);
+    report_if_invalid(core, game_dt);
+}
+
+fn begin_queues(core: &Core) {
+    core.phases.each(|_, state| state.begin_frame());
+}
+
+fn report_if_invalid(core: &Core, step: Step) {
+    if step.is_invalid {
+        report::send(
+            core,
+            &Report::InvalidDelta {
+                frame: core.clock.frame(),
+                counted_as: Duration::from_nanos(step.counted_ns()),
+            },
+        );
+    }
+}
+
+/// Begins a fixed step of the length that the host passes.
+pub(crate) fn begin_fixed_step_of(core: &Core, step: Nanos) {
+    let _shown = core.shown.show_game();
+    let step = Step::of(step);
+    core.clock.begin_fixed_step_of(step);
+    report_if_invalid(core, step);
+}
+
+/// Begins the next fixed step. Returns `false` if none is due, if the game clock
+/// is paused, or if the frame has had as many as it may have: then the steps left
+/// over are dropped and reported.
+pub(crate) fn begin_fixed_step(core: &Core) -> bool {
+    let _shown = core.shown.show_game();
+    if core.clock.begin_fixed_step() {
+        return true;
+    }
+    if core.clock.holds_steps() {
+        return false;
+    }
+    let dropped_ns = core.clock.drop_fixed_steps();
+    if dropped_ns > 0 {
+        report::send(
+            core,
+            &Report::StepsDropped {
+                frame: core.clock.frame(),
+                dropped: Duration::from_nanos(dropped_ns),
+            },
+        );
+    }
+    false
+}
+
+/// Ends the fixed steps until the next one begins.
+pub(crate) fn end_fixed_step(core: &Core) {
+    let _shown = core.shown.show_game();
+    core.clock.end_fixed_step();
+}

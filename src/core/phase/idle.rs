@@ -1,0 +1,42 @@
+//! When a host that sleeps has to run again.
+
+#![forbid(unsafe_code)]
+
+use crate::core::Core;
+use crate::core::phase::schedule;
+use crate::time::ClockRef;
+
+/// Whether a coroutine is ready, waits for a phase, or counts frames or steps.
+pub(crate) fn has_ready(core: &Core) -> bool {
+    core.host.look(core.runs.phase().is_some());
+    if core.inbox.has_messages() || core.arrivals.has_calls() || core.starts.has_any() {
+        return true;
+    }
+    let may_step = core.clock.dt_until_step_at(0).is_some();
+    let mut ready = false;
+    core.phases.each(|_, state| {
+        ready |= state
+            .ready
+            .keys
+            .iter()
+            .any(|key| schedule::is_ready(core, key))
+            || (may_step || !state.is_fixed) && state.has_waits(|key| core.waits().is_live(key));
+    });
+    ready
+}
+
+/// The dt, in nanoseconds, after which the earliest timer is due.
+pub(crate) fn next_deadline(core: &Core) -> Option<u64> {
+    core.host.look(core.runs.phase().is_some());
+    let mut next: Option<u64> = None;
+    core.phases.each(|phase, state| {
+        let mut timers = state.timers.borrow_mut();
+        let due_at = |clock: ClockRef<'_>, deadline_ns| {
+            let dt = state.dt_until(&core.clock, clock, deadline_ns);
+            next = next.into_iter().chain(dt).min();
+        };
+        let standing = |clock, due| core.paused_timers().standing(phase, clock, due);
+        timers.each_earliest(core.pauses.changes(), standing, due_at);
+    });
+    next
+}

@@ -1,0 +1,210 @@
+//! Tasks that are ready: spawned, woken, resumed from a pause, or put off.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+
+use crate::core::list::{Fifo, List};
+
+/// A task's place in a list of ready tasks. It counts while its task is ready
+/// and has not been polled since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadyKey {
+    pub(crate) index: u32,
+    stamp: u32,
+}
+
+/// A list that a ready task is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// The list of the run under way.
+    Run,
+    /// The list of its home phase, for the run of this number.
+    Home(u64),
+    /// The list of another phase.
+    Away,
+}
+
+/// The ready tasks of the next run of a phase, in order of arrival.
+#[derive(Debug, Default)]
+pub(crate) struct ReadyList {
+    pub(crate) keys: List<ReadyKey>,
+    /// The buffer of the list that was taken before.
+    spare: List<ReadyKey>,
+}
+
+impl ReadyList {
+    /// Takes the list for a run that begins now.
+    pub(crate) fn take(&self) -> Vec<ReadyKey> {
+        self.keys.replace(self.spare.take())
+    }
+
+    /// Takes back the buffer of a list that was taken.
+    pub(crate) fn give_back(&self, mut keys: Vec<ReadyKey>) {
+        keys.clear();
+        self.spare.replace(keys);
+    }
+}
+
+/// The ready tasks of an executor. The list of the run under way is here; the
+/// list for the next run of each phase is in its `PhaseState`.
+///
+/// A task may be ready in several phases, so it may be in several lists. The
+/// first poll serves all of them: it makes the other keys stale.
+#[derive(Debug, Default)]
+pub(crate) struct Ready {
+    /// For each task, by index: how often it has become ready, and in which lists
+    /// it is.
+    ///
+    /// ```text
+    /// 31          3 2               1      0
+    /// [ count     ] [odd run number] [home] [run under way]
+    /// ```
+    stamps: List<u32>,
+    run: Fifo<ReadyKey>,
+    /// See [`turns`](Self::turns).
+    turns: Cell<u64>,
+}
+
+const IN_RUN: u32 = 1;
+const IN_HOME: u32 = 1 << 1;
+const ODD: u32 = 1 << 2;
+const COUNT_BITS: u32 = 3;
+const COUNT: u32 = 1 << COUNT_BITS;
+
+impl Listing {
+    /// The bits that say that a task is in the list.
+    fn bits(self) -> u32 {
+        match self {
+            Listing::Run => IN_RUN,
+            Listing::Home(run) if run % 2 == 1 => IN_HOME | ODD,
+            Listing::Home(_) => IN_HOME,
+            Listing::Away => 0,
+        }
+    }
+
+    /// The bits that the list decides about.
+    fn mask(self) -> u32 {
+        match self {
+            Listing::Run => IN_RUN,
+            Listing::Home(_) => IN_HOME | ODD,
+            Listing::Away => 0,
+        }
+    }
+}
+
+impl Ready {
+    /// A key for a task that is about to be added to `list`. If the task `becomes`
+    /// ready now, its earlier keys are stale.
+    #[inline(always)]
+    pub(crate) fn key(&self, index: u32, becomes: bool, list: Listing) -> ReadyKey {
+        let Some(stamp) = self.stamps.get(index as usize) else {
+            return self.first_key(index, list);
+        };
+        let before = if becomes {
+            (stamp | (COUNT - 1)).wrapping_add(1)
+        } else {
+            stamp & !list.mask()
+        };
+        self.note(index, before | list.bits())
+    }
+
+    /// Stores the stamp of a task that is in the table. Returns a key with it.
+    #[inline]
+    fn note(&self, index: u32, stamp: u32) -> ReadyKey {
+        self.stamps.set(index as usize, stamp);
+        let stamp = stamp >> COUNT_BITS;
+        ReadyKey { index, stamp }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_key(&self, index: u32, list: Listing) -> ReadyKey {
+        let len = self.stamps.len();
+        self.stamps
+            .grow_to((index as usize + 1).max(len + len / 4), 0);
+        self.note(index, COUNT | list.bits())
+    }
+
+    /// Whether the task of a key has not been polled since it was added. The task
+    /// must be ready.
+    #[inline]
+    pub(crate) fn is_current(&self, key: ReadyKey) -> bool {
+        let stamp = self.stamps.get(key.index as usize);
+        stamp.is_some_and(|stamp| stamp >> COUNT_BITS == key.stamp)
+    }
+
+    /// Whether a ready task is in `list`, which is not [`Listing::Away`].
+    #[inline]
+    pub(crate) fn is_in(&self, index: u32, list: Listing) -> bool {
+        let stamp = self.stamps.get(index as usize);
+        stamp.is_some_and(|stamp| stamp & list.mask() == list.bits())
+    }
+
+    /// Notes that a ready task is in neither the list of the run under way, nor in
+    /// that of its home phase.
+    pub(crate) fn leave(&self, index: u32) {
+        if let Some(stamp) = self.stamps.get(index as usize) {
+            self.note(index, stamp & !(COUNT - 1));
+        }
+    }
+
+    /// Adds a task to the list of the run under way.
+    #[inline]
+    pub(crate) fn push(&self, index: u32, becomes: bool) {
+        let key = self.key(index, becomes, Listing::Run);
+        self.run.push(key);
+    }
+
+    /// Whether the list of the run under way has keys, stale ones included.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.run.is_empty()
+    }
+
+    /// Takes the first key from the list of the run under way.
+    #[inline]
+    pub(crate) fn pop(&self) -> Option<ReadyKey> {
+        self.turns.set(self.turns.get() + 1);
+        self.run.pop()
+    }
+
+    /// How often a key has been asked for from the list of the run under way. So it
+    /// tells the turns of a run apart.
+    pub(crate) fn turns(&self) -> u64 {
+        self.turns.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Listing, Ready};
+
+    #[test]
+    fn the_keys_of_a_task_count_until_it_becomes_ready_again() {
+        let ready = Ready::default();
+        let home = ready.key(7, true, Listing::Home(4));
+        let away = ready.key(7, false, Listing::Away);
+        let other = ready.key(3, true, Listing::Home(4));
+        assert!([home, away, other].iter().all(|&key| ready.is_current(key)));
+        ready.push(7, true);
+        assert!(!ready.is_current(home) && !ready.is_current(away));
+        assert!(ready.pop().is_some_and(|key| ready.is_current(key)));
+        assert_eq!(ready.pop(), None);
+        assert!(ready.is_current(other));
+    }
+
+    #[test]
+    fn a_task_knows_in_which_lists_it_is() {
+        let ready = Ready::default();
+        ready.key(0, true, Listing::Home(4));
+        assert!(ready.is_in(0, Listing::Home(4)) && !ready.is_in(0, Listing::Home(5)));
+        ready.push(0, false);
+        assert!(ready.is_in(0, Listing::Home(4)) && ready.is_in(0, Listing::Run));
+        ready.key(0, false, Listing::Home(5));
+        assert!(ready.is_in(0, Listing::Home(5)) && !ready.is_in(0, Listing::Home(4)));
+        ready.leave(0);
+        assert!(!ready.is_in(0, Listing::Home(5)) && !ready.is_in(0, Listing::Run));
+        ready.key(0, true, Listing::Away);
+        assert!(!ready.is_in(0, Listing::Home(4)) && !ready.is_in(0, Listing::Run));
+    }
+}

@@ -1,0 +1,289 @@
+//! The state of each phase: its latest run, and the waits for the next one.
+
+#![forbid(unsafe_code)]
+
+use std::cell::{Cell, OnceCell, RefCell};
+
+use crate::core::cell::Guarded;
+use crate::core::phase::queue::Queue;
+use crate::core::phase::ready::ReadyList;
+use crate::core::registration::key::WaitKey;
+use crate::core::registration::tag::{Bound, Tag};
+use crate::core::timer::wheel::TimerEntry;
+use crate::core::timer::{Counts, Fate, PhaseTimers};
+use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
+
+/// One phase.
+pub(crate) struct PhaseState {
+    /// How many runs of the phase have begun. A wait is ready once a run in which
+    /// it is due has begun. To find out, it compares with this field and the next
+    /// three.
+    pub(crate) runs: Cell<u64>,
+    /// The frame of the latest run.
+    pub(crate) frame: Cell<u64>,
+    /// Counts moments: the begins of frames, and of runs of the phase. A wait stores
+    /// the latest one. It is past once a later frame or run has begun.
+    pub(crate) moment: Cell<u64>,
+    /// The moment at which the present frame began.
+    pub(crate) frame_began: Cell<u64>,
+    /// The moment at which the latest run began.
+    pub(crate) run_began: Cell<u64>,
+    /// The moment at which the frame of the latest run began.
+    pub(crate) run_frame_began: Cell<u64>,
+    /// The game clock in the latest run; fixed time if this is the fixed phase.
+    game_ns: Cell<u64>,
+    real_ns: Cell<u64>,
+    pub(crate) index: PhaseIndex,
+    /// How a wait for the next frame, or for the next run, stands that has begun in a
+    /// run of this phase.
+    pub(crate) next_frame: Tag,
+    pub(crate) next_run: Tag,
+    /// Whether this is the fixed phase, whose waits count in stepped time.
+    pub(crate) is_fixed: bool,
+    /// The tasks that are ready for the next run.
+    pub(crate) ready: ReadyList,
+    pub(crate) queue: Queue,
+    /// Waits for several frames or runs.
+    pub(crate) counts: Guarded<Counts>,
+    pub(crate) timers: Guarded<PhaseTimers>,
+    /// Whether `counts` or `timers` may have something.
+    has_others: Cell<bool>,
+}
+
+impl PhaseState {
+    fn new(executor: u32, index: PhaseIndex) -> Self {
+        let is_fixed = index == PhaseIndex::FIXED_UPDATE;
+        let timers = Guarded::<PhaseTimers>::default();
+        timers.borrow_mut().is_fixed = is_fixed;
+        PhaseState {
+            runs: Cell::new(0),
+            frame: Cell::new(0),
+            moment: Cell::new(0),
+            frame_began: Cell::new(0),
+            run_began: Cell::new(0),
+            run_frame_began: Cell::new(0),
+            game_ns: Cell::new(0),
+            real_ns: Cell::new(0),
+            index,
+            next_frame: Tag::begun(executor, index, Bound::Frame),
+            next_run: Tag::begun(executor, index, Bound::Run),
+            is_fixed,
+            ready: ReadyList::default(),
+            queue: Queue::default(),
+            counts: Guarded::default(),
+            timers,
+            has_others: Cell::new(false),
+        }
+    }
+
+    /// What `clock` read in the latest run.
+    #[inline]
+    pub(crate) fn reading(&self, clock: ClockRef<'_>) -> u64 {
+        match clock {
+            ClockRef::Game => self.game_ns.get(),
+            ClockRef::Realtime => self.real_ns.get(),
+            ClockRef::Child(clock) => self.timers.borrow().reading(clock.index()),
+        }
+    }
+
+    /// Notes that a frame begins.
+    #[inline]
+    pub(crate) fn begin_frame(&self) {
+        self.frame_began.set(self.next_moment());
+        self.queue.begin_frame();
+    }
+
+    #[inline]
+    fn next_moment(&self) -> u64 {
+        let next = self.moment.get() + 1;
+        self.moment.set(next);
+        next
+    }
+
+    /// Notes that a run begins.
+    pub(crate) fn begin_run(&self, clock: &FrameClock) {
+        self.run_began.set(self.next_moment());
+        self.run_frame_began.set(self.frame_began.get());
+        self.runs.set(self.runs.get() + 1);
+        self.frame.set(clock.frame());
+        self.game_ns.set(if self.is_fixed {
+            clock.game_ns()
+        } else {
+            clock.frame_game_ns()
+        });
+        self.real_ns.set(clock.real_ns());
+    }
+
+    /// The reading of `clock` from which a wait for the phase counts that begins now, in
+    /// the time of the phase: stepped time in the fixed phase, else frame time. Between
+    /// two steps, stepped time includes the rest of the frame.
+    #[inline]
+    pub(crate) fn begin_ns(&self, frames: &FrameClock, clock: ClockRef<'_>) -> u64 {
+        match (clock, self.is_fixed) {
+            (ClockRef::Game, false) => frames.frame_game_ns(),
+            (ClockRef::Game, true) => frames.game_ns(),
+            (ClockRef::Realtime, _) => frames.real_ns(),
+            (ClockRef::Child(clock), false) => clock.frame_ns(),
+            (ClockRef::Child(clock), true) => clock.stepped_begin_ns(),
+        }
+    }
+
+    /// The present reading of `clock` in the time of the phase: stepped time in the
+    /// fixed phase, else frame time.
+    #[inline]
+    pub(crate) fn reached_ns(&self, frames: &FrameClock, clock: ClockRef<'_>) -> u64 {
+        match (clock, self.is_fixed) {
+            (ClockRef::Game, false) => frames.frame_game_ns(),
+            (ClockRef::Game, true) => frames.fixed_ns(),
+            (ClockRef::Realtime, _) => frames.real_ns(),
+            (ClockRef::Child(clock), false) => clock.frame_ns(),
+            (ClockRef::Child(clock), true) => clock.stepped_ns(),
+        }
+    }
+
+    /// The dt, in nanoseconds, after which a run of the phase finds `clock` at or past
+    /// `deadline_ns`. `None` if the clock stands still.
+    pub(crate) fn dt_until(
+        &self,
+        frames: &FrameClock,
+        clock: ClockRef<'_>,
+        deadline_ns: u64,
+    ) -> Option<u64> {
+        match (clock, self.is_fixed) {
+            (ClockRef::Game, false) => frames.dt_until_game_at(deadline_ns),
+            (ClockRef::Game, true) => frames.dt_until_step_at(deadline_ns),
+            (ClockRef::Realtime, false) => Some(frames.dt_until_real_at(deadline_ns)),
+            // The phase runs only in a step.
+            (ClockRef::Realtime, true) => {
+                let dt = frames.dt_until_real_at(deadline_ns);
+                Some(dt.max(frames.dt_until_step_at(0)?))
+            }
+            (ClockRef::Child(clock), false) => clock.dt_until(deadline_ns),
+            (ClockRef::Child(clock), true) => clock.dt_until_step_at(deadline_ns),
+        }
+    }
+
+    /// The clock that measures the pauses of timers on `clock`. In the fixed phase
+    /// it is that clock in stepped time, which reads and advances differently.
+    pub(crate) fn measure(&self, clock: ClockIndex) -> ClockIndex {
+        if self.is_fixed && clock != ClockIndex::REALTIME {
+            clock.stepped()
+        } else {
+            clock
+        }
+    }
+
+    /// Moves the timers that are due in the run that has begun to `due`. `fate`
+    /// decides about each of them. Without it, no coroutine has been paused.
+    pub(crate) fn expire_timers(
+        &self,
+        due: &mut Vec<TimerEntry>,
+        fate: Option<impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
+    ) {
+        let mut timers = self.timers.borrow_mut();
+        timers.expire(self.frame.get(), |clock| self.now_ns(clock), due, fate);
+    }
+
+    /// What one of the executor's own clocks read in the latest run.
+    fn now_ns(&self, clock: ClockIndex) -> u64 {
+        match clock {
+            ClockIndex::GAME => self.game_ns.get(),
+            _ => self.real_ns.get(),
+        }
+    }
+
+    /// Whether the run that has begun has nothing to do.
+    #[inline(always)]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.ready.keys.is_empty()
+            && self.queue.keys().is_empty()
+            && (!self.has_others.get() || self.others_are_idle())
+    }
+
+    #[inline(never)]
+    fn others_are_idle(&self) -> bool {
+        let (counts, timers) = (self.counts.borrow(), self.timers.borrow());
+        self.has_others
+            .set(!counts.is_empty() || !timers.is_empty());
+        counts.is_empty() && timers.is_idle(|clock| self.now_ns(clock))
+    }
+
+    /// Notes that `counts` or `timers` is about to receive something.
+    #[inline(always)]
+    pub(crate) fn note_other(&self) {
+        self.has_others.set(true);
+    }
+
+    /// Whether a live wait waits for a run of the phase, or counts.
+    pub(crate) fn has_waits(&self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
+        self.queue.keys().iter().any(&mut is_live) || self.counts.borrow_mut().is_waiting(is_live)
+    }
+}
+
+/// The phases of an executor: the named ones, and the custom ones that have
+/// been used. Their addresses do not change, so a run can keep a reference to
+/// its phase.
+pub(crate) struct Phases {
+    named: [PhaseState; PhaseIndex::NAMED],
+    custom: OnceCell<Box<[OnceCell<Box<PhaseState>>]>>,
+    /// The custom phases that have been used, in order of first use.
+    used: RefCell<Vec<PhaseIndex>>,
+}
+
+impl Phases {
+    pub(crate) fn new(executor: u32) -> Self {
+        Phases {
+            named: PhaseIndex::ALL_NAMED.map(|phase| PhaseState::new(executor, phase)),
+            custom: OnceCell::new(),
+            used: RefCell::default(),
+        }
+    }
+
+    fn executor(&self) -> u32 {
+        self.update().next_frame.executor
+    }
+
+    /// The Update phase.
+    #[inline(always)]
+    pub(crate) fn update(&self) -> &PhaseState {
+        &self.named[PhaseIndex::UPDATE.as_usize()]
+    }
+
+    /// A named phase. `None` for a custom one.
+    #[inline(always)]
+    pub(crate) fn named(&self, phase: PhaseIndex) -> Option<&PhaseState> {
+        self.named.get(phase.as_usize())
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, phase: PhaseIndex) -> &PhaseState {
+        match self.named(phase) {
+            Some(state) => state,
+            None => self.custom(phase),
+        }
+    }
+
+    /// A custom phase, made when it is first used.
+    #[cold]
+    #[inline(never)]
+    fn custom(&self, phase: PhaseIndex) -> &PhaseState {
+        let custom = self
+            .custom
+            .get_or_init(|| (0..=u8::MAX).map(|_| OnceCell::new()).collect());
+        custom[phase.as_usize() - PhaseIndex::NAMED].get_or_init(|| {
+            self.used.borrow_mut().push(phase);
+            Box::new(PhaseState::new(self.executor(), phase))
+        })
+    }
+
+    /// Calls `f` with the named phases, then with the custom ones that have been
+    /// used.
+    pub(crate) fn each(&self, mut f: impl FnMut(PhaseIndex, &PhaseState)) {
+        for (phase, state) in PhaseIndex::ALL_NAMED.into_iter().zip(&self.named) {
+            f(phase, state);
+        }
+        for &phase in self.used.borrow().iter() {
+            f(phase, self.get(phase));
+        }
+    }
+}

@@ -1,0 +1,462 @@
+//! Wait entries: waits that cannot register with their task itself.
+//!
+//! A task has room for one wait. These waits have an entry instead:
+//!
+//! - the second branch of a `join!`,
+//! - a wait that is polled with another waker than the task's own,
+//! - every join.
+//!
+//! An entry holds the task that polled the wait, and the waker to call if it is
+//! not the task's own.
+
+#![forbid(unsafe_code)]
+
+use std::task::Waker;
+
+use crate::core::call::Foreign;
+use crate::core::registration::key::WaitKey;
+use crate::core::registration::shared::SharedWaits;
+use crate::core::task::TaskKey;
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// A wait with an entry of its own.
+#[derive(Debug)]
+struct Entry {
+    /// The waker that the wait was polled with, unless it is the task's own.
+    waker: Option<Foreign<Waker>>,
+    /// The task that polled the wait.
+    task: TaskKey,
+    /// Odd while the entry is in use.
+    stamp: u32,
+    /// Whether the wait is due in a later frame than that in which it began.
+    frame_bound: bool,
+    /// Whether the wait checks a condition.
+    asks: bool,
+    /// Whether several coroutines have polled the wait.
+    is_shared: bool,
+    /// Of a join: the index of the joined task, and the neighbours in that task's
+    /// ring. In a vacant entry, `next` is the next vacant one.
+    joins: u32,
+    previous: u32,
+    next: u32,
+}
+
+/// The content of an entry that was removed.
+#[derive(Debug)]
+pub(crate) struct Removed {
+    pub(crate) task: TaskKey,
+    /// To be dropped by the caller: that is user code.
+    _waker: Option<Foreign<Waker>>,
+}
+
+/// All wait entries of an executor.
+#[derive(Debug)]
+pub(crate) struct Entries {
+    first_stamp: u32,
+    slots: Vec<Entry>,
+    vacant: u32,
+    /// How many entries have a waker.
+    foreign: usize,
+    /// By index, for timers: how long the coroutine had been paused when the timer
+    /// was registered.
+    bases_ns: Vec<u64>,
+    /// The waits that several coroutines have polled.
+    pub(crate) shared: SharedWaits,
+}
+
+impl Entries {
+    pub(crate) fn new(executor: u32) -> Self {
+        Entries {
+            first_stamp: WaitKey::first_stamp(executor),
+            slots: Vec::new(),
+            vacant: NONE,
+            foreign: 0,
+            bases_ns: Vec::new(),
+            shared: SharedWaits::default(),
+        }
+    }
+
+    /// Makes an entry for a wait that `task` polls with `waker`, unless that is its own.
+    #[inline(always)]
+    pub(crate) fn insert(
+        &mut self,
+        task: TaskKey,
+        waker: Option<Foreign<Waker>>,
+        frame_bound: bool,
+    ) -> WaitKey {
+        let key = self.insert_own(task, frame_bound);
+        if waker.is_some() {
+            self.foreign += 1;
+            self.slots[key.index() as usize].waker = waker;
+        }
+        key
+    }
+
+    /// Makes an entry for a wait that `task` polls with its own waker.
+    #[inline]
+    pub(crate) fn insert_own(&mut self, task: TaskKey, frame_bound: bool) -> WaitKey {
+        let index = self.vacant;
+        let Some(entry) = self.slots.get_mut(index as usize) else {
+            return self.grow(task, frame_bound);
+        };
+        self.vacant = entry.next;
+        entry.stamp = entry.stamp.wrapping_add(1);
+        entry.task = task;
+        entry.frame_bound = frame_bound;
+        WaitKey::of_entry(index, entry.stamp)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, task: TaskKey, frame_bound: bool) -> WaitKey {
+        let index = self.slots.len();
+        assert!(index < WaitKey::MAX_INDEX, "more than 2^31 waits at once");
+        let stamp = self.first_stamp + 1;
+        self.slots.push(Entry {
+            waker: None,
+            task,
+            stamp,
+            frame_bound,
+            asks: false,
+            is_shared: false,
+            joins: NONE,
+            previous: NONE,
+            next: NONE,
+        });
+        WaitKey::of_entry(u32::try_from(index).expect("below 2^31"), stamp)
+    }
+
+    #[inline]
+    fn get(&self, key: WaitKey) -> Option<&Entry> {
+        let entry = self.slots.get(key.index() as usize)?;
+        (entry.stamp == key.stamp()).then_some(entry)
+    }
+
+    #[inline]
+    fn get_mut(&mut self, key: WaitKey) -> Option<&mut Entry> {
+        let entry = self.slots.get_mut(key.index() as usize)?;
+        (entry.stamp == key.stamp()).then_some(entry)
+    }
+
+    /// Whether the wait is still registered.
+    #[inline]
+    pub(crate) fn is_live(&self, key: WaitKey) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The task that polled the wait, if the wait is registered.
+    #[inline]
+    pub(crate) fn task(&self, key: WaitKey) -> Option<TaskKey> {
+        self.get(key).map(|entry| entry.task)
+    }
+
+    /// Whether the wait is registered, and due in a later frame than that in which
+    /// it began.
+    pub(crate) fn is_frame_bound(&self, key: WaitKey) -> bool {
+        self.get(key).is_some_and(|entry| entry.frame_bound)
+    }
+
+    /// Whether the wait is registered for this task, without a waker.
+    #[inline]
+    pub(crate) fn is_of(&self, key: WaitKey, task: TaskKey) -> bool {
+        self.get(key)
+            .is_some_and(|entry| entry.task == task && entry.waker.is_none())
+    }
+
+    /// Notes that the wait checks a condition.
+    pub(crate) fn note_condition(&mut self, key: WaitKey) {
+        if let Some(entry) = self.get_mut(key) {
+            entry.asks = true;
+        }
+    }
+
+    pub(crate) fn asks_condition(&self, key: WaitKey) -> bool {
+        self.get(key).is_some_and(|entry| entry.asks)
+    }
+
+    /// Notes that several coroutines have polled the wait. Returns the one that it
+    /// resumes.
+    pub(crate) fn set_shared(&mut self, key: WaitKey) -> Option<TaskKey> {
+        let entry = self.get_mut(key)?;
+        entry.is_shared = true;
+        Some(entry.task)
+    }
+
+    /// Whether `task` polls a wait with a foreign waker that others have polled too.
+    pub(crate) fn is_shared_with(&self, key: WaitKey, task: TaskKey) -> bool {
+        let others = |entry: &Entry| entry.is_shared || entry.task != task;
+        task != TaskKey::NOBODY && self.get(key).is_some_and(others)
+    }
+
+    /// Replaces the task to resume.
+    pub(crate) fn set_task(&mut self, key: WaitKey, task: TaskKey) {
+        if let Some(entry) = self.get_mut(key) {
+            entry.task = task;
+        }
+    }
+
+    /// Replaces the task to resume and the waker to call. Returns the earlier
+    /// waker, or the new one as an error if the wait is not registered.
+    pub(crate) fn renew(
+        &mut self,
+        key: WaitKey,
+        task: TaskKey,
+        waker: Option<Foreign<Waker>>,
+    ) -> Result<Option<Foreign<Waker>>, Option<Foreign<Waker>>> {
+        if let Some(entry) = self.get_mut(key) {
+            let moves = entry.is_shared && entry.task != task;
+            entry.task = task;
+            if moves {
+                // To another coroutine's own waker: it is that one's alone.
+                entry.is_shared = false;
+                self.shared.remove(key);
+            }
+        }
+        self.renew_waker(key, waker)
+    }
+
+    /// The same for the waker alone.
+    pub(crate) fn renew_waker(
+        &mut self,
+        key: WaitKey,
+        waker: Option<Foreign<Waker>>,
+    ) -> Result<Option<Foreign<Waker>>, Option<Foreign<Waker>>> {
+        let more = usize::from(waker.is_some());
+        let Some(entry) = self.get_mut(key) else {
+            return Err(waker);
+        };
+        let previous = std::mem::replace(&mut entry.waker, waker);
+        self.foreign = self.foreign + more - usize::from(previous.is_some());
+        Ok(previous)
+    }
+
+    /// Whether some wait has a waker to call.
+    #[inline]
+    pub(crate) fn has_foreign(&self) -> bool {
+        self.foreign > 0
+    }
+
+    /// Whether the wait has a waker to call.
+    pub(crate) fn has_waker(&self, key: WaitKey) -> bool {
+        key.is_entry() && self.get(key).is_some_and(|entry| entry.waker.is_some())
+    }
+
+    /// Takes the waker of a wait, to call it.
+    pub(crate) fn take_waker(&mut self, key: WaitKey) -> Option<(TaskKey, Foreign<Waker>)> {
+        let entry = self.get_mut(key)?;
+        let task = entry.task;
+        let waker = entry.waker.take()?;
+        self.foreign -= 1;
+        Some((task, waker))
+    }
+
+    /// Removes the entry of a wait that has been served or dropped. A join must
+    /// have left its ring.
+    #[inline]
+    pub(crate) fn remove(&mut self, key: WaitKey) -> Option<Removed> {
+        let task = self.get(key)?.task;
+        Some(Removed {
+            task,
+            _waker: self.remove_waker(key),
+        })
+    }
+
+    /// The same. Returns only the waker, if there is one.
+    #[inline]
+    pub(crate) fn remove_waker(&mut self, key: WaitKey) -> Option<Foreign<Waker>> {
+        let vacant = self.vacant;
+        let entry = self.get_mut(key)?;
+        entry.stamp = entry.stamp.wrapping_add(1);
+        entry.asks = false;
+        debug_assert!(entry.joins == NONE, "a removed join has left its ring");
+        entry.next = vacant;
+        let waker = entry.waker.take();
+        let was_shared = std::mem::take(&mut entry.is_shared);
+        self.vacant = key.index();
+        self.foreign -= usize::from(waker.is_some());
+        if was_shared {
+            self.shared.remove(key);
+        }
+        if let Some(base_ns) = self.bases_ns.get_mut(key.index() as usize) {
+            *base_ns = 0;
+        }
+        waker
+    }
+
+    /// Adds a join to the ring of the task of index `joins`. `last` is the latest
+    /// join of the ring; returns the new latest one.
+    pub(crate) fn join(&mut self, key: WaitKey, joins: u32, last: u32) -> u32 {
+        let index = key.index();
+        let (previous, next) = match self.slots.get_mut(last as usize) {
+            Some(latest) => {
+                let first = latest.next;
+                latest.next = index;
+                self.slots[first as usize].previous = index;
+                (last, first)
+            }
+            None => (index, index),
+        };
+        let entry = &mut self.slots[index as usize];
+        entry.joins = joins;
+        entry.previous = previous;
+        entry.next = next;
+        index
+    }
+
+    /// Takes a join out of its ring. `last` is the latest join of the ring; returns
+    /// the new latest one, or `NONE`.
+    pub(crate) fn leave(&mut self, key: WaitKey, last: u32) -> u32 {
+        let index = key.index();
+        let entry = &mut self.slots[index as usize];
+        let (previous, next) = (entry.previous, entry.next);
+        entry.joins = NONE;
+        self.slots[previous as usize].next = next;
+        self.slots[next as usize].previous = previous;
+        if previous == index {
+            NONE
+        } else if last == index {
+            previous
+        } else {
+            last
+        }
+    }
+
+    /// The index of the task that a wait joins.
+    pub(crate) fn joins(&self, key: WaitKey) -> Option<u32> {
+        let entry = self.get(key)?;
+        Some(entry.joins).filter(|&joins| joins != NONE)
+    }
+
+    /// Calls `f` with each join of a ring, the earliest first.
+    pub(crate) fn each_in_ring(&self, last: u32, mut f: impl FnMut(WaitKey)) {
+        let mut at = match self.slots.get(last as usize) {
+            Some(latest) => latest.next,
+            None => return,
+        };
+        loop {
+            let entry = &self.slots[at as usize];
+            f(WaitKey::of_entry(at, entry.stamp));
+            if at == last {
+                return;
+            }
+            at = entry.next;
+        }
+    }
+
+    /// Takes a ring apart whose task has ended. Adds its joins to `ended`, the
+    /// earliest first.
+    pub(crate) fn take_ring(&mut self, last: u32, ended: &mut Vec<WaitKey>) {
+        let from = ended.len();
+        self.each_in_ring(last, |key| ended.push(key));
+        for key in &ended[from..] {
+            self.slots[key.index() as usize].joins = NONE;
+        }
+    }
+
+    /// Calls `f` with the task of each registered wait.
+    pub(crate) fn each_task(&self, f: impl FnMut(TaskKey)) {
+        let used = self.slots.iter().filter(|entry| entry.stamp % 2 == 1);
+        used.map(|entry| entry.task).for_each(f);
+    }
+
+    /// How long the coroutine of a timer had been paused when the timer was
+    /// registered.
+    pub(crate) fn base_ns(&self, key: WaitKey) -> u64 {
+        match self.get(key) {
+            Some(_) => *self.bases_ns.get(key.index() as usize).unwrap_or(&0),
+            None => 0,
+        }
+    }
+
+    /// Notes how long the coroutine of a timer has been paused. Returns what was
+    /// noted before, or `None` if the wait is not registered.
+    pub(crate) fn replace_base_ns(&mut self, key: WaitKey, base_ns: u64) -> Option<u64> {
+        self.get(key)?;
+        let index = key.index() as usize;
+        if base_ns == 0 && self.bases_ns.len() <= index {
+            return Some(0);
+        }
+        if self.bases_ns.len() <= index {
+            self.bases_ns.resize(index + 1, 0);
+        }
+        Some(std::mem::replace(&mut self.bases_ns[index], base_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::{Entries, NONE};
+    use crate::core::call::Foreign;
+    use crate::core::task::TaskKey;
+
+    fn foreign() -> Foreign<Waker> {
+        Foreign::new(Waker::noop().clone())
+    }
+
+    #[test]
+    fn a_reused_entry_has_another_key_and_nothing_of_the_wait_before() {
+        let mut entries = Entries::new(1);
+        let first = entries.insert(TaskKey::NOBODY, Some(foreign()), true);
+        entries.note_condition(first);
+        assert_eq!(entries.replace_base_ns(first, 5), Some(0));
+        assert!(entries.has_foreign() && entries.is_frame_bound(first));
+        assert!(
+            entries
+                .remove(first)
+                .is_some_and(|entry| entry.task == TaskKey::NOBODY)
+        );
+        assert!(!entries.has_foreign());
+
+        let second = entries.insert(TaskKey::NOBODY, None, false);
+        assert_eq!(second.index(), first.index());
+        assert!(entries.is_live(second) && !entries.is_live(first));
+        assert!(!entries.asks_condition(second) && !entries.is_frame_bound(second));
+        assert_eq!(entries.base_ns(second), 0);
+        assert!(entries.remove(first).is_none());
+        assert!(
+            entries
+                .renew(first, TaskKey::NOBODY, Some(foreign()))
+                .is_err()
+        );
+        assert!(!entries.has_foreign());
+    }
+
+    #[test]
+    fn a_ring_of_joins_is_left_from_anywhere_and_keeps_its_order() {
+        for leaving in 0..3 {
+            let mut entries = Entries::new(1);
+            let keys = [0, 1, 2].map(|_| entries.insert(TaskKey::NOBODY, None, false));
+            let mut last = NONE;
+            for key in keys {
+                last = entries.join(key, 9, last);
+            }
+            last = entries.leave(keys[leaving], last);
+            assert_eq!(entries.joins(keys[leaving]), None);
+            let late = entries.insert(TaskKey::NOBODY, None, false);
+            last = entries.join(late, 9, last);
+            let mut expected: Vec<_> = keys.to_vec();
+            expected.remove(leaving);
+            expected.push(late);
+            let mut ended = Vec::new();
+            entries.take_ring(last, &mut ended);
+            assert_eq!(ended, expected);
+            assert!(ended.iter().all(|&key| entries.joins(key).is_none()));
+        }
+    }
+
+    #[test]
+    fn the_last_join_that_leaves_a_ring_leaves_it_empty() {
+        let mut entries = Entries::new(1);
+        let key = entries.insert(TaskKey::NOBODY, None, false);
+        let last = entries.join(key, 3, NONE);
+        assert_eq!(last, key.index());
+        assert_eq!(entries.leave(key, last), NONE);
+        let mut ended = Vec::new();
+        entries.take_ring(NONE, &mut ended);
+        assert!(ended.is_empty());
+    }
+}

@@ -1,0 +1,605 @@
+//! How a wait registers to be resumed, and how it cancels.
+//!
+//! The first wait that a coroutine polls with its own waker registers with the
+//! task itself. Every other wait registers with an [entry](super::entry). In
+//! both cases its key is in a list (a queue, the counts, a wheel or a ring)
+//! until the wait has been served or is dropped.
+
+#![forbid(unsafe_code)]
+
+pub(crate) mod entries;
+pub(crate) mod holders;
+pub(crate) mod key;
+pub(crate) mod shared;
+pub(crate) mod tag;
+pub(crate) mod waits;
+
+use std::task::{Context, Waker};
+
+use crate::core::Core;
+use crate::core::call::{self, Foreign};
+use crate::core::pause;
+use crate::core::phase::state::PhaseState;
+use crate::core::registration::key::WaitKey;
+use crate::core::registration::tag::{Stage, Tag};
+use crate::core::registry;
+use crate::core::scope::{self, Scope};
+use crate::core::task::TaskKey;
+use crate::core::task::{Flags, Reference, Task};
+use crate::core::timer::{Counts, Unit};
+use crate::time::{ClockIndex, ClockRef, PhaseIndex};
+
+pub(crate) use crate::core::registration::tag::Bound;
+
+/// The part that all waits have in common.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    /// The key under which the wait is or was registered. `NONE` before it begins
+    /// and after it is over.
+    key: WaitKey,
+    /// The moment at which the wait began.
+    began: u64,
+    tag: Tag,
+}
+
+const _: () = assert!(size_of::<Registration>() == 24);
+
+/// Which list holds the key of a wait. Each kind of wait knows its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// The queue of its phase.
+    Queue,
+    /// The counts of its phase.
+    Counts(Unit),
+    /// The wheel of a clock, in its phase.
+    Timer(ClockIndex),
+    /// The ring of the joined task.
+    Joins,
+}
+
+impl Registration {
+    /// Makes the registration of a wait that resumes in `phase`.
+    #[inline]
+    pub(crate) const fn new(phase: PhaseIndex, bound: Bound) -> Self {
+        Registration {
+            key: WaitKey::NONE,
+            began: 0,
+            tag: Tag::new(phase, bound),
+        }
+    }
+
+    /// The phase in which the wait resumes. Before it begins, that may be
+    /// [`PhaseIndex::HOME`].
+    #[inline]
+    pub(crate) fn phase(&self) -> PhaseIndex {
+        self.tag.phase
+    }
+
+    /// Changes the phase.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn set_phase(&mut self, phase: PhaseIndex) {
+        assert!(
+            self.is_new(),
+            "`in_phase` was called on a wait that has begun: call it before the wait is \
+             first polled"
+        );
+        self.tag.phase = phase;
+        self.tag.stage = Stage::New;
+    }
+
+    /// Whether the wait has not been polled yet.
+    #[inline]
+    pub(crate) fn is_new(&self) -> bool {
+        matches!(self.tag.stage, Stage::AtHome | Stage::New)
+    }
+
+    /// Whether the wait has been polled.
+    #[inline(always)]
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.is_new()
+    }
+
+    /// Whether the wait has not been polled yet, and names no phase.
+    #[inline(always)]
+    pub(crate) fn names_no_phase(&self) -> bool {
+        self.tag.stage == Stage::AtHome
+    }
+
+    /// Whether the wait has been ready.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.tag.stage == Stage::Done
+    }
+
+    #[inline(always)]
+    pub(crate) fn bound(&self) -> Bound {
+        self.tag.bound
+    }
+
+    /// The key under which the wait is, or was, registered.
+    #[inline]
+    pub(crate) fn key(&self) -> WaitKey {
+        self.key
+    }
+
+    /// Notes that the wait begins now, in a poll of `scope`. Returns its phase.
+    #[inline(always)]
+    pub(crate) fn begin<'c>(&mut self, scope: &Scope<'c>) -> &'c PhaseState {
+        if self.tag.phase == PhaseIndex::HOME {
+            self.tag.phase = scope.home();
+        }
+        if self.tag.bound == Bound::FrameOrStep {
+            self.tag.bound = match self.tag.phase {
+                PhaseIndex::FIXED_UPDATE => Bound::Run,
+                _ => Bound::Frame,
+            };
+        }
+        let state = scope.phase_of(self.tag.phase);
+        self.begin_in(state);
+        state
+    }
+
+    #[inline(always)]
+    fn begin_in(&mut self, state: &PhaseState) {
+        self.began = state.moment.get();
+        self.tag.executor = state.next_frame.executor;
+        self.tag.stage = Stage::Waiting;
+    }
+
+    /// Begins a wait for a run of its phase the short way. Returns `false` if that is
+    /// not possible. `scope` must be that of a run of the phase, the wait must be the
+    /// first in the poll of its coroutine, and the queue must have room for its key.
+    /// With `HOME`, the wait must name no phase. `bound` must be its bound, which most
+    /// callers know.
+    #[inline(always)]
+    pub(crate) fn begin_in_its_run<const HOME: bool>(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        bound: Bound,
+    ) -> bool {
+        debug_assert!(bound == self.tag.bound);
+        let Some(free) = scope.free_key(cx) else {
+            return false;
+        };
+        let state = scope.phase();
+        let phase = if HOME {
+            free.task().home()
+        } else {
+            self.tag.phase
+        };
+        let plain = phase == state.index && state.queue.push_in_place(free.get());
+        if plain {
+            self.tag = match bound {
+                Bound::Run => state.next_run,
+                _ => state.next_frame,
+            };
+            self.began = state.moment.get();
+            self.key = free.register(bound != Bound::Run);
+        }
+        plain
+    }
+
+    /// Begins a wait for a run of its phase.
+    #[inline(never)]
+    pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        let state = self.begin(scope);
+        self.wait_for_run(scope, cx, state);
+    }
+
+    /// Panics if the wait began in another executor, where frames and keys differ.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn expect_of(&self, core: &Core) {
+        if !self.is_of(core) {
+            another_executor();
+        }
+    }
+
+    /// Whether the wait has not begun in another executor than `core`.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, core: &Core) -> bool {
+        self.tag.stage != Stage::Waiting || self.tag.executor == core.id
+    }
+
+    /// Whether a run has begun in which the wait is due, as far as its frame or its
+    /// number decides.
+    ///
+    /// # Panics
+    ///
+    /// If the wait began in another executor.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn is_due(&self, core: &Core) -> bool {
+        self.expect_of(core);
+        self.is_due_in(core.phases.get(self.tag.phase))
+    }
+
+    /// The same for the phase of the wait, in the executor in which it began.
+    #[inline(always)]
+    pub(crate) fn is_due_in(&self, state: &PhaseState) -> bool {
+        let reached = if self.is_frame_bound() {
+            state.run_frame_began.get()
+        } else {
+            state.run_began.get()
+        };
+        self.tag.stage == Stage::Waiting && reached > self.began
+    }
+
+    /// Whether `scope` resumes its coroutine by this wait. If so, the wait is over,
+    /// and nothing is left to cancel.
+    #[inline(always)]
+    pub(crate) fn take_resumed(&mut self, scope: &Scope<'_>) -> bool {
+        let resumed = scope.is_resumed_by(self.key);
+        if resumed {
+            self.end();
+        }
+        resumed
+    }
+
+    #[inline(always)]
+    fn end(&mut self) {
+        self.key = WaitKey::NONE;
+        self.tag.stage = Stage::Done;
+    }
+
+    /// Ends a wait that is ready, by a run or by the end of the task that it joins.
+    /// It resumes nothing any more.
+    #[inline]
+    pub(crate) fn finish(&mut self, core: &Core) {
+        if self.key.is_entry() {
+            core.waits().remove_entry(self.key);
+        } else if self.key != WaitKey::NONE {
+            if let Some(task) = core.tasks.waiting(self.key) {
+                task.deregister();
+            }
+        }
+        self.end();
+    }
+
+    /// Cancels the registration of a wait that is dropped or moves to another
+    /// coroutine or waker. It resumes nothing any more.
+    #[inline(always)]
+    pub(crate) fn cancel(&mut self, place: Place) {
+        let key = std::mem::replace(&mut self.key, WaitKey::NONE);
+        if key != WaitKey::NONE {
+            cancel(key, self.tag.executor, self.tag.phase, place);
+        }
+    }
+
+    #[inline(always)]
+    fn is_frame_bound(&self) -> bool {
+        self.tag.bound == Bound::Frame
+    }
+
+    /// Whether the wait began in this frame and is due in a later one.
+    fn is_for_later_frame(&self, state: &PhaseState) -> bool {
+        self.is_frame_bound() && self.began >= state.frame_began.get()
+    }
+
+    /// Registers anew, in the queue of the phase.
+    #[inline(always)]
+    fn wait_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>, state: &PhaseState) {
+        self.key = register_slowly(scope, cx, self.is_for_later_frame(state));
+        state.queue.push(self.key);
+    }
+
+    /// Continues to wait for a run of the phase.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wait_on_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        if !self.renew(scope, cx, Place::Queue) {
+            self.wait_for_run(scope, cx, scope.core().phases.get(self.tag.phase));
+        }
+    }
+
+    /// Waits for the next run of the phase, behind its other waiters: a condition
+    /// did not hold.
+    pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        self.cancel(Place::Queue);
+        // The wait is past its first frame, so the next run will do.
+        self.tag.bound = Bound::Run;
+        self.begin_for_run(scope, cx);
+    }
+
+    /// Waits, or continues to wait, for the frame or the run of number `due`.
+    pub(crate) fn wait_for_count(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        unit: Unit,
+        due: u64,
+    ) {
+        // A wait that never ends has no registration, like a timer of infinite length.
+        if Counts::may_reach(due) && !self.renew(scope, cx, Place::Counts(unit)) {
+            self.key = register(scope, cx, self.is_frame_bound());
+            let state = scope.core().phases.get(self.tag.phase);
+            state.note_other();
+            state.counts.borrow_mut().insert(unit, due, self.key);
+        }
+    }
+
+    /// Waits, or continues to wait, for a run of the phase at or past
+    /// `deadline_ns`.
+    #[inline(always)]
+    pub(crate) fn wait_for_time(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        state: &PhaseState,
+        clock: ClockRef<'_>,
+        deadline_ns: u64,
+    ) {
+        let core = scope.core();
+        let key = register(scope, cx, self.is_frame_bound());
+        self.key = key;
+        {
+            state.note_other();
+            let mut timers = state.timers.borrow_mut();
+            // A timer that is overdue when it is registered waits for the next
+            // frame, and the wheel does not know frames. In the fixed phase, it
+            // waits for the next step, which is the next run.
+            let is_overdue = deadline_ns <= state.reached_ns(&core.clock, clock);
+            if is_overdue && self.is_for_later_frame(state) {
+                timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
+            } else {
+                timers.insert(clock, deadline_ns, key);
+            }
+        }
+        self.note_clock(scope, clock);
+        if core.pauses.any() {
+            core.paused_timers()
+                .note_begin(scope.current(), self.tag.phase, clock, key);
+        }
+    }
+
+    /// Notes that the coroutine that `scope` polls waits for a time on `clock`.
+    #[inline(always)]
+    pub(crate) fn note_clock(&self, scope: &Scope<'_>, clock: ClockRef<'_>) {
+        if let ClockRef::Child(clock) = clock {
+            pause::note_clock(scope.core(), scope, self.tag.phase, clock);
+        }
+    }
+
+    /// Waits for the end of a task of `core`.
+    #[track_caller]
+    pub(crate) fn wait_for_end(&mut self, core: &Core, cx: &Context<'_>, target: &Reference) {
+        let awaits_itself = scope::with(|scope| {
+            // A join that no coroutine polls, or one of another executor, is notified
+            // of the end through its waker alone.
+            let scope = scope.filter(|scope| scope.core().id == core.id);
+            let target = core.tasks.of(target);
+            let own = scope.and_then(|scope| scope.own_task(cx));
+            if own == Some(target) {
+                return true;
+            }
+            let task = scope.and_then(Scope::current);
+            let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
+            let waker = foreign_waker(cx, own);
+            if core.waits().is_live(self.key) {
+                renew_entry(core, self.key, key, waker, self.tag.phase, Place::Joins);
+            } else if !target.has_ended() {
+                self.cancel(Place::Joins);
+                // A join has no phase: its coroutine continues at once.
+                self.tag.executor = core.id;
+                self.tag.stage = Stage::Waiting;
+                self.key = core.entries.borrow_mut().insert(key, waker, false);
+                core.waits().join(target, self.key);
+            }
+            false
+        });
+        assert!(
+            !awaits_itself,
+            "coroutine {} awaits its own end, which would never come: return from it, or call \
+             `stop(current())`",
+            core.id_of(core.tasks.of(target))
+        );
+    }
+
+    /// Notes that the wait checks a condition, for snapshots.
+    pub(crate) fn note_condition(&self, core: &Core) {
+        let key = self.key;
+        if key.is_entry() {
+            core.entries.borrow_mut().note_condition(key);
+        } else if let Some(task) = core.tasks.waiting(key) {
+            task.note_condition();
+        }
+    }
+
+    /// Keeps up a wait that is polled again before it is ready, so that it resumes
+    /// the coroutine that polls it now. Returns `false` if it is not registered, or
+    /// not any more.
+    #[inline]
+    pub(crate) fn renew(&mut self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
+        let key = self.key;
+        if key == WaitKey::NONE {
+            return false;
+        }
+        let core = scope.core();
+        let own = scope.own_task(cx);
+        if key.is_entry() {
+            if own.is_some_and(|own| core.entries.borrow().is_of(key, own.task_key())) {
+                return true;
+            }
+            return self.renew_entry(scope, cx, place);
+        }
+        if core.tasks.waiting(key).is_none() {
+            return false;
+        }
+        if own.is_some_and(|own| own.index() == key.index()) {
+            return true;
+        }
+        // The wait moved: to another waker, or to another coroutine.
+        self.cancel(place);
+        false
+    }
+
+    fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
+        let core = scope.core();
+        if !core.waits().is_live(self.key) {
+            return false;
+        }
+        let (task, waker) = polled_by(scope, cx, scope.own_task(cx));
+        renew_entry(core, self.key, task, waker, self.tag.phase, place)
+    }
+
+    /// Whether a poll with this context makes the wait one of several coroutines.
+    /// Then they share its time, too.
+    pub(crate) fn is_shared_by(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
+        let task = scope.current().filter(|_| scope.own_task(cx).is_none());
+        let entries = scope.core().entries.borrow();
+        self.key.is_entry()
+            && task.is_some_and(|task| entries.is_shared_with(self.key, task.task_key()))
+    }
+}
+
+/// Registers a wait with the task itself or with an entry. The caller adds the
+/// key to its list.
+#[inline(always)]
+fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
+    match scope.free_key(cx) {
+        Some(free) => free.register(frame_bound),
+        None => register_slowly(scope, cx, frame_bound),
+    }
+}
+
+/// The same without the assumption that the wait is the first in the poll.
+#[inline(always)]
+fn register_slowly(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
+    let Some(own) = scope.own_task(cx) else {
+        return register_foreign(scope, cx, frame_bound);
+    };
+    if let Some(free) = scope.find_free_key(own) {
+        return free.register(frame_bound);
+    }
+    // Another branch of a `join!`.
+    let core = scope.core();
+    own.set(Flags::ENTRIES);
+    // Outside of a run, the host may be the one that polls the wait.
+    core.host.note_due();
+    let mut entries = core.entries.borrow_mut();
+    entries.insert_own(own.task_key(), frame_bound)
+}
+
+/// Registers a wait that is polled with another waker than that of its coroutine.
+#[inline(always)]
+fn register_foreign(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
+    let (task, waker) = polled_by(scope, cx, None);
+    let core = scope.core();
+    core.host.note_due();
+    let mut entries = core.entries.borrow_mut();
+    entries.insert(task, waker, frame_bound)
+}
+
+/// The coroutine and the waker of the poll under way, for an entry. Flags the
+/// coroutine as having entries.
+fn polled_by(
+    scope: &Scope<'_>,
+    cx: &Context<'_>,
+    own: Option<Task<'_>>,
+) -> (TaskKey, Option<Foreign<Waker>>) {
+    let waker = foreign_waker(cx, own);
+    let task = scope.current();
+    if let Some(task) = task {
+        task.set(Flags::ENTRIES);
+    }
+    (task.map_or(TaskKey::NOBODY, |task| task.task_key()), waker)
+}
+
+/// Clones the waker, which is user code, unless it is a coroutine's own.
+fn foreign_waker(cx: &Context<'_>, own: Option<Task<'_>>) -> Option<Foreign<Waker>> {
+    match own {
+        Some(_) => None,
+        None => Some(Foreign::new(call::out(|| cx.waker().clone()))),
+    }
+}
+
+// Takes its arguments by value. By reference, the caller would have to keep the
+// registration in memory even if this is never called.
+#[cold]
+#[inline(never)]
+fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, place: Place) {
+    // Not the executor of the innermost scope: a destructor that the host runs may
+    // have no scope.
+    registry::with_executor(executor, |core| cancel_in(core, key, phase, place));
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn another_executor() -> ! {
+    panic!(
+        "a wait that had begun in one executor was polled in another: \
+         make a new one in the coroutine that awaits it"
+    )
+}
+
+/// Replaces the task and the waker of an entry. Returns `false` if the entry is
+/// gone.
+fn renew_entry(
+    core: &Core,
+    key: WaitKey,
+    task: TaskKey,
+    waker: Option<Foreign<Waker>>,
+    phase: PhaseIndex,
+    place: Place,
+) -> bool {
+    if waker.is_some() && core.entries.borrow().is_shared_with(key, task) {
+        if let Some(task) = core.tasks.get(task) {
+            let timer = match place {
+                Place::Timer(clock) => Some((phase, clock)),
+                _ => None,
+            };
+            core.sharing().share(key, task, timer);
+        }
+        let renewed = core.entries.borrow_mut().renew_waker(key, waker);
+        return renewed.is_ok();
+    }
+    let renewed = core.entries.borrow_mut().renew(key, task, waker);
+    renewed.is_ok()
+}
+
+/// Cancels the registration under `key`.
+fn cancel_in(core: &Core, key: WaitKey, phase: PhaseIndex, place: Place) {
+    if key.is_entry() {
+        core.waits().leave_ring(key);
+        let removed = core.entries.borrow_mut().remove(key);
+        if removed.is_none() {
+            return;
+        }
+        note_stale(core, phase, place);
+        // The waker is dropped last: that is user code.
+        drop(removed);
+    } else if let Some(task) = core.tasks.waiting(key) {
+        task.deregister();
+        note_stale(core, phase, place);
+    }
+}
+
+/// Notes that a key has gone stale in its list.
+fn note_stale(core: &Core, phase: PhaseIndex, place: Place) {
+    if matches!(place, Place::Joins) {
+        // A join is in no list of a phase.
+        return;
+    }
+    let state = core.phases.get(phase);
+    match place {
+        Place::Queue => {
+            state.queue.note_stale(|key| core.waits().is_live(key));
+        }
+        Place::Counts(unit) => {
+            let mut counts = state.counts.borrow_mut();
+            counts.note_stale(unit, |key| core.waits().is_live(key));
+        }
+        Place::Timer(clock) => {
+            let mut timers = state.timers.borrow_mut();
+            timers.note_stale(clock, |key| core.waits().is_live(key));
+        }
+        Place::Joins => {}
+    }
+}

@@ -1,0 +1,101 @@
+//! Waits by their keys: registered with their task, or with an entry.
+
+#![forbid(unsafe_code)]
+
+use crate::core::cell::Guarded;
+use crate::core::registration::entries::Entries;
+use crate::core::registration::key::WaitKey;
+use crate::core::task::{Flags, Task, TaskKey, Tasks};
+
+/// The two tables in which waits are registered.
+#[derive(Clone, Copy)]
+pub(crate) struct Waits<'a> {
+    pub(crate) tasks: &'a Tasks,
+    pub(crate) entries: &'a Guarded<Entries>,
+}
+
+impl<'a> Waits<'a> {
+    /// Whether a wait is registered under this key.
+    #[inline(always)]
+    pub(crate) fn is_live(self, key: WaitKey) -> bool {
+        if key.is_entry() {
+            self.entries.borrow().is_live(key)
+        } else {
+            key != WaitKey::NONE && self.tasks.waiting(key).is_some()
+        }
+    }
+
+    /// The task that the wait under `key` resumes. `None` if the wait is not
+    /// registered.
+    pub(crate) fn task(self, key: WaitKey) -> Option<Task<'a>> {
+        if key == WaitKey::NONE {
+            None
+        } else if key.is_entry() {
+            let task = self.entries.borrow().task(key)?;
+            self.tasks.get(task).filter(|task| task.is_alive())
+        } else {
+            self.tasks.waiting(key)
+        }
+    }
+
+    /// Whether the wait under `key` resumes this task.
+    pub(crate) fn is_of(self, key: WaitKey, task: Option<Task<'_>>) -> bool {
+        let waits = self.task(key);
+        waits.is_some() && waits == task
+    }
+
+    /// Whether a wait that began in this frame is due in a later one.
+    pub(crate) fn is_for_later_frame(self, key: WaitKey) -> bool {
+        if key.is_entry() {
+            self.entries.borrow().is_frame_bound(key)
+        } else {
+            let task = self.tasks.waiting(key);
+            task.is_some_and(|task| task.is_frame_bound())
+        }
+    }
+
+    /// Removes the registration under `key`. Returns its task if that is alive. Calls
+    /// user code: the destructor of a waker.
+    pub(crate) fn take(self, key: WaitKey) -> Option<Task<'a>> {
+        let task = if key.is_entry() {
+            let removed = self.entries.borrow_mut().remove(key)?;
+            let task = removed.task;
+            // Dropping the waker is user code, so the task is looked up after that.
+            drop(removed);
+            self.tasks.get(task)?
+        } else {
+            let task = self.tasks.waiting(key)?;
+            task.deregister();
+            task
+        };
+        task.is_alive().then_some(task)
+    }
+
+    /// Removes an entry. Calls user code: the destructor of its waker.
+    pub(crate) fn remove_entry(self, key: WaitKey) {
+        let waker = self.entries.borrow_mut().remove_waker(key);
+        drop(waker);
+    }
+
+    /// Adds a join to those of its target.
+    pub(crate) fn join(self, target: Task<'_>, key: WaitKey) {
+        let last = target.joiners.get();
+        let last = self.entries.borrow_mut().join(key, target.index(), last);
+        target.joiners.set(last);
+    }
+
+    /// Takes a join out of those of its target, if it is one of them.
+    pub(crate) fn leave_ring(self, key: WaitKey) {
+        let mut entries = self.entries.borrow_mut();
+        if let Some(target) = entries.joins(key) {
+            let target = self.tasks.at(target);
+            target.joiners.set(entries.leave(key, target.joiners.get()));
+        }
+    }
+
+    /// Whether a coroutine is alive and not paused.
+    pub(crate) fn runs_on(self, key: TaskKey) -> bool {
+        let task = self.tasks.get(key).filter(|task| task.is_alive());
+        task.is_some_and(|task| !task.has(Flags::PAUSED))
+    }
+}

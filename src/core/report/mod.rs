@@ -1,0 +1,47 @@
+//! Calling the host's hooks, and sending reports to one of them.
+
+#![forbid(unsafe_code)]
+
+pub(crate) mod hooks;
+pub(crate) mod panicked;
+pub(crate) mod panics;
+pub(crate) mod trace;
+pub(crate) mod unread;
+
+use crate::core::Core;
+use crate::core::call;
+use crate::core::scope;
+use crate::inspect::{Report, Reports};
+
+/// Calls a hook of the host in the middle of anything else: outside of any
+/// coroutine, without an owner, on the game clock.
+pub(crate) fn as_host<R>(core: &Core, f: impl FnOnce() -> R) -> R {
+    let _shown = core.shown.show_game();
+    scope::enter(core, |_| call::out(f))
+}
+
+/// Sends a report to the host's hook. Calls user code, but not as part of the
+/// coroutine being polled: what the hook spawns has no owner.
+#[cold]
+pub(crate) fn send(core: &Core, report: &Report) {
+    if let Err(payload) = as_host(core, || core.reports.send(report)) {
+        panics::report_hook_panicked(core, payload);
+    }
+}
+
+/// Reports that a coroutine was refused: to the executor that refuses it, else to
+/// the one that runs the caller. If there is none, or if it is gone, the report is
+/// printed. Calls user code.
+#[cold]
+pub(crate) fn refused(refuses: Option<&Core>, report: &Report) {
+    let hears = |core: &Core| !core.is_closed() || core.reports.hook.is_set();
+    if let Some(core) = refuses.filter(|core| hears(core)) {
+        send(core, report);
+        return;
+    }
+    let runs = scope::with(|scope| scope.map(|scope| scope.core().rc()));
+    match runs.filter(|core| hears(core)) {
+        Some(core) => send(&core, report),
+        None => Reports::print_without_executor(report),
+    }
+}

@@ -1,0 +1,179 @@
+//! Panics of coroutines that the host hears of: reported, or passed on to it.
+
+#![forbid(unsafe_code)]
+
+use crate::core::Core;
+use crate::core::call::{self, Foreign, Payload};
+use crate::core::end;
+use crate::core::report;
+use crate::core::report::panicked::{Panicked, PassOn, Pending};
+use crate::core::task::Task;
+use crate::inspect::Report;
+
+/// Stores the panic of a task that has ended. Returns what has to be [passed
+/// on](pass_on) to the host, even if a join returns the panic: a join then
+/// returns the message alone, because the host receives the payload.
+pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Option<Pending> {
+    let mut panicked = Panicked {
+        payload: Foreign::new(payload),
+        frame: core.clock.frame(),
+        phase: core.running_phase(),
+        is_heard: false,
+    };
+    let mut pending = None;
+    if core.panics.passes_on(PassOn::All) {
+        let report = report_of(core, task, &panicked);
+        let message = call::message(&**panicked.payload.get());
+        let message = message.unwrap_or_else(|| "a panic without a text".to_owned());
+        let message: Payload = Box::new(message);
+        let payload = std::mem::replace(&mut panicked.payload, Foreign::new(message));
+        panicked.is_heard = true;
+        pending = Some((report, payload));
+    }
+    core.tasks
+        .cold_or_new(task, |cold| cold.panic = Some(panicked));
+    pending
+}
+
+fn report_of(core: &Core, task: Task<'_>, panicked: &Panicked) -> Report {
+    Report::CoroutinePanicked {
+        id: core.id_of(task),
+        name: core.name_of(task),
+        frame: panicked.frame,
+        phase: panicked.phase,
+        message: call::message(&**panicked.payload.get()),
+    }
+}
+
+/// Reports the panic of a task, or passes it on: no handle can return it any
+/// more.
+#[cold]
+pub(crate) fn report_unread(core: &Core, task: Task<'_>) {
+    let panicked = core.tasks.cold(task, |cold| cold.panic.take()).flatten();
+    if let Some(panicked) = panicked.filter(|panicked| !panicked.is_heard) {
+        let report = report_of(core, task, &panicked);
+        pass_on(core, report, panicked.payload);
+    }
+}
+
+/// Reports a panic, or keeps the first one if it is to be passed on to the
+/// host. Calls user code: nothing may be borrowed.
+pub(crate) fn pass_on(core: &Core, report: Report, payload: Foreign<Payload>) {
+    if let Err((report, payload)) = keep_pending(core, report, payload) {
+        report::send(core, &report);
+        end::drop_payload(core, payload);
+    }
+}
+
+/// Keeps a panic that is to be passed on to the host. Returns it if it is to be
+/// reported.
+fn keep_pending(core: &Core, report: Report, payload: Foreign<Payload>) -> Result<(), Pending> {
+    let keep = match core.panics.pass_on.get() {
+        PassOn::Nothing => false,
+        PassOn::Unread => !core.is_closed(),
+        PassOn::All => true,
+    };
+    if keep {
+        let mut pending = core.panics.pending.borrow_mut();
+        if pending.is_none() {
+            *pending = Some((report, payload));
+            core.panics.is_pending.set(true);
+            return Ok(());
+        }
+    }
+    Err((report, payload))
+}
+
+/// Reports the panic of a hook of the host, or passes it on. Calls user code.
+#[cold]
+pub(crate) fn hook_panicked(core: &Core, hook: &'static str, payload: Payload) {
+    pass_on(
+        core,
+        report_of_hook(core, hook, &payload),
+        Foreign::new(payload),
+    );
+}
+
+/// The same for the hook for reports. It does not receive the report.
+#[cold]
+pub(crate) fn report_hook_panicked(core: &Core, payload: Payload) {
+    let report = report_of_hook(core, "on_report", &payload);
+    if let Err((report, payload)) = keep_pending(core, report, Foreign::new(payload)) {
+        core.reports.print(&report);
+        end::drop_payload(core, payload);
+    }
+}
+
+fn report_of_hook(core: &Core, hook: &'static str, payload: &Payload) -> Report {
+    Report::HookPanicked {
+        hook,
+        frame: core.clock.frame(),
+        phase: core.running_phase(),
+        message: call::message(&**payload),
+    }
+}
+
+/// Reports a panic of the host's stopwatch, or passes it on. Calls user code.
+#[inline]
+pub(crate) fn tell_stopwatch_panic(core: &Core) {
+    if let Some(payload) = core.watch.timepiece.take_panic() {
+        hook_panicked(core, "stopwatch", payload);
+    }
+}
+
+/// Reports the panic of the output of a task, which was dropped unread, or passes
+/// it on. Calls user code.
+#[cold]
+pub(crate) fn output_panicked(core: &Core, task: Task<'_>, payload: Payload) {
+    let report = Report::CoroutinePanicked {
+        id: core.id_of(task),
+        name: core.name_of(task),
+        frame: core.clock.frame(),
+        phase: core.running_phase(),
+        message: call::message(&*payload),
+    };
+    pass_on(core, report, Foreign::new(payload));
+}
+
+/// Ends a run by raising the panic that is to be passed on to the host, if any.
+#[inline]
+pub(crate) fn let_panic_through(core: &Core) {
+    if core.panics.is_pending.get() {
+        let_pending_panic_through(core);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn let_pending_panic_through(core: &Core) {
+    if !core.panics.passes_on(PassOn::Nothing) && !std::thread::panicking() {
+        core.panics.is_pending.set(false);
+        let pending = core.panics.pending.take();
+        if let Some((_, payload)) = pending {
+            std::panic::resume_unwind(payload.into_inner());
+        }
+    }
+}
+
+/// Raises a panic that happened outside of a run, if all panics are passed on to
+/// the host.
+pub(crate) fn let_each_panic_through(core: &Core) {
+    if core.panics.passes_on(PassOn::All) {
+        let_panic_through(core);
+    }
+}
+
+/// Ends the passing on of panics, when the executor ends. Reports the panic that
+/// the host has not received, or returns it if the end has to raise it. Calls
+/// user code.
+pub(crate) fn close_panics(core: &Core, may_raise: bool) -> Option<Payload> {
+    let raise = may_raise && core.panics.passes_on(PassOn::All) && !std::thread::panicking();
+    core.panics.pass_on.set(PassOn::Nothing);
+    core.panics.is_pending.set(false);
+    let (report, payload) = core.panics.pending.take()?;
+    if raise {
+        return Some(payload.into_inner());
+    }
+    report::send(core, &report);
+    None
+}

@@ -1,0 +1,54 @@
+//! The joins of coroutines that have ended.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+use std::collections::HashSet;
+
+use crate::core::cell::Guarded;
+use crate::core::registration::entries::Entries;
+use crate::core::registration::key::WaitKey;
+use crate::core::task::{NO_JOINER, Task, TaskKey};
+
+/// The joins of coroutines that have ended.
+#[derive(Debug, Default)]
+pub(crate) struct Completions {
+    /// The joins of the tasks that ended since the last poll of the run returned,
+    /// in order.
+    pub(crate) ended: Guarded<Vec<WaitKey>>,
+    /// Whether `ended` has any.
+    pub(crate) has_ended: Cell<bool>,
+    /// A buffer for the tasks of one round, kept to reuse its memory.
+    pub(crate) seen: Guarded<HashSet<TaskKey>>,
+    /// The joins from before that, the next one last.
+    pub(crate) front: Guarded<Vec<WaitKey>>,
+}
+
+impl Completions {
+    #[inline(always)]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.get()
+    }
+
+    /// Whether there are joins whose coroutines have not been resumed.
+    pub(crate) fn has_any(&self) -> bool {
+        self.has_ended() || !self.front.borrow().is_empty()
+    }
+
+    /// Takes the joins of the tasks that ended since the previous call.
+    pub(crate) fn take(&self) -> Vec<WaitKey> {
+        self.has_ended.set(false);
+        self.ended.take()
+    }
+
+    /// Moves the joins of a task that has ended here: its joiners are next.
+    #[inline]
+    pub(crate) fn complete(&self, entries: &Guarded<Entries>, task: Task<'_>) {
+        let last = task.joiners.replace(NO_JOINER);
+        if last != NO_JOINER {
+            self.has_ended.set(true);
+            let mut ended = self.ended.borrow_mut();
+            entries.borrow_mut().take_ring(last, &mut ended);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Joiners of coroutines that have ended: which is next.
+
+#![forbid(unsafe_code)]
+
+use crate::core::Core;
+use crate::core::registration::key::WaitKey;
+use crate::core::run::fire;
+use crate::core::task::TaskKey;
+use crate::core::wake;
+
+/// Makes the coroutines of joins that the run has not reached ready for the
+/// next run.
+pub(crate) fn put_off(core: &Core) {
+    while let Some(key) = next(core) {
+        if let Some(task) = core.waits().take(key) {
+            wake::make_ready(core, task, task.home());
+        }
+    }
+}
+
+/// Keeps one join of each coroutine: one that joined several of the ended tasks
+/// is polled once for all of them.
+fn keep_one_of_each(core: &Core, ended: &mut Vec<WaitKey>) {
+    let (mut seen, mut entries) = (
+        core.runs.completions.seen.borrow_mut(),
+        core.entries.borrow_mut(),
+    );
+    let mut others = Vec::new();
+    ended.retain(|&key| match entries.task(key) {
+        None | Some(TaskKey::NOBODY) => false,
+        Some(task) if seen.insert(task) => true,
+        Some(_) => {
+            others.extend(entries.remove(key));
+            false
+        }
+    });
+    seen.clear();
+    drop((seen, entries));
+    // Their wakers have been called. Dropping the wakers is user code, so it
+    // comes last.
+    drop(others);
+}
+
+pub(crate) fn next(core: &Core) -> Option<WaitKey> {
+    if core.runs.completions.has_ended() {
+        take_ended(core);
+    }
+    core.runs.completions.front.borrow_mut().pop()
+}
+
+/// Moves the joins of the tasks that ended to `front`, the first one on top,
+/// and calls their foreign wakers.
+fn take_ended(core: &Core) {
+    let mut ended = core.runs.completions.take();
+    if core.entries.borrow().has_foreign() {
+        for &key in &ended {
+            fire::fire(core, key, None);
+        }
+    }
+    if ended.len() > 1 {
+        keep_one_of_each(core, &mut ended);
+    }
+    core.runs
+        .completions
+        .front
+        .borrow_mut()
+        .extend(ended.iter().rev());
+    ended.clear();
+    let mut more = core.runs.completions.ended.borrow_mut();
+    // Tasks that ended while wakers were called come next.
+    std::mem::swap(&mut *more, &mut ended);
+    more.append(&mut ended);
+}
+
+/// Outside of a run, wakes the joiners of the tasks that ended as if by an
+/// event from outside.
+pub(in crate::core) fn wake_joiners(core: &Core) {
+    if core.runs.phase().is_none() && core.runs.completions.has_ended() {
+        wake_waiting_joiners(core);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wake_waiting_joiners(core: &Core) {
+    while core.runs.completions.has_ended() {
+        for key in core.runs.completions.take() {
+            fire::fire(core, key, None);
+            if let Some(task) = core.waits().take(key) {
+                wake::make_ready(core, task, task.home());
+            }
+        }
+    }
+}

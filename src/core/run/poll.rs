@@ -1,0 +1,87 @@
+//! Polling a coroutine with all that is special about it, and completing a poll.
+
+#![forbid(unsafe_code)]
+
+use std::task::Context;
+
+use crate::core::Core;
+use crate::core::end;
+use crate::core::registration::key::WaitKey;
+use crate::core::report::trace;
+use crate::core::scope::Scope;
+use crate::core::task::{Flags, Polled, Task};
+use crate::core::waker::OwnWaker;
+use crate::time::PhaseIndex;
+
+/// Polls a coroutine in a run of `phase`, with all that is special about it.
+#[cold]
+#[inline(never)]
+pub(crate) fn resume_special<'c>(
+    core: &'c Core,
+    scope: &Scope<'c>,
+    task: Task<'c>,
+    resumed: WaitKey,
+    phase: PhaseIndex,
+) {
+    if task.has(Flags::PAUSED) {
+        core.pauses.remember_wake(&core.tasks, task, phase);
+        return;
+    }
+    // This poll also serves any wake from before.
+    task.clear(Flags::READY);
+    if task.has(Flags::ENTRIES) || task.is_registered() {
+        task.set(Flags::ENTRIES);
+        let serial = core.runs.serial.get();
+        core.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
+    }
+    let _kept = trace::keep_watched(core, task);
+    scope.set_current(task, resumed);
+    let polled = poll_with_extras(core, scope, task);
+    scope.clear_current();
+    after_poll(core, task, polled);
+}
+
+/// Polls a task with its own waker, on its own clock, and watched if it is.
+#[inline]
+pub(in crate::core) fn poll_with_extras(core: &Core, scope: &Scope<'_>, task: Task<'_>) -> Polled {
+    if task.has(Flags::OWN_WAKER) {
+        // Lends the task's own waker, so that `will_wake` returns `true`.
+        let own = core
+            .tasks
+            .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
+        if let Some(own) = own.flatten() {
+            return scope.lend(&own, |cx| poll_on_own_clock(core, task, cx));
+        }
+    }
+    poll_on_own_clock(core, task, &mut scope.context())
+}
+
+#[inline]
+fn poll_on_own_clock(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
+    if task.has(Flags::CLOCK_OR_WATCHED) || core.clock.has_view() {
+        poll_watched(core, task, cx)
+    } else {
+        core.tasks.poll(task, cx)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn poll_watched(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
+    let _shown = core.shown.show_of(&core.owners, task);
+    if task.has(Flags::WATCHED) {
+        trace::watched(core, task, || core.tasks.poll(task, cx))
+    } else {
+        core.tasks.poll(task, cx)
+    }
+}
+
+/// Completes a poll after which the task does not wait.
+#[inline(always)]
+pub(in crate::core) fn after_poll(core: &Core, task: Task<'_>, polled: Polled) {
+    match polled {
+        Polled::Returned => end::finish(core, task),
+        Polled::Stopped => end::end(core, task, None),
+        Polled::Pending | Polled::Refused => {}
+    }
+}

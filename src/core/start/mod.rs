@@ -1,0 +1,444 @@
+//! Spawning and starting coroutines.
+//!
+//! A start polls user code in the middle of other user code. It is put off:
+//!
+//! - inside closures that borrow lent state, until the outermost one returns,
+//! - deep in the stack, until an outer start continues,
+//! - beyond the limit on the polls of a run.
+//!
+//! A run of any phase begins with the starts that are still put off.
+
+#![forbid(unsafe_code)]
+
+pub(crate) mod deferred;
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::future::Future;
+use std::mem::{self, ManuallyDrop};
+use std::panic::Location;
+
+use crate::core::Core;
+use crate::core::call;
+use crate::core::end;
+use crate::core::end::deferred::MAX_DEPTH;
+use crate::core::owners::OwnerKey;
+use crate::core::phase::schedule;
+use crate::core::registration::key::WaitKey;
+use crate::core::report::trace;
+use crate::core::report::unread;
+use crate::core::run::poll;
+use crate::core::run::runaway;
+use crate::core::scope::{self, Scope};
+use crate::core::start::deferred::Starts;
+use crate::core::task::TaskKey;
+use crate::core::task::{Flags, Polled, Task, TaskHandle};
+use crate::core::wake;
+use crate::inspect::Refusal;
+use crate::time::{Phase, PhaseIndex};
+
+/// The home phase of a new coroutine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Home {
+    /// The call names it.
+    Named(PhaseIndex),
+    /// It is that of the coroutine which makes the call, else Update.
+    Inherited(PhaseIndex),
+}
+
+impl Home {
+    /// The home of what the host starts.
+    pub(crate) const HOST: Home = Home::Inherited(PhaseIndex::UPDATE);
+
+    pub(crate) fn named(phase: Phase) -> Self {
+        Home::Named(PhaseIndex::new(phase))
+    }
+
+    /// The home of what the running code starts in `core`: that of the coroutine of
+    /// `core` that is being polled.
+    #[inline]
+    pub(crate) fn in_call(core: Option<&Core>) -> Self {
+        scope::with(|scope| match (scope, core) {
+            (Some(scope), Some(core)) if scope.core().id == core.id => {
+                Home::Inherited(scope.home())
+            }
+            _ => Home::HOST,
+        })
+    }
+
+    #[inline]
+    fn phase(self) -> PhaseIndex {
+        match self {
+            Home::Named(phase) | Home::Inherited(phase) => phase,
+        }
+    }
+}
+
+/// The name that a coroutine is given when it is made.
+pub(crate) type Name = Option<Cow<'static, str>>;
+
+/// The name of a coroutine that is given none.
+pub(crate) fn unnamed() -> Name {
+    None
+}
+
+/// Stores a future that is to be polled in the next run of its home phase. If
+/// the call does not name that phase, the run under way polls it. The caller
+/// must have called [`accepts_spawn`] just before, and it
+/// must have returned `true`.
+#[inline]
+pub(crate) fn spawn<F: Future + 'static>(
+    core: &Core,
+    name: impl FnOnce() -> Name,
+    future: F,
+    home: Home,
+    owner: Option<OwnerKey>,
+    place: &'static Location<'static>,
+) -> TaskHandle<F::Output> {
+    let future = ManuallyDrop::new(future);
+    let soon = matches!(home, Home::Inherited(_)) && core.runs.phase().is_some();
+    let (task, handle) = core.tasks.insert(future, home.phase());
+    if let Some(name) = name() {
+        core.name(task, name);
+    }
+    if let Some(owner) = owner {
+        core.owners.adopt(task, owner);
+    }
+    schedule::new(core, task, soon);
+    if core.watch.is_on() {
+        trace::watch_spawned(core, task, place);
+    }
+    core.host.notify();
+    handle
+}
+
+/// Stores a future and polls it up to its first wait. On a paused owner, the
+/// future is queued as by `spawn`. [`accepts`] must have
+/// returned `true`.
+#[inline]
+pub(crate) fn start<F: Future + 'static>(
+    core: &Core,
+    name: impl FnOnce() -> Name,
+    future: F,
+    home: Home,
+    owner: Option<OwnerKey>,
+    place: &'static Location<'static>,
+) -> TaskHandle<F::Output> {
+    // No user code is called before the future is stored, so a panic cannot
+    // leave it undropped. The compiler can then build it in its block, and not
+    // on the stack first.
+    let future = ManuallyDrop::new(future);
+    let (task, handle) = core.tasks.insert(future, home.phase());
+    if let Some(name) = name() {
+        core.name(task, name);
+    }
+    if let Some(owner) = owner {
+        core.owners.adopt(task, owner);
+    }
+    let key = handle.key();
+    if core.watch.is_on() {
+        trace::watch_spawned(core, task, place);
+    }
+    if task.has(Flags::PAUSED) && !holds_starts(core) {
+        if core.runs.phase().is_none() {
+            // Queued like a spawn, after the messages that arrived before it.
+            wake::take_messages(core);
+        }
+        // The trace hook may have stopped it.
+        if task.is_alive() {
+            core.pauses.remember_wake(&core.tasks, task, task.home());
+        }
+        trace::tell_trace(core);
+    } else if let Some(depth) = start_depth(core) {
+        if core.runs.phase().is_some() {
+            start_and_go_on(core, task, depth);
+        } else {
+            start_outside(core, task, depth);
+        }
+        core.host.notify_of_start(&core.tasks, key);
+    } else {
+        put_off_start(core, key);
+    }
+    handle
+}
+
+/// How many scopes there are around a start that may begin here. `None` if none
+/// may.
+#[inline(always)]
+fn start_depth(core: &Core) -> Option<u32> {
+    let depth = scope::depth_of(core);
+    (core.starts.holds.get() == 0 && depth < MAX_DEPTH).then_some(depth)
+}
+
+/// Begins a start outside of a run.
+#[inline(never)]
+fn start_outside(core: &Core, task: Task<'_>, depth: u32) {
+    count_starts(core, || start_and_go_on(core, task, depth));
+}
+
+/// Begins a start, and those that are put off meanwhile.
+#[inline]
+fn start_and_go_on(core: &Core, task: Task<'_>, depth: u32) {
+    let put_off = core.starts.put_off.len();
+    start_within_limits(core, task, depth);
+    start_put_off_since(core, put_off);
+}
+
+/// Begins a start, or leaves it to the next run if this run, or the outermost
+/// call outside of runs, has had as many polls as it may have.
+#[inline]
+fn start_within_limits(core: &Core, task: Task<'_>, depth: u32) {
+    if core.runs.limits.spend() {
+        start_now(core, task, depth);
+    } else {
+        leave_start_to_next_run(core, task.task_key());
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn leave_start_to_next_run(core: &Core, key: TaskKey) {
+    core.starts.for_next_run.push(key);
+    core.host.note_due();
+    runaway::report_runaway(core);
+}
+
+#[cold]
+#[inline(never)]
+fn put_off_start(core: &Core, key: TaskKey) {
+    core.starts.put_off.push(key);
+    if !holds_starts(core) {
+        runaway::report_runaway(core);
+    }
+}
+
+/// Calls `f`, which begins starts outside of a run. The outermost such call has
+/// as many polls as a run.
+fn count_starts(core: &Core, f: impl FnOnce()) {
+    struct Ended<'a>(&'a Cell<bool>);
+    impl Drop for Ended<'_> {
+        fn drop(&mut self) {
+            self.0.set(false);
+        }
+    }
+    if core.starts.counts.get() {
+        f();
+    } else {
+        core.starts.counts.set(true);
+        let _ended = Ended(&core.starts.counts);
+        core.runs.begin_limits(core.tasks.alive());
+        f();
+    }
+}
+
+/// Starts a coroutine for a host. Outside of a run, notes where the host
+/// called: the coroutine does not find what is lent later. The outermost such
+/// call counts.
+#[inline]
+pub(crate) fn start_by_host<F: Future + 'static>(
+    core: &Core,
+    name: impl FnOnce() -> Name,
+    future: F,
+    home: Home,
+    owner: Option<OwnerKey>,
+    place: &'static Location<'static>,
+) -> TaskHandle<F::Output> {
+    struct Restore<'a>(&'a Starts, Option<&'static Location<'static>>);
+    impl Drop for Restore<'_> {
+        fn drop(&mut self) {
+            self.0.from_host.set(self.1);
+        }
+    }
+    let outer = core.starts.from_host.get();
+    let _restore = Restore(&core.starts, outer);
+    if core.runs.phase().is_none() {
+        core.starts.from_host.set(outer.or(Some(place)));
+    }
+    start(core, name, future, home, owner, place)
+}
+
+/// Whether a spawn is accepted. Outside of a run, takes over the messages that
+/// arrived before it.
+#[inline]
+pub(crate) fn accepts_spawn(core: &Core, owner: Option<OwnerKey>) -> bool {
+    if core.runs.phase().is_none() {
+        wake::take_messages(core);
+    }
+    accepts(core, owner)
+}
+
+/// Whether a new coroutine is accepted: the executor is not closed, and neither
+/// is `owner`.
+#[inline]
+pub(crate) fn accepts(core: &Core, owner: Option<OwnerKey>) -> bool {
+    !core.is_closed() && owner.is_none_or(|owner| core.owners.borrow().is_open(owner))
+}
+
+/// Why a new coroutine is not [accepted](accepts).
+#[cold]
+pub(crate) fn refusal(core: &Core, owner: Option<OwnerKey>) -> Refusal {
+    match owner {
+        _ if core.is_closed() => Refusal::ExecutorGone,
+        Some(owner) if !core.owners.borrow().is_leaving(owner) => Refusal::OwnerInactive,
+        _ => Refusal::OwnerGone,
+    }
+}
+
+/// Calls `f`, which borrows something that coroutines may also borrow.
+/// Coroutines that `f` starts begin when the outermost such call returns.
+pub(crate) fn hold_starts<R>(core: &Core, f: impl FnOnce() -> R) -> R {
+    struct LetGo<'a> {
+        core: &'a Core,
+        put_off: usize,
+    }
+
+    impl Drop for LetGo<'_> {
+        fn drop(&mut self) {
+            let holds = &self.core.starts.holds;
+            holds.set(holds.get() - 1);
+            start_put_off_since(self.core, self.put_off);
+            unread::tell_unread(self.core);
+        }
+    }
+
+    let holds = &core.starts.holds;
+    holds.set(holds.get() + 1);
+    let _let_go = LetGo {
+        core,
+        put_off: core.starts.put_off.len(),
+    };
+    call::out(f)
+}
+
+/// Whether a call of [`hold_starts`] is under way.
+pub(crate) fn holds_starts(core: &Core) -> bool {
+    core.starts.holds.get() > 0
+}
+
+/// How many starts are put off now, for
+/// [`start_put_off_since`].
+pub(crate) fn starts_put_off(core: &Core) -> usize {
+    core.starts.put_off.len()
+}
+
+/// Begins the starts that were put off since there were `put_off` of them,
+/// unless they have to be put off here too. Earlier ones are left to a caller
+/// further up the stack. Here, they would begin inside a poll that has not
+/// started them.
+#[inline]
+pub(crate) fn start_put_off_since(core: &Core, put_off: usize) {
+    if core.starts.put_off.len() > put_off {
+        start_put_off(core, put_off);
+    }
+}
+
+/// Begins each of them as if it were started here: the starts that it puts off
+/// in turn come before the next one.
+#[cold]
+fn start_put_off(core: &Core, from: usize) {
+    let _notifies = core.host.notifies();
+    let Some(depth) = start_depth(core) else {
+        return;
+    };
+    if core.runs.phase().is_some() {
+        start_each_put_off(core, from, depth);
+    } else {
+        count_starts(core, || start_each_put_off(core, from, depth));
+    }
+}
+
+fn start_each_put_off(core: &Core, from: usize, depth: u32) {
+    // New starts are in order from this index on. Below it the order is
+    // reversed: the last one is next.
+    let mut in_order = from;
+    loop {
+        let key = {
+            let mut put_off = core.starts.put_off.take();
+            let len = put_off.len();
+            put_off[in_order.min(len)..].reverse();
+            let key = if len > from { put_off.pop() } else { None };
+            core.starts.put_off.replace(put_off);
+            if len <= from {
+                return;
+            }
+            in_order = len - 1;
+            key
+        };
+        let task = key.and_then(|key| core.tasks.get(key));
+        let Some(task) = task.filter(|task| task.is_alive()) else {
+            continue;
+        };
+        if task.has(Flags::PAUSED) {
+            core.pauses.remember_wake(&core.tasks, task, task.home());
+        } else {
+            let key = task.task_key();
+            start_within_limits(core, task, depth);
+            core.host.note_start(&core.tasks, key);
+        }
+    }
+}
+
+/// Where the host called `start`, if that call polls a coroutine now.
+pub(crate) fn started_from_host(core: &Core) -> Option<&'static Location<'static>> {
+    core.starts.from_host.get()
+}
+
+/// Polls a new coroutine, inside `depth` scopes of this executor.
+#[inline]
+fn start_now<'c>(core: &'c Core, task: Task<'c>, depth: u32) {
+    if task.has(Flags::SPECIAL) || core.clock.has_view() {
+        start_special(core, task, depth);
+        return;
+    }
+    poll_start(core, task, depth, |scope| {
+        core.tasks.poll(task, &mut scope.context())
+    });
+}
+
+/// The same for a coroutine that is watched or counts on a clock of its own.
+#[cold]
+#[inline(never)]
+fn start_special<'c>(core: &'c Core, task: Task<'c>, depth: u32) {
+    let _kept = trace::keep_watched(core, task);
+    poll_start(core, task, depth, |scope| {
+        poll::poll_with_extras(core, scope, task)
+    });
+}
+
+#[inline(always)]
+fn poll_start<'c>(
+    core: &'c Core,
+    task: Task<'c>,
+    depth: u32,
+    poll: impl FnOnce(&Scope<'c>) -> Polled,
+) {
+    let polled = scope::enter_deeper(core, depth, |scope| {
+        scope.set_free(task, WaitKey::NOT_A_WAIT);
+        core.runs.count_start(|| call::catch(|| poll(scope)))
+    });
+    match polled {
+        Ok(polled) => poll::after_poll(core, task, polled),
+        Err(payload) => end::end(core, task, Some(payload)),
+    }
+}
+
+/// Drops a future or a closure that no executor accepts. If its destructor spawns
+/// another one, and so on without end, the one at depth [`MAX_DEPTH`] leaks instead.
+pub(crate) fn refuse<F>(refused: F) {
+    thread_local! {
+        static DEPTH: Cell<u32> = const { Cell::new(0) };
+    }
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            DEPTH.set(DEPTH.get() - 1);
+        }
+    }
+    if DEPTH.get() == MAX_DEPTH {
+        mem::forget(refused);
+        return;
+    }
+    DEPTH.set(DEPTH.get() + 1);
+    let _leave = Leave;
+    call::in_drop(|| drop(refused));
+}

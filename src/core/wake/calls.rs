@@ -1,0 +1,33 @@
+//! What is called when a run begins: calls from other threads, and what earlier calls
+//! have left to the next run.
+
+#![forbid(unsafe_code)]
+
+use crate::core::Core;
+use crate::core::end;
+use crate::core::report::unread;
+use crate::core::wake;
+
+/// Makes the calls that other threads have sent, before a run begins. Calls
+/// user code.
+#[inline]
+pub(crate) fn make(core: &Core) {
+    if core.arrivals.has_calls() {
+        make_waiting(core);
+    }
+}
+
+#[cold]
+fn make_waiting(core: &Core) {
+    let calls = core.arrivals.take_calls();
+    end::work_off_rest(core);
+    unread::tell_unread(core);
+    for call in calls {
+        if !core.is_closed() {
+            call.into_inner()(core.id);
+        }
+    }
+    // The calls may have caused or run a phase.
+    wake::take_messages(core);
+    core.host.begin_run();
+}

@@ -1,0 +1,151 @@
+//! Notifying a sleeping host that something has become due outside of a run.
+//!
+//! Code that makes something due notes it: where tasks become ready
+//! ([`schedule`](super::schedule)), and where waits and timers begin or continue
+//! outside of a run. The outermost call notifies the host before it returns. What
+//! becomes due in a run needs no notification: the host looks after the run.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+use std::task::Waker;
+
+use crate::core::call;
+use crate::core::task::{TaskKey, Tasks};
+use crate::core::waker::Inbox;
+use crate::core::waker::sync::Arc;
+
+/// What the host has to be notified of, and how.
+#[derive(Default)]
+pub(crate) struct Host {
+    /// Whether something has become due since the host last looked or was notified.
+    is_due: Cell<bool>,
+    /// Whether to notify the host. `false` during a run, and from a notification
+    /// until the host looks.
+    listens: Cell<bool>,
+    has_waker: Cell<bool>,
+    /// Whether messages are being taken. No user code may be called meanwhile.
+    is_silenced: Cell<bool>,
+    /// Messages from other threads, and the waker of the host.
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+/// Notifies the host when it is dropped, even when unwinding.
+pub(crate) struct Notifies<'a>(&'a Host);
+
+impl Drop for Notifies<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.notify();
+    }
+}
+
+/// Lets user code be called again when it is dropped, even when unwinding.
+struct Silence<'a>(&'a Cell<bool>);
+
+impl Drop for Silence<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
+impl Host {
+    /// Notes that a run begins.
+    #[inline]
+    pub(crate) fn begin_run(&self) {
+        self.listens.set(false);
+    }
+
+    /// Notes that the host looks at what is due, or that a run has ended. The host is
+    /// notified again after that.
+    #[inline]
+    pub(crate) fn rearm(&self) {
+        self.is_due.set(false);
+        self.listens.set(self.has_waker.get());
+    }
+
+    /// Notes that the host is about to look at what is due, maybe in a run.
+    pub(crate) fn look(&self, in_run: bool) {
+        self.inbox.acknowledge();
+        if !in_run {
+            self.rearm();
+        }
+    }
+
+    /// Sets the waker that is called when something becomes due outside of a run.
+    pub(crate) fn set_waker(&self, waker: Waker) {
+        self.has_waker.set(true);
+        self.rearm();
+        self.inbox.set_host(waker);
+    }
+
+    /// Calls `f`, which takes messages. The host is not notified meanwhile.
+    pub(crate) fn silenced(&self, f: impl FnOnce()) {
+        self.is_silenced.set(true);
+        let _silence = Silence(&self.is_silenced);
+        f();
+    }
+
+    /// Whether messages are being taken. No user code may be called meanwhile.
+    #[inline]
+    pub(crate) fn is_silenced(&self) -> bool {
+        self.is_silenced.get()
+    }
+
+    /// Notes that something has become due. A function that calls this, even
+    /// indirectly, calls [`notify`](Host::notify) before it returns.
+    #[inline]
+    pub(crate) fn note_due(&self) {
+        self.is_due.set(true);
+    }
+
+    /// Notifies the host when the result is dropped.
+    #[inline]
+    pub(crate) fn notifies(&self) -> Notifies<'_> {
+        Notifies(self)
+    }
+
+    /// Notifies the host if something has become due outside of a run. Calls user
+    /// code, and catches its panic.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        if self.listens.get() && self.is_due.get() && !self.is_silenced.get() {
+            call::quietly(|| self.call());
+        }
+    }
+
+    /// Notifies the host after a wake. A panic of the host's waker is passed on to
+    /// the caller of the wake.
+    pub(crate) fn notify_of_wake(&self) {
+        if self.listens.get() && self.is_due.get() {
+            self.call();
+        }
+    }
+
+    /// Notifies the host after a start, whose coroutine may have registered a wait.
+    #[inline]
+    pub(crate) fn notify_of_start(&self, tasks: &Tasks, key: TaskKey) {
+        if self.listens.get() {
+            self.note_start(tasks, key);
+            self.notify();
+        }
+    }
+
+    /// Notes that something is due if the started coroutine has registered a wait.
+    #[cold]
+    pub(crate) fn note_start(&self, tasks: &Tasks, key: TaskKey) {
+        if tasks.get(key).is_some_and(|task| task.is_registered()) {
+            self.note_due();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn call(&self) {
+        self.is_due.set(false);
+        self.listens.set(false);
+        // The host's waker may drop the executor.
+        let inbox = self.inbox.clone();
+        inbox.announce();
+    }
+}

@@ -1,0 +1,110 @@
+//! Making coroutines ready: wakes from inside, wakes from outside.
+
+#![forbid(unsafe_code)]
+
+pub(crate) mod arrivals;
+pub(crate) mod calls;
+pub(crate) mod host;
+pub(crate) mod yielding;
+
+use std::task::Waker;
+
+use crate::core::Core;
+use crate::core::phase::schedule;
+use crate::core::scope::{self, Scope};
+use crate::core::task::{Flags, Task, TaskKey};
+use crate::core::waker::{Message, OwnWaker};
+use crate::time::PhaseIndex;
+
+/// Handles the call of a waker on this thread, in `scope`, if the task can be
+/// polled later in the run under way. Returns `false` if `wake` has to handle
+/// the call.
+#[inline(always)]
+pub(crate) fn wake_soon(core: &Core, key: TaskKey, scope: &Scope<'_>) -> bool {
+    let Some(task) = core.tasks.get(key) else {
+        return false;
+    };
+    let soon = core.runs.phase() == Some(task.home())
+        && scope.is_polling_another(task)
+        && task.is_alive()
+        && !task.has(Flags::READY_OR_PAUSED);
+    if soon {
+        schedule::soon(core, task);
+    }
+    soon
+}
+
+/// Handles the call of a waker on this thread.
+#[inline(never)]
+pub(crate) fn wake(core: &Core, key: TaskKey) {
+    if let Some(task) = core.tasks.get(key).filter(|task| task.is_alive()) {
+        make_ready(core, task, task.home());
+        core.host.notify_of_wake();
+    }
+}
+
+/// Makes a task ready in `phase`: in the run under way, or in the next one.
+pub(crate) fn make_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
+    if core.runs.phase().is_none() {
+        // Messages that arrived earlier come first.
+        take_messages(core);
+    }
+    queue_ready(core, task, phase);
+}
+
+pub(crate) fn queue_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
+    if task.has(Flags::PAUSED) {
+        core.pauses.remember_wake(&core.tasks, task, phase);
+    } else if core.runs.phase() == Some(phase) && !scope::is_innermost(core, task) {
+        schedule::soon_once(core, task);
+    } else {
+        // A task that wakes itself while it is polled continues in the next
+        // run, so that it cannot prolong this one.
+        schedule::later(core, task, phase);
+    }
+}
+
+/// Clones the own waker of a task, for use beyond its poll.
+#[cold]
+pub(crate) fn owned_waker(core: &Core, task: Task<'_>) -> Waker {
+    core.tasks.cold_or_new(task, |cold| {
+        let own = cold.waker.get_or_insert_with(|| {
+            task.set(Flags::OWN_WAKER);
+            OwnWaker::new(core.id, task.task_key(), core.inbox.clone())
+        });
+        own.to_waker()
+    })
+}
+
+/// Takes over messages from other threads, in order of arrival. Calls no user
+/// code: the trace hook and the host are told later, by whoever calls this.
+#[inline]
+pub(crate) fn take_messages(core: &Core) {
+    if core.inbox.has_messages() && !core.host.is_silenced() {
+        take_waiting_messages(core);
+    }
+}
+
+#[cold]
+fn take_waiting_messages(core: &Core) {
+    // One batch is enough. Later messages are left to the next call, since
+    // threads that send without pause would keep this one from returning.
+    core.host.silenced(|| {
+        let mut messages = core.arrivals.messages.take();
+        core.inbox.take(&mut messages);
+        for message in messages.drain(..) {
+            match message {
+                Message::Wake(wake) => {
+                    wake.taken();
+                    let task = core.tasks.get(wake.key);
+                    if let Some(task) = task.filter(|task| task.is_alive()) {
+                        queue_ready(core, task, task.home());
+                    }
+                }
+                Message::Spawn(spawn) => spawn.into_inner()(core.id),
+                Message::Call(call) => core.arrivals.add_call(call),
+            }
+        }
+        core.arrivals.messages.replace(messages);
+    });
+}
