@@ -83,7 +83,7 @@ fn executor(function: &str) -> Rc<Core> {
 /// The same, and the home and the owner of the coroutines that the caller spawns.
 #[track_caller]
 #[inline(always)]
-fn executor_and_heritage(function: &str) -> (Rc<Core>, Home, Option<OwnerKey>) {
+fn executor_and_inherited(function: &str) -> (Rc<Core>, Home, Option<OwnerKey>) {
     match scope::with_inlined(Heritage) {
         Some((core, home, owner)) => (core, Home::Inherited(home), owner),
         None => outside(function),
@@ -107,7 +107,7 @@ impl Inside for Heritage {
 #[track_caller]
 #[inline]
 fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerKey>) {
-    let (core, _, owner) = executor_and_heritage(function);
+    let (core, _, owner) = executor_and_inherited(function);
     (core, owner)
 }
 
@@ -151,7 +151,7 @@ pub fn spawn<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, home, owner) = executor_and_heritage("spawn");
+    let (core, home, owner) = executor_and_inherited("spawn");
     Coroutine::spawn(Some(core), future, home, owner)
 }
 
@@ -212,7 +212,7 @@ pub fn start<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, home, owner) = executor_and_heritage("start");
+    let (core, home, owner) = executor_and_inherited("start");
     Coroutine::start(Some(core), Maker::Script, future, home, owner)
 }
 
@@ -288,7 +288,7 @@ where
 /// ```
 #[track_caller]
 pub fn named(name: impl Into<Cow<'static, str>>) -> Named {
-    let (core, home, owner) = executor_and_heritage("named");
+    let (core, home, owner) = executor_and_inherited("named");
     Named::new(name.into(), Some(core), Maker::Script, home, owner)
 }
 
@@ -493,7 +493,7 @@ pub fn handle() -> Handle {
 #[track_caller]
 pub fn remote() -> Remote {
     let core = executor("remote");
-    Remote::new(core.inbox.clone())
+    Remote::new(core.injected.clone())
 }
 
 /// Returns the home phase of the calling coroutine: the one passed to [`spawn_in`] or

@@ -8,7 +8,7 @@ use futures::future::FusedFuture;
 
 use crate::core::call::{self, Foreign};
 use crate::core::report::panics;
-use crate::inspect::Timepiece;
+use crate::inspect::TimeSource;
 use crate::time::Phase;
 use crate::wait;
 use crate::wait::{NextFrame, next_frame};
@@ -78,9 +78,9 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Ends the step. Returns whether the job may continue at once.
-    fn begin(&mut self, now: Now, timepiece: &Timepiece) -> bool {
+    fn begin(&mut self, now: Now, time_source: &TimeSource) -> bool {
         let (shared, job) = (&self.budget.shared, self.budget.job);
-        let cost = shared.meter.cost(now.frame, self.units, timepiece);
+        let cost = shared.meter.cost(now.frame, self.units, time_source);
         let mut ledger = shared.ledger.borrow_mut();
         if ledger.charge(now.frame, job, cost) {
             return true;
@@ -111,7 +111,7 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Ends the wait and begins another step.
-    fn go_on(&mut self, now: Now, timepiece: &Timepiece) {
+    fn go_on(&mut self, now: Now, time_source: &TimeSource) {
         let (shared, job) = (&self.budget.shared, self.budget.job);
         let (own, watcher) = {
             let mut ledger = shared.ledger.borrow_mut();
@@ -124,7 +124,7 @@ impl<'a> Checkpoint<'a> {
         if let Some(watcher) = watcher {
             wake(watcher);
         }
-        shared.meter.begin(now.frame, timepiece);
+        shared.meter.begin(now.frame, time_source);
     }
 
     /// Wakes all other jobs that were granted more.
@@ -164,7 +164,7 @@ impl Future for Checkpoint<'_> {
         if self.state == State::New && self.is_at_home {
             self.phase = home;
         }
-        let (time, timepiece) = (core.time(), &core.watch.timepiece);
+        let (time, time_source) = (core.time(), &core.instruments.time_source);
         let now = Now {
             frame: time.frame,
             phase: time.phase,
@@ -172,21 +172,21 @@ impl Future for Checkpoint<'_> {
         let state = self.state;
         match state {
             State::Done => wait::polled_again("Budget::checkpoint()"),
-            State::New if self.begin(now, timepiece) => {
+            State::New if self.begin(now, time_source) => {
                 self.state = State::Done;
-                panics::tell_stopwatch_panic(&core);
+                panics::report_time_source_panic(&core);
                 return Poll::Ready(());
             }
             _ => {}
         }
         let goes_on = self.is_granted(now) || Pin::new(&mut self.frame).poll(cx).is_ready();
         if goes_on {
-            self.go_on(now, timepiece);
+            self.go_on(now, time_source);
         } else {
             self.set_waker(cx);
         }
         self.wake_granted();
-        panics::tell_stopwatch_panic(&core);
+        panics::report_time_source_panic(&core);
         if goes_on {
             Poll::Ready(())
         } else {

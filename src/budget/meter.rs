@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use crate::inspect::Timepiece;
+use crate::inspect::TimeSource;
 
 #[derive(Debug)]
 pub(super) enum Meter {
@@ -30,9 +30,9 @@ impl Meter {
 
     /// Begins a step in `frame`, so that the time before it is not counted. Calls
     /// user code.
-    pub(super) fn begin(&self, frame: u64, timepiece: &Timepiece) {
+    pub(super) fn begin(&self, frame: u64, time_source: &TimeSource) {
         if let Meter::Time { read, .. } = self {
-            read.set(timepiece.read().map(|now| (frame, now)));
+            read.set(time_source.read().map(|now| (frame, now)));
         }
     }
 
@@ -41,11 +41,11 @@ impl Meter {
     ///
     /// In time, the step began at the last reading, by any job. If there was no
     /// reading in this frame, the beginning is unknown, and the step costs nothing.
-    pub(super) fn cost(&self, frame: u64, units: u64, timepiece: &Timepiece) -> u64 {
+    pub(super) fn cost(&self, frame: u64, units: u64, time_source: &TimeSource) -> u64 {
         let Meter::Time { read, unknown } = self else {
             return units;
         };
-        let Some(now) = timepiece.read() else {
+        let Some(now) = time_source.read() else {
             return *unknown;
         };
         let before = read.replace(Some((frame, now)));

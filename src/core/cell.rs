@@ -6,9 +6,27 @@
 
 #![forbid(unsafe_code)]
 
-use std::cell::{Ref, RefCell, RefMut};
+use std::cell::{Cell, Ref, RefCell, RefMut};
 #[cfg(debug_assertions)]
 use std::ops::{Deref, DerefMut};
+
+/// Sets a cell back to its earlier value when it is dropped, even when unwinding.
+/// Changes of one cell nest like the calls that make them.
+pub(crate) struct Restore<'a, T: Copy>(&'a Cell<T>, T);
+
+impl<'a, T: Copy> Restore<'a, T> {
+    #[inline]
+    pub(crate) fn after_setting(cell: &'a Cell<T>, value: T) -> Self {
+        Restore(cell, cell.replace(value))
+    }
+}
+
+impl<T: Copy> Drop for Restore<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.set(self.1);
+    }
+}
 
 /// State that is not borrowed while user code runs.
 #[derive(Debug, Default)]
@@ -65,7 +83,7 @@ fn counted<B>(borrow: B) -> Borrowed<B> {
 
 #[cfg(debug_assertions)]
 thread_local! {
-    static BORROWS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    static BORROWS: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Whether this thread borrows state of an executor. Always `false` in builds

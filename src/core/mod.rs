@@ -32,7 +32,7 @@ use std::cell::{Cell, OnceCell};
 use std::rc::{Rc, Weak};
 
 use crate::coroutine::CoroutineId;
-use crate::inspect::{Reports, Watch};
+use crate::inspect::{Instruments, Reports};
 use crate::lend::Lending;
 use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 
@@ -55,7 +55,7 @@ use start::deferred::Starts;
 use task::{Flags, Task, TaskKey, Tasks};
 use wake::arrivals::Arrivals;
 use wake::host::Host;
-use waker::Inbox;
+use waker::InjectionQueue;
 use waker::sync::Arc;
 
 /// The state of one executor.
@@ -83,11 +83,11 @@ pub(crate) struct Core {
     owned: Guarded<Vec<TaskKey>>,
     pub(crate) pauses: Pauses,
     pub(crate) lent: Lending,
-    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) injected: Arc<InjectionQueue>,
     pub(crate) host: Host,
     arrivals: Arrivals,
     pub(crate) reports: Reports,
-    pub(crate) watch: Watch,
+    pub(crate) instruments: Instruments,
     closed: Cell<bool>,
 }
 
@@ -96,7 +96,7 @@ impl Core {
         clock: FrameClock,
         max_polls_per_run: u32,
         pass_on: PassOn,
-        watch: Watch,
+        instruments: Instruments,
     ) -> Rc<Core> {
         let tasks = Tasks::new();
         let id = tasks.executor();
@@ -123,11 +123,11 @@ impl Core {
             owned: Guarded::default(),
             pauses: Pauses::default(),
             lent: Lending::default(),
-            inbox: host.inbox.clone(),
+            injected: host.injected.clone(),
             host,
             arrivals: Arrivals::default(),
             reports: Reports::default(),
-            watch,
+            instruments,
             closed: Cell::new(false),
         });
         let this = Rc::downgrade(&core);

@@ -14,6 +14,7 @@ use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
 use crate::core::Core;
 use crate::core::call;
+use crate::core::cell::Restore;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::state::PhaseState;
 use crate::core::registration::key::WaitKey;
@@ -37,7 +38,7 @@ pub(crate) struct Scope<'c> {
     /// The key of the wait by which the coroutine is being resumed, if it is by a
     /// wait.
     resumed: Cell<WaitKey>,
-    /// The scope's own waker, beside it in `enter_as`.
+    /// The scope's task waker, beside it in `enter_as`.
     waker: Cell<*const Waker>,
     /// The address of the waker in the `Context` of the poll under way: that of the
     /// scope, or of the task. It is only compared.
@@ -115,7 +116,7 @@ impl<'c> Scope<'c> {
     }
 
     /// The key under which a wait can be registered with the coroutine itself, if `cx`
-    /// carries its own waker and no other wait is. `None` also if that is not known
+    /// carries its task waker and no other wait is. `None` also if that is not known
     /// without a look at the coroutine.
     #[inline(always)]
     pub(crate) fn free_key(&self, cx: &Context<'_>) -> Option<FreeKey<'c>> {
@@ -161,7 +162,7 @@ impl<'c> Scope<'c> {
         }
     }
 
-    /// The context to poll with. It carries the scope's own waker.
+    /// The context to poll with. It carries the scope's task waker.
     #[inline(always)]
     pub(crate) fn context(&self) -> Context<'_> {
         // SAFETY: the pointer is aligned and not null, since `enter_as` made it from a
@@ -179,7 +180,7 @@ impl<'c> Scope<'c> {
         ptr::eq(cx.waker(), self.lent.get())
     }
 
-    /// The coroutine being polled, if `cx` carries its own waker.
+    /// The coroutine being polled, if `cx` carries its task waker.
     #[inline(always)]
     pub(crate) fn own_task(&self, cx: &Context<'_>) -> Option<Task<'c>> {
         if self.lends(cx) { self.current() } else { None }
@@ -188,7 +189,7 @@ impl<'c> Scope<'c> {
     /// Calls `f` with a context that carries `own`, the waker of the coroutine.
     #[inline]
     pub(crate) fn lend<R>(&self, own: &Waker, f: impl FnOnce(&mut Context<'_>) -> R) -> R {
-        let _back = LendsBack(&self.lent, self.lent.replace(own));
+        let _lent = Restore::after_setting(&self.lent, ptr::from_ref(own));
         f(&mut Context::from_waker(own))
     }
 
@@ -196,14 +197,14 @@ impl<'c> Scope<'c> {
     ///
     /// It may be called on another thread: a scoped thread may hold the lent waker
     /// until the poll returns.
-    fn owned_waker(&self) -> Waker {
+    fn task_waker(&self) -> Waker {
         if self.is_on_this_thread() {
             match self.current() {
-                Some(task) => wake::owned_waker(self.core(), task),
+                Some(task) => wake::task_waker(self.core(), task),
                 None => Waker::noop().clone(),
             }
         } else {
-            self.outside_waker()
+            self.remote_waker()
         }
     }
 
@@ -214,18 +215,18 @@ impl<'c> Scope<'c> {
                 wake::wake(self.core(), task.task_key());
             }
         } else {
-            self.outside_waker().wake();
+            self.remote_waker().wake();
         }
     }
 
     /// A waker of the current coroutine, made on another thread. It reads only what
     /// other threads may read: the cell of the current coroutine, the key of its
-    /// task, and the inbox.
+    /// task, and the injected.
     #[cold]
-    fn outside_waker(&self) -> Waker {
+    fn remote_waker(&self) -> Waker {
         match self.current.get() {
             None => Waker::noop().clone(),
-            Some(task) => waker::outside(self.core.inbox.clone(), task.task_key()),
+            Some(task) => waker::remote_waker(self.core.injected.clone(), task.task_key()),
         }
     }
 
@@ -235,24 +236,14 @@ impl<'c> Scope<'c> {
     }
 }
 
-/// Notes the previous waker as the one that is lent, when it is dropped.
-struct LendsBack<'a>(&'a Cell<*const Waker>, *const Waker);
-
-impl Drop for LendsBack<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.0.set(self.1);
-    }
-}
-
 static LENT: RawWakerVTable = RawWakerVTable::new(clone_lent, wake_lent, wake_lent, |_| ());
 
 unsafe fn clone_lent(scope: *const ()) -> RawWaker {
     // SAFETY: `enter_as` made the data pointer from a reference to a scope. The
     // caller borrows the waker, which the scope outlives, so the scope is alive.
-    // Other threads read only what they may (`outside_waker`).
+    // Other threads read only what they may (`remote_waker`).
     let scope = unsafe { &*scope.cast::<Scope<'_>>() };
-    let waker = ManuallyDrop::new(scope.owned_waker());
+    let waker = ManuallyDrop::new(scope.task_waker());
     RawWaker::new(waker.data(), waker.vtable())
 }
 

@@ -57,7 +57,7 @@ use super::id::CoroutineId;
 /// # Panics
 ///
 /// If a coroutine awaits itself, even in a branch of [`select!`](crate::select) or
-/// [`join!`](crate::join!). Behind a combinator with its own wakers, such as
+/// [`join!`](crate::join!). Behind a combinator with its task wakers, such as
 /// `FuturesUnordered`, it waits until it is stopped. So do two coroutines that await
 /// each other.
 ///
@@ -416,7 +416,7 @@ impl<T> Future for Coroutine<T> {
         } else if !runaway::may_join_at_once(core) {
             return wait_for_next_run(cx);
         }
-        // Joiners that the coroutine's end has yet to resume keep their ring.
+        // Joiners that the coroutine's end has yet to resume keep their list.
         this.registration.cancel(Place::Joins);
         let (result, outcome) = end::take_result(core, task);
         let id = CoroutineId::new(core.id, handle.key());

@@ -71,7 +71,7 @@ impl<T> Coroutine<T> {
         F: Future<Output = T> + 'static,
     {
         match core {
-            Some(core) if start::accepts_spawn(&core, owner) => {
+            Some(core) if start::accepts_after_messages(&core, owner) => {
                 let task = start::spawn(&core, name, future, home, owner, Location::caller());
                 Self::of(core, task)
             }

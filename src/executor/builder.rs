@@ -6,7 +6,7 @@ use crate::core::Core;
 use crate::core::registry;
 use crate::core::report::panicked::PassOn;
 use crate::executor::Executor;
-use crate::inspect::{Timepiece, Watch};
+use crate::inspect::{Instruments, TimeSource};
 use crate::time::FrameClock;
 use crate::time::Nanos;
 use crate::time::Seconds;
@@ -37,7 +37,7 @@ pub struct Builder {
     strict: bool,
     inspect: bool,
     slow_poll: Option<Duration>,
-    timepiece: Timepiece,
+    time_source: TimeSource,
 }
 
 impl Default for Builder {
@@ -52,7 +52,7 @@ impl Default for Builder {
             strict: false,
             inspect: false,
             slow_poll: None,
-            timepiece: Timepiece::default(),
+            time_source: TimeSource::default(),
         }
     }
 }
@@ -306,20 +306,20 @@ impl Builder {
     /// assert_eq!(executor.run_until(job, 0.1), 2);
     /// ```
     pub fn stopwatch(mut self, stopwatch: impl Fn() -> Duration + 'static) -> Self {
-        self.timepiece = Timepiece::new(stopwatch);
+        self.time_source = TimeSource::new(stopwatch);
         self
     }
 
     /// Makes the executor.
     pub fn build(self) -> Executor {
         let clock = FrameClock::new(self.fixed_delta_ns, self.max_delta_ns);
-        let watch = Watch::new(self.inspect, self.slow_poll, self.timepiece);
+        let instruments = Instruments::new(self.inspect, self.slow_poll, self.time_source);
         let pass_on = match (self.strict, self.propagate_panics) {
             (true, _) => PassOn::All,
             (false, true) => PassOn::Unread,
             (false, false) => PassOn::Nothing,
         };
-        let core = Core::new(clock, self.max_polls_per_run, pass_on, watch);
+        let core = Core::new(clock, self.max_polls_per_run, pass_on, instruments);
         registry::know(&core);
         Executor::with_core(core)
     }

@@ -592,7 +592,7 @@ impl Executor {
 
     /// Returns a handle to spawn, stop and call with from other threads.
     pub fn remote(&self) -> Remote {
-        Remote::new(self.core.inbox.clone())
+        Remote::new(self.core.injected.clone())
     }
 
     /// The number of coroutines that are alive.

@@ -11,7 +11,7 @@ use crate::core::registry;
 use crate::core::start;
 use crate::core::start::{Home, refuse, unnamed};
 use crate::core::waker::sync::Arc;
-use crate::core::waker::{Inbox, Message, Order};
+use crate::core::waker::{InjectionQueue, Message, Order};
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
 
@@ -52,12 +52,12 @@ use crate::time::Phase;
 /// ```
 #[derive(Clone)]
 pub struct Remote {
-    inbox: Arc<Inbox>,
+    injected: Arc<InjectionQueue>,
 }
 
 impl Remote {
-    pub(crate) fn new(inbox: Arc<Inbox>) -> Self {
-        Remote { inbox }
+    pub(crate) fn new(injected: Arc<InjectionQueue>) -> Self {
+        Remote { injected }
     }
 
     /// Requests that the executor's thread calls `make` and runs its future as a
@@ -206,7 +206,7 @@ impl Remote {
         let order: Order = Box::new(move |executor| {
             registry::with_executor(executor, order);
         });
-        let pushed = self.inbox.push(message(Foreign::new(order)));
+        let pushed = self.injected.push(message(Foreign::new(order)));
         pushed.map_err(refuse).is_ok()
     }
 }

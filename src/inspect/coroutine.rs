@@ -25,14 +25,14 @@ pub struct CoroutineInfo {
     pub(crate) more_waits: Vec<Wait>,
     pub(crate) owner: Option<Arc<str>>,
     pub(crate) clock: TimerClock,
-    /// Only watched coroutines have it.
+    /// Only observed coroutines have it.
     pub(crate) origin: Option<Box<Origin>>,
 }
 
 // A snapshot takes most of its time to write these.
 const _: () = assert!(size_of::<CoroutineInfo>() <= 152);
 
-/// The notes about a watched coroutine.
+/// The notes about an observed coroutine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Origin {
     pub(crate) since: Option<Moment>,

@@ -4,8 +4,8 @@
 //! A [`Snapshot`] is read from the tasks, the queues, the wheels and the rings
 //! of joins: they hold what each coroutine waits for. They do not hold where a
 //! coroutine was made, nor when it began to wait. These are recorded only for
-//! *watched* coroutines, like trace events and poll times. A flag makes the
-//! polls of a watched task take a slower path. So a task that is not watched
+//! *observed* coroutines, like trace events and poll times. A flag makes the
+//! polls of an observed task take a slower path. So a task that is not observed
 //! pays nothing.
 
 #![forbid(unsafe_code)]
@@ -13,15 +13,15 @@
 mod coroutine;
 mod cycles;
 mod hook;
+mod instruments;
 mod print;
 mod report;
+mod slow_polls;
 mod snapshot;
-mod stopwatch;
-mod timepiece;
+mod time_source;
 mod trace;
 mod tree;
 mod wait;
-mod watch;
 
 pub use coroutine::{CoroutineInfo, Moment, State};
 pub use report::{Refusal, Report};
@@ -31,8 +31,8 @@ pub use wait::{TimerClock, Wait};
 
 pub(crate) use coroutine::Origin;
 pub(crate) use hook::Hook;
+pub(crate) use instruments::{Instruments, Observed};
 pub(crate) use print::Reports;
 pub(crate) use report::NO_STATE;
-pub(crate) use stopwatch::{Lap, Stopwatch};
-pub(crate) use timepiece::Timepiece;
-pub(crate) use watch::{Watch, Watched};
+pub(crate) use slow_polls::{Lap, SlowPolls};
+pub(crate) use time_source::TimeSource;

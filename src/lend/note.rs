@@ -3,7 +3,7 @@
 //! [`Lending::link`] puts a [`Lent`] on its stack and links it into the executor,
 //! which finds it by type. This is sound for two reasons (invariant LENT):
 //!
-//! - The note is unlinked before the host's `&mut` ends, even by a panic.
+//! - The note is unlinked before the host's `&mut` ends, also by a panic.
 //! - Its count of borrows lets either one closure borrow the state exclusively, or
 //!   any number of closures share it.
 
@@ -14,7 +14,7 @@ use std::mem;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-use crate::core::cell::Guarded;
+use crate::core::cell::{Guarded, Restore};
 
 use super::kept::Soon;
 use super::key::Lend;
@@ -83,7 +83,7 @@ impl Lending {
         self.find_by(|_| true, |lent| lent.map(|lent| lent.0.name))
     }
 
-    /// Calls `f` with the innermost state that `is_it` accepts.
+    /// Calls `f` with the innermost state for which `is_it` holds.
     ///
     /// `f` works for any lifetime, so the reference cannot leave `f`.
     #[inline]
@@ -168,7 +168,7 @@ impl Lending {
         f(LentRef(&lent))
     }
 
-    /// Drops the waiting closures: the executor is gone.
+    /// Drops the closures that wait: the executor is gone.
     pub(crate) fn close(&self) {
         self.closed.set(true);
         drop(self.waiting.take());
@@ -232,16 +232,15 @@ impl LentRef<'_> {
     ) -> R {
         let lent = self.0;
         assert!(lent.of == TypeId::of::<K>() && self.is_free());
-        lent.borrows.set(EXCLUSIVE);
         lent.borrowed_at.set(Some(place));
-        let _give_back = GiveBack(&lent.borrows, 0);
-        // SAFETY: LENT: `link` made the pointer from a `&mut K::Of` of the same `K`,
-        // as the type id shows, and holds that reference until this note is unlinked.
-        // Until then, only the closures that are called here and in `borrow` use the
-        // state. None of them runs now: the count of borrows was 0, and both
-        // functions refuse while there is an exclusive borrow. The lifetime in
-        // `K::Of` differs from the one in `link`, which changes neither the value nor
-        // its layout, and `f` works for any lifetime.
+        let _borrow = Restore::after_setting(&lent.borrows, EXCLUSIVE);
+        // SAFETY: LENT: `link` made the pointer from a `&mut K::Of` of the same
+        // `K`, as the type id shows, and holds that reference until this note is
+        // unlinked. Meanwhile, only the closures that are called here and in
+        // `borrow` use the state. None of them runs now: the count of borrows was
+        // 0, and both functions refuse while there is an exclusive borrow. The
+        // lifetime in `K::Of` differs from the one in `link`, which changes neither
+        // the value nor its layout, and `f` works for any lifetime.
         f(unsafe { lent.state.cast::<K::Of<'_>>().as_mut() })
     }
 
@@ -254,23 +253,12 @@ impl LentRef<'_> {
         let lent = self.0;
         let borrows = lent.borrows.get();
         assert!(lent.of == TypeId::of::<K>() && borrows < EXCLUSIVE - 1);
-        lent.borrows.set(borrows + 1);
         if borrows == 0 {
             lent.borrowed_at.set(Some(place));
         }
-        let _give_back = GiveBack(&lent.borrows, borrows);
+        let _borrow = Restore::after_setting(&lent.borrows, borrows + 1);
         // SAFETY: as in `borrow_mut`. While there are shared borrows, only this
         // function calls closures.
         f(unsafe { lent.state.cast::<K::Of<'_>>().as_ref() })
-    }
-}
-
-/// Ends a borrow, even when unwinding, by restoring the previous count. Borrows nest
-/// like the calls that make them.
-struct GiveBack<'a>(&'a Cell<u32>, u32);
-
-impl Drop for GiveBack<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.1);
     }
 }

@@ -8,7 +8,7 @@ use crate::core::end::owned;
 use crate::core::owners::OwnerKey;
 use crate::core::registry;
 use crate::core::waker::sync::Arc;
-use crate::core::waker::{Inbox, Message, Order};
+use crate::core::waker::{InjectionQueue, Message, Order};
 
 use super::Owner;
 
@@ -56,8 +56,8 @@ use super::Owner;
 pub struct SendOwner {
     /// Its methods and its drop have an effect only on the executor's thread.
     owner: Owner,
-    /// The inbox of the executor. `None` if the executor had been dropped.
-    inbox: Option<Arc<Inbox>>,
+    /// The injected of the executor. `None` if the executor had been dropped.
+    injected: Option<Arc<InjectionQueue>>,
 }
 
 // An owner is numbers that are `Send` and `Sync`, and a marker without size.
@@ -78,8 +78,8 @@ unsafe impl Sync for SendOwner {}
 
 impl SendOwner {
     pub(super) fn new(owner: Owner) -> Self {
-        let inbox = owner.with_core(|core| core.inbox.clone());
-        SendOwner { owner, inbox }
+        let injected = owner.with_core(|core| core.injected.clone());
+        SendOwner { owner, injected }
     }
 
     /// Returns the owner. Returns `None` on any thread but the executor's, or if
@@ -93,7 +93,7 @@ impl SendOwner {
 impl Drop for SendOwner {
     fn drop(&mut self) {
         let at_home = self.owner.with_core(|_| ()).is_some();
-        if let (false, Some(inbox)) = (at_home, &self.inbox) {
+        if let (false, Some(injected)) = (at_home, &self.injected) {
             // If `push` returns the order, the executor is gone.
             let key = self.owner.key;
             let remove = move |core: &Core| owned::remove_owner(core, key);
@@ -103,7 +103,7 @@ impl Drop for SendOwner {
             let remove = Foreign::new(remove);
             // `push` wakes the host, which is user code, and this destructor may
             // run while the stack unwinds.
-            call::quietly(|| drop(inbox.push(Message::Call(remove))));
+            call::quietly(|| drop(injected.push(Message::Call(remove))));
         }
     }
 }

@@ -107,7 +107,7 @@ impl YieldNow {
             Stage::Outside(wait) => wait.poll(cx, "yield_now()"),
             Stage::New | Stage::InRun(_) | Stage::Done => {
                 if !scope.lends(cx) {
-                    // A combinator polls this again only if its own waker is called.
+                    // A combinator polls this again only if its task waker is called.
                     // It may do so in this poll: then this is not ready yet.
                     cx.waker().wake_by_ref();
                 }

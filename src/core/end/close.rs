@@ -23,9 +23,9 @@ const MAX_DEPTH: u32 = 10;
 thread_local! {
     /// How many executors are ending on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// Those that are put off. Without a destructor, so that executors can end in
+    /// Those that are deferred. Without a destructor, so that executors can end in
     /// the destructors of other thread-locals. It is empty then.
-    static PUT_OFF: ManuallyDrop<RefCell<Vec<Rc<Core>>>> =
+    static DEFERRED: ManuallyDrop<RefCell<Vec<Rc<Core>>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
@@ -36,12 +36,12 @@ struct Closing;
 impl Drop for Closing {
     fn drop(&mut self) {
         if DEPTH.get() == 1 {
-            while let Some(core) = PUT_OFF.with(|put_off| put_off.borrow_mut().pop()) {
+            while let Some(core) = DEFERRED.with(|deferred| deferred.borrow_mut().pop()) {
                 // This is a destructor: it raises no panic.
                 end_all(&core, false);
             }
             // Frees its memory.
-            PUT_OFF.with(|put_off| drop(take(&mut *put_off.borrow_mut())));
+            DEFERRED.with(|deferred| drop(take(&mut *deferred.borrow_mut())));
         }
         DEPTH.set(DEPTH.get() - 1);
     }
@@ -52,7 +52,7 @@ impl Drop for Closing {
 pub(crate) fn close(core: &Core) -> Option<Payload> {
     core.closed.set(true);
     if DEPTH.get() == MAX_DEPTH {
-        PUT_OFF.with(|put_off| put_off.borrow_mut().push(core.rc()));
+        DEFERRED.with(|deferred| deferred.borrow_mut().push(core.rc()));
         return None;
     }
     DEPTH.set(DEPTH.get() + 1);
@@ -62,7 +62,7 @@ pub(crate) fn close(core: &Core) -> Option<Payload> {
 
 fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     // Pending messages are dropped on this thread, outside of the lock.
-    drop(core.inbox.close());
+    drop(core.injected.close());
     drop(core.arrivals.take_calls());
     {
         let _deeper = Deeper::new(core);
@@ -81,6 +81,6 @@ fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     let panic = panics::close_panics(core, may_raise);
     // The hooks and the stopwatch may own handles that keep this core alive.
     core.reports.close();
-    core.watch.close();
+    core.instruments.close();
     panic
 }

@@ -1,4 +1,4 @@
-//! Ends that are under way, and those that are put off.
+//! Ends that are under way, and those that are deferred.
 
 #![forbid(unsafe_code)]
 
@@ -10,23 +10,23 @@ use crate::core::cell::Guarded;
 use crate::core::task::{Reference, TaskKey};
 
 /// The depth to which starts, and stops in one executor, nest. Deeper ones are
-/// put off.
+/// deferred.
 pub(crate) const MAX_DEPTH: u32 = 100;
 
-/// Ends that are under way, and those that are put off.
+/// Ends that are under way, and those that are deferred.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) depth: Cell<u32>,
     /// How many more ends the outermost one may cause.
     pub(crate) left: Cell<u64>,
     /// For the outermost end.
-    pub(crate) put_off: Guarded<VecDeque<PutOff>>,
+    pub(crate) deferred: Guarded<VecDeque<DeferredEnd>>,
     /// Beyond the limit: for the next run.
-    pub(crate) for_next_run: Guarded<VecDeque<PutOff>>,
+    pub(crate) for_next_run: Guarded<VecDeque<DeferredEnd>>,
 }
 
 #[derive(Debug)]
-pub(crate) enum PutOff {
+pub(crate) enum DeferredEnd {
     /// A stopped task whose future has yet to be dropped.
     Stop(TaskKey),
     /// A task whose output has yet to be dropped, together with its last handle.

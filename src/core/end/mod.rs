@@ -21,7 +21,7 @@ use std::mem;
 
 use crate::core::Core;
 use crate::core::call::{self, Foreign, Payload};
-use crate::core::end::deferred::{MAX_DEPTH, PutOff};
+use crate::core::end::deferred::{DeferredEnd, MAX_DEPTH};
 use crate::core::report::panics;
 use crate::core::report::trace;
 use crate::core::report::unread;
@@ -56,7 +56,7 @@ impl<'a> Deeper<'a> {
 impl Drop for Deeper<'_> {
     fn drop(&mut self) {
         let ends = &self.0.ends;
-        if ends.depth.get() == 1 && !ends.put_off.borrow().is_empty() {
+        if ends.depth.get() == 1 && !ends.deferred.borrow().is_empty() {
             work_off_ends(self.0);
         }
         ends.depth.set(ends.depth.get() - 1);
@@ -75,9 +75,9 @@ pub(crate) fn stop(core: &Core, key: TaskKey) -> bool {
     if may_end_here(core) {
         end(core, task, None);
     } else {
-        core.tasks.condemn(task);
+        core.tasks.defer_stop(task);
         leave_list(core, task);
-        put_off(core, PutOff::Stop(key));
+        defer(core, DeferredEnd::Stop(key));
     }
     true
 }
@@ -88,8 +88,8 @@ fn may_end_here(core: &Core) -> bool {
     depth == 0 || (depth < MAX_DEPTH && left > 0)
 }
 
-fn put_off(core: &Core, end: PutOff) {
-    core.ends.put_off.borrow_mut().push_back(end);
+fn defer(core: &Core, end: DeferredEnd) {
+    core.ends.deferred.borrow_mut().push_back(end);
 }
 
 /// Takes a task out of its owner's list before its future is dropped.
@@ -102,7 +102,7 @@ fn leave_list(core: &Core, task: Task<'_>) {
 /// Drops the future of a task that did not return, and ends the task.
 #[cold]
 pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
-    let starts = start::starts_put_off(core);
+    let starts = start::deferred_starts(core);
     leave_list(core, task);
     {
         let _deeper = Deeper::new(core);
@@ -125,41 +125,41 @@ pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
         };
         core.tasks.end(task, payload.is_some());
         let heard = payload.and_then(|payload| panics::keep_panic(core, task, payload));
-        settle(core, task);
+        clean_up(core, task);
         if let Some((report, payload)) = heard {
             panics::pass_on(core, report, payload);
         }
     }
-    trace::tell_trace(core);
-    start::start_put_off_since(core, starts);
+    trace::send_events(core);
+    start::start_deferred_since(core, starts);
     core.host.notify();
 }
 
-/// Works off the ends that were put off, up to the limit.
+/// Works off the ends that were deferred, up to the limit.
 #[cold]
 fn work_off_ends(core: &Core) {
     while core.ends.left.get() > 0 {
-        let next = core.ends.put_off.borrow_mut().pop_front();
+        let next = core.ends.deferred.borrow_mut().pop_front();
         let Some(next) = next else {
             return;
         };
         match next {
-            PutOff::Stop(key) => {
+            DeferredEnd::Stop(key) => {
                 if let Some(task) = core.tasks.get(key) {
                     end(core, task, None);
                 }
             }
-            PutOff::Output(reference) => {
+            DeferredEnd::Output(reference) => {
                 let dropped = drop_unread_output(core, reference, false);
                 debug_assert!(dropped.is_ok(), "its panic has been reported");
             }
-            PutOff::Payload(payload) => {
+            DeferredEnd::Payload(payload) => {
                 let _deeper = Deeper::new(core);
                 drop(payload);
             }
         }
     }
-    let mut left = core.ends.put_off.take();
+    let mut left = core.ends.deferred.take();
     if !left.is_empty() {
         core.ends.for_next_run.borrow_mut().append(&mut left);
         core.arrivals.note_rest();
@@ -169,10 +169,10 @@ fn work_off_ends(core: &Core) {
     }
 }
 
-/// Works off all ends that were put off: the executor ends.
+/// Works off all ends that were deferred: the executor ends.
 pub(crate) fn work_off_all_ends(core: &Core) {
     let mut rest = core.ends.for_next_run.take();
-    core.ends.put_off.borrow_mut().append(&mut rest);
+    core.ends.deferred.borrow_mut().append(&mut rest);
     work_off_ends(core);
 }
 
@@ -181,7 +181,7 @@ pub(crate) fn work_off_rest(core: &Core) {
     let mut rest = core.ends.for_next_run.take();
     if !rest.is_empty() {
         let _deeper = Deeper::new(core);
-        core.ends.put_off.borrow_mut().append(&mut rest);
+        core.ends.deferred.borrow_mut().append(&mut rest);
     }
 }
 
@@ -192,18 +192,18 @@ pub(crate) fn drop_payload(core: &Core, payload: Foreign<Payload>) {
         let _deeper = Deeper::new(core);
         drop(payload);
     } else {
-        put_off(core, PutOff::Payload(payload));
+        defer(core, DeferredEnd::Payload(payload));
     }
 }
 
 /// Ends a task that has returned. Its output is in the future's place.
 #[inline(never)]
 pub(crate) fn finish(core: &Core, task: Task<'_>) {
-    if task.has(Flags::SPECIAL) || task.has_cold() || task.member().is_some() {
+    if task.has(Flags::SLOW_PATH) || task.has_cold() || task.member().is_some() {
         // A reader, or a hook that hears of its panic, may drop the last handle.
         let kept = core.tasks.refer(task);
-        unread::tell_readers(core, task);
-        settle(core, core.tasks.drop_reference(kept));
+        unread::call_readers(core, task);
+        clean_up(core, core.tasks.drop_reference(kept));
         return;
     }
     if task.is_registered() {
@@ -214,7 +214,7 @@ pub(crate) fn finish(core: &Core, task: Task<'_>) {
         core.runs.completions.complete(&core.entries, task);
     }
     if !task.has(Flags::HANDLE) {
-        let_go(core, task);
+        release_detached(core, task);
     }
     // Last, because the wakers of joiners may drop the handle.
     if is_joined {
@@ -225,7 +225,7 @@ pub(crate) fn finish(core: &Core, task: Task<'_>) {
 /// Ends a task whose future is gone: completes its joins, takes it out of its
 /// owner, and releases its block if no handle needs it.
 #[inline(never)]
-fn settle(core: &Core, task: Task<'_>) {
+fn clean_up(core: &Core, task: Task<'_>) {
     let is_detached = !task.has(Flags::HANDLE);
     let kept = core.tasks.refer(task);
     if task.is_registered() {
@@ -240,7 +240,7 @@ fn settle(core: &Core, task: Task<'_>) {
     if let Some(member) = task.take_member() {
         core.owners.borrow_mut().remove_member(member);
     }
-    if task.has(Flags::WATCHED) {
+    if task.has(Flags::OBSERVED) {
         trace::note_ended(core, task);
     }
     let left = core.tasks.cold(task, |cold| {
@@ -249,13 +249,13 @@ fn settle(core: &Core, task: Task<'_>) {
         }
         (cold.waker.take(), mem::take(&mut cold.readers))
     });
-    task.clear(Flags::OWN_WAKER);
+    task.clear(Flags::TASK_WAKER);
     // This is user code, which may drop the handle. The reference keeps the block
     // until here.
     drop(left);
     let task = core.tasks.drop_reference(kept);
     if is_detached {
-        let_go(core, task);
+        release_detached(core, task);
     } else if !task.has(Flags::HANDLE) {
         release(core, task);
     }
@@ -264,15 +264,15 @@ fn settle(core: &Core, task: Task<'_>) {
 
 /// Releases an ended task that has no handle for its result.
 #[inline(always)]
-fn let_go(core: &Core, task: Task<'_>) {
+fn release_detached(core: &Core, task: Task<'_>) {
     let may_be_read = core.unread.is_on() || task.is_in(State::Panicked);
     if may_be_read || !core.tasks.release(task) {
-        let_go_slowly(core, task);
+        release_detached_slowly(core, task);
     }
 }
 
 #[inline(never)]
-fn let_go_slowly(core: &Core, task: Task<'_>) {
+fn release_detached_slowly(core: &Core, task: Task<'_>) {
     if !task.has_ended() {
         return;
     }
@@ -339,18 +339,18 @@ fn has_output_to_drop<T>(core: &Core, handle: &TaskHandle<T>) -> bool {
 // once.
 #[inline(never)]
 fn release_ended(core: &Core, task: Task<'_>) {
-    let_go(core, task);
+    release_detached(core, task);
 }
 
 #[inline(never)]
 fn drop_coroutine_with_output<T>(core: &Core, handle: TaskHandle<T>) {
-    let reference = core.tasks.disown(handle);
+    let reference = core.tasks.give_up_output(handle);
     if unread::hears_unread(core, core.tasks.of(&reference)) {
         unread::put_unread(core, reference);
         return;
     }
     if !may_end_here(core) {
-        put_off(core, PutOff::Output(reference));
+        defer(core, DeferredEnd::Output(reference));
         return;
     }
     // The caller dropped the handle, and so the output: the panic is the caller's.

@@ -31,7 +31,7 @@ impl NamedWait {
     /// Notes that the source is about to wake the coroutine.
     pub(crate) fn note_woken(&self) {
         registry::with_executor(self.executor, |core| {
-            if core.watch.is_on() {
+            if core.instruments.is_on() {
                 let (task, source) = core.named_waits.borrow().get(self.index);
                 trace::note_woken_by(core, task, source.into_name());
             }

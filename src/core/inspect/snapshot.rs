@@ -2,7 +2,7 @@
 //! wait.
 //!
 //! A snapshot changes nothing. It finds waits in their lists: the queues, the
-//! counts, the wheels and the rings of joins. A wait that is registered and in
+//! counts, the wheels and the lists of joins. A wait that is registered and in
 //! no list is due in the run under way.
 
 #![forbid(unsafe_code)]
@@ -50,7 +50,7 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
     draft.read_named();
     draft.read_due();
     core.starts.each(|key| draft.set_ready(key, None));
-    core.inbox.each_woken(|key| draft.set_ready(key, None));
+    core.injected.each_woken(|key| draft.set_ready(key, None));
     draft.read_polled();
     draft.finish()
 }
@@ -91,19 +91,19 @@ fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> Coroutine
     }
 }
 
-/// The origin of a watched task, and whether it has begun.
+/// The origin of an observed task, and whether it has begun.
 fn origin_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool)> {
-    let watched = core.tasks.cold(task, |cold| {
-        cold.watched.as_ref().map(|watched| {
+    let observed = core.tasks.cold(task, |cold| {
+        cold.observed.as_ref().map(|observed| {
             let origin = Origin {
-                since: watched.since,
-                place: watched.place,
-                parent: watched.parent.map(|key| CoroutineId::new(core.id, key)),
+                since: observed.since,
+                place: observed.place,
+                parent: observed.parent.map(|key| CoroutineId::new(core.id, key)),
             };
-            (origin, watched.has_begun)
+            (origin, observed.has_begun)
         })
     });
-    watched.flatten()
+    observed.flatten()
 }
 
 impl<'a> Draft<'a> {
@@ -298,7 +298,7 @@ impl<'a> Draft<'a> {
             let id = self.coroutines[position].id;
             let mut joiners = Vec::new();
             let entries = core.entries.borrow();
-            entries.each_in_ring(last, |key| joiners.extend(entries.task(key)));
+            entries.each_join(last, |key| joiners.extend(entries.task(key)));
             for task in joiners.into_iter().filter_map(|key| core.tasks.get(key)) {
                 self.add_wait(task, Wait::Join { id });
             }
@@ -357,7 +357,7 @@ impl<'a> Draft<'a> {
         for (coroutine, task) in self.coroutines.iter_mut().zip(&self.tasks) {
             match coroutine.state {
                 State::Running | State::Ready => coroutine.clear_waits(),
-                State::Waiting if task.has(Flags::OWN_WAKER) && !coroutine.waits_by_name() => {
+                State::Waiting if task.has(Flags::TASK_WAKER) && !coroutine.waits_by_name() => {
                     let phase = coroutine.phase;
                     coroutine.add_wait(Wait::Wake { phase });
                 }

@@ -1,4 +1,4 @@
-//! Tasks that are ready: spawned, woken, resumed from a pause, or put off.
+//! Tasks that are ready: spawned, woken, resumed from a pause, or deferred.
 
 #![forbid(unsafe_code)]
 

@@ -37,7 +37,7 @@ struct Entry {
     /// Whether several coroutines have polled the wait.
     is_shared: bool,
     /// Of a join: the index of the joined task, and the neighbours in that task's
-    /// ring. In a vacant entry, `next` is the next vacant one.
+    /// list. In a vacant entry, `next` is the next vacant one.
     joins: u32,
     previous: u32,
     next: u32,
@@ -94,7 +94,7 @@ impl Entries {
         key
     }
 
-    /// Makes an entry for a wait that `task` polls with its own waker.
+    /// Makes an entry for a wait that `task` polls with its task waker.
     #[inline]
     pub(crate) fn insert_own(&mut self, task: TaskKey, frame_bound: bool) -> WaitKey {
         let index = self.vacant;
@@ -209,7 +209,7 @@ impl Entries {
             let moves = entry.is_shared && entry.task != task;
             entry.task = task;
             if moves {
-                // To another coroutine's own waker: it is that one's alone.
+                // To another coroutine's task waker: it is that one's alone.
                 entry.is_shared = false;
                 self.shared.remove(key);
             }
@@ -253,7 +253,7 @@ impl Entries {
     }
 
     /// Removes the entry of a wait that has been served or dropped. A join must
-    /// have left its ring.
+    /// have left its list.
     #[inline]
     pub(crate) fn remove(&mut self, key: WaitKey) -> Option<Removed> {
         let task = self.get(key)?.task;
@@ -285,8 +285,8 @@ impl Entries {
         waker
     }
 
-    /// Adds a join to the ring of the task of index `joins`. `last` is the latest
-    /// join of the ring; returns the new latest one.
+    /// Adds a join to the joins of the task of index `joins`. `last` is the latest
+    /// join of the list; returns the new latest one.
     pub(crate) fn join(&mut self, key: WaitKey, joins: u32, last: u32) -> u32 {
         let index = key.index();
         let (previous, next) = match self.slots.get_mut(last as usize) {
@@ -305,7 +305,7 @@ impl Entries {
         index
     }
 
-    /// Takes a join out of its ring. `last` is the latest join of the ring; returns
+    /// Takes a join out of its list. `last` is the latest join of the list; returns
     /// the new latest one, or `NONE`.
     pub(crate) fn leave(&mut self, key: WaitKey, last: u32) -> u32 {
         let index = key.index();
@@ -329,8 +329,8 @@ impl Entries {
         Some(entry.joins).filter(|&joins| joins != NONE)
     }
 
-    /// Calls `f` with each join of a ring, the earliest first.
-    pub(crate) fn each_in_ring(&self, last: u32, mut f: impl FnMut(WaitKey)) {
+    /// Calls `f` with each join of a list, the earliest first.
+    pub(crate) fn each_join(&self, last: u32, mut f: impl FnMut(WaitKey)) {
         let mut at = match self.slots.get(last as usize) {
             Some(latest) => latest.next,
             None => return,
@@ -345,11 +345,11 @@ impl Entries {
         }
     }
 
-    /// Takes a ring apart whose task has ended. Adds its joins to `ended`, the
+    /// Empties the list of a task that has ended. Adds its joins to `ended`, the
     /// earliest first.
-    pub(crate) fn take_ring(&mut self, last: u32, ended: &mut Vec<WaitKey>) {
+    pub(crate) fn take_joins(&mut self, last: u32, ended: &mut Vec<WaitKey>) {
         let from = ended.len();
-        self.each_in_ring(last, |key| ended.push(key));
+        self.each_join(last, |key| ended.push(key));
         for key in &ended[from..] {
             self.slots[key.index() as usize].joins = NONE;
         }
@@ -442,7 +442,7 @@ mod tests {
             expected.remove(leaving);
             expected.push(late);
             let mut ended = Vec::new();
-            entries.take_ring(last, &mut ended);
+            entries.take_joins(last, &mut ended);
             assert_eq!(ended, expected);
             assert!(ended.iter().all(|&key| entries.joins(key).is_none()));
         }
@@ -456,7 +456,7 @@ mod tests {
         assert_eq!(last, key.index());
         assert_eq!(entries.leave(key, last), NONE);
         let mut ended = Vec::new();
-        entries.take_ring(NONE, &mut ended);
+        entries.take_joins(NONE, &mut ended);
         assert!(ended.is_empty());
     }
 }

@@ -3,14 +3,14 @@
 #![forbid(unsafe_code)]
 
 /// Names a wait that is registered with a task itself or with an
-/// [entry](super::entry).
+/// [entry](super::entries).
 ///
 /// ```text
 /// 63      32 31     30          0
 /// [ stamp ] [entry] [ index     ]
 /// ```
 ///
-/// Queues, wheels and rings of joins hold keys. When the wait has been served
+/// Queues, wheels and lists of joins hold keys. When the wait has been served
 /// or dropped, its task or entry takes another stamp, and lists skip the stale
 /// key. A stamp is used again after 2^31 waits of one task. No list holds a key
 /// for that long. A wait may: one that has been served, and is dropped after so

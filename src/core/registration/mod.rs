@@ -1,8 +1,8 @@
 //! How a wait registers to be resumed, and how it cancels.
 //!
-//! The first wait that a coroutine polls with its own waker registers with the
-//! task itself. Every other wait registers with an [entry](super::entry). In
-//! both cases its key is in a list (a queue, the counts, a wheel or a ring)
+//! The first wait that a coroutine polls with its task waker registers with the
+//! task itself. Every other wait registers with an [entry](entries). In
+//! both cases its key is in a list (a queue, the counts, a wheel or a list of joins)
 //! until the wait has been served or is dropped.
 
 #![forbid(unsafe_code)]
@@ -53,7 +53,7 @@ pub(crate) enum Place {
     Counts(Unit),
     /// The wheel of a clock, in its phase.
     Timer(ClockIndex),
-    /// The ring of the joined task.
+    /// The joins of the joined task.
     Joins,
 }
 
@@ -567,7 +567,7 @@ fn renew_entry(
 /// Cancels the registration under `key`.
 fn cancel_in(core: &Core, key: WaitKey, phase: PhaseIndex, place: Place) {
     if key.is_entry() {
-        core.waits().leave_ring(key);
+        core.waits().leave_joins(key);
         let removed = core.entries.borrow_mut().remove(key);
         if removed.is_none() {
             return;

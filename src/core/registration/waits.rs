@@ -85,7 +85,7 @@ impl<'a> Waits<'a> {
     }
 
     /// Takes a join out of those of its target, if it is one of them.
-    pub(crate) fn leave_ring(self, key: WaitKey) {
+    pub(crate) fn leave_joins(self, key: WaitKey) {
         let mut entries = self.entries.borrow_mut();
         if let Some(target) = entries.joins(key) {
             let target = self.tasks.at(target);

@@ -115,8 +115,8 @@ fn report_of_hook(core: &Core, hook: &'static str, payload: &Payload) -> Report 
 
 /// Reports a panic of the host's stopwatch, or passes it on. Calls user code.
 #[inline]
-pub(crate) fn tell_stopwatch_panic(core: &Core) {
-    if let Some(payload) = core.watch.timepiece.take_panic() {
+pub(crate) fn report_time_source_panic(core: &Core) {
+    if let Some(payload) = core.instruments.time_source.take_panic() {
         hook_panicked(core, "stopwatch", payload);
     }
 }

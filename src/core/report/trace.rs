@@ -1,7 +1,7 @@
-//! Events of watched coroutines.
+//! Events of observed coroutines.
 //!
-//! Whether a coroutine is watched is decided when it is spawned, or when a
-//! trace begins. A flag sends the polls of a watched one the long way. A plain
+//! Whether a coroutine is observed is decided when it is spawned, or when a
+//! trace begins. A flag sends the polls of an observed one the long way. A plain
 //! resume does not test for it.
 
 #![forbid(unsafe_code)]
@@ -18,7 +18,7 @@ use crate::core::report::panics;
 use crate::core::scope;
 use crate::core::task::TaskKey;
 use crate::core::task::{Flags, Polled, Reference, Task};
-use crate::inspect::{Lap, Moment, Report, Stopwatch, TraceEvent, Traced, Watched};
+use crate::inspect::{Lap, Moment, Observed, Report, SlowPolls, TraceEvent, Traced};
 
 /// Keeps the block of a task until this is dropped.
 pub(crate) struct Kept<'c>(&'c Core, Option<Reference>);
@@ -32,11 +32,11 @@ impl Drop for Kept<'_> {
     }
 }
 
-/// Polls a watched task by calling `poll`. Calls user code.
-pub(crate) fn watched(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Polled {
+/// Polls an observed task by calling `poll`. Calls user code.
+pub(crate) fn observed(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Polled {
     note_resumed(core, task);
-    let stopwatch = core.watch.stopwatch.as_ref();
-    let lap = stopwatch.map(Stopwatch::begin);
+    let slow_polls = core.instruments.slow_polls.as_ref();
+    let lap = slow_polls.map(SlowPolls::begin);
     // A panic is caught, so that the stopwatch, which is user code, is not read
     // while the stack unwinds.
     let polled = call::catch(|| {
@@ -50,7 +50,7 @@ pub(crate) fn watched(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled
         }
     });
     let took = lap.and_then(Lap::stop);
-    if let Some(payload) = stopwatch.and_then(Stopwatch::take_panic) {
+    if let Some(payload) = slow_polls.and_then(SlowPolls::take_panic) {
         panics::hook_panicked(core, "stopwatch", payload);
     }
     match (polled, took) {
@@ -72,95 +72,96 @@ pub(crate) fn watched(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled
     }
 }
 
-/// Keeps the block of a watched task until the result is dropped. The trace
+/// Keeps the block of an observed task until the result is dropped. The trace
 /// hook may end the task in its poll, and start another.
 #[inline]
-pub(crate) fn keep_watched<'c>(core: &'c Core, task: Task<'_>) -> Kept<'c> {
-    let reference = task.has(Flags::WATCHED).then(|| core.tasks.refer(task));
+pub(crate) fn keep_observed<'c>(core: &'c Core, task: Task<'_>) -> Kept<'c> {
+    let reference = task.has(Flags::OBSERVED).then(|| core.tasks.refer(task));
     Kept(core, reference)
 }
 
 /// Sets the trace hook, and watches all coroutines from now on.
 pub(crate) fn trace(core: &Core, hook: Box<dyn FnMut(&TraceEvent)>) {
-    if core.watch.turn_on() {
+    if core.instruments.turn_on() {
         for index in 0..core.tasks.len() {
             let task = core.tasks.at(index);
             if task.is_alive() {
-                let nothing_known = Watched {
+                let nothing_known = Observed {
                     place: None,
                     parent: None,
                     since: None,
                     has_begun: true,
                     woken_by: None,
                 };
-                begin_to_watch(core, task, nothing_known);
+                observe(core, task, nothing_known);
             }
         }
     }
-    core.watch.trace.hook.set(hook);
+    core.instruments.trace.hook.set(hook);
 }
 
-fn begin_to_watch(core: &Core, task: Task<'_>, watched: Watched) {
-    task.set(Flags::WATCHED);
-    let watched = Some(Box::new(watched));
-    core.tasks.cold_or_new(task, |cold| cold.watched = watched);
+fn observe(core: &Core, task: Task<'_>, observed: Observed) {
+    task.set(Flags::OBSERVED);
+    let observed = Some(Box::new(observed));
+    core.tasks
+        .cold_or_new(task, |cold| cold.observed = observed);
 }
 
 /// Notes that a task was spawned at `place` of the program. Calls user code.
 #[cold]
 #[inline(never)]
-pub(crate) fn watch_spawned(core: &Core, task: Task<'_>, place: &'static Location<'static>) {
+pub(crate) fn note_spawned(core: &Core, task: Task<'_>, place: &'static Location<'static>) {
     let parent = scope::each_current(core, |parent| Some(parent.task_key()));
-    let watched = Watched {
+    let observed = Observed {
         place: Some(place),
         parent,
         since: None,
         has_begun: false,
         woken_by: None,
     };
-    begin_to_watch(core, task, watched);
+    observe(core, task, observed);
     note_event(core, task, Traced::Spawned, None);
-    tell_trace(core);
+    send_events(core);
 }
 
-/// Notes that a watched task is about to be polled. Calls user code.
+/// Notes that an observed task is about to be polled. Calls user code.
 fn note_resumed(core: &Core, task: Task<'_>) {
     let now = Moment {
         frame: core.clock.frame(),
         elapsed: Duration::from_nanos(core.clock.game_ns()),
     };
     let by = core.tasks.cold(task, |cold| {
-        let watched = cold.watched.as_mut()?;
+        let observed = cold.observed.as_mut()?;
         // The next wait of the task begins in this poll.
-        watched.since = Some(now);
-        watched.has_begun = true;
-        watched.woken_by.take()
+        observed.since = Some(now);
+        observed.has_begun = true;
+        observed.woken_by.take()
     });
     note_event(core, task, Traced::Resumed, by.flatten());
-    tell_trace(core);
+    send_events(core);
 }
 
 /// Notes that the signal or watch called `name` is about to wake a task.
 pub(crate) fn note_woken_by(core: &Core, task: TaskKey, name: Arc<str>) {
     if let Some(task) = core.tasks.get(task) {
         core.tasks.cold(task, |cold| {
-            if let Some(watched) = &mut cold.watched {
-                watched.woken_by.get_or_insert(name);
+            if let Some(observed) = &mut cold.observed {
+                observed.woken_by.get_or_insert(name);
             }
         });
     }
 }
 
-/// Notes that a watched task has ended.
+/// Notes that an observed task has ended.
 pub(crate) fn note_ended(core: &Core, task: Task<'_>) {
-    let watched = core.tasks.cold(task, |cold| cold.watched.take());
-    if let Some(outcome) = task.outcome().filter(|_| watched.flatten().is_some()) {
+    let observed = core.tasks.cold(task, |cold| cold.observed.take());
+    if let Some(outcome) = task.outcome().filter(|_| observed.flatten().is_some()) {
         note_event(core, task, Traced::Ended(outcome), None);
     }
 }
 
 fn note_event(core: &Core, task: Task<'_>, what: Traced, by: Option<Arc<str>>) {
-    core.watch.trace.note(|| TraceEvent {
+    core.instruments.trace.note(|| TraceEvent {
         frame: core.clock.frame(),
         phase: core.running_phase(),
         id: core.id_of(task),
@@ -172,19 +173,19 @@ fn note_event(core: &Core, task: Task<'_>, what: Traced, by: Option<Arc<str>>) {
 
 /// Sends the noted events to the trace hook. Calls user code.
 #[inline]
-pub(crate) fn tell_trace(core: &Core) {
-    if core.watch.is_on() && !core.host.is_silenced() {
-        tell_events(core);
+pub(crate) fn send_events(core: &Core) {
+    if core.instruments.is_on() && !core.host.is_silenced() {
+        send_waiting_events(core);
     }
 }
 
 #[cold]
-fn tell_events(core: &Core) {
+fn send_waiting_events(core: &Core) {
     let _notifies = core.host.notifies();
-    while let Some(event) = core.watch.trace.next() {
+    while let Some(event) = core.instruments.trace.next() {
         // Not as part of the coroutine being polled: what the hook spawns has
         // no owner.
-        if let Err(payload) = report::as_host(core, || core.watch.trace.hook.call(&event)) {
+        if let Err(payload) = report::as_host(core, || core.instruments.trace.hook.call(&event)) {
             panics::hook_panicked(core, "on_trace", payload);
         }
     }

@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use crate::core::Core;
 use crate::core::call::Foreign;
+use crate::core::cell::Restore;
 use crate::core::end;
 use crate::core::report;
 use crate::core::report::hooks::Receive;
@@ -47,14 +48,14 @@ pub(crate) fn on_return<T: 'static>(
 
 /// Calls the readers of a task that has returned. Calls user code.
 #[inline]
-pub(crate) fn tell_readers(core: &Core, task: Task<'_>) {
+pub(crate) fn call_readers(core: &Core, task: Task<'_>) {
     if task.has_cold() {
-        call_readers(core, task);
+        call_each_reader(core, task);
     }
 }
 
 #[cold]
-fn call_readers(core: &Core, task: Task<'_>) {
+fn call_each_reader(core: &Core, task: Task<'_>) {
     let readers = core.tasks.cold(task, |cold| mem::take(&mut cold.readers));
     for reader in readers.unwrap_or_default() {
         let _notifies = core.host.notifies();
@@ -139,29 +140,22 @@ pub(crate) fn read_soon(core: &Core, reference: Reference) {
 #[cold]
 pub(crate) fn put_unread(core: &Core, reference: Reference) {
     core.unread.waiting.borrow_mut().push_back(reference);
-    tell_unread(core);
+    flush(core);
 }
 
 /// Sends the outputs on the list to their hooks, unless another call does so, or
 /// a closure that borrows lent state is being called. Calls user code.
 #[inline]
-pub(crate) fn tell_unread(core: &Core) {
+pub(crate) fn flush(core: &Core) {
     if core.unread.is_on.get() && !core.unread.is_telling.get() && !start::holds_starts(core) {
-        work_off_unread(core);
+        work_off(core);
     }
 }
 
 #[cold]
-fn work_off_unread(core: &Core) {
-    struct Told<'a>(&'a Cell<bool>);
-    impl Drop for Told<'_> {
-        fn drop(&mut self) {
-            self.0.set(false);
-        }
-    }
+fn work_off(core: &Core) {
     let _notifies = core.host.notifies();
-    core.unread.is_telling.set(true);
-    let _told = Told(&core.unread.is_telling);
+    let _telling = Restore::after_setting(&core.unread.is_telling, true);
     // A hook may start coroutines that fail at once, without end.
     for _ in 0..core.runs.limits.most_in_sequence(core.tasks.alive()) {
         let next = core.unread.waiting.borrow_mut().pop_front();
@@ -169,7 +163,7 @@ fn work_off_unread(core: &Core) {
             return;
         };
         let task = core.tasks.of(&reference);
-        tell_readers(core, task);
+        call_readers(core, task);
         // Joins that began while a reader had the output.
         core.runs.completions.complete(&core.entries, task);
         if !task.has(Flags::HANDLE) {
@@ -196,7 +190,7 @@ fn work_off_unread(core: &Core) {
 /// Drops the hooks when the executor ends, after the last outputs have gone to
 /// them.
 pub(crate) fn close_unread(core: &Core) {
-    tell_unread(core);
+    flush(core);
     core.unread.is_on.set(false);
     for hook in core.unread.hooks.take().into_values() {
         hook.close();

@@ -48,7 +48,7 @@ impl Completions {
         if last != NO_JOINER {
             self.has_ended.set(true);
             let mut ended = self.ended.borrow_mut();
-            entries.borrow_mut().take_ring(last, &mut ended);
+            entries.borrow_mut().take_joins(last, &mut ended);
         }
     }
 }

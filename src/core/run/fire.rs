@@ -58,7 +58,7 @@ pub(in crate::core) fn fire(core: &Core, key: WaitKey, phase: Option<PhaseIndex>
     if let Some((task, waker)) = taken {
         let task = core.tasks.get(task);
         if let Some(task) = task.filter(|task| task.has(Flags::PAUSED) && task.is_alive()) {
-            // The wait comes first, before the wake by its own waker.
+            // The wait comes first, before the wake by its task waker.
             core.pauses
                 .remember_wake(&core.tasks, task, phase.unwrap_or_else(|| task.home()));
         }

@@ -10,7 +10,7 @@ use crate::core::wake;
 
 /// Makes the coroutines of joins that the run has not reached ready for the
 /// next run.
-pub(crate) fn put_off(core: &Core) {
+pub(crate) fn defer(core: &Core) {
     while let Some(key) = next(core) {
         if let Some(task) = core.waits().take(key) {
             wake::make_ready(core, task, task.home());

@@ -68,7 +68,7 @@ impl Limits {
         self.reported.set(false);
     }
 
-    /// Takes the polls of starts that were put off: they do not count as alive, and
+    /// Takes the polls of starts that were deferred: they do not count as alive, and
     /// each takes a poll.
     pub(crate) fn begin_starts(&self, starts: usize) {
         let taken = (starts as u64).saturating_mul(2);

@@ -89,20 +89,20 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
 #[inline(always)]
 fn has_news(core: &Core) -> bool {
     core.clock.has_view()
-        || core.inbox.has_news()
+        || core.injected.has_news()
         || core.arrivals.has_calls()
-        || core.watch.is_on()
+        || core.instruments.is_on()
         || core.panics.is_pending()
 }
 
 #[inline(never)]
 fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     let _shown = core.shown.show_game();
-    core.inbox.acknowledge();
+    core.injected.acknowledge();
     core.host.begin_run();
     wake::take_messages(core);
     // The hook is told of what the messages spawned.
-    trace::tell_trace(core);
+    trace::send_events(core);
     calls::make(core);
     let state = begin_run(core, phase);
     if is_idle(core, state) {
@@ -144,7 +144,7 @@ fn run_due(core: &Core, state: &PhaseState) {
 
 /// Tells the host what has happened in a run that has ended.
 fn end_run(core: &Core) {
-    trace::tell_trace(core);
+    trace::send_events(core);
     panics::let_panic_through(core);
 }
 
@@ -189,7 +189,7 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// Makes the starts that are put off the first to be polled.
+    /// Makes the starts that are deferred the first to be polled.
     #[cold]
     fn begin_starts(&mut self) {
         let core = self.core;
@@ -342,7 +342,7 @@ impl Run<'_> {
 
     /// Makes all that the run has not reached ready for the next run.
     #[cold]
-    fn put_off_rest(&mut self) {
+    fn defer_rest(&mut self) {
         let core = self.core;
         let lists = &mut self.lists;
         let waits = lists.waiters.drain(self.next_waiter..);
@@ -360,7 +360,7 @@ impl Run<'_> {
                 schedule::again(core, task, self.state.index);
             }
         }
-        joins::put_off(core);
+        joins::defer(core);
     }
 }
 
@@ -370,7 +370,7 @@ impl Drop for Run<'_> {
         let core = self.core;
         core.runs.phase.set(None);
         if self.is_cut_short() {
-            self.put_off_rest();
+            self.defer_rest();
         }
         let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();

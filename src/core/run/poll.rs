@@ -10,13 +10,13 @@ use crate::core::registration::key::WaitKey;
 use crate::core::report::trace;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
-use crate::core::waker::OwnWaker;
+use crate::core::waker::TaskWaker;
 use crate::time::PhaseIndex;
 
 /// Polls a coroutine in a run of `phase`, with all that is special about it.
 #[cold]
 #[inline(never)]
-pub(crate) fn resume_special<'c>(
+pub(crate) fn resume_slowly<'c>(
     core: &'c Core,
     scope: &Scope<'c>,
     task: Task<'c>,
@@ -34,21 +34,21 @@ pub(crate) fn resume_special<'c>(
         let serial = core.runs.serial.get();
         core.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
     }
-    let _kept = trace::keep_watched(core, task);
+    let _kept = trace::keep_observed(core, task);
     scope.set_current(task, resumed);
-    let polled = poll_with_extras(core, scope, task);
+    let polled = poll_slowly(core, scope, task);
     scope.clear_current();
     after_poll(core, task, polled);
 }
 
-/// Polls a task with its own waker, on its own clock, and watched if it is.
+/// Polls a task with its task waker, on its own clock, and observed if it is.
 #[inline]
-pub(in crate::core) fn poll_with_extras(core: &Core, scope: &Scope<'_>, task: Task<'_>) -> Polled {
-    if task.has(Flags::OWN_WAKER) {
-        // Lends the task's own waker, so that `will_wake` returns `true`.
+pub(in crate::core) fn poll_slowly(core: &Core, scope: &Scope<'_>, task: Task<'_>) -> Polled {
+    if task.has(Flags::TASK_WAKER) {
+        // Lends the task's task waker, so that `will_wake` returns `true`.
         let own = core
             .tasks
-            .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::to_waker));
+            .cold(task, |cold| cold.waker.as_ref().map(TaskWaker::to_waker));
         if let Some(own) = own.flatten() {
             return scope.lend(&own, |cx| poll_on_own_clock(core, task, cx));
         }
@@ -58,8 +58,8 @@ pub(in crate::core) fn poll_with_extras(core: &Core, scope: &Scope<'_>, task: Ta
 
 #[inline]
 fn poll_on_own_clock(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
-    if task.has(Flags::CLOCK_OR_WATCHED) || core.clock.has_view() {
-        poll_watched(core, task, cx)
+    if task.has(Flags::CLOCK_OR_OBSERVED) || core.clock.has_view() {
+        poll_shown(core, task, cx)
     } else {
         core.tasks.poll(task, cx)
     }
@@ -67,10 +67,10 @@ fn poll_on_own_clock(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polle
 
 #[cold]
 #[inline(never)]
-fn poll_watched(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
+fn poll_shown(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
     let _shown = core.shown.show_of(&core.owners, task);
-    if task.has(Flags::WATCHED) {
-        trace::watched(core, task, || core.tasks.poll(task, cx))
+    if task.has(Flags::OBSERVED) {
+        trace::observed(core, task, || core.tasks.poll(task, cx))
     } else {
         core.tasks.poll(task, cx)
     }

@@ -1,7 +1,7 @@
 //! Resuming one coroutine, for any reason.
 //!
 //! A plain task is polled the short way. A special task has been woken, or has
-//! an own waker, entries or another clock, or is watched or paused. Its flags
+//! a task waker, entries or another clock, or is observed or paused. Its flags
 //! are checked first.
 
 #![forbid(unsafe_code)]
@@ -16,7 +16,7 @@ use crate::core::run::poll;
 use crate::core::run::runaway;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
-use crate::core::waker::{LentWaker, OwnWaker};
+use crate::core::waker::{LentWaker, TaskWaker};
 use crate::time::PhaseIndex;
 
 /// Resumes coroutines in the run whose scope this is.
@@ -46,8 +46,8 @@ impl<'a, 's> Resumer<'a, 's> {
             return;
         };
         task.deregister();
-        if task.has(Flags::SPECIAL) {
-            self.resume_special_wait(task, key);
+        if task.has(Flags::SLOW_PATH) {
+            self.resume_slow_wait(task, key);
         } else {
             self.poll_plain(task, key, cx);
         }
@@ -72,7 +72,7 @@ impl<'a, 's> Resumer<'a, 's> {
         let serial = self.core.runs.serial.get();
         let polled_in = self.core.tasks.cold(task, |cold| cold.polled_in);
         if polled_in != Some(serial) {
-            poll::resume_special(self.core, self.scope, task, resumed, self.phase());
+            poll::resume_slowly(self.core, self.scope, task, resumed, self.phase());
         }
     }
 
@@ -114,7 +114,7 @@ impl<'a, 's> Resumer<'a, 's> {
         if task.has(Flags::PAUSED) {
             core.pauses
                 .remember_ready(&core.tasks, &core.ready, task, self.phase());
-        } else if task.has(Flags::OWN_WAKER) {
+        } else if task.has(Flags::TASK_WAKER) {
             // Woken tasks have a limit of their own.
             self.resume_woken(task);
         } else if core.runs.limits.spend() {
@@ -129,8 +129,8 @@ impl<'a, 's> Resumer<'a, 's> {
     pub(super) fn resume_unwoken(self, task: Task<'a>, cx: &mut Context<'s>) {
         // This poll serves all that has made it ready.
         task.clear(Flags::READY);
-        if task.has(Flags::SPECIAL) || task.is_registered() {
-            poll::resume_special(
+        if task.has(Flags::SLOW_PATH) || task.is_registered() {
+            poll::resume_slowly(
                 self.core,
                 self.scope,
                 task,
@@ -142,42 +142,42 @@ impl<'a, 's> Resumer<'a, 's> {
         }
     }
 
-    /// Resumes a task that has an own waker, and may have been woken through it.
+    /// Resumes a task that has a task waker, and may have been woken through it.
     #[inline(always)]
     fn resume_woken(self, task: Task<'a>) {
         let core = self.core;
         let (serial, most) = (core.runs.serial.get(), core.runs.limits.polls_per_task());
         let woken = core.tasks.cold(task, |cold| {
-            let own = cold.waker.as_ref().map(OwnWaker::lend);
+            let own = cold.waker.as_ref().map(TaskWaker::lend);
             (cold.count_wake(serial), own)
         });
         let (wakes, own) = woken.unwrap_or_default();
         if wakes > most {
-            runaway::put_off_greedy(core, task, self.phase(), wakes);
+            runaway::defer_greedy(core, task, self.phase(), wakes);
             return;
         }
         match own {
             Some(own) if self.needs_only_waker(task) && !task.is_registered() => {
                 self.poll_with(&own, task, WaitKey::NOT_A_WAIT);
             }
-            _ => poll::resume_special(core, self.scope, task, WaitKey::NOT_A_WAIT, self.phase()),
+            _ => poll::resume_slowly(core, self.scope, task, WaitKey::NOT_A_WAIT, self.phase()),
         }
     }
 
     /// Whether a task has nothing special about it except a wake and a waker of its own.
     #[inline(always)]
     fn needs_only_waker(self, task: Task<'a>) -> bool {
-        !task.has(Flags::SPECIAL_BUT_WOKEN) && !self.core.clock.has_view()
+        !task.has(Flags::SLOW_BUT_WOKEN) && !self.core.clock.has_view()
     }
 
     /// Resumes the coroutine of a wait that is due in the run, if it is special.
     #[inline(never)]
-    fn resume_special_wait(self, task: Task<'a>, key: WaitKey) {
+    fn resume_slow_wait(self, task: Task<'a>, key: WaitKey) {
         if self.needs_only_waker(task) {
             let own = self
                 .core
                 .tasks
-                .cold(task, |cold| cold.waker.as_ref().map(OwnWaker::lend));
+                .cold(task, |cold| cold.waker.as_ref().map(TaskWaker::lend));
             if let Some(own) = own.flatten() {
                 return self.poll_with(&own, task, key);
             }
@@ -185,7 +185,7 @@ impl<'a, 's> Resumer<'a, 's> {
         self.resume_once(task, key);
     }
 
-    /// Polls a task with its own waker, so that `will_wake` returns `true`.
+    /// Polls a task with its task waker, so that `will_wake` returns `true`.
     #[inline(always)]
     fn poll_with(self, own: &LentWaker, task: Task<'a>, resumed: WaitKey) {
         // This poll also serves any wake from before.

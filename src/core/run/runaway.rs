@@ -59,7 +59,7 @@ fn looks_at_join(core: &Core) -> bool {
 /// Leaves a task to the next run that was woken more often in this run than
 /// allowed.
 #[cold]
-pub(crate) fn put_off_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, wakes: u32) {
+pub(crate) fn defer_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, wakes: u32) {
     schedule::again(core, task, phase);
     report_greedy(core, task, phase, wakes);
 }

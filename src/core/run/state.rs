@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use crate::core::cell::Guarded;
+use crate::core::cell::{Guarded, Restore};
 use crate::core::phase::ready::ReadyKey;
 use crate::core::registration::key::WaitKey;
 use crate::core::run::completions::Completions;
@@ -82,15 +82,8 @@ impl Runs {
     /// Counts the poll of a start while `f` runs.
     #[inline]
     pub(crate) fn count_start<R>(&self, f: impl FnOnce() -> R) -> R {
-        struct Leave<'a>(&'a Cell<u32>);
-        impl Drop for Leave<'_> {
-            #[inline]
-            fn drop(&mut self) {
-                self.0.set(self.0.get() - 1);
-            }
-        }
-        self.polls_outside.set(self.polls_outside.get() + 1);
-        let _leave = Leave(&self.polls_outside);
+        let polls = &self.polls_outside;
+        let _counted = Restore::after_setting(polls, polls.get() + 1);
         f()
     }
 }

@@ -1,4 +1,4 @@
-//! Starts that are put off.
+//! Starts that are deferred.
 
 #![forbid(unsafe_code)]
 
@@ -8,11 +8,11 @@ use std::panic::Location;
 use crate::core::list::List;
 use crate::core::task::TaskKey;
 
-/// Starts that are put off.
+/// Starts that are deferred.
 #[derive(Debug, Default)]
 pub(crate) struct Starts {
     /// The starts that continue as soon as the stack allows.
-    pub(crate) put_off: List<TaskKey>,
+    pub(crate) deferred: List<TaskKey>,
     /// The starts beyond the limit, for the next run.
     pub(crate) for_next_run: List<TaskKey>,
     /// Whether a call outside of runs counts its starts.
@@ -25,22 +25,22 @@ pub(crate) struct Starts {
 }
 
 impl Starts {
-    /// Calls `f` with each task whose start is put off.
+    /// Calls `f` with each task whose start is deferred.
     pub(crate) fn each(&self, mut f: impl FnMut(TaskKey)) {
-        self.put_off.iter().for_each(&mut f);
+        self.deferred.iter().for_each(&mut f);
         self.for_next_run.iter().for_each(f);
     }
 
-    /// Whether a start is put off.
+    /// Whether a start is deferred.
     #[inline]
     pub(crate) fn has_any(&self) -> bool {
-        !self.put_off.is_empty() || !self.for_next_run.is_empty()
+        !self.deferred.is_empty() || !self.for_next_run.is_empty()
     }
 
-    /// Takes all starts that are put off, in order.
+    /// Takes all starts that are deferred, in order.
     pub(crate) fn take(&self) -> Vec<TaskKey> {
         let mut all = self.for_next_run.take();
-        all.append(&mut self.put_off.take());
+        all.append(&mut self.deferred.take());
         all
     }
 }

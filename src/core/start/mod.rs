@@ -1,6 +1,6 @@
 //! Spawning and starting coroutines.
 //!
-//! A start polls user code in the middle of other user code. It is put off:
+//! A start polls user code in the middle of other user code. It is deferred:
 //!
 //! - inside closures that borrow lent state, until the outermost one returns,
 //! - deep in the stack, until an outer start continues,
@@ -20,6 +20,7 @@ use std::panic::Location;
 
 use crate::core::Core;
 use crate::core::call;
+use crate::core::cell::Restore;
 use crate::core::end;
 use crate::core::end::deferred::MAX_DEPTH;
 use crate::core::owners::OwnerKey;
@@ -30,7 +31,6 @@ use crate::core::report::unread;
 use crate::core::run::poll;
 use crate::core::run::runaway;
 use crate::core::scope::{self, Scope};
-use crate::core::start::deferred::Starts;
 use crate::core::task::TaskKey;
 use crate::core::task::{Flags, Polled, Task, TaskHandle};
 use crate::core::wake;
@@ -84,7 +84,7 @@ pub(crate) fn unnamed() -> Name {
 
 /// Stores a future that is to be polled in the next run of its home phase. If
 /// the call does not name that phase, the run under way polls it. The caller
-/// must have called [`accepts_spawn`] just before, and it
+/// must have called [`accepts_after_messages`] just before, and it
 /// must have returned `true`.
 #[inline]
 pub(crate) fn spawn<F: Future + 'static>(
@@ -105,8 +105,8 @@ pub(crate) fn spawn<F: Future + 'static>(
         core.owners.adopt(task, owner);
     }
     schedule::new(core, task, soon);
-    if core.watch.is_on() {
-        trace::watch_spawned(core, task, place);
+    if core.instruments.is_on() {
+        trace::note_spawned(core, task, place);
     }
     core.host.notify();
     handle
@@ -136,8 +136,8 @@ pub(crate) fn start<F: Future + 'static>(
         core.owners.adopt(task, owner);
     }
     let key = handle.key();
-    if core.watch.is_on() {
-        trace::watch_spawned(core, task, place);
+    if core.instruments.is_on() {
+        trace::note_spawned(core, task, place);
     }
     if task.has(Flags::PAUSED) && !holds_starts(core) {
         if core.runs.phase().is_none() {
@@ -148,7 +148,7 @@ pub(crate) fn start<F: Future + 'static>(
         if task.is_alive() {
             core.pauses.remember_wake(&core.tasks, task, task.home());
         }
-        trace::tell_trace(core);
+        trace::send_events(core);
     } else if let Some(depth) = start_depth(core) {
         if core.runs.phase().is_some() {
             start_and_go_on(core, task, depth);
@@ -157,7 +157,7 @@ pub(crate) fn start<F: Future + 'static>(
         }
         core.host.notify_of_start(&core.tasks, key);
     } else {
-        put_off_start(core, key);
+        defer_start(core, key);
     }
     handle
 }
@@ -176,12 +176,12 @@ fn start_outside(core: &Core, task: Task<'_>, depth: u32) {
     count_starts(core, || start_and_go_on(core, task, depth));
 }
 
-/// Begins a start, and those that are put off meanwhile.
+/// Begins a start, and those that are deferred meanwhile.
 #[inline]
 fn start_and_go_on(core: &Core, task: Task<'_>, depth: u32) {
-    let put_off = core.starts.put_off.len();
+    let deferred = core.starts.deferred.len();
     start_within_limits(core, task, depth);
-    start_put_off_since(core, put_off);
+    start_deferred_since(core, deferred);
 }
 
 /// Begins a start, or leaves it to the next run if this run, or the outermost
@@ -205,8 +205,8 @@ fn leave_start_to_next_run(core: &Core, key: TaskKey) {
 
 #[cold]
 #[inline(never)]
-fn put_off_start(core: &Core, key: TaskKey) {
-    core.starts.put_off.push(key);
+fn defer_start(core: &Core, key: TaskKey) {
+    core.starts.deferred.push(key);
     if !holds_starts(core) {
         runaway::report_runaway(core);
     }
@@ -215,17 +215,10 @@ fn put_off_start(core: &Core, key: TaskKey) {
 /// Calls `f`, which begins starts outside of a run. The outermost such call has
 /// as many polls as a run.
 fn count_starts(core: &Core, f: impl FnOnce()) {
-    struct Ended<'a>(&'a Cell<bool>);
-    impl Drop for Ended<'_> {
-        fn drop(&mut self) {
-            self.0.set(false);
-        }
-    }
     if core.starts.counts.get() {
         f();
     } else {
-        core.starts.counts.set(true);
-        let _ended = Ended(&core.starts.counts);
+        let _counts = Restore::after_setting(&core.starts.counts, true);
         core.runs.begin_limits(core.tasks.alive());
         f();
     }
@@ -243,24 +236,18 @@ pub(crate) fn start_by_host<F: Future + 'static>(
     owner: Option<OwnerKey>,
     place: &'static Location<'static>,
 ) -> TaskHandle<F::Output> {
-    struct Restore<'a>(&'a Starts, Option<&'static Location<'static>>);
-    impl Drop for Restore<'_> {
-        fn drop(&mut self) {
-            self.0.from_host.set(self.1);
-        }
-    }
-    let outer = core.starts.from_host.get();
-    let _restore = Restore(&core.starts, outer);
-    if core.runs.phase().is_none() {
-        core.starts.from_host.set(outer.or(Some(place)));
-    }
+    let from_host = &core.starts.from_host;
+    let outer = from_host.get();
+    let in_run = core.runs.phase().is_some();
+    let place_now = if in_run { outer } else { outer.or(Some(place)) };
+    let _from_host = Restore::after_setting(from_host, place_now);
     start(core, name, future, home, owner, place)
 }
 
 /// Whether a spawn is accepted. Outside of a run, takes over the messages that
 /// arrived before it.
 #[inline]
-pub(crate) fn accepts_spawn(core: &Core, owner: Option<OwnerKey>) -> bool {
+pub(crate) fn accepts_after_messages(core: &Core, owner: Option<OwnerKey>) -> bool {
     if core.runs.phase().is_none() {
         wake::take_messages(core);
     }
@@ -289,15 +276,15 @@ pub(crate) fn refusal(core: &Core, owner: Option<OwnerKey>) -> Refusal {
 pub(crate) fn hold_starts<R>(core: &Core, f: impl FnOnce() -> R) -> R {
     struct LetGo<'a> {
         core: &'a Core,
-        put_off: usize,
+        deferred: usize,
     }
 
     impl Drop for LetGo<'_> {
         fn drop(&mut self) {
             let holds = &self.core.starts.holds;
             holds.set(holds.get() - 1);
-            start_put_off_since(self.core, self.put_off);
-            unread::tell_unread(self.core);
+            start_deferred_since(self.core, self.deferred);
+            unread::flush(self.core);
         }
     }
 
@@ -305,7 +292,7 @@ pub(crate) fn hold_starts<R>(core: &Core, f: impl FnOnce() -> R) -> R {
     holds.set(holds.get() + 1);
     let _let_go = LetGo {
         core,
-        put_off: core.starts.put_off.len(),
+        deferred: core.starts.deferred.len(),
     };
     call::out(f)
 }
@@ -315,49 +302,49 @@ pub(crate) fn holds_starts(core: &Core) -> bool {
     core.starts.holds.get() > 0
 }
 
-/// How many starts are put off now, for
-/// [`start_put_off_since`].
-pub(crate) fn starts_put_off(core: &Core) -> usize {
-    core.starts.put_off.len()
+/// How many starts are deferred now, for
+/// [`start_deferred_since`].
+pub(crate) fn deferred_starts(core: &Core) -> usize {
+    core.starts.deferred.len()
 }
 
-/// Begins the starts that were put off since there were `put_off` of them,
-/// unless they have to be put off here too. Earlier ones are left to a caller
+/// Begins the starts that were deferred since there were `deferred` of them,
+/// unless they have to be deferred here too. Earlier ones are left to a caller
 /// further up the stack. Here, they would begin inside a poll that has not
 /// started them.
 #[inline]
-pub(crate) fn start_put_off_since(core: &Core, put_off: usize) {
-    if core.starts.put_off.len() > put_off {
-        start_put_off(core, put_off);
+pub(crate) fn start_deferred_since(core: &Core, deferred: usize) {
+    if core.starts.deferred.len() > deferred {
+        start_deferred(core, deferred);
     }
 }
 
-/// Begins each of them as if it were started here: the starts that it puts off
+/// Begins each of them as if it were started here: the starts that it defers
 /// in turn come before the next one.
 #[cold]
-fn start_put_off(core: &Core, from: usize) {
+fn start_deferred(core: &Core, from: usize) {
     let _notifies = core.host.notifies();
     let Some(depth) = start_depth(core) else {
         return;
     };
     if core.runs.phase().is_some() {
-        start_each_put_off(core, from, depth);
+        start_each_deferred(core, from, depth);
     } else {
-        count_starts(core, || start_each_put_off(core, from, depth));
+        count_starts(core, || start_each_deferred(core, from, depth));
     }
 }
 
-fn start_each_put_off(core: &Core, from: usize, depth: u32) {
+fn start_each_deferred(core: &Core, from: usize, depth: u32) {
     // New starts are in order from this index on. Below it the order is
     // reversed: the last one is next.
     let mut in_order = from;
     loop {
         let key = {
-            let mut put_off = core.starts.put_off.take();
-            let len = put_off.len();
-            put_off[in_order.min(len)..].reverse();
-            let key = if len > from { put_off.pop() } else { None };
-            core.starts.put_off.replace(put_off);
+            let mut deferred = core.starts.deferred.take();
+            let len = deferred.len();
+            deferred[in_order.min(len)..].reverse();
+            let key = if len > from { deferred.pop() } else { None };
+            core.starts.deferred.replace(deferred);
             if len <= from {
                 return;
             }
@@ -386,8 +373,8 @@ pub(crate) fn started_from_host(core: &Core) -> Option<&'static Location<'static
 /// Polls a new coroutine, inside `depth` scopes of this executor.
 #[inline]
 fn start_now<'c>(core: &'c Core, task: Task<'c>, depth: u32) {
-    if task.has(Flags::SPECIAL) || core.clock.has_view() {
-        start_special(core, task, depth);
+    if task.has(Flags::SLOW_PATH) || core.clock.has_view() {
+        start_slowly(core, task, depth);
         return;
     }
     poll_start(core, task, depth, |scope| {
@@ -395,13 +382,13 @@ fn start_now<'c>(core: &'c Core, task: Task<'c>, depth: u32) {
     });
 }
 
-/// The same for a coroutine that is watched or counts on a clock of its own.
+/// The same for a coroutine that is observed or counts on a clock of its own.
 #[cold]
 #[inline(never)]
-fn start_special<'c>(core: &'c Core, task: Task<'c>, depth: u32) {
-    let _kept = trace::keep_watched(core, task);
+fn start_slowly<'c>(core: &'c Core, task: Task<'c>, depth: u32) {
+    let _kept = trace::keep_observed(core, task);
     poll_start(core, task, depth, |scope| {
-        poll::poll_with_extras(core, scope, task)
+        poll::poll_slowly(core, scope, task)
     });
 }
 

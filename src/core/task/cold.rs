@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use crate::core::call::{Foreign, Payload};
 use crate::core::report::panicked::Panicked;
-use crate::core::waker::OwnWaker;
-use crate::inspect::Watched;
+use crate::core::waker::TaskWaker;
+use crate::inspect::Observed;
 use crate::time::ClockState;
 
 use super::clocks::Clocks;
@@ -21,13 +21,13 @@ use super::{Task, Tasks};
 pub(crate) type Reader = Box<dyn FnOnce(&Tasks, Task<'_>) -> Result<bool, Payload>>;
 
 /// Exists for a task that has given away a waker, has a name, has waits in
-/// entries or on clocks that it names, is watched, has been paused, has yielded, has
+/// entries or on clocks that it names, is observed, has been paused, has yielded, has
 /// futures on another clock, has readers, or has panicked.
 #[derive(Default)]
 pub(crate) struct Cold {
     pub(crate) name: Option<Cow<'static, str>>,
-    /// The task's own waker, once one has been cloned.
-    pub(crate) waker: Option<OwnWaker>,
+    /// The task's task waker, once one has been cloned.
+    pub(crate) waker: Option<TaskWaker>,
     /// The last run in which a wake led to a poll, and how many wakes did.
     woken_in: Cell<u64>,
     wakes: Cell<u32>,
@@ -45,7 +45,7 @@ pub(crate) struct Cold {
     /// The clocks that its waits have named.
     pub(crate) clocks: Option<Box<Clocks>>,
     /// What is kept about the task for snapshots and traces.
-    pub(crate) watched: Option<Box<Watched>>,
+    pub(crate) observed: Option<Box<Observed>>,
     /// The payload of its panic.
     pub(crate) panic: Option<Panicked>,
     /// What reads the output when the task returns.

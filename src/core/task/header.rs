@@ -6,7 +6,7 @@
 //!   ▲              │ ▲  Pending     │ │                    │ Pending, panic
 //!   │              │ └──────────────┘ │ Ready, panic       │ (Ready: it finished)
 //!   │         stop ▼                  │                    │
-//!   │          Condemned              │                    │
+//!   │          StopDeferred              │                    │
 //!   │              ▼                  ▼                    │
 //!   │           Dropping ◄─────────────────────────────────┘
 //!   │              ▼
@@ -54,7 +54,7 @@ pub(crate) enum State {
     Unwound,
     /// The task was stopped, and its future is dropped as soon as the stack allows.
     /// From here on the task is not alive.
-    Condemned,
+    StopDeferred,
     /// The future is being dropped.
     Dropping,
     /// The future has been dropped.
@@ -75,8 +75,8 @@ pub(crate) struct Flags(u8);
 impl Flags {
     /// The task is in one list of ready tasks or in several.
     pub(crate) const READY: Flags = Flags(1);
-    /// The task has an own waker, which its polls use.
-    pub(crate) const OWN_WAKER: Flags = Flags(1 << 1);
+    /// The task has a task waker, which its polls use.
+    pub(crate) const TASK_WAKER: Flags = Flags(1 << 1);
     /// The task has waits in entries.
     pub(crate) const ENTRIES: Flags = Flags(1 << 2);
     /// The task is paused, or an owner above it is.
@@ -84,15 +84,15 @@ impl Flags {
     /// The task counts on another clock than the game clock.
     pub(crate) const CLOCK: Flags = Flags(1 << 4);
     /// The polls of the task are noted for snapshots and traces.
-    pub(crate) const WATCHED: Flags = Flags(1 << 5);
+    pub(crate) const OBSERVED: Flags = Flags(1 << 5);
     /// The flags for which a poll has to prepare.
-    pub(crate) const CLOCK_OR_WATCHED: Flags = Flags(0b11_0000);
+    pub(crate) const CLOCK_OR_OBSERVED: Flags = Flags(0b11_0000);
     /// The flags that a wake has to check.
     pub(crate) const READY_OR_PAUSED: Flags = Flags(0b1001);
     /// The flags that a poll has to check.
-    pub(crate) const SPECIAL: Flags = Flags(0b11_1111);
+    pub(crate) const SLOW_PATH: Flags = Flags(0b11_1111);
     /// The same without those that only say that the task was woken.
-    pub(crate) const SPECIAL_BUT_WOKEN: Flags = Flags(0b11_1100);
+    pub(crate) const SLOW_BUT_WOKEN: Flags = Flags(0b11_1100);
     /// The task's `Coroutine` handle exists, and may take the output.
     pub(crate) const HANDLE: Flags = Flags(1 << 7);
 }
@@ -119,7 +119,7 @@ pub(crate) struct Header {
     pub(super) cold: Cell<u32>,
     /// The index of the task among the members of its owner.
     member: Cell<u32>,
-    /// The latest entry in the ring of those that join the task.
+    /// The latest entry in the joins of those that join the task.
     pub(crate) joiners: Cell<u32>,
     /// Its home phase. It changes only with the occupant of the block.
     home: Cell<PhaseIndex>,

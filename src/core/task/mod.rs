@@ -232,7 +232,7 @@ static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 struct Store {
     /// The first vacant block of each layout whose alignment is too strict for the
     /// classes.
-    special: HashMap<Layout, u32>,
+    aligned: HashMap<Layout, u32>,
     pool: Pool,
 }
 
@@ -255,7 +255,7 @@ impl Tasks {
             blocks: List::default(),
             vacant: Box::new([const { Cell::new(NONE_VACANT) }; Class::COUNT]),
             store: Guarded::new(Store {
-                special: HashMap::new(),
+                aligned: HashMap::new(),
                 pool: Pool::default(),
             }),
             colds: Guarded::default(),
@@ -297,7 +297,7 @@ impl Tasks {
     fn take_vacant(&self, class: Class) -> Option<Task<'_>> {
         let number = match class {
             Class::Numbered(number) => number,
-            Class::Special(layout) => return self.take_special(layout),
+            Class::Aligned(layout) => return self.take_aligned(layout),
         };
         let vacant = &self.vacant[usize::from(number)];
         if vacant.get() == NONE_VACANT {
@@ -313,7 +313,7 @@ impl Tasks {
     fn add_vacant(&self, task: Task<'_>) {
         let number = match task.vtable().class {
             Class::Numbered(number) => number,
-            Class::Special(layout) => return self.add_special(layout, task),
+            Class::Aligned(layout) => return self.add_aligned(layout, task),
         };
         let vacant = &self.vacant[usize::from(number)];
         task.cold.set(vacant.replace(task.index()));
@@ -321,9 +321,9 @@ impl Tasks {
 
     #[cold]
     #[inline(never)]
-    fn take_special(&self, layout: Layout) -> Option<Task<'_>> {
+    fn take_aligned(&self, layout: Layout) -> Option<Task<'_>> {
         let mut store = self.store.borrow_mut();
-        let vacant = store.special.get_mut(&layout)?;
+        let vacant = store.aligned.get_mut(&layout)?;
         if *vacant == NONE_VACANT {
             return None;
         }
@@ -334,9 +334,9 @@ impl Tasks {
 
     #[cold]
     #[inline(never)]
-    fn add_special(&self, layout: Layout, task: Task<'_>) {
+    fn add_aligned(&self, layout: Layout, task: Task<'_>) {
         let mut store = self.store.borrow_mut();
-        let vacant = store.special.entry(layout).or_insert(NONE_VACANT);
+        let vacant = store.aligned.entry(layout).or_insert(NONE_VACANT);
         task.cold.set(mem::replace(vacant, task.index()));
     }
 
@@ -456,7 +456,7 @@ impl Tasks {
     }
 
     /// Stops a task. Returns `None` if it is idle: the caller must then drop its
-    /// future, or [condemn](Tasks::condemn) it.
+    /// future, or [defer its stop](Tasks::defer_stop) it.
     #[inline]
     pub(crate) fn stop(&self, task: Task<'_>) -> Option<bool> {
         match task.state() {
@@ -471,9 +471,9 @@ impl Tasks {
     }
 
     /// Marks an idle task whose future is dropped later. It is not polled any more.
-    pub(crate) fn condemn(&self, task: Task<'_>) {
+    pub(crate) fn defer_stop(&self, task: Task<'_>) {
         if task.is_in(State::Idle) {
-            task.set_state(State::Condemned);
+            task.set_state(State::StopDeferred);
             self.alive.set(self.alive.get() - 1);
         }
     }
@@ -484,7 +484,7 @@ impl Tasks {
     pub(crate) fn drop_future(&self, task: Task<'_>) -> Option<Result<(), Payload>> {
         match task.state() {
             State::Idle | State::Unwound => self.alive.set(self.alive.get() - 1),
-            State::Condemned => {}
+            State::StopDeferred => {}
             _ => return None,
         }
         let is_there = !task.is_in(State::Unwound);
@@ -643,7 +643,7 @@ impl Tasks {
     }
 
     /// Makes a plain reference of the handle that could take the output.
-    pub(crate) fn disown<T>(&self, handle: TaskHandle<T>) -> Reference {
+    pub(crate) fn give_up_output<T>(&self, handle: TaskHandle<T>) -> Reference {
         self.of(&handle.reference).clear(Flags::HANDLE);
         handle.reference
     }

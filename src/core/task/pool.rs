@@ -24,7 +24,7 @@ pub(super) enum Class {
     /// By number, below [`Class::COUNT`].
     Numbered(u8),
     /// For one layout that is aligned more strictly than the numbered classes.
-    Special(Layout),
+    Aligned(Layout),
 }
 
 impl Class {
@@ -37,7 +37,7 @@ impl Class {
     )]
     pub(super) const fn of(layout: Layout) -> Class {
         if layout.align() > ALIGN {
-            return Class::Special(layout);
+            return Class::Aligned(layout);
         }
         // A multiple of the alignment keeps every block of a chunk aligned.
         let step = if layout.align() > 8 { 16 } else { 8 };
@@ -52,7 +52,7 @@ impl Class {
             }
             number += 1;
         }
-        Class::Special(layout)
+        Class::Aligned(layout)
     }
 
     const fn size_of_number(number: usize) -> usize {
@@ -85,7 +85,7 @@ impl Pool {
     /// A new block: uninitialised, of the class's size and alignment.
     pub(super) fn carve(&mut self, class: Class) -> NonNull<u8> {
         let number = match class {
-            Class::Special(layout) => return self.allocate(layout),
+            Class::Aligned(layout) => return self.allocate(layout),
             Class::Numbered(number) => usize::from(number),
         };
         let size = Class::size_of_number(number);

@@ -21,7 +21,7 @@ pub(crate) fn make(core: &Core) {
 fn make_waiting(core: &Core) {
     let calls = core.arrivals.take_calls();
     end::work_off_rest(core);
-    unread::tell_unread(core);
+    unread::flush(core);
     for call in calls {
         if !core.is_closed() {
             call.into_inner()(core.id);

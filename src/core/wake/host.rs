@@ -11,8 +11,9 @@ use std::cell::Cell;
 use std::task::Waker;
 
 use crate::core::call;
+use crate::core::cell::Restore;
 use crate::core::task::{TaskKey, Tasks};
-use crate::core::waker::Inbox;
+use crate::core::waker::InjectionQueue;
 use crate::core::waker::sync::Arc;
 
 /// What the host has to be notified of, and how.
@@ -27,7 +28,7 @@ pub(crate) struct Host {
     /// Whether messages are being taken. No user code may be called meanwhile.
     is_silenced: Cell<bool>,
     /// Messages from other threads, and the waker of the host.
-    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) injected: Arc<InjectionQueue>,
 }
 
 /// Notifies the host when it is dropped, even when unwinding.
@@ -37,15 +38,6 @@ impl Drop for Notifies<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.notify();
-    }
-}
-
-/// Lets user code be called again when it is dropped, even when unwinding.
-struct Silence<'a>(&'a Cell<bool>);
-
-impl Drop for Silence<'_> {
-    fn drop(&mut self) {
-        self.0.set(false);
     }
 }
 
@@ -66,7 +58,7 @@ impl Host {
 
     /// Notes that the host is about to look at what is due, maybe in a run.
     pub(crate) fn look(&self, in_run: bool) {
-        self.inbox.acknowledge();
+        self.injected.acknowledge();
         if !in_run {
             self.rearm();
         }
@@ -76,13 +68,12 @@ impl Host {
     pub(crate) fn set_waker(&self, waker: Waker) {
         self.has_waker.set(true);
         self.rearm();
-        self.inbox.set_host(waker);
+        self.injected.set_host(waker);
     }
 
     /// Calls `f`, which takes messages. The host is not notified meanwhile.
     pub(crate) fn silenced(&self, f: impl FnOnce()) {
-        self.is_silenced.set(true);
-        let _silence = Silence(&self.is_silenced);
+        let _silenced = Restore::after_setting(&self.is_silenced, true);
         f();
     }
 
@@ -145,7 +136,7 @@ impl Host {
         self.is_due.set(false);
         self.listens.set(false);
         // The host's waker may drop the executor.
-        let inbox = self.inbox.clone();
-        inbox.announce();
+        let injected = self.injected.clone();
+        injected.notify_host();
     }
 }

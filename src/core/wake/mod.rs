@@ -13,7 +13,7 @@ use crate::core::Core;
 use crate::core::phase::schedule;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Task, TaskKey};
-use crate::core::waker::{Message, OwnWaker};
+use crate::core::waker::{Message, TaskWaker};
 use crate::time::PhaseIndex;
 
 /// Handles the call of a waker on this thread, in `scope`, if the task can be
@@ -64,13 +64,13 @@ pub(crate) fn queue_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     }
 }
 
-/// Clones the own waker of a task, for use beyond its poll.
+/// Clones the task waker of a task, for use beyond its poll.
 #[cold]
-pub(crate) fn owned_waker(core: &Core, task: Task<'_>) -> Waker {
+pub(crate) fn task_waker(core: &Core, task: Task<'_>) -> Waker {
     core.tasks.cold_or_new(task, |cold| {
         let own = cold.waker.get_or_insert_with(|| {
-            task.set(Flags::OWN_WAKER);
-            OwnWaker::new(core.id, task.task_key(), core.inbox.clone())
+            task.set(Flags::TASK_WAKER);
+            TaskWaker::new(core.id, task.task_key(), core.injected.clone())
         });
         own.to_waker()
     })
@@ -80,7 +80,7 @@ pub(crate) fn owned_waker(core: &Core, task: Task<'_>) -> Waker {
 /// code: the trace hook and the host are told later, by whoever calls this.
 #[inline]
 pub(crate) fn take_messages(core: &Core) {
-    if core.inbox.has_messages() && !core.host.is_silenced() {
+    if core.injected.has_messages() && !core.host.is_silenced() {
         take_waiting_messages(core);
     }
 }
@@ -91,7 +91,7 @@ fn take_waiting_messages(core: &Core) {
     // threads that send without pause would keep this one from returning.
     core.host.silenced(|| {
         let mut messages = core.arrivals.messages.take();
-        core.inbox.take(&mut messages);
+        core.injected.take(&mut messages);
         for message in messages.drain(..) {
             match message {
                 Message::Wake(wake) => {

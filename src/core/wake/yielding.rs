@@ -21,7 +21,7 @@ pub(crate) struct Turn {
     executor: u32,
     /// The number of the run, among those of all phases.
     run: u64,
-    /// See [`Ready::turns`](super::ready::Ready::turns).
+    /// See [`Ready::turns`](crate::core::phase::ready::Ready::turns).
     turns: u64,
 }
 

@@ -2,26 +2,26 @@
 //!
 //! | waker | held by | its clone |
 //! |---|---|---|
-//! | lent, by a [`Scope`](super::scope) | polls of a coroutine that has not given away a waker | an own waker |
-//! | [own] | later polls, and clones on this thread | an own waker; on another thread, an outside waker |
-//! | [`outside`](outside()) | other threads | an outside waker |
+//! | lent, by a [`Scope`](super::scope) | polls of a coroutine that has not given away a waker | a task waker |
+//! | [task waker](TaskWaker) | later polls, and clones on this thread | a task waker; on another thread, a remote waker |
+//! | [remote](remote_waker) | other threads | a remote waker |
 //!
 //! Nearly all wakers stay on the executor's thread, where one coroutine wakes
-//! another. So an own waker counts its clones there without atomic operations.
+//! another. So a task waker counts its clones there without atomic operations.
 //! It is made once for each coroutine, and lent to its polls, so that
 //! `will_wake` returns `true`.
 //!
 //! A waker holds numbers, never an address in the executor: dropping it frees
-//! at most a few bytes. Calls on other threads go through the [inbox](Inbox).
+//! at most a few bytes. Calls on other threads go through the [injection queue](InjectionQueue).
 
-mod inbox;
+mod injection;
 #[cfg(all(test, framestep_loom))]
 mod models;
-mod outside;
-mod own;
+mod remote;
 pub(crate) mod sync;
+mod task_waker;
 mod thread;
 
-pub(crate) use inbox::{Inbox, Message, Order};
-pub(crate) use outside::outside;
-pub(crate) use own::{LentWaker, OwnWaker};
+pub(crate) use injection::{InjectionQueue, Message, Order};
+pub(crate) use remote::remote_waker;
+pub(crate) use task_waker::{LentWaker, TaskWaker};

@@ -20,7 +20,7 @@ use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
 use crate::time::Phase;
 
-use super::{Inbox, Message, outside};
+use super::{InjectionQueue, Message, remote_waker};
 
 /// An event on one thread, for which another thread is woken.
 ///
@@ -300,12 +300,12 @@ fn wakes_of_one_thread_keep_their_order() {
 #[test]
 fn many_wakes_make_one_message() {
     loom::model(|| {
-        let inbox = Arc::new(Inbox::default());
+        let injected = Arc::new(InjectionQueue::default());
         let key = TaskKey {
             index: 0,
             generation: 1,
         };
-        let waker = outside(inbox.clone(), key);
+        let waker = remote_waker(injected.clone(), key);
         let threads = [(); 2].map(|()| {
             let waker = waker.clone();
             thread::spawn(move || {
@@ -317,30 +317,30 @@ fn many_wakes_make_one_message() {
         for thread in threads {
             thread.join().unwrap();
         }
-        assert!(inbox.has_messages());
+        assert!(injected.has_messages());
         let mut messages = Vec::new();
-        inbox.take(&mut messages);
+        injected.take(&mut messages);
         assert_eq!(messages.len(), 1);
-        assert!(!inbox.has_messages());
+        assert!(!injected.has_messages());
     });
 }
 
 #[test]
 fn a_wake_after_its_message_was_taken_makes_another() {
     loom::model(|| {
-        let inbox = Arc::new(Inbox::default());
+        let injected = Arc::new(InjectionQueue::default());
         let key = TaskKey {
             index: 0,
             generation: 1,
         };
-        let waker = outside(inbox.clone(), key);
+        let waker = remote_waker(injected.clone(), key);
         let thread = thread::spawn(move || {
             waker.wake_by_ref();
             waker.wake();
         });
         let take = || {
             let mut messages = Vec::new();
-            inbox.take(&mut messages);
+            injected.take(&mut messages);
             for message in &messages {
                 let Message::Wake(wake) = message else {
                     unreachable!("nobody spawned");
@@ -351,11 +351,11 @@ fn a_wake_after_its_message_was_taken_makes_another() {
         };
         let first = take();
         thread.join().unwrap();
-        let are_more = inbox.has_messages();
+        let are_more = injected.has_messages();
         let second = take();
         assert_eq!(are_more, second > 0);
         assert!((1..=2).contains(&(first + second)));
-        assert!(!inbox.has_messages());
+        assert!(!injected.has_messages());
     });
 }
 
@@ -422,7 +422,7 @@ fn a_coroutine_ends_while_its_wakers_are_dropped_here_and_there() {
             ..
         } = Sleeper::new(&executor, &[&never]);
         // All clones are counted at home, and two of them are dropped elsewhere.
-        // Their bell holds the inbox, so loom reports if no thread frees it, or two
+        // Their state holds the injected, so loom reports if no thread frees it, or two
         // do.
         let threads = [waker.clone(), waker.clone()].map(|waker| thread::spawn(|| drop(waker)));
         drop(waker.clone());
@@ -583,7 +583,7 @@ fn a_sleeping_host_is_notified_of_what_the_run_did_not_see() {
         let (event, never) = (Event::new(), Event::new());
         let [sleeper, other] = [&event, &never].map(|event| Sleeper::new(&executor, &[event]));
         let waker = sleeper.waker.clone();
-        // The host is notified of this wake. After the spawn, the inbox is empty.
+        // The host is notified of this wake. After the spawn, the injected is empty.
         other.waker.wake();
         assert_eq!(rings(&rung), 1);
         drop(executor.spawn(async {}));

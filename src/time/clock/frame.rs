@@ -9,7 +9,7 @@ use crate::time::ClockIndex;
 use crate::time::Nanos;
 use crate::time::{Phase, PhaseIndex, Time};
 
-use super::gear::Gear;
+use super::scaling::Scaling;
 use super::speed::Speed;
 use super::{Pace, Reading};
 
@@ -22,7 +22,7 @@ pub(crate) struct FrameClock {
     /// The sum of the dt that count for the game clock, before scaling.
     source_ns: Cell<u64>,
     speed: Speed,
-    gear: Gear,
+    scaling: Scaling,
     game_ns: Cell<u64>,
     real_ns: Cell<u64>,
     /// How far `real_ns` advanced in this frame: by the whole dt, unless it reached
@@ -101,7 +101,7 @@ impl FrameClock {
             frame: Cell::new(0),
             source_ns: Cell::new(0),
             speed: Speed::new(),
-            gear: Gear::new(0),
+            scaling: Scaling::new(0),
             game_ns: Cell::new(0),
             real_ns: Cell::new(0),
             real_delta_ns: Cell::new(0),
@@ -163,7 +163,7 @@ impl FrameClock {
             .set(real_ns - self.real_ns.replace(real_ns));
         self.source_ns
             .set(self.source_ns.get().saturating_add(counted_ns));
-        let game_ns = self.gear.reading_at(self.source_ns.get());
+        let game_ns = self.scaling.reading_at(self.source_ns.get());
         self.delta_ns.set(game_ns - self.game_ns.replace(game_ns));
         self.scale.set(self.speed.factor());
     }
@@ -246,7 +246,7 @@ impl FrameClock {
     }
 
     /// Notes that a clock was made to run faster.
-    pub(super) fn tell_quicker(&self) {
+    pub(super) fn notify_quicker(&self) {
         if let Some(call) = self.on_quicker.get() {
             call();
         }
@@ -310,12 +310,12 @@ impl FrameClock {
         &self.speed
     }
 
-    /// The gear from the dt to the game clock.
-    pub(super) fn gear(&self) -> &Gear {
-        &self.gear
+    /// The scaling from the dt to the game clock.
+    pub(super) fn scaling(&self) -> &Scaling {
+        &self.scaling
     }
 
-    /// The reading of the source of the game clock's gear.
+    /// The reading of the source of the game clock's scaling.
     pub(super) fn source_ns(&self) -> u64 {
         self.source_ns.get()
     }
@@ -389,7 +389,7 @@ impl FrameClock {
 
     /// The dt until the game clock reads `deadline_ns`. `None` if it never does.
     pub(crate) fn dt_until_game_at(&self, deadline_ns: u64) -> Option<u64> {
-        let source_ns = self.gear.source_at(deadline_ns)?;
+        let source_ns = self.scaling.source_at(deadline_ns)?;
         Some(source_ns.saturating_sub(self.source_ns.get()))
     }
 
@@ -505,7 +505,7 @@ mod tests {
     fn a_frame_has_no_more_steps_than_the_longest_dt_at_scale_one() {
         for (max_delta, most) in [(20, 1), (21, 2), (60, 3), (5, 1)] {
             let clock = FrameClock::new(20, max_delta);
-            clock.gear().shift(1e9, 0);
+            clock.scaling().shift(1e9, 0);
             for _ in 0..2 {
                 clock.begin_frame(ns(5));
                 let steps = std::iter::repeat_with(|| clock.begin_fixed_step());

@@ -13,10 +13,10 @@
 #![forbid(unsafe_code)]
 
 mod frame;
-mod gear;
 mod guard;
 mod index;
 mod rate;
+mod scaling;
 mod speed;
 mod state;
 

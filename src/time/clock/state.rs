@@ -10,8 +10,8 @@ use std::rc::Rc;
 use crate::time::{ClockIndex, ClockRef};
 
 use super::frame::{FrameClock, View};
-use super::gear::Gear;
 use super::rate::Rate;
+use super::scaling::Scaling;
 use super::speed::{Speed, multiply};
 
 /// The game clock, realtime, or a clock that follows one of them.
@@ -21,9 +21,9 @@ use super::speed::{Speed, multiply};
 ///
 /// A clock below the game clock has two times. *Frame time* moves when a frame
 /// begins, *stepped time* when a fixed step begins, by the length of the step times
-/// the scale. Each has its own gear. A change of scale moves the anchors of both to
-/// their current readings. So frame time follows from the next frame on, and
-/// stepped time from the next step on. A clock below realtime has frame time only.
+/// the scale. Each has its own scaling. A change of scale moves the anchors of both to
+/// their current readings, so it takes effect in frame time in the next frame, and
+/// in stepped time in the next step. A clock below realtime has frame time only.
 pub(crate) struct ClockState {
     index: ClockIndex,
     frames: Rc<FrameClock>,
@@ -34,7 +34,7 @@ pub(crate) struct ClockState {
 
 #[expect(
     clippy::large_enum_variant,
-    reason = "an executor has only one of each small variant"
+    reason = "an executor has one clock of each of the small ones"
 )]
 enum Role {
     Game,
@@ -55,7 +55,7 @@ struct Child {
 
 /// One of the two times of a clock.
 struct Course {
-    gear: Gear,
+    scaling: Scaling,
     /// The frame or step of `reading`.
     read_in: Cell<u64>,
     reading: Cell<Reading>,
@@ -161,15 +161,15 @@ impl ClockState {
         if self.frames.pace() == Pace::Steps || self.is_below_realtime() {
             return self.stepped_ns();
         }
-        let (mut gears, mut clock) = (Vec::new(), self);
+        let (mut scalings, mut clock) = (Vec::new(), self);
         while let Role::Child(child) = &clock.role {
-            gears.push(&child.in_steps.gear);
+            scalings.push(&child.in_steps.scaling);
             clock = &child.parent;
         }
         // Steps that the host begins itself may be ahead of the frame.
         let top_ns = self.frames.frame_game_ns();
-        let near = |source_ns, gear: &&Gear| gear.reading_near(source_ns);
-        gears.iter().rev().fold(top_ns, near)
+        let near = |source_ns, scaling: &&Scaling| scaling.reading_near(source_ns);
+        scalings.iter().rev().fold(top_ns, near)
     }
 
     #[inline]
@@ -299,7 +299,7 @@ impl ClockState {
     fn top_at(&self, ns: u64, pace: Pace) -> Option<u64> {
         let (mut clock, mut ns) = (self, ns);
         while let Role::Child(child) = &clock.role {
-            ns = child.course(pace).gear.source_at(ns)?;
+            ns = child.course(pace).scaling.source_at(ns)?;
             clock = &child.parent;
         }
         Some(ns)
@@ -315,7 +315,7 @@ impl ClockState {
         }
     }
 
-    /// Changes the clock's speed, which must be `speed`, and its gears. If the
+    /// Changes the clock's speed, which must be `speed`, and its scalings. If the
     /// clock then runs faster, this is noted.
     pub(super) fn shift<R>(self: &Rc<Self>, speed: &Speed, change: impl FnOnce(&Speed) -> R) -> R {
         // Computes the current readings while the speed is unchanged.
@@ -325,17 +325,17 @@ impl ClockState {
         let changed = change(speed);
         let factor = speed.factor();
         match &self.role {
-            Role::Game => self.frames.gear().shift(factor, self.frames.source_ns()),
+            Role::Game => self.frames.scaling().shift(factor, self.frames.source_ns()),
             Role::Realtime => {}
             Role::Child(child) => {
                 for pace in [Pace::Frames, Pace::Steps] {
                     let source_ns = child.parent.reading(pace).now_ns;
-                    child.course(pace).gear.shift(factor, source_ns);
+                    child.course(pace).scaling.shift(factor, source_ns);
                 }
             }
         }
         if factor > before {
-            self.frames.tell_quicker();
+            self.frames.notify_quicker();
         }
         changed
     }
@@ -363,14 +363,14 @@ impl Child {
     fn follow(&self, turn: u64, pace: Pace) {
         let source = self.parent.reading(pace);
         let Course {
-            gear,
+            scaling,
             read_in,
             reading,
         } = self.course(pace);
-        let now_ns = gear.reading_at(source.now_ns);
+        let now_ns = scaling.reading_at(source.now_ns);
         // The rate last changed in an earlier frame or step, so it holds for the
         // whole of this one.
-        let before_ns = gear.reading_at(source.now_ns - source.delta_ns);
+        let before_ns = scaling.reading_at(source.now_ns - source.delta_ns);
         read_in.set(turn);
         reading.set(Reading {
             now_ns,
@@ -385,7 +385,7 @@ impl Course {
     fn new(parent: &Rc<ClockState>, pace: Pace) -> Self {
         let source = parent.reading(pace);
         Course {
-            gear: Gear::new(source.now_ns),
+            scaling: Scaling::new(source.now_ns),
             read_in: Cell::new(parent.frames.turn(pace)),
             reading: Cell::new(Reading {
                 now_ns: 0,

@@ -1,16 +1,16 @@
-//! The own waker of a coroutine, for the executor's thread, and safe on others.
+//! The task waker of a coroutine, for the executor's thread, and safe on others.
 //!
-//! All own wakers of one coroutine point to a [`Bell`]. The *home* of the bell
-//! is the executor's thread. There, the executor holds an [`OwnWaker`], the
-//! handle of the bell, until the coroutine ends.
+//! All task wakers of one coroutine point to a [`WakerState`]. The *home* of the state
+//! is the executor's thread. There, the executor holds an [`TaskWaker`], the
+//! handle of the state, until the coroutine ends.
 //!
 //! The wakers are counted in two parts: on the home thread in `at_home`, with
 //! plain loads and stores, and elsewhere in `away`. A waker that was counted at
 //! home may be dropped elsewhere, which lowers `away`. So `away` begins at
 //! [`CREDIT`], which is more than there can ever be wakers. When the coroutine
 //! ends, its handle adds `at_home` to `away`, takes the credit off, and the
-//! bell has no home any more. From then on only `away` counts, like the count
-//! of an `Arc`: the last waker that is dropped frees the bell.
+//! state has no home any more. From then on only `away` counts, like the count
+//! of an `Arc`: the last waker that is dropped frees the state.
 
 use std::mem::{self, ManuallyDrop};
 use std::ops::Deref;
@@ -22,16 +22,16 @@ use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::TaskKey;
 use crate::core::wake;
 
-use super::inbox::Inbox;
+use super::injection::InjectionQueue;
 use super::sync::{Arc, AtomicU64, OnceLock, Ordering, fence};
-use super::{outside, thread};
+use super::{remote_waker, thread};
 
-/// What the own wakers of one coroutine point to.
+/// What the task wakers of one coroutine point to.
 ///
 /// The fields that each wake reads are in one cache line. With many coroutines,
 /// a wake waits mostly for the cache.
 #[repr(C, align(64))]
-struct Bell {
+struct WakerState {
     /// The number of the executor's thread; [`thread::NONE`] once the coroutine has
     /// ended.
     home: AtomicU64,
@@ -40,14 +40,14 @@ struct Bell {
     executor: u32,
     away: AtomicU64,
     key: TaskKey,
-    inbox: Arc<Inbox>,
+    injected: Arc<InjectionQueue>,
     /// The waker for other threads, made on first use.
-    outside: OnceLock<Waker>,
+    remote: OnceLock<Waker>,
 }
 
 const CREDIT: u64 = 1 << 63;
 
-impl Bell {
+impl WakerState {
     #[inline]
     fn is_at_home(&self) -> bool {
         thread::is_here(self.home.load(Ordering::Relaxed))
@@ -74,7 +74,7 @@ impl Bell {
         if self.is_at_home() {
             registry::with_executor(self.executor, |core| wake::wake(core, self.key));
         } else if !self.has_ended() {
-            self.outside().wake_by_ref();
+            self.remote().wake_by_ref();
         }
     }
 
@@ -88,81 +88,81 @@ impl Bell {
             // The coroutine has ended, so there is nothing to wake.
             return Waker::noop().clone();
         }
-        self.outside().clone()
+        self.remote().clone()
     }
 
-    fn outside(&self) -> &Waker {
-        self.outside
-            .get_or_init(|| outside(self.inbox.clone(), self.key))
+    fn remote(&self) -> &Waker {
+        self.remote
+            .get_or_init(|| remote_waker(self.injected.clone(), self.key))
     }
 }
 
-/// Wakes the coroutine of a bell in the short way, if the scope is one of its executor.
-struct WakesSoon<'a>(&'a Bell);
+/// Wakes the coroutine of a state in the short way, if the scope is one of its executor.
+struct WakesSoon<'a>(&'a WakerState);
 
 impl Inside for WakesSoon<'_> {
     type Output = bool;
 
     #[inline(always)]
     fn call(self, scope: Option<&Scope<'_>>) -> bool {
-        let WakesSoon(bell) = self;
+        let WakesSoon(state) = self;
         match scope {
-            Some(scope) if scope.core().id == bell.executor => {
-                wake::wake_soon(scope.core(), bell.key, scope)
+            Some(scope) if scope.core().id == state.executor => {
+                wake::wake_soon(scope.core(), state.key, scope)
             }
             _ => false,
         }
     }
 }
 
-/// A pointer to a bell. Its holder is counted, in one of the two parts.
+/// A pointer to a state. Its holder is counted, in one of the two parts.
 #[derive(Clone, Copy, Debug)]
-struct BellPtr(NonNull<Bell>);
+struct StatePtr(NonNull<WakerState>);
 
-impl Deref for BellPtr {
-    type Target = Bell;
+impl Deref for StatePtr {
+    type Target = WakerState;
 
     #[inline(always)]
-    fn deref(&self) -> &Bell {
-        // SAFETY: the pointer comes from a `Box`. Only `count_off` frees the bell,
+    fn deref(&self) -> &WakerState {
+        // SAFETY: the pointer comes from a `Box`. Only `count_off` frees the state,
         // when the last count is taken off, and the holder of this pointer is
-        // counted. The bell is only shared.
+        // counted. The state is only shared.
         unsafe { self.0.as_ref() }
     }
 }
 
-impl BellPtr {
+impl StatePtr {
     /// Takes `less` off `away`: counts that the holder gives up. The last one frees
-    /// the bell. The bell may be gone when this returns.
+    /// the state. The state may be gone when this returns.
     #[inline]
     fn count_off(self, less: u64) {
         if self.away.fetch_sub(less, Ordering::Release) == less {
-            // What other threads did with the bell comes before it is freed.
+            // What other threads did with the state comes before it is freed.
             fence(Ordering::Acquire);
-            // SAFETY: the pointer comes from a `Box`, in `OwnWaker::new`. The count
-            // was the last, so no other pointer to the bell is used any more.
+            // SAFETY: the pointer comes from a `Box`, in `TaskWaker::new`. The count
+            // was the last, so no other pointer to the state is used any more.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }
 }
 
-/// The executor's handle of a coroutine's own waker.
+/// The executor's handle of a coroutine's task waker.
 #[derive(Debug)]
-pub(crate) struct OwnWaker(BellPtr);
+pub(crate) struct TaskWaker(StatePtr);
 
-impl OwnWaker {
-    /// Makes the handle for a task of the executor that has the inbox.
-    pub(crate) fn new(executor: u32, key: TaskKey, inbox: Arc<Inbox>) -> Self {
-        let bell = Box::new(Bell {
+impl TaskWaker {
+    /// Makes the handle for a task of the executor that has the injected.
+    pub(crate) fn new(executor: u32, key: TaskKey, injected: Arc<InjectionQueue>) -> Self {
+        let state = Box::new(WakerState {
             home: AtomicU64::new(thread::here()),
             at_home: AtomicU64::new(0),
             executor,
             away: AtomicU64::new(CREDIT),
             key,
-            inbox,
-            outside: OnceLock::new(),
+            injected,
+            remote: OnceLock::new(),
         });
-        OwnWaker(BellPtr(NonNull::from(Box::leak(bell))))
+        TaskWaker(StatePtr(NonNull::from(Box::leak(state))))
     }
 
     /// A counted waker, which may be used on any thread.
@@ -180,8 +180,8 @@ impl OwnWaker {
     }
 }
 
-/// An own waker that is lent to a poll.
-pub(crate) struct LentWaker(BellPtr);
+/// An task waker that is lent to a poll.
+pub(crate) struct LentWaker(StatePtr);
 
 impl LentWaker {
     /// The waker. It must not be used after this is dropped.
@@ -189,7 +189,7 @@ impl LentWaker {
     fn waker(&self) -> ManuallyDrop<Waker> {
         let data = self.0.0.as_ptr().cast_const().cast();
         // SAFETY: the functions of the table uphold the contract of `RawWaker` while the
-        // bell is alive. This is counted, which keeps the bell alive. Of this and the
+        // state is alive. This is counted, which keeps the state alive. Of this and the
         // waker, callers drop only one.
         ManuallyDrop::new(unsafe { Waker::new(data, &OWN) })
     }
@@ -208,28 +208,28 @@ impl Drop for LentWaker {
     }
 }
 
-impl Drop for OwnWaker {
+impl Drop for TaskWaker {
     fn drop(&mut self) {
-        let bell = self.0;
-        bell.home.store(thread::NONE, Ordering::Relaxed);
-        let at_home = bell.at_home.load(Ordering::Relaxed);
-        bell.count_off(CREDIT.wrapping_sub(at_home));
+        let state = self.0;
+        state.home.store(thread::NONE, Ordering::Relaxed);
+        let at_home = state.at_home.load(Ordering::Relaxed);
+        state.count_off(CREDIT.wrapping_sub(at_home));
     }
 }
 
-/// The data of an own waker: a bell in which the waker is counted.
-struct Counted(BellPtr);
+/// The data of a task waker: a state in which the waker is counted.
+struct Counted(StatePtr);
 
 impl Counted {
     /// # Safety
     ///
-    /// `data` must be the data of an own waker. Either the result takes over that
+    /// `data` must be the data of a task waker. Either the result takes over that
     /// waker's count, or it must not be dropped and must not outlive the waker.
     #[inline(always)]
     unsafe fn of(data: *const ()) -> Self {
-        // SAFETY: the data of an own waker is the pointer to its bell, which is not
+        // SAFETY: the data of a task waker is the pointer to its state, which is not
         // null.
-        Counted(BellPtr(unsafe {
+        Counted(StatePtr(unsafe {
             NonNull::new_unchecked(data.cast_mut().cast())
         }))
     }
@@ -286,25 +286,25 @@ impl Drop for Counted {
 static OWN: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
 unsafe fn clone(data: *const ()) -> RawWaker {
-    // SAFETY: the caller passes the data of an own waker, and keeps that waker. The
+    // SAFETY: the caller passes the data of a task waker, and keeps that waker. The
     // result is not dropped, and does not outlive the call.
     ManuallyDrop::new(unsafe { Counted::of(data) }).clone_as(data)
 }
 
 unsafe fn wake(data: *const ()) {
-    // SAFETY: the caller passes the data of an own waker, whose count the result
+    // SAFETY: the caller passes the data of a task waker, whose count the result
     // takes over.
     unsafe { Counted::of(data) }.wake();
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
-    // SAFETY: the caller passes the data of an own waker, and keeps that waker. The
+    // SAFETY: the caller passes the data of a task waker, and keeps that waker. The
     // result is not dropped, and does not outlive the call.
     ManuallyDrop::new(unsafe { Counted::of(data) }).wake_by_ref();
 }
 
 unsafe fn drop_waker(data: *const ()) {
-    // SAFETY: the caller passes the data of an own waker, whose count the result
+    // SAFETY: the caller passes the data of a task waker, whose count the result
     // takes over.
     drop(unsafe { Counted::of(data) });
 }

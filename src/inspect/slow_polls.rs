@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::core::call::Payload;
 
-use super::timepiece::Timepiece;
+use super::time_source::TimeSource;
 
 /// Finds slow polls.
 #[derive(Debug)]
-pub(crate) struct Stopwatch {
+pub(crate) struct SlowPolls {
     limit: Duration,
-    timepiece: Timepiece,
+    time_source: TimeSource,
     /// The total time of the polls that began and ended inside the current poll.
     inside: Cell<Duration>,
 }
@@ -19,29 +19,29 @@ pub(crate) struct Stopwatch {
 /// One poll, from its beginning to its end.
 #[derive(Debug)]
 pub(crate) struct Lap<'a> {
-    stopwatch: &'a Stopwatch,
+    stopwatch: &'a SlowPolls,
     began: Option<Duration>,
     /// What `inside` was for the poll around this one.
     outside: Duration,
 }
 
-impl Stopwatch {
-    pub(crate) fn new(timepiece: Timepiece, limit: Duration) -> Self {
-        Stopwatch {
+impl SlowPolls {
+    pub(crate) fn new(time_source: TimeSource, limit: Duration) -> Self {
+        SlowPolls {
             limit,
-            timepiece,
+            time_source,
             inside: Cell::default(),
         }
     }
 
     /// Drops the host's stopwatch.
     pub(crate) fn close(&self) {
-        self.timepiece.close();
+        self.time_source.close();
     }
 
     /// The panic of the host's stopwatch, if it has panicked since the last call.
     pub(crate) fn take_panic(&self) -> Option<Payload> {
-        self.timepiece.take_panic()
+        self.time_source.take_panic()
     }
 
     /// Begins to time a poll. Calls user code.
@@ -49,7 +49,7 @@ impl Stopwatch {
         Lap {
             stopwatch: self,
             outside: self.inside.take(),
-            began: self.timepiece.read(),
+            began: self.time_source.read(),
         }
     }
 }
@@ -64,7 +64,7 @@ impl Lap<'_> {
 
     /// The time since the beginning. `None` if it cannot be read.
     fn elapsed(&self) -> Option<Duration> {
-        let now = self.stopwatch.timepiece.read()?;
+        let now = self.stopwatch.time_source.read()?;
         Some(now.saturating_sub(self.began?))
     }
 }
@@ -85,7 +85,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::time::Duration;
 
-    use super::{Stopwatch, Timepiece};
+    use super::{SlowPolls, TimeSource};
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -93,8 +93,8 @@ mod tests {
         static PASSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }
 
-    fn stopwatch() -> Stopwatch {
-        Stopwatch::new(Timepiece::new(|| PASSED.get()), MS(8))
+    fn stopwatch() -> SlowPolls {
+        SlowPolls::new(TimeSource::new(|| PASSED.get()), MS(8))
     }
 
     fn work(milliseconds: u64) {
@@ -149,12 +149,12 @@ mod tests {
     fn nothing_is_slow_if_the_time_cannot_be_read() {
         for panics_at in [1, 2, 3] {
             let reads = Cell::new(0);
-            let timepiece = Timepiece::new(move || {
+            let time_source = TimeSource::new(move || {
                 reads.set(reads.get() + 1);
                 assert_ne!(reads.get(), panics_at, "on purpose");
                 MS(100 * reads.get())
             });
-            let stopwatch = Stopwatch::new(timepiece, MS(8));
+            let stopwatch = SlowPolls::new(time_source, MS(8));
             let slow = stopwatch.begin().stop();
             assert_eq!(slow.is_some(), panics_at == 3);
         }

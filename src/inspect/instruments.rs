@@ -1,4 +1,4 @@
-//! What an executor keeps to watch its coroutines.
+//! What an executor keeps to observe its coroutines.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -8,25 +8,25 @@ use std::time::Duration;
 use crate::core::task::TaskKey;
 
 use super::coroutine::Moment;
-use super::stopwatch::Stopwatch;
-use super::timepiece::Timepiece;
+use super::slow_polls::SlowPolls;
+use super::time_source::TimeSource;
 use super::trace::Trace;
 
-/// Whether an executor's coroutines are watched, and for what.
+/// Whether an executor's coroutines are observed, and for what.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct Instruments {
     on: Cell<bool>,
-    pub(crate) timepiece: Timepiece,
+    pub(crate) time_source: TimeSource,
     /// Set if slow polls are reported.
-    pub(crate) stopwatch: Option<Stopwatch>,
+    pub(crate) slow_polls: Option<SlowPolls>,
     pub(crate) trace: Trace,
 }
 
-/// The notes about one watched coroutine.
+/// The notes about one observed coroutine.
 #[derive(Clone, Debug)]
-pub(crate) struct Watched {
+pub(crate) struct Observed {
     /// Where it was spawned, and which coroutine was being polled then. `None` if
-    /// it was spawned before watching began.
+    /// it was spawned before observing began.
     pub(crate) place: Option<&'static Location<'static>>,
     pub(crate) parent: Option<TaskKey>,
     /// When it was last polled, if known.
@@ -37,13 +37,13 @@ pub(crate) struct Watched {
     pub(crate) woken_by: Option<Arc<str>>,
 }
 
-impl Watch {
-    pub(crate) fn new(inspect: bool, slow_poll: Option<Duration>, timepiece: Timepiece) -> Self {
-        let stopwatch = slow_poll.map(|limit| Stopwatch::new(timepiece.clone(), limit));
-        Watch {
-            on: Cell::new(inspect || stopwatch.is_some()),
-            timepiece,
-            stopwatch,
+impl Instruments {
+    pub(crate) fn new(inspect: bool, slow_poll: Option<Duration>, time_source: TimeSource) -> Self {
+        let slow_polls = slow_poll.map(|limit| SlowPolls::new(time_source.clone(), limit));
+        Instruments {
+            on: Cell::new(inspect || slow_polls.is_some()),
+            time_source,
+            slow_polls,
             trace: Trace::default(),
         }
     }
@@ -51,19 +51,19 @@ impl Watch {
     /// Drops the host's closures when the executor ends.
     pub(crate) fn close(&self) {
         self.trace.hook.close();
-        self.timepiece.close();
-        if let Some(stopwatch) = &self.stopwatch {
-            stopwatch.close();
+        self.time_source.close();
+        if let Some(slow_polls) = &self.slow_polls {
+            slow_polls.close();
         }
     }
 
-    /// Whether new coroutines are watched.
+    /// Whether new coroutines are observed.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.on.get()
     }
 
-    /// Turns watching on. Returns `false` if it was on already.
+    /// Turns observing on. Returns `false` if it was on already.
     pub(crate) fn turn_on(&self) -> bool {
         !self.on.replace(true)
     }

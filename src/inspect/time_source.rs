@@ -10,7 +10,7 @@ use crate::core::call::{self, Foreign, Payload};
 /// The source of time for budgets and slow polls: the host's stopwatch, or else
 /// the computer's clock, if the target has one.
 #[derive(Default)]
-pub(crate) struct Timepiece {
+pub(crate) struct TimeSource {
     source: RefCell<Source>,
     /// The latest panic of the host's stopwatch.
     panic: RefCell<Option<Foreign<Payload>>>,
@@ -20,19 +20,19 @@ pub(crate) struct Timepiece {
 enum Source {
     #[default]
     Computer,
-    Host(Rc<Stopwatch>),
+    Host(Rc<SlowPolls>),
     /// The host's stopwatch was dropped, because its executor has ended.
     Nothing,
 }
 
 /// The host's stopwatch. A call of it may end the executor, so that the call drops
 /// it.
-struct Stopwatch(Foreign<Box<dyn Fn() -> Duration>>);
+struct SlowPolls(Foreign<Box<dyn Fn() -> Duration>>);
 
-impl Timepiece {
+impl TimeSource {
     pub(crate) fn new(stopwatch: impl Fn() -> Duration + 'static) -> Self {
-        let stopwatch = Stopwatch(Foreign::new(Box::new(stopwatch)));
-        Timepiece {
+        let stopwatch = SlowPolls(Foreign::new(Box::new(stopwatch)));
+        TimeSource {
             source: RefCell::new(Source::Host(Rc::new(stopwatch))),
             panic: RefCell::default(),
         }
@@ -69,16 +69,16 @@ impl Timepiece {
     }
 }
 
-impl Clone for Timepiece {
+impl Clone for TimeSource {
     fn clone(&self) -> Self {
-        Timepiece {
+        TimeSource {
             source: self.source.clone(),
             panic: RefCell::default(),
         }
     }
 }
 
-impl fmt::Debug for Timepiece {
+impl fmt::Debug for TimeSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let source = match *self.source.borrow() {
             Source::Computer => "computer",

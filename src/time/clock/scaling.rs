@@ -13,16 +13,16 @@ use super::rate::Rate;
 /// change of the rate moves the anchor to the current readings. So these do not
 /// change, and later ones continue from there.
 #[derive(Debug)]
-pub(super) struct Gear {
+pub(super) struct Scaling {
     source_anchor_ns: Cell<u64>,
     anchor_ns: Cell<u64>,
     rate: Cell<Rate>,
 }
 
-impl Gear {
-    /// A gear of scale 1, for a clock that begins at zero.
+impl Scaling {
+    /// A scaling of scale 1, for a clock that begins at zero.
     pub(super) fn new(source_ns: u64) -> Self {
-        Gear {
+        Scaling {
             source_anchor_ns: Cell::new(source_ns),
             anchor_ns: Cell::new(0),
             rate: Cell::new(Rate::ONE),

@@ -9,7 +9,7 @@ use std::task::Waker;
 use crate::core::call::{self, Foreign};
 use crate::core::task::TaskKey;
 
-use super::outside::Letter;
+use super::remote::RemoteWake;
 use super::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 
 /// A call that another thread sends to the executor's thread. It receives the number
@@ -18,7 +18,7 @@ pub(crate) type Order = Box<dyn FnOnce(u32) + Send>;
 
 pub(crate) enum Message {
     /// A waker of this task was called.
-    Wake(Arc<Letter>),
+    Wake(Arc<RemoteWake>),
     /// `Remote::spawn` was called.
     Spawn(Foreign<Order>),
     /// `Remote::call` or `Remote::stop` was called, or a `SendOwner` was dropped.
@@ -29,12 +29,12 @@ pub(crate) enum Message {
 /// The one door between threads: a list in order of arrival, behind a lock. The
 /// lock is held only to push one message or to take all of them.
 #[derive(Default)]
-pub(crate) struct Inbox {
+pub(crate) struct InjectionQueue {
     messages: Mutex<Messages>,
     /// Whether there are messages. The executor reads it without the lock.
     waiting: AtomicBool,
     /// Whether the host has been notified since it last looked or a run began.
-    announced: AtomicBool,
+    is_notified: AtomicBool,
     /// Shared, so that the waker can be called without the lock: that is user code.
     host: Mutex<Option<Arc<Foreign<Waker>>>>,
 }
@@ -51,7 +51,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Inbox {
+impl InjectionQueue {
     /// Adds a message. Returns it as an error if the executor is gone.
     pub(crate) fn push(&self, message: Message) -> Result<(), Message> {
         {
@@ -63,14 +63,14 @@ impl Inbox {
             // Under the lock: the call that clears the flag also takes the message.
             self.waiting.store(true, Ordering::Release);
         }
-        self.announce();
+        self.notify_host();
         Ok(())
     }
 
     /// Notifies the host that there is something to do: once, until the host looks
     /// or runs.
-    pub(crate) fn announce(&self) {
-        if !self.announced.swap(true, Ordering::AcqRel) {
+    pub(crate) fn notify_host(&self) {
+        if !self.is_notified.swap(true, Ordering::AcqRel) {
             let host = lock(&self.host).clone();
             if let Some(host) = host {
                 // A waker may be called in a destructor.
@@ -82,18 +82,18 @@ impl Inbox {
     /// Notes that the host is about to look, and wants a new notification after
     /// that.
     pub(crate) fn acknowledge(&self) {
-        if self.announced.load(Ordering::Relaxed) {
-            // A swap, not a store. A thread whose swap in `announce` reads `true`
+        if self.is_notified.load(Ordering::Relaxed) {
+            // A swap, not a store. A thread whose swap in `notify_host` reads `true`
             // does not notify the host. That swap comes before this one, which so
             // acquires what the thread has pushed.
-            self.announced.swap(false, Ordering::AcqRel);
+            self.is_notified.swap(false, Ordering::AcqRel);
         }
     }
 
     /// Whether there are or an announcement that has not been acknowledged.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        self.announced.load(Ordering::Relaxed) || self.has_messages()
+        self.is_notified.load(Ordering::Relaxed) || self.has_messages()
     }
 
     #[inline]
