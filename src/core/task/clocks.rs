@@ -7,14 +7,14 @@ use std::rc::{Rc, Weak};
 
 use crate::time::{ClockIndex, ClockState};
 
-/// Clocks on which a task has timers, beside the executor's own and that of its
-/// owner: a pause of the task has to read them. Clocks without waits are included.
+/// The clocks on which a task has or had timers, except the executor's clocks and that
+/// of its owner. A pause of the task has to read them.
 #[derive(Debug, Default)]
 pub(crate) struct Clocks {
-    /// By index, in stepped time if a timer counts in that. A clock is known under
-    /// two indices if timers count in both times.
+    /// By index. Timers in stepped time have an index of their own: if timers count in
+    /// both times, the clock is here under two indices.
     known: BTreeMap<ClockIndex, Weak<ClockState>>,
-    /// How many there may be before clocks without waits are removed.
+    /// How many clocks there may be before those without waits are removed.
     sweep_at: usize,
 }
 

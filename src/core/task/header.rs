@@ -1,26 +1,57 @@
 //! The part of a task that is the same for all futures.
 //!
 //! ```text
-//!         insert         poll
-//! Vacant ───────► Idle ─────────► Polling ── stop ──► PollingStopped
-//!   ▲              │ ▲  Pending     │ │                    │ Pending, panic
-//!   │              │ └──────────────┘ │ Ready, panic       │ (Ready: it finished)
-//!   │         stop ▼                  │                    │
-//!   │          StopDeferred              │                    │
-//!   │              ▼                  ▼                    │
-//!   │           Dropping ◄─────────────────────────────────┘
-//!   │              ▼
-//!   │           Dropped
-//!   │              ▼
-//!   │            Finished, Stopped, Panicked ── take ─► Taken
-//!   └── last reference ◄─────────────────────────────────┘
+//!            1           2              4
+//!    Vacant ───► Idle ──────► Polling ──────► PollingStopped
+//!      ▲         │  │ ▲   3     │   │            │    │
+//!      │         │  │ └─────────┴────────────────┘    │
+//!      │         │  │               │        5        │
+//!      │         │  │               └─────┬───────────┘
+//!      │         │  │ 8                   ▼     7
+//!      │         │  ▼                 Returning ───► Unwound
+//!      │         │ StopDeferred         6 │ ▲ 12      │
+//!      │       9 │  │ 9                   │ │         │ 9
+//!      │         ▼  ▼                     │ │         │
+//!      │        Dropping ◄────────────────│─│─────────┘
+//!      │         │ 10                     │ │
+//!      │         ▼                        ▼ │   13
+//!      │        Dropped                  Finished ───► Taken
+//!      │         │ 11                     │             │
+//!      │         ▼                        │             │
+//!      │        Stopped, Panicked         │             │
+//!      │         │ 14                     │ 14          │ 14
+//!      └─────────┴────────────────────────┴─────────────┘
 //! ```
 //!
-//! Independent of the state, a task has flags, references and a registered
-//! wait.
+//! 1. [`Tasks::insert`](super::Tasks::insert) stores a future in a vacant block.
+//! 2. [`Tasks::poll`](super::Tasks::poll) begins. In any other state it refuses.
+//! 3. `Tasks::poll` ends without an output. If the future was pending and the task was
+//!    not stopped, the task waits. Otherwise `poll` returns [`Polled::Stopped`] or
+//!    unwinds (`Unwinds::drop`), and its caller goes on with 9.
+//! 4. [`Tasks::stop`](super::Tasks::stop), during the poll.
+//! 5. The `poll` of the task's vtable: the future has returned. The same function drops
+//!    the future in this state.
+//! 6. `Tasks::poll`: the future is dropped, and the output is in its place. A stop during
+//!    the last poll comes too late: the task has finished.
+//! 7. `Unwinds::drop`: the destructor of the future panicked. There is no output.
+//! 8. [`Tasks::defer_stop`](super::Tasks::defer_stop): the stop is too deep in the stack.
+//! 9. [`Tasks::drop_future`](super::Tasks::drop_future) begins. From `Unwound` there is
+//!    no future to drop.
+//! 10. `Tasks::drop_future` ends, even if the destructor panicked.
+//! 11. [`Tasks::end`](super::Tasks::end) records how the task ended.
+//! 12. [`Tasks::lend_output`](super::Tasks::lend_output) begins. When it ends, the task is
+//!     `Finished` again.
+//! 13. [`Tasks::take_output`](super::Tasks::take_output), or
+//!     [`Tasks::drop_output`](super::Tasks::drop_output).
+//! 14. [`Tasks::release`](super::Tasks::release). From `Finished`, only if the output has
+//!     no destructor.
+//!
+//! Beside the state, a task has flags, references and a registered wait.
 //!
 //! A header is written once, when its block is carved. From then on it changes
-//! only through cells, so that a reference to it may outlive its task.
+//! only through cells. So a reference to a header may outlive its task.
+//!
+//! [`Polled::Stopped`]: super::Polled::Stopped
 
 #![forbid(unsafe_code)]
 
@@ -34,8 +65,8 @@ use crate::time::PhaseIndex;
 
 use super::stage::VTable;
 
-/// Where a task is in its life. The order matters: `Idle` to `Unwound` are
-/// alive, `Finished` and the following have ended.
+/// Where a task is in its life. The order matters: a task is alive from `Idle` to
+/// `Unwound`, and has ended from `Finished` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum State {
@@ -45,15 +76,15 @@ pub(crate) enum State {
     Idle,
     /// The future is being polled.
     Polling,
-    /// The future is being polled, and is dropped if it waits again.
+    /// The future is being polled. If it waits again, it is dropped.
     PollingStopped,
     /// The future has returned and is being dropped. Then its output takes its
-    /// place.
+    /// place. Also while a reader borrows the output.
     Returning,
-    /// The future was dropped after it had returned, and its destructor panicked.
+    /// The future has returned. Then its destructor panicked.
     Unwound,
-    /// The task was stopped, and its future is dropped as soon as the stack allows.
-    /// From here on the task is not alive.
+    /// The task was stopped. Its future is dropped as soon as the stack allows. From
+    /// here on the task is not alive.
     StopDeferred,
     /// The future is being dropped.
     Dropping,
@@ -63,27 +94,74 @@ pub(crate) enum State {
     Finished,
     /// The task has finished, and its output has been taken or dropped.
     Taken,
-    /// The task has ended without an output.
+    /// The task was stopped, and has no output.
     Stopped,
+    /// The task has panicked, and has no output.
     Panicked,
 }
 
-/// What makes a task more than a plain waiter, so that a run must check it.
+/// What a run, a wake or an end must check before it treats a task as a plain waiter.
+/// A new task has the flag `HANDLE` alone. Its owner may add `PAUSED` and `CLOCK`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    /// The task is in one list of ready tasks or in several.
+    /// The task is to be polled for another reason than a wait, and may be in one or
+    /// several lists of ready tasks.
+    ///
+    /// Set when the task is added to such a list (`phase::schedule`, and the deferred
+    /// starts of a run). Cleared just before each poll by a run, because the poll serves
+    /// all that made the task ready, and when the task ends.
+    ///
+    /// Without this flag every key of the task in a list of ready tasks is stale. With
+    /// it, keys from before the latest time it was set are stale (`phase::ready`). A
+    /// ready task is not polled the short way, except for that reason.
     pub(crate) const READY: Flags = Flags(1);
     /// The task has a task waker, which its polls use.
+    ///
+    /// Set when the first clone of the scope's waker is made (`wake::task_waker`).
+    /// Cleared when the task ends (`end::clean_up`), which drops the executor's part of
+    /// the waker.
+    ///
+    /// With this flag the cold data has the waker, and polls must lend that waker, so
+    /// that `will_wake` returns `true`. Wakes of such a task count towards the limit of
+    /// its polls in a run.
     pub(crate) const TASK_WAKER: Flags = Flags(1 << 1);
-    /// The task has waits in entries.
+    /// The task has or had waits in entries, so one run may find several of its waits
+    /// due.
+    ///
+    /// Set when a poll registers a wait with an entry (`registration`), when the task
+    /// becomes the holder of a shared wait (`registration::holders`), and when the task
+    /// is resumed while another wait is registered with it (`run::poll`). Joins do not
+    /// set it: they are not in the lists of a phase. Never cleared.
+    ///
+    /// With this flag each poll by a run notes the run in `Cold::polled_in`. So the run
+    /// polls the task once for all its waits. A task without the flag has at most one
+    /// wait in the lists of phases.
     pub(crate) const ENTRIES: Flags = Flags(1 << 2);
     /// The task is paused, or an owner above it is.
+    ///
+    /// Set when the task is spawned on a paused owner (`Owners::adopt`), and at each
+    /// change of a pause that makes it paused (`pause::update_pause`). Cleared by the
+    /// latter, and when the task ends (`end::clean_up`).
+    ///
+    /// A run does not poll a task with this flag. Instead the task remembers one wake.
+    /// The task may be ready all the same: then it was ready before the pause.
     pub(crate) const PAUSED: Flags = Flags(1 << 3);
-    /// The task counts on another clock than the game clock.
+    /// The task counts on another clock than the game clock: that of its owner.
+    ///
+    /// Set when the task is spawned on an owner with a clock (`Owners::adopt`). Never
+    /// cleared: neither the owner of a task nor the clock of an owner changes.
+    ///
+    /// With this flag, polls and destructors of the task show that clock.
     pub(crate) const CLOCK: Flags = Flags(1 << 4);
     /// The polls of the task are noted for snapshots and traces.
+    ///
+    /// Set when the task is spawned while the instruments are on, and for all live tasks
+    /// when they are turned on (`report::trace`). Never cleared.
+    ///
+    /// With this flag the cold data has what is known about the task, until the task
+    /// ends. Polls call the trace hook first, and are timed if slow polls are reported.
     pub(crate) const OBSERVED: Flags = Flags(1 << 5);
     /// The flags for which a poll has to prepare.
     pub(crate) const CLOCK_OR_OBSERVED: Flags = Flags(0b11_0000);
@@ -94,6 +172,13 @@ impl Flags {
     /// The same without those that only say that the task was woken.
     pub(crate) const SLOW_BUT_WOKEN: Flags = Flags(0b11_1100);
     /// The task's `Coroutine` handle exists, and may take the output.
+    ///
+    /// Set in a new task. Cleared when the handle is dropped (`Tasks::drop_handle`,
+    /// `Tasks::give_up_output`).
+    ///
+    /// While this flag is set, the end of the task keeps the output for the handle.
+    /// Without it, the output goes to the hook for unread outputs, or is dropped. The
+    /// flag does not keep the block: the reference of the handle does.
     pub(crate) const HANDLE: Flags = Flags(1 << 7);
 }
 
@@ -104,37 +189,38 @@ const NO_OWNER: u32 = u32::MAX;
 /// Ends the list of entries that join a task.
 pub(crate) const NO_JOINER: u32 = u32::MAX;
 
-/// The head of a task's block. Its 40 bytes are all that a run reads of a plain
-/// waiter.
+/// The head of a task's block. Of a plain waiter, a run reads these 40 bytes and the
+/// future.
 pub(crate) struct Header {
     vtable: Cell<&'static VTable>,
-    /// The key of the wait that is registered with the task itself, or of the next
-    /// one. Its stamp is odd while a wait is registered. Its index never changes.
-    /// Atomic only because other threads read the index.
+    /// The key of the wait that is registered with the task itself, or, if none is,
+    /// the key before that of the next wait. Its stamp is odd while a wait is registered.
+    /// Its index never changes. Atomic only because other threads read the index.
     key: AtomicU64,
     /// Tells the occupants of a block apart. Atomic only because other threads read
-    /// it.
+    /// the generation.
     generation: AtomicU32,
-    /// The index of its cold data; in a vacant block, that of the next vacant one.
+    /// The index of the task's cold data. In a vacant block, the index of the next
+    /// vacant block.
     pub(super) cold: Cell<u32>,
     /// The index of the task among the members of its owner.
     member: Cell<u32>,
-    /// The latest entry in the joins of those that join the task.
+    /// The latest entry in the list of joins of the task.
     pub(crate) joiners: Cell<u32>,
-    /// Its home phase. It changes only with the occupant of the block.
+    /// The home phase. It changes only with the occupant of the block.
     home: Cell<PhaseIndex>,
     state: Cell<State>,
-    /// Of the wait that is registered with the task itself: whether it is due in a
+    /// Of the wait that is registered with the task itself: whether it must wait for a
     /// later frame, and whether it checks a condition.
     registered: Cell<u8>,
-    /// How many handles refer to the block.
+    /// How many references to the block there are, the handle's included.
     references: Cell<u16>,
     flags: Cell<Flags>,
 }
 
 const _: () = assert!(size_of::<Header>() == 40);
 
-/// In `registered`: the wait is due in a later frame.
+/// In `registered`: the wait must wait for a later frame.
 const FRAME_BOUND: u8 = 1;
 /// In `registered`: the wait checks a condition.
 const ASKS: u8 = 1 << 1;
@@ -157,8 +243,8 @@ impl Header {
         }
     }
 
-    /// Makes the head of a vacant block that of a new task, with one reference: that
-    /// of its handle. Returns its key.
+    /// Turns the head of a vacant block into that of a new task, with one reference: that
+    /// of its handle. Returns the key of the task.
     #[inline]
     pub(super) fn occupy(&self, vtable: &'static VTable, home: PhaseIndex) -> TaskKey {
         let index = self.index();
@@ -231,7 +317,8 @@ impl Header {
         idle
     }
 
-    /// Ends a poll. Returns `false` if the task was stopped during the poll.
+    /// Ends a poll that returned `Pending`. Returns `false` if the task was stopped
+    /// during the poll.
     #[inline(always)]
     pub(super) fn end_poll(&self) -> bool {
         let undisturbed = self.is_in(State::Polling);
@@ -245,13 +332,13 @@ impl Header {
         self.home.get()
     }
 
-    /// Whether the task is alive: not ended, not condemned, and not being dropped.
+    /// Whether the task is alive: in one of the states from `Idle` to `Unwound`.
     #[inline]
     pub(crate) fn is_alive(&self) -> bool {
         self.is_between(State::Idle, State::Unwound)
     }
 
-    /// Whether the task's future is being polled.
+    /// Whether the task's future is being polled, or its output is being read.
     #[inline]
     pub(crate) fn is_polled(&self) -> bool {
         self.is_between(State::Polling, State::Returning)
@@ -294,8 +381,8 @@ impl Header {
         self.flags.set(Flags(self.flags.get().0 & !flags.0));
     }
 
-    /// The key of the wait that is registered with the task itself, or of the next
-    /// one.
+    /// The key of the wait that is registered with the task itself. If none is, a key
+    /// that no wait has.
     #[inline(always)]
     pub(crate) fn wait_key(&self) -> WaitKey {
         WaitKey::from_bits(self.key.load(Ordering::Relaxed))
@@ -323,8 +410,8 @@ impl Header {
         self.key.store(next.bits(), Ordering::Relaxed);
     }
 
-    /// Whether the wait that is registered with the task itself is due in a later
-    /// frame than that in which it began.
+    /// Whether the wait that is registered with the task itself must wait for a later
+    /// frame.
     #[inline]
     pub(crate) fn is_frame_bound(&self) -> bool {
         self.registered.get() & FRAME_BOUND != 0
@@ -361,14 +448,14 @@ impl Header {
         self.cold.get() != NO_COLD
     }
 
-    /// Counts another handle that refers to the block.
+    /// Counts one more reference to the block.
     pub(super) fn add_reference(&self) {
-        // At the limit the count stays as it is. The block is then kept until the
+        // At the limit the count stays as it is. Then the block is kept until the
         // executor is dropped.
         self.references.set(self.references.get().saturating_add(1));
     }
 
-    /// Counts one handle less.
+    /// Counts one reference less.
     #[inline]
     pub(super) fn remove_reference(&self) {
         let references = self.references.get();

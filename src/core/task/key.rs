@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-/// The slot in which a coroutine is stored, and the generation of the slot's
-/// occupant.
+/// The index of the block in which a coroutine is stored, and the generation of the
+/// block's occupant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct TaskKey {
     pub(crate) index: u32,

@@ -4,12 +4,76 @@
 //! keeps the state of each task, and refuses what the state forbids.
 //!
 //! - Only an idle task is polled.
-//! - Only the future of a task that is idle or condemned is dropped.
+//! - A future is dropped only if its task is idle, or its stop is deferred.
 //! - A future or an output that is gone is not touched.
-//! - An output is taken only by the handle that was made with its task.
+//! - An output is taken only by the handle that was made with its task, or by code that
+//!   compares the types.
 //!
 //! Code outside holds keys, handles, and [`Task`]s, which live no longer than a
 //! borrow of the table.
+//!
+//! # Safety
+//!
+//! ## Who may touch what, and when
+//!
+//! - **The block.** [`Pool`] allocates it, and frees it when the table is dropped. Until
+//!   then the block keeps its address and its class. If a block may still hold a future
+//!   by then, the pool leaks: futures are pinned.
+//! - **The header.** `carve` writes it once, before anything else knows the block. From
+//!   then on all code has shared references only, and each field is a cell or an atomic.
+//!   So a reference to a header stays valid even after its task has ended. Other threads
+//!   read two fields, through a [`TaskCell`] of a scope: the key and the generation, which
+//!   are atomic. The executor's thread alone writes them. In detail:
+//!   - The *vtable* changes only in `insert`, together with the future that it fits.
+//!   - The *index* in the key never changes: a wait key of another task cannot be
+//!     registered, because a [`FreeKey`] carries the task that it was made from.
+//!   - The *generation* changes only in `insert`. While a [`Reference`] exists, the block
+//!     is not released, so its generation stays.
+//!   - The *state* is written by this module and by `stage` only.
+//!   - The *references* are counted by this module only. At its limit the count stays, and
+//!     the block is never released.
+//!   - *Flags*, *registered wait*, *member* and *joiners* may be changed by the whole
+//!     core. No unsafe code relies on them.
+//! - **The future.** It is in the block from `insert` on, until `stage::poll` or
+//!   `drop_future` drops it in place. Only the functions of its [`VTable`] refer to it,
+//!   and only this module calls these. Before the call, the state says that the future
+//!   is there; during the call, the state refuses every other access.
+//! - **The output.** It is in the same place while the state is `Finished`. It leaves
+//!   through `take_output`, which reads it, or `drop_output`: both first store `Taken`.
+//!   `lend_output` refers to it, and stores `Returning` meanwhile. An output without a
+//!   destructor may also stay behind when its block is released.
+//! - **The cold data.** It is in a slab, in a [`Guarded`]. `cold` and `cold_or_new` lend
+//!   it to a closure, which must not call user code. The header's `cold` is its index.
+//! - **The vacant list.** A released block is in the list of its class. The list's
+//!   links are in the same field, `cold`. Only `take_vacant` and `add_vacant`
+//!   change the list, with their variants for strict alignments, and `release` refuses a task that has cold data.
+//!
+//! ## Why each function is safe to call
+//!
+//! A caller may keep a [`Task`] while user code runs. By then the task may have ended,
+//! and its block may have another occupant. Even so each function acts on the present
+//! occupant, with the present state and vtable: the call may be a mistake, but memory
+//! stays sound. The lifetime of a `Task` ends before its table does.
+//!
+//! - `insert` writes only into a vacant block, of the class of the future's vtable.
+//!   Nothing in a vacant block has to be dropped: see `release`.
+//! - `poll` begins in state `Idle` only, and stores `Polling`. Inside the poll, `poll`,
+//!   `drop_future`, `take_output`, `lend_output`, `drop_output` and `release` refuse.
+//!   `stop` stores `PollingStopped`, which they refuse, too.
+//! - `stop`, `defer_stop` and `end` only move between states that agree on what is in
+//!   the block.
+//! - `drop_future` begins in states `Idle`, `StopDeferred` and `Unwound` only. It stores
+//!   `Dropping`, which the others refuse, and after that `Dropped`.
+//! - `take_output` needs a [`TaskOf`], which knows the type. `open` makes it from a
+//!   [`TaskHandle`], which it borrows. So the handle keeps the block, and with it the
+//!   type. `of` compares executor and generation, and panics if they differ.
+//! - `lend_output` and `take_unread` compare the type's id with that of the output.
+//! - `drop_output` keeps a reference during the call: the output may own the last handle.
+//! - `refer`, `release`: both check that the task is of this table. Indices have a
+//!   meaning in one table only.
+//! - `release` needs a task that has ended, with no reference, no cold data, and no
+//!   output that has to be dropped.
+//! - `get`, `waiting` and `at` find blocks by index, with a check of the bounds.
 
 mod clocks;
 mod cold;
@@ -50,8 +114,8 @@ use header::NO_COLD;
 use pool::{Class, Pool};
 use stage::VTable;
 
-/// A task, while its table is borrowed. Its block may receive another occupant;
-/// the generation tells them apart.
+/// A task, while its table is borrowed. Its block may receive another occupant. The
+/// generation tells the occupants apart.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'t> {
     block: NonNull<Header>,
@@ -63,9 +127,10 @@ impl Deref for Task<'_> {
 
     #[inline(always)]
     fn deref(&self) -> &Header {
-        // SAFETY: `carve` has written the header before a `Task` of the block is
-        // made. The block does not move while the table exists, which outlives the
-        // `Task`. From then on the header is only shared: it changes through cells.
+        // SAFETY: `carve` wrote the header before the first `Task` of the block was
+        // made. Since then the header is only shared: it changes through cells. The
+        // block does not move while its table exists, and the table outlives the
+        // `Task`.
         unsafe { self.block.as_ref() }
     }
 }
@@ -77,7 +142,8 @@ impl PartialEq for Task<'_> {
 }
 
 impl<'t> Task<'t> {
-    /// The key under which a wait can be registered with the task. None must be.
+    /// The key under which a wait can be registered with the task. No wait must be
+    /// registered with it yet.
     #[inline(always)]
     pub(crate) fn free_key(self) -> FreeKey<'t> {
         FreeKey {
@@ -87,8 +153,8 @@ impl<'t> Task<'t> {
     }
 }
 
-/// A key under which a wait can be registered. It belongs to one task, so that no
-/// task ever gets a key with the index of another.
+/// A key under which a wait can be registered. It belongs to one task. So a task
+/// never gets a key with the index of another task.
 #[derive(Clone, Copy)]
 pub(crate) struct FreeKey<'t> {
     task: Task<'t>,
@@ -114,12 +180,12 @@ impl<'t> FreeKey<'t> {
     }
 }
 
-/// A place for a task. Other threads may read it: what they find is a task of the
-/// same lifetime, whose key they may read.
+/// A cell that holds a task. Other threads may read the cell: they find a task of the
+/// same lifetime, and may read its key.
 #[derive(Debug)]
 pub(crate) struct TaskCell<'t> {
     block: AtomicPtr<Header>,
-    /// Invariant: a task of another lifetime cannot be put in.
+    /// Makes the lifetime invariant: a task of another lifetime cannot be put in.
     task: PhantomData<Cell<Option<Task<'t>>>>,
 }
 
@@ -152,16 +218,16 @@ fn pointer(task: Option<Task<'_>>) -> *mut Header {
     task.map_or(ptr::null_mut(), |task| task.block.as_ptr())
 }
 
-/// Keeps a block from being used for another task. The table makes it and takes
-/// it back.
+/// Keeps a block from being used for another task. The table makes references and
+/// takes them back.
 #[derive(Debug)]
 pub(crate) struct Reference {
     executor: u32,
     key: TaskKey,
 }
 
-/// A [`Reference`] to a task whose future has the output `T`. Only code that
-/// knows this makes one: `insert`, and `take_unread`, which compares the types.
+/// A [`Reference`] to a task whose future has the output `T`. Only two functions make
+/// a handle: `insert`, which knows the type, and `take_unread`, which compares it.
 #[derive(Debug)]
 pub(crate) struct TaskHandle<T> {
     reference: Reference,
@@ -206,7 +272,7 @@ pub(crate) enum Polled {
     Pending,
     /// The task has returned, and its output is there.
     Returned,
-    /// The task was stopped during the poll, and its future must be dropped.
+    /// The task was stopped during the poll. The caller must drop its future.
     Stopped,
     /// The task could not be polled: it is being polled, or it has ended.
     Refused,
@@ -230,8 +296,8 @@ static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 
 /// The memory of blocks.
 struct Store {
-    /// The first vacant block of each layout whose alignment is too strict for the
-    /// classes.
+    /// The first vacant block of each layout with an alignment too strict for the
+    /// numbered classes.
     aligned: HashMap<Layout, u32>,
     pool: Pool,
 }
@@ -245,7 +311,7 @@ const NONE_VACANT: u32 = u32::MAX;
     reason = "the table is the door, and what is given back is consumed"
 )]
 impl Tasks {
-    /// Makes a table with a number that no other has: the number of its executor.
+    /// Makes a table with a number that no other table has: the number of its executor.
     pub(crate) fn new() -> Self {
         // Numbers stay unique even if `expect` panics and the panic is caught.
         let order = Ordering::Relaxed;
@@ -263,7 +329,7 @@ impl Tasks {
         }
     }
 
-    /// Stores a future as an idle task, whose home phase is `home`.
+    /// Stores a future as an idle task with the home phase `home`.
     #[inline]
     pub(crate) fn insert<F: Future + 'static>(
         &self,
@@ -276,8 +342,8 @@ impl Tasks {
             None => self.carve(vtable),
         };
         // SAFETY: the block was carved for the class of `F`'s table: only `release`
-        // adds to the list of a class. The block is vacant: nothing in it has to be
-        // dropped.
+        // adds a block to the list of a class. The block is vacant: nothing in it has
+        // to be dropped.
         unsafe { stage::write(task.block, future) };
         let key = task.occupy(vtable, home);
         self.alive.set(self.alive.get() + 1);
@@ -340,7 +406,7 @@ impl Tasks {
         task.cold.set(mem::replace(vacant, task.index()));
     }
 
-    /// A new block, vacant, and in no list.
+    /// Makes a block, which is vacant and in no list.
     #[cold]
     #[inline(never)]
     fn carve(&self, vtable: &'static VTable) -> Task<'_> {
@@ -352,8 +418,8 @@ impl Tasks {
         let block = self.store.borrow_mut().pool.carve(vtable.class);
         let block = block.cast::<Header>();
         let first_stamp = WaitKey::first_stamp(self.executor);
-        // SAFETY: a block of any class has room for a header, is aligned for it, and
-        // nothing else refers to a new one.
+        // SAFETY: a block of any class has room for a header and is aligned for it.
+        // Nothing else refers to a new block.
         unsafe { block.write(Header::vacant(vtable, index, first_stamp)) };
         self.blocks.push(block);
         Task {
@@ -389,7 +455,11 @@ impl Tasks {
         (task.generation() == key.generation && !task.is_in(State::Vacant)).then_some(task)
     }
 
-    /// The task whose block a reference keeps.
+    /// The task of a reference.
+    ///
+    /// # Panics
+    ///
+    /// If the reference is one of another executor.
     #[inline]
     pub(crate) fn of(&self, reference: &Reference) -> Task<'_> {
         assert!(
@@ -432,8 +502,8 @@ impl Tasks {
         self.alive.get()
     }
 
-    /// Polls a task, if it is idle. If the poll unwinds, the caller must end the
-    /// task, which is idle again or has no future any more.
+    /// Polls a task, if the task is idle. If the poll unwinds, the caller must end the
+    /// task. By then the task is idle again, or has no future any more.
     #[inline(always)]
     pub(crate) fn poll(&self, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
         if !task.begin_poll() {
@@ -441,7 +511,7 @@ impl Tasks {
         }
         let unwinds = Unwinds(task);
         // SAFETY: the table is that of the block's future. The task was idle, so
-        // the future is there. Its state has refused all other accesses since.
+        // the future is there. Since then its state refuses all other accesses.
         let returned = call::out(|| unsafe { (task.vtable().poll)(task.block, cx) });
         mem::forget(unwinds);
         if returned {
@@ -455,8 +525,9 @@ impl Tasks {
         }
     }
 
-    /// Stops a task. Returns `None` if it is idle: the caller must then drop its
-    /// future, or [defer its stop](Tasks::defer_stop) it.
+    /// Stops a task. Returns whether the stop counts: `false` if the task has ended or
+    /// its end is under way. Returns `None` if the task is idle: the caller must then
+    /// drop its future, or [defer the stop](Tasks::defer_stop).
     #[inline]
     pub(crate) fn stop(&self, task: Task<'_>) -> Option<bool> {
         match task.state() {
@@ -470,7 +541,8 @@ impl Tasks {
         }
     }
 
-    /// Marks an idle task whose future is dropped later. It is not polled any more.
+    /// Defers the stop of an idle task. The task is not polled any more. The caller must
+    /// drop its future later.
     pub(crate) fn defer_stop(&self, task: Task<'_>) {
         if task.is_in(State::Idle) {
             task.set_state(State::StopDeferred);
@@ -478,9 +550,9 @@ impl Tasks {
         }
     }
 
-    /// Drops the future of a task that is idle, condemned, or unwound from its
-    /// poll. Returns the payload if the destructor panics, and `None` if there was
-    /// no future to drop.
+    /// Drops the future of a task that is idle, has a deferred stop, or has unwound from
+    /// its poll. Returns the payload if the destructor panics. Returns `None` if the
+    /// state of the task forbids it.
     pub(crate) fn drop_future(&self, task: Task<'_>) -> Option<Result<(), Payload>> {
         match task.state() {
             State::Idle | State::Unwound => self.alive.set(self.alive.get() - 1),
@@ -491,8 +563,8 @@ impl Tasks {
         task.set_state(State::Dropping);
         let dropped = if is_there {
             // SAFETY: the table is that of the block's future. The state said that
-            // the future is there and not being polled. Now it says that the future
-            // is being dropped, which refuses all other accesses.
+            // the future is there and not being polled. Now the state says that the
+            // future is being dropped, and refuses all other accesses.
             call::catch(|| unsafe { (task.vtable().drop_future)(task.block) })
         } else {
             Ok(())
@@ -501,7 +573,7 @@ impl Tasks {
         Some(dropped)
     }
 
-    /// Notes how a task ended whose future has been dropped.
+    /// Records how a task ended, once its future is dropped.
     pub(crate) fn end(&self, task: Task<'_>, panicked: bool) {
         if task.is_in(State::Dropped) {
             task.set_state(if panicked {
@@ -530,10 +602,10 @@ impl Tasks {
         }
         task.set_state(State::Taken);
         let output = task.block.cast::<u8>();
-        // SAFETY: the state said that the output is there, and now says that it is
-        // taken, so it is read once. It is at `output_at`, initialised and aligned.
-        // The handle that is borrowed was made with the task, and keeps the block from
-        // being used for another, so `T` is the output's type.
+        // SAFETY: the state said that the output is there. Now it says that the output
+        // is taken, so the output is read once. It is at `output_at`, initialised and
+        // aligned. `task` borrows a handle that was made for this task. The handle keeps
+        // the block from being used for another task, so `T` is the output's type.
         Some(unsafe { output.add(task.vtable().output_at).cast::<T>().read() })
     }
 
@@ -543,9 +615,9 @@ impl Tasks {
             .then(|| (task.vtable().output_type)())
     }
 
-    /// Calls `f` with the output of a task, if it is there and of type `T`. For that
-    /// time, the task counts as not having ended: it is still returning. Returns
-    /// `false` if there is no such output, and the payload if `f` panics.
+    /// Calls `f` with the output of a task, if the output is there and of type `T`.
+    /// Meanwhile the task counts as alive: it is still returning. Returns `false` if
+    /// there is no such output, and the payload if `f` panics.
     pub(crate) fn lend_output<T: 'static>(
         &self,
         task: Task<'_>,
@@ -557,9 +629,9 @@ impl Tasks {
         task.set_state(State::Returning);
         self.alive.set(self.alive.get() + 1);
         let output = task.block.cast::<u8>();
-        // SAFETY: the state said that the output is there, and now refuses all other
-        // accesses to it and to the block. It is at `output_at`, initialised and
-        // aligned. `T` is its type: the ids are equal.
+        // SAFETY: the state said that the output is there. Now the state refuses all
+        // other accesses to the output and to the block. The output is at `output_at`,
+        // initialised and aligned. `T` is its type: the ids are equal.
         let output = unsafe { output.add(task.vtable().output_at).cast::<T>().as_ref() };
         let read = call::catch(|| f(output));
         self.alive.set(self.alive.get() - 1);
@@ -567,7 +639,7 @@ impl Tasks {
         read
     }
 
-    /// Takes the output of a task that has no handle, if it is there and of type
+    /// Takes the output of a task that has no handle, if the output is there and of type
     /// `T`.
     pub(crate) fn take_unread<T: 'static>(&self, task: Task<'_>) -> Option<T> {
         if self.output_type(task) != Some(TypeId::of::<T>()) {
@@ -594,19 +666,20 @@ impl Tasks {
         // The output may own the last handle.
         task.add_reference();
         // SAFETY: the table is that of the block's future. The state said that the
-        // output is there, and now says that it is taken, so it is dropped once.
+        // output is there. Now it says that the output is taken, so the output is
+        // dropped once.
         let dropped = call::catch(|| unsafe { (task.vtable().drop_output)(task.block) });
         task.remove_reference();
         dropped
     }
 
-    /// Whether the output of a task is there and has to be dropped.
+    /// Whether the output of a task is there and has a destructor.
     #[inline]
     pub(crate) fn has_output_to_drop(&self, task: Task<'_>) -> bool {
         task.vtable().output_needs_drop && task.is_in(State::Finished)
     }
 
-    /// A reference to a task.
+    /// Makes a reference to a task.
     pub(crate) fn refer(&self, task: Task<'_>) -> Reference {
         self.expect_mine(task);
         assert!(!task.is_in(State::Vacant), "a task that has been released");
@@ -625,8 +698,8 @@ impl Tasks {
         }
     }
 
-    /// Takes a reference back. The caller must then [release](Tasks::release) the
-    /// block.
+    /// Takes a reference back. The caller must then try to [release](Tasks::release)
+    /// the block.
     #[inline]
     pub(crate) fn drop_reference(&self, reference: Reference) -> Task<'_> {
         let task = self.of(&reference);
@@ -642,20 +715,21 @@ impl Tasks {
         task
     }
 
-    /// Makes a plain reference of the handle that could take the output.
+    /// Turns the handle that could take the output into a plain reference.
     pub(crate) fn give_up_output<T>(&self, handle: TaskHandle<T>) -> Reference {
         self.of(&handle.reference).clear(Flags::HANDLE);
         handle.reference
     }
 
-    /// Whether a task has ended, and nothing refers to its block any more.
+    /// Whether a task has ended, no reference to its block is left, and no output has to
+    /// be dropped.
     #[inline]
     pub(crate) fn is_unneeded(&self, task: Task<'_>) -> bool {
         task.has_ended() && !task.is_referenced() && !self.has_output_to_drop(task)
     }
 
-    /// Makes the block of a task vacant, if it is unneeded and has no cold data. Returns
-    /// whether it has.
+    /// Makes the block of a task vacant, if the task is unneeded and has no cold data.
+    /// Returns whether the block is vacant now.
     #[inline]
     pub(crate) fn release(&self, task: Task<'_>) -> bool {
         if !self.is_unneeded(task) || task.has_cold() {
@@ -664,7 +738,7 @@ impl Tasks {
         self.expect_mine(task);
         debug_assert!(task.member().is_none() && task.joiners.get() == NO_JOINER);
         if task.is_registered() {
-            // Its wait was moved elsewhere, or leaked.
+            // Its wait was moved to another coroutine, or leaked.
             task.deregister();
         }
         task.set_state(State::Vacant);
@@ -694,9 +768,9 @@ impl Tasks {
             .map(f)
     }
 
-    /// Calls `f` with the cold data of a task. Makes it if there is none.
+    /// Calls `f` with the cold data of a task. Makes the cold data if there is none.
     pub(crate) fn cold_or_new<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Cold) -> R) -> R {
-        // In a vacant block, that field belongs to the list of vacant blocks.
+        // In a vacant block, `task.cold` belongs to the list of vacant blocks.
         assert!(!task.is_in(State::Vacant), "a task that has been released");
         let mut colds = self.colds.borrow_mut();
         if !task.has_cold() {
@@ -718,7 +792,7 @@ impl Tasks {
         (task.vtable().type_name)()
     }
 
-    /// Fetches the head of a task into the cache, and its future if that is small.
+    /// Fetches the header of a task into the cache, and its future if that is small.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: u32) {
         if let Some(block) = self.blocks.get(index as usize) {
@@ -727,8 +801,8 @@ impl Tasks {
     }
 }
 
-/// During a poll: makes the task idle again if the poll unwinds, unless its
-/// future is gone.
+/// Exists during a poll. If the poll unwinds, the task is idle again, or `Unwound` if
+/// its future is gone.
 struct Unwinds<'t>(Task<'t>);
 
 impl Drop for Unwinds<'_> {
@@ -743,9 +817,9 @@ impl Drop for Tasks {
     fn drop(&mut self) {
         let holds_future = |index| self.at(index).may_hold_future();
         if (0..self.len()).any(holds_future) {
-            // Futures are pinned: their memory must not be reused before they have
-            // been dropped. An executor ends all tasks before it drops its table.
-            // If one is left even so, its memory leaks.
+            // Futures are pinned: their memory must not be reused before they are
+            // dropped. An executor ends all tasks before it drops its table. If a
+            // task is left even so, its memory leaks.
             mem::forget(mem::take(&mut self.store.borrow_mut().pool));
         }
     }

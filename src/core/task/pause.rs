@@ -10,10 +10,10 @@ use crate::time::{ClockIndex, PhaseIndex};
 /// How long each clock has been running without the task, and what the task is
 /// owed when it is resumed.
 ///
-/// A task counts on its own time of each clock: the reading of the clock less
-/// the total of the task's pauses. The deadlines of its waits are in that time.
-/// Wheels do not know own times. When a wheel finds a timer due, the timer is
-/// inserted again, later by the growth of the total since it was registered.
+/// On each clock, a task counts in a time of its own: the reading of the clock, less
+/// the total of the task's pauses. The deadlines of its waits are in that time. Wheels
+/// do not know such times. When a wheel finds a timer due, the timer is inserted
+/// again, later by the growth of the total since it was registered.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
     /// Whether the task itself is paused, regardless of its owner.
@@ -26,20 +26,20 @@ pub(crate) struct Pause {
     /// The total when the timer that is registered with the task itself was
     /// registered.
     pub(crate) base_ns: u64,
-    /// The one wake that is remembered: the phase in which the task is ready when
-    /// it is resumed.
+    /// The one wake that is remembered: the phase in which the task will be ready when
+    /// the pause ends.
     pub(crate) wake: Option<PhaseIndex>,
-    /// Whether that wake is one by the waker of a timer that stands still. Another one
-    /// takes its place.
+    /// Whether that wake came from the waker of a timer that stands still. Any other
+    /// wake replaces such a wake.
     pub(crate) is_wake_spare: bool,
-    /// The timers that became due in the pause, in that order.
+    /// The timers that became due during the pause, in the order in which they did.
     pub(crate) suspended: Vec<SuspendedTimer>,
 }
 
 /// A timer of a paused task that its wheel found due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SuspendedTimer {
-    /// Its position in the order of all timers that were suspended.
+    /// The timer's position among all timers that were suspended.
     pub(crate) order: u64,
     pub(crate) phase: PhaseIndex,
     pub(crate) clock: ClockIndex,
@@ -48,8 +48,8 @@ pub(crate) struct SuspendedTimer {
 }
 
 impl Pause {
-    /// Begins a pause: the task's time stands still from `readings` on. These are
-    /// the readings of its clocks, sorted by clock.
+    /// Begins a pause: the task's time stands still from `readings` on, which are the
+    /// readings of its clocks, sorted by clock.
     pub(crate) fn begin(&mut self, readings: &[(ClockIndex, u64)]) {
         self.since.clear();
         self.since.extend_from_slice(readings);
@@ -77,8 +77,8 @@ impl Pause {
         }
         self.since.clear();
         if self.totals.len() > readings.len() {
-            // No timer of the task counts on the other clocks, so no timer has begun
-            // with their totals.
+            // No timer of the task counts on the other clocks. So no timer depends on
+            // their totals.
             let is_read = |clock| readings.binary_search_by_key(&clock, |&(of, _)| of).is_ok();
             self.totals.retain(|&clock, _| is_read(clock));
         }
@@ -94,14 +94,14 @@ impl Pause {
         self.since.binary_search_by_key(&clock, |&(of, _)| of)
     }
 
-    /// Whether nothing has woken the paused task, except the wakers of its own timers
-    /// that stand still.
+    /// Whether nothing has woken the paused task, except the wakers of its own timers,
+    /// which stand still.
     pub(crate) fn has_spare_wake(&self) -> bool {
         self.wake.is_none() || self.is_wake_spare
     }
 
-    /// Notes that the wake that is remembered, if one is, is by such a waker. Another
-    /// one counts before it.
+    /// Notes that the remembered wake, if there is one, came from such a waker. Any
+    /// other wake replaces it.
     pub(crate) fn note_spare_wake(&mut self) {
         self.is_wake_spare = self.wake.is_some();
     }

@@ -1,14 +1,14 @@
 //! Memory for tasks: blocks by size class, carved from chunks.
 //!
 //! A block keeps its address and its class until the pool is dropped. So the
-//! rest of `task` can hold plain addresses, and a spawn only takes the top of a
-//! list.
+//! rest of `task` can hold plain addresses, and a spawn only takes the first block of
+//! a list.
 
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 
-/// Blocks up to this size come from chunks, in classes 8 bytes apart; larger
-/// ones are allocated one by one, in four classes for every doubling.
+/// Blocks up to this size come from chunks, in classes 8 bytes apart. Larger blocks
+/// are allocated one by one, in four classes for every doubling.
 const LARGEST_SMALL: usize = 1024;
 const SMALL_CLASSES: usize = LARGEST_SMALL / 8 + 1;
 /// The largest alignment that classes serve.
@@ -23,7 +23,7 @@ const LARGEST_CHUNK: usize = 1 << 18;
 pub(super) enum Class {
     /// By number, below [`Class::COUNT`].
     Numbered(u8),
-    /// For one layout that is aligned more strictly than the numbered classes.
+    /// For one layout with a stricter alignment than that of the numbered classes.
     Aligned(Layout),
 }
 
@@ -70,19 +70,21 @@ impl Class {
 pub(super) struct Pool {
     /// The allocations to free when the pool is dropped.
     allocations: Vec<(NonNull<u8>, Layout)>,
-    /// By class: the rest of its latest chunk, and how much was carved.
+    /// For each class: the rest of its latest chunk.
     open: Vec<OpenChunk>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct OpenChunk {
     next: NonNull<u8>,
+    /// In bytes.
     left: usize,
+    /// How many bytes of all chunks of the class were carved.
     carved: usize,
 }
 
 impl Pool {
-    /// A new block: uninitialised, of the class's size and alignment.
+    /// Returns a new block: uninitialised, of the class's size and alignment.
     pub(super) fn carve(&mut self, class: Class) -> NonNull<u8> {
         let number = match class {
             Class::Aligned(layout) => return self.allocate(layout),
@@ -101,8 +103,7 @@ impl Pool {
             self.open.resize(number + 1, empty);
         }
         if self.open[number].left < size {
-            // A quarter of what the class has already: few chunks, and little
-            // waste.
+            // A quarter of what the class has carved: few chunks, and little waste.
             let wanted = (self.open[number].carved / 4).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
             let length = (wanted / size).max(1) * size;
             let chunk = self.allocate(chunk_layout(length));
@@ -141,8 +142,7 @@ fn block_layout(size: usize) -> Layout {
     Layout::from_size_align(size, ALIGN).expect("the size of a task overflows")
 }
 
-/// Fetches two cache lines of a block, on processors that have an instruction
-/// for it.
+/// Fetches two cache lines of a block, on processors with an instruction for that.
 #[inline(always)]
 pub(super) fn prefetch<T>(block: NonNull<T>) {
     #[cfg(target_arch = "x86_64")]
@@ -150,8 +150,8 @@ pub(super) fn prefetch<T>(block: NonNull<T>) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let line = block.as_ptr().cast::<i8>();
         #[allow(unused_unsafe, reason = "safe to call from some compiler versions on")]
-        // SAFETY: a prefetch affects only the caches, and never faults. So any
-        // address will do.
+        // SAFETY: a prefetch affects only the caches, and never faults, whatever the
+        // address.
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(line);
             _mm_prefetch::<_MM_HINT_T0>(line.wrapping_add(LINE));

@@ -1,7 +1,7 @@
 //! The part of a task that knows the type of its future.
 //!
-//! The state in the header tells what the block holds behind it: the future
-//! until it is dropped, the output once the task has finished, and nothing
+//! The state in the header says what the block holds behind its header: the future
+//! until that is dropped, the output once the task has finished, and nothing
 //! otherwise. Only [`Tasks`](super::Tasks) calls these functions.
 
 use std::alloc::Layout;
@@ -32,11 +32,11 @@ struct Block<F: Future> {
 
 /// The operations on a task of any future.
 ///
-/// All functions require that the block holds a `Block` of the table's future,
-/// and that no other of them is working on its stage.
+/// The callers of its functions must ensure that the block holds a `Block` of the
+/// table's future, and that none of the other functions is working on the same stage.
 pub(super) struct VTable {
     /// Polls the future, which must be there. Returns `true` if the future has
-    /// returned: its output is then in its place. If this unwinds in state
+    /// returned: then the output is in its place. If the poll unwinds in state
     /// `Returning`, the future is gone and there is no output.
     pub(super) poll: unsafe fn(NonNull<Header>, &mut Context<'_>) -> bool,
     /// Drops the future, which must be there.
@@ -82,19 +82,19 @@ pub(crate) fn name_of<F>() -> &'static str {
 /// # Safety
 ///
 /// - `block` must be carved for the class of `F`'s table.
-/// - Behind its header it must hold nothing that has to be dropped.
+/// - Behind its header, the block must hold nothing that has to be dropped.
 #[inline]
 pub(super) unsafe fn write<F: Future>(block: NonNull<Header>, future: ManuallyDrop<F>) {
     // SAFETY: the block was carved for the class of `F`'s table, so its size and
     // alignment fit a `Block<F>`.
     let stage = unsafe { stage::<F>(block) };
-    // SAFETY: the stage is in the block. No reference to it exists: these functions
-    // alone make such, and none of them is working on it.
+    // SAFETY: the stage is in the block. No reference to the stage exists: only these
+    // functions make such references, and none of them is working on it.
     unsafe { stage.write(Stage { future }) };
 }
 
-/// The stage of a task. A pointer, not a reference: the future or the output in
-/// it may access the header meanwhile.
+/// The stage of a task, as a pointer. While the future or the output in it is used,
+/// other code accesses the header.
 ///
 /// # Safety
 ///
@@ -117,9 +117,8 @@ unsafe fn poll<F: Future>(block: NonNull<Header>, cx: &mut Context<'_>) -> bool 
     };
     // SAFETY: the block holds a header, to which only shared references exist.
     unsafe { block.as_ref() }.set_state(State::Returning);
-    // SAFETY: the future is there, and this is its only drop: the state `Returning`
-    // says that it is gone. If the destructor unwinds, `output` is dropped as a
-    // local.
+    // SAFETY: the future is there. It is dropped only once: from state `Returning` on,
+    // it counts as gone. If the destructor unwinds, `output` is dropped as a local.
     unsafe { ptr::drop_in_place((&raw mut (*stage).future).cast::<F>()) };
     // SAFETY: the future is gone, so the stage holds nothing that has to be
     // dropped. No other reference to it exists.
