@@ -1,8 +1,8 @@
 //! The end of an executor.
 //!
 //! A script may own another executor, which ends with the script. Such ends nest
-//! to a depth of [`MAX_DEPTH`] on a thread. Deeper ones go onto a list, which the
-//! outermost one works off. An executor on the list polls nothing any more.
+//! to a depth of [`MAX_DEPTH`] on a thread. Deeper ends are deferred: the outermost end
+//! carries them out. An executor with a deferred end polls nothing any more.
 
 #![forbid(unsafe_code)]
 
@@ -17,20 +17,20 @@ use crate::core::end::Deeper;
 use crate::core::report::panics;
 use crate::core::report::unread;
 
-/// Each of them may have a hundred nested ends of coroutines.
+/// Each of these executors may have a hundred nested ends of coroutines.
 const MAX_DEPTH: u32 = 10;
 
 thread_local! {
     /// How many executors are ending on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// Those that are deferred. Without a destructor, so that executors can end in
-    /// the destructors of other thread-locals. It is empty then.
+    /// The executors with deferred ends. Without a destructor, so that executors can end
+    /// in the destructors of other thread-locals. The list is empty by then.
     static DEFERRED: ManuallyDrop<RefCell<Vec<Rc<Core>>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
-/// Counts the end of one executor. The outermost one works off the list, also when
-/// unwinding.
+/// Counts the end of one executor. The outermost one carries out the deferred ends,
+/// even when unwinding.
 struct Closing;
 
 impl Drop for Closing {
@@ -47,8 +47,8 @@ impl Drop for Closing {
     }
 }
 
-/// Ends all coroutines of an executor that is being dropped. Returns a panic that
-/// the drop has to raise.
+/// Ends all coroutines of an executor that is being dropped. Returns the payload of a
+/// panic that the drop must raise.
 pub(crate) fn close(core: &Core) -> Option<Payload> {
     core.closed.set(true);
     if DEPTH.get() == MAX_DEPTH {
@@ -66,14 +66,14 @@ fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     drop(core.arrivals.take_calls());
     {
         let _deeper = Deeper::new(core);
-        // Nothing is inserted any more, so the loop ends.
+        // No task is inserted any more, so the loop ends.
         let mut indices = 0..core.tasks.len();
         while let Some(task) = indices.next().map(|index| core.tasks.at(index)) {
             if core.tasks.stop(task).is_none() {
                 end::end(core, task, None);
             }
         }
-        // All of them, even if this call is nested in other ends.
+        // All deferred ends, even if this call is nested in other ends.
         end::work_off_all_ends(core);
     }
     core.lent.close();

@@ -2,14 +2,14 @@
 //!
 //! A stop runs user code in the middle of other user code: a destructor may
 //! stop another coroutine. Such stops nest to a depth of [`MAX_DEPTH`]. Deeper
-//! ones go onto a list. The outermost stop works off the list before it
-//! returns, and so does the end of the executor. A task on the list is not
-//! polled any more.
+//! stops are deferred. The outermost stop carries them out before it returns, and
+//! so does the end of the executor. A task with a deferred stop is not polled any
+//! more.
 //!
 //! A destructor may spawn another coroutine and stop it, and so on without end.
-//! So there is a limit on the ends inside one outermost stop: as many as there
-//! are tasks, and the polls that a run may take for spawns. The next run of any
-//! phase works off what is left, with a limit of its own.
+//! So the ends inside one outermost stop have a limit: the number of tasks, plus the
+//! polls that a run may take for spawns. The next run of any phase carries out the
+//! rest, with a limit of its own.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,8 @@ use crate::core::task::TaskKey;
 use crate::core::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle, TaskOf};
 use crate::coroutine::{JoinError, Outcome};
 
-/// Counts one more end on the stack until it is dropped, also by a panic.
+/// Counts a nested end; undone on drop, even when unwinding. The outermost one carries
+/// out the deferred ends.
 pub(crate) struct Deeper<'a>(&'a Core);
 
 impl<'a> Deeper<'a> {
@@ -41,7 +42,7 @@ impl<'a> Deeper<'a> {
         let ends = &core.ends;
         let depth = ends.depth.get();
         ends.left.set(if core.is_closed() {
-            // Nothing is spawned any more.
+            // No task is spawned any more, so no limit is needed.
             u64::MAX
         } else if depth == 0 {
             core.runs.limits.most_in_sequence(core.tasks.len() as usize)
@@ -63,8 +64,8 @@ impl Drop for Deeper<'_> {
     }
 }
 
-/// Stops a coroutine. Returns `false` if it has ended, or will not be polled any
-/// more.
+/// Stops a coroutine. Returns `false` if the coroutine has ended, or will not be polled
+/// any more.
 pub(crate) fn stop(core: &Core, key: TaskKey) -> bool {
     let Some(task) = core.tasks.get(key) else {
         return false;
@@ -82,12 +83,14 @@ pub(crate) fn stop(core: &Core, key: TaskKey) -> bool {
     true
 }
 
-/// Whether an end may begin inside those that are under way.
+/// Whether an end may begin inside the ends that are under way. If not, it must be
+/// deferred.
 fn may_end_here(core: &Core) -> bool {
     let (depth, left) = (core.ends.depth.get(), core.ends.left.get());
     depth == 0 || (depth < MAX_DEPTH && left > 0)
 }
 
+/// Defers an end to the outermost end.
 fn defer(core: &Core, end: DeferredEnd) {
     core.ends.deferred.borrow_mut().push_back(end);
 }
@@ -99,7 +102,8 @@ fn leave_list(core: &Core, task: Task<'_>) {
     }
 }
 
-/// Drops the future of a task that did not return, and ends the task.
+/// Drops the future of a task that did not return, and ends the task. `payload` is that
+/// of its panic.
 #[cold]
 pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
     let starts = start::deferred_starts(core);
@@ -112,7 +116,7 @@ pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
         };
         let payload = match (dropped, payload) {
             (None, payload) => {
-                // A nested call has ended it.
+                // A nested call has ended the task.
                 drop(payload.map(Foreign::new));
                 return;
             }
@@ -135,7 +139,7 @@ pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
     core.host.notify();
 }
 
-/// Works off the ends that were deferred, up to the limit.
+/// Carries out the deferred ends, up to the limit.
 #[cold]
 fn work_off_ends(core: &Core) {
     while core.ends.left.get() > 0 {
@@ -169,14 +173,14 @@ fn work_off_ends(core: &Core) {
     }
 }
 
-/// Works off all ends that were deferred: the executor ends.
+/// Carries out all deferred ends, because the executor ends.
 pub(crate) fn work_off_all_ends(core: &Core) {
     let mut rest = core.ends.for_next_run.take();
     core.ends.deferred.borrow_mut().append(&mut rest);
     work_off_ends(core);
 }
 
-/// Works off what an earlier end has left to the next run.
+/// Carries out what earlier ends have left to the next run.
 pub(crate) fn work_off_rest(core: &Core) {
     let mut rest = core.ends.for_next_run.take();
     if !rest.is_empty() {
@@ -185,8 +189,8 @@ pub(crate) fn work_off_rest(core: &Core) {
     }
 }
 
-/// Drops the payload of a panic that no join has returned. It may own the handle
-/// of the next such coroutine.
+/// Drops the payload of a panic that no join has returned. The payload may own the
+/// handle of another such coroutine, so this is an end, too.
 pub(crate) fn drop_payload(core: &Core, payload: Foreign<Payload>) {
     if may_end_here(core) {
         let _deeper = Deeper::new(core);
@@ -196,11 +200,12 @@ pub(crate) fn drop_payload(core: &Core, payload: Foreign<Payload>) {
     }
 }
 
-/// Ends a task that has returned. Its output is in the future's place.
+/// Ends a task that has returned. The output is in the future's place.
 #[inline(never)]
 pub(crate) fn finish(core: &Core, task: Task<'_>) {
     if task.has(Flags::SLOW_PATH) || task.has_cold() || task.member().is_some() {
-        // A reader, or a hook that hears of its panic, may drop the last handle.
+        // A reader, or a hook that hears of the reader's panic, may drop the last
+        // handle.
         let kept = core.tasks.refer(task);
         unread::call_readers(core, task);
         clean_up(core, core.tasks.drop_reference(kept));
@@ -216,14 +221,14 @@ pub(crate) fn finish(core: &Core, task: Task<'_>) {
     if !task.has(Flags::HANDLE) {
         release_detached(core, task);
     }
-    // Last, because the wakers of joiners may drop the handle.
+    // Comes last, because the wakers of joiners may drop the handle.
     if is_joined {
         joins::wake_joiners(core);
     }
 }
 
-/// Ends a task whose future is gone: completes its joins, takes it out of its
-/// owner, and releases its block if no handle needs it.
+/// Completes the end of a task, once its future is gone: completes its joins, takes it
+/// out of its owner, and releases its block if no handle needs the block.
 #[inline(never)]
 fn clean_up(core: &Core, task: Task<'_>) {
     let is_detached = !task.has(Flags::HANDLE);
@@ -234,7 +239,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
     }
     task.clear(Flags::READY);
     core.sharing().leave(task);
-    // A timer that was forgotten, or that another coroutine shares, is not held.
+    // A timer that was leaked, or that another coroutine shares, is not held any more.
     task.clear(Flags::PAUSED);
     core.runs.completions.complete(&core.entries, task);
     if let Some(member) = task.take_member() {
@@ -250,8 +255,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
         (cold.waker.take(), mem::take(&mut cold.readers))
     });
     task.clear(Flags::TASK_WAKER);
-    // This is user code, which may drop the handle. The reference keeps the block
-    // until here.
+    // This is user code, which may drop the handle. Until here, `kept` keeps the block.
     drop(left);
     let task = core.tasks.drop_reference(kept);
     if is_detached {
@@ -262,7 +266,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
     joins::wake_joiners(core);
 }
 
-/// Releases an ended task that has no handle for its result.
+/// Releases an ended task without a handle for its result.
 #[inline(always)]
 fn release_detached(core: &Core, task: Task<'_>) {
     let may_be_read = core.unread.is_on() || task.is_in(State::Panicked);
@@ -288,6 +292,7 @@ fn release_detached_slowly(core: &Core, task: Task<'_>) {
     release(core, task);
 }
 
+/// Drops the output of a task. A panic of its destructor is reported.
 #[inline(never)]
 pub(crate) fn drop_unwanted_output(core: &Core, task: Task<'_>) {
     if let Err(payload) = drop_output(core, task) {
@@ -301,7 +306,7 @@ fn drop_output(core: &Core, task: Task<'_>) -> Result<(), Payload> {
     scope::enter_task(core, task, |_| core.tasks.drop_output(task))
 }
 
-/// Makes the block of an ended task vacant, if nothing refers to it any more.
+/// Makes the block of an ended task vacant, if nothing needs the block any more.
 #[inline]
 fn release(core: &Core, task: Task<'_>) {
     if task.has_cold() {
@@ -335,7 +340,7 @@ fn has_output_to_drop<T>(core: &Core, handle: &TaskHandle<T>) -> bool {
     core.tasks.has_output_to_drop(task)
 }
 
-// Out of line, so that the compiler can dissolve a handle that is dropped at
+// Out of line, so that the compiler can optimise away a handle that is dropped at
 // once.
 #[inline(never)]
 fn release_ended(core: &Core, task: Task<'_>) {
@@ -353,15 +358,15 @@ fn drop_coroutine_with_output<T>(core: &Core, handle: TaskHandle<T>) {
         defer(core, DeferredEnd::Output(reference));
         return;
     }
-    // The caller dropped the handle, and so the output: the panic is the caller's.
+    // The caller dropped the handle and thereby the output: the panic is the caller's.
     let may_raise = !std::thread::panicking();
     if let Err(payload) = drop_unread_output(core, reference, may_raise) {
         std::panic::resume_unwind(payload);
     }
 }
 
-/// Drops the output of a task. Returns its panic if the caller may raise it;
-/// otherwise the panic is reported.
+/// Drops the output of a task, then the reference. If the destructor panics, returns
+/// the payload if the caller may raise it. Otherwise the panic is reported.
 fn drop_unread_output(core: &Core, reference: Reference, may_raise: bool) -> Result<(), Payload> {
     let _deeper = Deeper::new(core);
     let task = core.tasks.of(&reference);
@@ -376,14 +381,14 @@ fn drop_unread_output(core: &Core, reference: Reference, may_raise: bool) -> Res
     dropped
 }
 
-/// Drops one reference to the block of a task.
+/// Drops a reference to the block of a task. Releases the block if it was the last.
 pub(crate) fn drop_reference(core: &Core, reference: Reference) {
     let task = core.tasks.drop_reference(reference);
     release(core, task);
 }
 
-/// The output of a task, or an error if it has none or the output has been
-/// taken; and how the task ended.
+/// Takes the output of a task. Returns the output, or an error if there is none or it
+/// has been taken, and how the task ended.
 #[inline]
 pub(crate) fn take_result<T>(core: &Core, task: TaskOf<'_, T>) -> (Result<T, JoinError>, Outcome) {
     if let Some(output) = core.tasks.take_output(task) {
@@ -394,7 +399,7 @@ pub(crate) fn take_result<T>(core: &Core, task: TaskOf<'_, T>) -> (Result<T, Joi
     (Err(join_error(core, task)), outcome)
 }
 
-/// The error of a task that has no output.
+/// The error of a task that has no output. Takes the payload of its panic.
 #[cold]
 fn join_error(core: &Core, task: Task<'_>) -> JoinError {
     let (id, name) = (core.id_of(task), core.name_of(task));

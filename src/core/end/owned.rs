@@ -7,14 +7,14 @@ use crate::core::end;
 use crate::core::owners::OwnerKey;
 use crate::core::task::TaskKey;
 
-/// Stops all coroutines that an owner and the owners below it have now.
+/// Stops all present coroutines of an owner and of the owners below it.
 pub(crate) fn stop_owned(core: &Core, owner: OwnerKey) {
     let mut tasks = core.owned.take();
     core.owners.borrow().tasks(owner, &mut tasks);
     stop_all(core, tasks);
 }
 
-/// Removes an owner, and stops all its coroutines.
+/// Removes an owner. Stops all its coroutines, and those of the owners below it.
 pub(crate) fn remove_owner(core: &Core, owner: OwnerKey) {
     let mut tasks = core.owned.take();
     core.owners.borrow_mut().remove(owner, &mut tasks);

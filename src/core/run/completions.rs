@@ -13,14 +13,13 @@ use crate::core::task::{NO_JOINER, Task, TaskKey};
 /// The joins of coroutines that have ended.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
-    /// The joins of the tasks that ended since the last poll of the run returned,
-    /// in order.
+    /// The joins of the tasks that ended since joins were last taken, in order.
     pub(crate) ended: Guarded<Vec<WaitKey>>,
-    /// Whether `ended` has any.
+    /// Whether `ended` has joins.
     pub(crate) has_ended: Cell<bool>,
     /// A buffer for the tasks of one round, kept to reuse its memory.
     pub(crate) seen: Guarded<HashSet<TaskKey>>,
-    /// The joins from before that, the next one last.
+    /// The joins that were taken from `ended`. The next one is last.
     pub(crate) front: Guarded<Vec<WaitKey>>,
 }
 
@@ -30,7 +29,7 @@ impl Completions {
         self.has_ended.get()
     }
 
-    /// Whether there are joins whose coroutines have not been resumed.
+    /// Whether there are joins with coroutines yet to be resumed.
     pub(crate) fn has_any(&self) -> bool {
         self.has_ended() || !self.front.borrow().is_empty()
     }
@@ -41,7 +40,7 @@ impl Completions {
         self.ended.take()
     }
 
-    /// Moves the joins of a task that has ended here: its joiners are next.
+    /// Moves the joins of a task that has ended to the completions.
     #[inline]
     pub(crate) fn complete(&self, entries: &Guarded<Entries>, task: Task<'_>) {
         let last = task.joiners.replace(NO_JOINER);

@@ -1,5 +1,5 @@
-//! Calling the foreign wakers of due waits. A combinator must be notified which
-//! of its futures are ready.
+//! Calling the foreign wakers of due waits. They tell a combinator which of its futures
+//! are ready.
 
 #![forbid(unsafe_code)]
 
@@ -10,9 +10,9 @@ use crate::core::run::state::Lists;
 use crate::core::task::{Flags, Pause};
 use crate::time::PhaseIndex;
 
-/// Calls the foreign wakers of all waits that are due in the run that has
-/// begun. This comes before the first poll. Each coroutine is then polled once,
-/// and a combinator in it knows all of its futures that are ready.
+/// Calls the foreign wakers of all waits that are due in the run that has begun. That
+/// happens before the first poll. Then each coroutine is polled once, and its
+/// combinators know all of their futures that are ready.
 pub(crate) fn fire_due(core: &Core, lists: &Lists, phase: PhaseIndex) {
     if !core.entries.borrow().has_foreign() {
         return;
@@ -28,9 +28,9 @@ pub(crate) fn fire_due(core: &Core, lists: &Lists, phase: PhaseIndex) {
 }
 
 /// Calls the foreign waker of a timer that would be due if its coroutine were not
-/// paused. A combinator that polls only what was woken may hide the timer from
-/// others that wait for it: the waker is their only link. The one that polls the
-/// timer then goes on with it.
+/// paused. Other coroutines may wait for the same timer, inside a combinator that polls
+/// only woken futures. The waker is their only link to the timer. The coroutine that
+/// polls the timer then continues with it.
 fn fire_suspended(core: &Core, key: WaitKey) {
     let taken = core.entries.borrow_mut().take_waker(key);
     if let Some((task, waker)) = taken {
@@ -47,9 +47,9 @@ fn fire_suspended(core: &Core, key: WaitKey) {
     }
 }
 
-/// Calls the foreign waker of a wait that is due: in a run of `phase`, or at the
-/// home of its coroutine. The waker may wake the same coroutine. The run then
-/// polls it for the wait, or for the wake if the wait is gone by then.
+/// Calls the foreign waker of a wait that is due: in a run of `phase`, or, with `None`,
+/// in the home phase of its coroutine. The waker may wake the same coroutine. Then the
+/// run polls it for the wait, or for the wake if the wait is gone by then.
 pub(in crate::core) fn fire(core: &Core, key: WaitKey, phase: Option<PhaseIndex>) {
     if !key.is_entry() {
         return;
@@ -58,7 +58,7 @@ pub(in crate::core) fn fire(core: &Core, key: WaitKey, phase: Option<PhaseIndex>
     if let Some((task, waker)) = taken {
         let task = core.tasks.get(task);
         if let Some(task) = task.filter(|task| task.has(Flags::PAUSED) && task.is_alive()) {
-            // The wait comes first, before the wake by its task waker.
+            // The wait counts first, before the wake by the task waker.
             core.pauses
                 .remember_wake(&core.tasks, task, phase.unwrap_or_else(|| task.home()));
         }

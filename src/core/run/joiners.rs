@@ -1,5 +1,4 @@
-//! Joiners continue right after the poll in which the joined coroutine ended,
-//! depth first.
+//! Polling joiners: right after the poll that ended the joined coroutine, depth first.
 
 #![forbid(unsafe_code)]
 
@@ -12,8 +11,8 @@ use crate::core::task::Flags;
 use super::resume::Resumer;
 
 impl<'s> Resumer<'_, 's> {
-    /// Polls the joiners of the tasks that ended in the last poll, and of those
-    /// that end in these polls.
+    /// Polls the joiners of the tasks that ended in the last poll. Continues with the
+    /// joiners of tasks that end in these polls.
     #[inline(always)]
     pub(super) fn poll_joiners(self, cx: &mut Context<'s>) {
         if self.core.runs.completions.has_ended() {

@@ -1,4 +1,4 @@
-//! Joiners of coroutines that have ended: which is next.
+//! The joins of coroutines that have ended: which coroutine is resumed next.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ use crate::core::run::fire;
 use crate::core::task::TaskKey;
 use crate::core::wake;
 
-/// Makes the coroutines of joins that the run has not reached ready for the
+/// Defers the joins that the run has not reached: makes their coroutines ready for the
 /// next run.
 pub(crate) fn defer(core: &Core) {
     while let Some(key) = next(core) {
@@ -18,8 +18,8 @@ pub(crate) fn defer(core: &Core) {
     }
 }
 
-/// Keeps one join of each coroutine: one that joined several of the ended tasks
-/// is polled once for all of them.
+/// Keeps one join of each coroutine. A coroutine that joined several of the ended
+/// tasks is polled once for all of them.
 fn keep_one_of_each(core: &Core, ended: &mut Vec<WaitKey>) {
     let (mut seen, mut entries) = (
         core.runs.completions.seen.borrow_mut(),
@@ -36,11 +36,11 @@ fn keep_one_of_each(core: &Core, ended: &mut Vec<WaitKey>) {
     });
     seen.clear();
     drop((seen, entries));
-    // Their wakers have been called. Dropping the wakers is user code, so it
-    // comes last.
+    // The wakers have been called. Dropping them is user code, and comes last.
     drop(others);
 }
 
+/// Takes the join whose coroutine is resumed next. Calls user code: foreign wakers.
 pub(crate) fn next(core: &Core) -> Option<WaitKey> {
     if core.runs.completions.has_ended() {
         take_ended(core);
@@ -48,8 +48,8 @@ pub(crate) fn next(core: &Core) -> Option<WaitKey> {
     core.runs.completions.front.borrow_mut().pop()
 }
 
-/// Moves the joins of the tasks that ended to `front`, the first one on top,
-/// and calls their foreign wakers.
+/// Moves the joins of the tasks that ended to `front`, the first join on top. Calls
+/// their foreign wakers.
 fn take_ended(core: &Core) {
     let mut ended = core.runs.completions.take();
     if core.entries.borrow().has_foreign() {
@@ -67,13 +67,13 @@ fn take_ended(core: &Core) {
         .extend(ended.iter().rev());
     ended.clear();
     let mut more = core.runs.completions.ended.borrow_mut();
-    // Tasks that ended while wakers were called come next.
+    // The joins of tasks that ended while wakers were called come next.
     std::mem::swap(&mut *more, &mut ended);
     more.append(&mut ended);
 }
 
-/// Outside of a run, wakes the joiners of the tasks that ended as if by an
-/// event from outside.
+/// Outside of a run, wakes the joiners of the tasks that ended, like an event from
+/// outside. In a run it does nothing: the run polls them.
 pub(in crate::core) fn wake_joiners(core: &Core) {
     if core.runs.phase().is_none() && core.runs.completions.has_ended() {
         wake_waiting_joiners(core);

@@ -10,32 +10,34 @@ use crate::core::task::TaskKey;
 #[derive(Debug)]
 pub(crate) struct Limits {
     left: Cell<u64>,
-    /// Whether the run has been reported for reaching the limit.
+    /// Whether it has been reported that the run has reached the limit.
     reported: Cell<bool>,
     max_polls_per_run: u32,
     pub(crate) joins: Joins,
 }
 
-/// Joins of coroutines that had ended before the poll. A coroutine that makes such joins in a
-/// loop without a wait would never return from its poll.
+/// Counts joins of coroutines that had ended before the join was polled. A coroutine
+/// that makes such joins in a loop, without a wait, would never return from its poll.
 ///
-/// All are counted, but only one of [`JOINS_A_SAMPLE`] is looked at.
+/// All such joins are counted. One in [`JOINS_A_SAMPLE`] is looked at: a sample.
 #[derive(Debug)]
 pub(crate) struct Joins {
+    /// How many joins there are until the next sample.
     pub(crate) left: Cell<u32>,
-    /// Which coroutine made the latest join that was looked at, and in which run.
+    /// The coroutine that made the latest sample, and the number of the run.
     pub(crate) latest: Cell<Option<(TaskKey, u64)>>,
-    /// How many in sequence were of that coroutine and run.
+    /// How many samples in sequence came from that coroutine in that run.
     pub(crate) samples: Cell<u32>,
 }
 
+/// How many joins there are for each sample.
 pub(crate) const JOINS_A_SAMPLE: u32 = 1 << 16;
-/// With so many samples in sequence, the coroutine has to wait for the next run.
+/// After this many samples in sequence, the coroutine has to wait for the next run.
 pub(crate) const MOST_SAMPLES: u32 = 16;
 
-/// The polls that a run may take for spawns, starts and joins during it, for
-/// each poll that one coroutine may take for wakes. One poll for each live
-/// coroutine is added.
+/// A run has a limit on the polls for spawns, starts and joins during it: this many
+/// times the polls that one coroutine may take for wakes, and one poll for each live
+/// coroutine.
 const FACTOR: u64 = 100;
 
 impl Limits {
@@ -57,19 +59,21 @@ impl Limits {
         self.max_polls_per_run
     }
 
-    /// A run begins: from now on, reaching a limit is reported again.
+    /// Notes that a run begins: from now on, reaching a limit is reported again.
     #[inline]
     pub(crate) fn begin_run(&self) {
         self.reported.set(false);
     }
 
+    /// Begins to count the polls of a run, or of a call outside of runs. `alive` is the
+    /// number of live coroutines.
     pub(crate) fn begin(&self, alive: usize) {
         self.left.set(self.for_coroutines(alive));
         self.reported.set(false);
     }
 
-    /// Takes the polls of starts that were deferred: they do not count as alive, and
-    /// each takes a poll.
+    /// Takes two polls for each start that was deferred: one because its coroutine was
+    /// counted as alive, and one for its poll.
     pub(crate) fn begin_starts(&self, starts: usize) {
         let taken = (starts as u64).saturating_mul(2);
         self.left.set(self.left.get().saturating_sub(taken));
@@ -81,14 +85,13 @@ impl Limits {
     }
 
     /// How many closures of `with_soon`, or calls of hooks for unread outputs, may
-    /// follow one another. With as many tasks as there may be: how many ends of
-    /// coroutines one end may cause.
+    /// follow one another, and how many ends of coroutines one end may cause. `tasks` is
+    /// the number of tasks that count towards it.
     pub(crate) fn most_in_sequence(&self, tasks: usize) -> u64 {
         self.for_coroutines(tasks)
     }
 
-    /// Takes one poll from those that the run has left. Returns `false` if none is
-    /// left.
+    /// Takes one of the polls that the run has left. Returns `false` if no poll is left.
     #[inline]
     pub(crate) fn spend(&self) -> bool {
         let left = self.left.get();
@@ -96,7 +99,7 @@ impl Limits {
         left > 0
     }
 
-    /// Whether the run has not been reported before.
+    /// Whether to report the run: `true` once in a run.
     pub(crate) fn report_once(&self) -> bool {
         !self.reported.replace(true)
     }

@@ -5,13 +5,13 @@
 //! 2  waiters   of the phase, in the order in which they began to wait
 //! 3  counts    by frame or run, then registration
 //! 4  timers    clock by clock, by deadline, then registration
-//! 5  ready     what becomes ready during the run, in order
+//! 5  ready     tasks that become ready during the run, in order
 //! ```
 //!
-//! After every poll come the joiners of the coroutines that ended in it. A
-//! [`Run`] holds the lists of one run and its position in each, so it continues
-//! behind a coroutine that panicked. A run ends like a lock, also when
-//! something else unwinds.
+//! After every poll, the joiners of the coroutines that ended in it are polled. A
+//! [`Run`] holds the lists of one run and its position in each. So it continues
+//! behind a coroutine that panicked. A run ends like a lock, even when something else
+//! unwinds.
 
 #![forbid(unsafe_code)]
 
@@ -84,8 +84,7 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
     }
 }
 
-/// Whether something has to be done before a run, or after a run in which nothing
-/// is due.
+/// Whether a run has work beside its polls: before it begins, or after it ends.
 #[inline(always)]
 fn has_news(core: &Core) -> bool {
     core.clock.has_view()
@@ -101,7 +100,7 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     core.injected.acknowledge();
     core.host.begin_run();
     wake::take_messages(core);
-    // The hook is told of what the messages spawned.
+    // The trace hook hears of what the messages spawned.
     trace::send_events(core);
     calls::make(core);
     let state = begin_run(core, phase);
@@ -142,14 +141,15 @@ fn run_due(core: &Core, state: &PhaseState) {
     end_run(core);
 }
 
-/// Tells the host what has happened in a run that has ended.
+/// Sends the events of a run that has ended to the trace hook, and passes a panic on to
+/// the host.
 fn end_run(core: &Core) {
     trace::send_events(core);
     panics::let_panic_through(core);
 }
 
 impl<'a> Run<'a> {
-    /// Takes the lists for a run that its phase has counted already.
+    /// Takes the lists for a run. Its phase has counted the run already.
     fn begin(core: &'a Core, state: &'a PhaseState) -> Self {
         let phase = state.index;
         let runs = &core.runs;
@@ -189,7 +189,7 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// Makes the starts that are deferred the first to be polled.
+    /// Puts the deferred starts at the front of the ready tasks.
     #[cold]
     fn begin_starts(&mut self) {
         let core = self.core;
@@ -220,7 +220,7 @@ impl<'a> Run<'a> {
             && lists.suspended.is_empty()
     }
 
-    /// Polls all that is due, and continues after coroutines that panic.
+    /// Polls all that is due. Continues after a coroutine that panics.
     #[inline(never)]
     fn poll_all(&mut self) {
         let core = self.core;
@@ -237,7 +237,7 @@ impl<'a> Run<'a> {
         let core = self.core;
         let resumer = Resumer { core, scope };
         let mut cx = scope.context();
-        // Joiners from before the first poll, or from a poll that panicked.
+        // Joiners left from before the first poll, or by a poll that panicked.
         resumer.poll_waiting_joiners(&mut cx);
         let mut ready = Position::new(&self.lists.ready, &mut self.next_ready);
         for &key in ready.rest.by_ref() {
@@ -296,8 +296,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The position of a run in one of its lists. It is written back when the loop over
-/// the list ends or unwinds, and not in each turn.
+/// The position of a run in one of its lists. It is written back once: when the loop
+/// over the list ends or unwinds.
 struct Position<'a, T> {
     rest: slice::Iter<'a, T>,
     len: usize,
@@ -320,7 +320,7 @@ impl<T> Drop for Position<'_, T> {
     }
 }
 
-/// Fetches the task of a wait that will be polled soon into the cache.
+/// Fetches a task that will be polled soon into the cache, by the key of its wait.
 #[inline(always)]
 fn prefetch(core: &Core, ahead: Option<WaitKey>) {
     if let Some(key) = ahead.filter(|key| !key.is_entry()) {
@@ -364,7 +364,7 @@ impl Run<'_> {
     }
 }
 
-/// Loses nothing that is due, also if something other than a coroutine unwinds.
+/// Loses nothing that is due, even when something other than a coroutine unwinds.
 impl Drop for Run<'_> {
     fn drop(&mut self) {
         let core = self.core;

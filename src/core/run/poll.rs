@@ -1,4 +1,4 @@
-//! Polling a coroutine with all that is special about it, and completing a poll.
+//! Polling a coroutine on the slow path, where its flags are checked; completing a poll.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ use crate::core::task::{Flags, Polled, Task};
 use crate::core::waker::TaskWaker;
 use crate::time::PhaseIndex;
 
-/// Polls a coroutine in a run of `phase`, with all that is special about it.
+/// Polls a coroutine in a run of `phase`, and heeds all its flags.
 #[cold]
 #[inline(never)]
 pub(crate) fn resume_slowly<'c>(
@@ -41,11 +41,11 @@ pub(crate) fn resume_slowly<'c>(
     after_poll(core, task, polled);
 }
 
-/// Polls a task with its task waker, on its own clock, and observed if it is.
+/// Polls a task with its task waker, on its own clock, and observed, as its flags say.
 #[inline]
 pub(in crate::core) fn poll_slowly(core: &Core, scope: &Scope<'_>, task: Task<'_>) -> Polled {
     if task.has(Flags::TASK_WAKER) {
-        // Lends the task's task waker, so that `will_wake` returns `true`.
+        // Lends the task waker, so that `will_wake` returns `true`.
         let own = core
             .tasks
             .cold(task, |cold| cold.waker.as_ref().map(TaskWaker::to_waker));
@@ -76,7 +76,7 @@ fn poll_shown(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
     }
 }
 
-/// Completes a poll after which the task does not wait.
+/// Completes a poll: ends a task that has returned or was stopped.
 #[inline(always)]
 pub(in crate::core) fn after_poll(core: &Core, task: Task<'_>, polled: Polled) {
     match polled {

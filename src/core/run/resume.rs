@@ -1,8 +1,8 @@
 //! Resuming one coroutine, for any reason.
 //!
-//! A plain task is polled the short way. A special task has been woken, or has
-//! a task waker, entries or another clock, or is observed or paused. Its flags
-//! are checked first.
+//! A plain task is polled the short way. All other tasks take the slow path, where
+//! their flags are checked: they have been woken, have a task waker, entries or another
+//! clock, or are observed or paused. See [`Flags::SLOW_PATH`].
 
 #![forbid(unsafe_code)]
 
@@ -64,8 +64,8 @@ impl<'a, 's> Resumer<'a, 's> {
         drop(removed);
     }
 
-    /// Resumes a special coroutine for a wait that is due in the run: only once for
-    /// all of its waits.
+    /// Resumes a coroutine with flags for a wait that is due in the run. The run resumes
+    /// it only once for all of its waits.
     #[cold]
     #[inline(never)]
     fn resume_once(self, task: Task<'a>, resumed: WaitKey) {
@@ -84,7 +84,7 @@ impl<'a, 's> Resumer<'a, 's> {
         let polled = core.tasks.poll(task, cx);
         self.after_plain_poll(task, polled);
         if !self.scope.lends(cx) {
-            // The future has replaced the context.
+            // The future has replaced the context with another one.
             *cx = self.scope.context();
         }
     }
@@ -115,7 +115,7 @@ impl<'a, 's> Resumer<'a, 's> {
             core.pauses
                 .remember_ready(&core.tasks, &core.ready, task, self.phase());
         } else if task.has(Flags::TASK_WAKER) {
-            // Woken tasks have a limit of their own.
+            // Polls for wakes have a limit of their own.
             self.resume_woken(task);
         } else if core.runs.limits.spend() {
             self.resume_unwoken(task, cx);
@@ -124,10 +124,10 @@ impl<'a, 's> Resumer<'a, 's> {
         }
     }
 
-    /// Resumes a task that is ready or joins one that has ended, and is not paused.
+    /// Resumes a task that is not paused, and is ready or joins a task that has ended.
     #[inline(always)]
     pub(super) fn resume_unwoken(self, task: Task<'a>, cx: &mut Context<'s>) {
-        // This poll serves all that has made it ready.
+        // This poll serves all that has made the task ready.
         task.clear(Flags::READY);
         if task.has(Flags::SLOW_PATH) || task.is_registered() {
             poll::resume_slowly(
@@ -164,13 +164,14 @@ impl<'a, 's> Resumer<'a, 's> {
         }
     }
 
-    /// Whether a task has nothing special about it except a wake and a waker of its own.
+    /// Whether the flags of a task ask only for its task waker, apart from a wake.
     #[inline(always)]
     fn needs_only_waker(self, task: Task<'a>) -> bool {
         !task.has(Flags::SLOW_BUT_WOKEN) && !self.core.clock.has_view()
     }
 
-    /// Resumes the coroutine of a wait that is due in the run, if it is special.
+    /// Resumes a coroutine with flags for a wait that is due in the run, with its task
+    /// waker alone if that is all it needs.
     #[inline(never)]
     fn resume_slow_wait(self, task: Task<'a>, key: WaitKey) {
         if self.needs_only_waker(task) {

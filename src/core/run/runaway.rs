@@ -1,4 +1,4 @@
-//! Coroutines that reach a limit of a run: reported, and left to the next run.
+//! Coroutines that reach a limit of a run: they are reported, and left to the next run.
 
 #![forbid(unsafe_code)]
 
@@ -11,9 +11,9 @@ use crate::core::task::Task;
 use crate::inspect::Report;
 use crate::time::PhaseIndex;
 
-/// Counts a join whose coroutine has ended before the poll. Returns `false` if the coroutine
-/// that makes it has to wait for the next run: it makes such joins without end.
-/// Calls user code.
+/// Counts a join of a coroutine that had ended before the join was polled. Returns
+/// `false` if the joining coroutine makes such joins without end: then it has to wait
+/// for the next run. Calls user code.
 #[inline]
 pub(crate) fn may_join_at_once(core: &Core) -> bool {
     let left = &core.runs.limits.joins.left;
@@ -37,7 +37,7 @@ fn looks_at_join(core: &Core) -> bool {
     if joins.samples.get() < MOST_SAMPLES {
         return true;
     }
-    // The next join of this coroutine in this run has to wait, too.
+    // So that the next such join of this coroutine in this run waits, too.
     joins.left.set(1);
     if joins.samples.get() == MOST_SAMPLES {
         if let Some(task) = core.tasks.get(key) {
@@ -56,16 +56,15 @@ fn looks_at_join(core: &Core) -> bool {
     false
 }
 
-/// Leaves a task to the next run that was woken more often in this run than
-/// allowed.
+/// Defers a task that was woken too often in this run to the next run.
 #[cold]
 pub(crate) fn defer_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, wakes: u32) {
     schedule::again(core, task, phase);
     report_greedy(core, task, phase, wakes);
 }
 
-/// Counts a yield of the task that is being polled in a run of `phase`. Returns
-/// `false`, and reports it, if it has yielded too often in this run.
+/// Counts a yield of the task that is being polled in a run of `phase`. If the task has
+/// yielded too often in this run, reports that and returns `false`.
 pub(crate) fn may_yield(core: &Core, task: Task<'_>, phase: PhaseIndex) -> bool {
     let serial = core.runs.serial.get();
     let yields = core
@@ -78,7 +77,8 @@ pub(crate) fn may_yield(core: &Core, task: Task<'_>, phase: PhaseIndex) -> bool 
     may
 }
 
-/// Reports, once in a run, that a task was to be polled too often.
+/// Reports a task that would be polled too often in this run: once, at the first poll
+/// too many.
 fn report_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
     let most = core.runs.limits.polls_per_task();
     if polls == most + 1 {
@@ -95,29 +95,30 @@ fn report_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
     }
 }
 
-/// Leaves a task that is ready to the next run.
+/// Defers a task that is ready to the next run.
 #[cold]
 pub(crate) fn postpone(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     schedule::again(core, task, phase);
     report_runaway_of(core, Some(task));
 }
 
+/// Defers a task that joins one that has ended to the next run.
 #[cold]
 pub(crate) fn postpone_joiner(core: &Core, task: Task<'_>) {
     schedule::later(core, task, task.home());
     report_runaway_of(core, Some(task));
 }
 
-/// Reports, once in a run, that coroutines keep starting, spawning, stopping or
-/// joining others, or that closures of `with_soon` keep adding more.
-/// The report names the coroutine that is being polled, if any.
+/// Reports, once in a run, that coroutines keep starting, spawning, stopping or joining
+/// others, or that closures of `with_soon` keep adding more. The report names the
+/// coroutine that is being polled, if there is one.
 #[cold]
 pub(crate) fn report_runaway(core: &Core) {
     let polled = scope::each_current(core, |task| Some(task.task_key()));
     report_runaway_of(core, polled.and_then(|key| core.tasks.get(key)));
 }
 
-/// The same with the coroutine that has reached the limit.
+/// The same, with the name of the coroutine that has reached the limit.
 #[cold]
 fn report_runaway_of(core: &Core, task: Option<Task<'_>>) {
     if core.runs.limits.report_once() {

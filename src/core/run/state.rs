@@ -18,10 +18,10 @@ pub(crate) struct Runs {
     pub(crate) phase: Cell<Option<PhaseIndex>>,
     /// How many runs there have been, of all phases.
     pub(crate) serial: Cell<u64>,
-    /// How many polls of `start` are under way, in a run or outside of runs.
+    /// How many polls by `start` are under way, in a run or outside of runs.
     pub(crate) polls_outside: Cell<u32>,
-    /// The lists of the latest run, kept to reuse their memory. Those that a phase
-    /// lends return to it.
+    /// The lists of the latest run, kept to reuse their memory. The lists that a phase
+    /// lends return to that phase.
     pub(crate) lists: Guarded<Lists>,
     pub(crate) completions: Completions,
     pub(crate) limits: Limits,
@@ -56,7 +56,7 @@ impl Runs {
     }
 
     /// Panics at the caller's line if a run is under way or a coroutine is being
-    /// polled: one run at a time.
+    /// polled: an executor has one run at a time.
     #[inline]
     #[track_caller]
     pub(crate) fn assert_idle(&self, call: &str) {
@@ -79,7 +79,7 @@ impl Runs {
         );
     }
 
-    /// Counts the poll of a start while `f` runs.
+    /// Calls `f`, which polls a start. Counts that poll meanwhile.
     #[inline]
     pub(crate) fn count_start<R>(&self, f: impl FnOnce() -> R) -> R {
         let polls = &self.polls_outside;
@@ -95,6 +95,6 @@ pub(crate) struct Lists {
     pub(crate) waiters: Vec<WaitKey>,
     pub(crate) counts: Vec<WaitKey>,
     pub(crate) timers: Vec<TimerEntry>,
-    /// Timers of paused coroutines whose wakers are called all the same.
+    /// Due timers of paused coroutines. Their foreign wakers are called all the same.
     pub(crate) suspended: Vec<WaitKey>,
 }
