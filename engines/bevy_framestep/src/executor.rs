@@ -4,12 +4,13 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::fmt;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
 use bevy_ecs::error::BevyError;
-use bevy_ecs::world::World;
+use bevy_ecs::prelude::{NonSend, Res};
+use bevy_ecs::world::{World, WorldId};
 use bevy_time::{Fixed, Real, Time, Virtual};
 use framestep::{Executor, Handle, Phase, with_ref};
 
@@ -61,10 +62,18 @@ pub(crate) struct Shared {
     /// The states of the queries of scripts, by type.
     queries: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
     unread: Unread,
+    /// Whether there was no script when the latest run of this frame began.
+    was_empty: Cell<bool>,
     /// Asks for a frame, if the app sleeps meanwhile.
     wake: OnceCell<Waker>,
     /// Whether it has been called for a condition since the app last looked.
     is_told: Cell<bool>,
+}
+
+thread_local! {
+    /// That of the world that was last asked for it. It is asked for in all that scripts do with
+    /// the world, and to find a resource that is not `Send` takes as long as to run a phase.
+    static LATEST: RefCell<Option<(WorldId, Weak<Shared>)>> = const { RefCell::new(None) };
 }
 
 /// How far Bevy's clocks had got when they were last read.
@@ -79,9 +88,9 @@ impl Framestep {
     /// Puts `executor` into the world. What Bevy's clocks read already is not counted.
     pub(crate) fn insert(world: &mut World, executor: Executor) {
         let seen = Seen::default();
-        went::<Real>(&seen.real, world);
-        went::<Virtual>(&seen.game, world);
-        went::<Fixed>(&seen.fixed, world);
+        see::<Real>(&seen.real, world);
+        see::<Virtual>(&seen.game, world);
+        see::<Fixed>(&seen.fixed, world);
         let handle = executor.handle();
         let unread = Unread::default();
         unread.hear::<Result<(), Missing>>(&handle);
@@ -96,6 +105,7 @@ impl Framestep {
                 speeds: Rc::default(),
                 queries: RefCell::default(),
                 unread,
+                was_empty: Cell::new(false),
                 wake: OnceCell::new(),
                 is_told: Cell::new(false),
             }),
@@ -141,10 +151,26 @@ impl fmt::Debug for Framestep {
 
 impl Shared {
     /// That of `world`.
+    #[inline]
     #[track_caller]
     pub(crate) fn of(world: &World) -> Rc<Shared> {
+        let id = world.id();
+        let latest = LATEST.with_borrow(|latest| {
+            let (of, shared) = latest.as_ref()?;
+            (*of == id).then(|| shared.upgrade()).flatten()
+        });
+        latest.unwrap_or_else(|| Self::found(world))
+    }
+
+    #[cold]
+    #[track_caller]
+    fn found(world: &World) -> Rc<Shared> {
         match world.get_non_send::<Framestep>() {
-            Some(framestep) => framestep.shared.clone(),
+            Some(framestep) => {
+                let latest = (world.id(), Rc::downgrade(&framestep.shared));
+                LATEST.set(Some(latest));
+                framestep.shared.clone()
+            }
             None => panic!("scripts need `FramestepPlugin`: add it to the app"),
         }
     }
@@ -238,46 +264,54 @@ fn already_running() -> ! {
     )
 }
 
-/// How far a clock has gone since it was last read. `None`: there is no such clock.
+/// What a clock reads already is not counted.
+fn see<C: Default + Send + Sync + 'static>(seen: &Cell<Duration>, world: &World) {
+    if let Some(time) = world.get_resource::<Time<C>>() {
+        went(seen, time);
+    }
+}
+
+/// How far a clock has gone since it was last read.
 ///
 /// The difference of two readings, so that nothing is lost however a clock is advanced.
 /// One that was set back counts as if its latest step had been made from there.
-fn went<C: Default + Send + Sync + 'static>(
-    seen: &Cell<Duration>,
-    world: &World,
-) -> Option<Duration> {
-    let time = world.get_resource::<Time<C>>()?;
+fn went<C: Default>(seen: &Cell<Duration>, time: &Time<C>) -> Duration {
     let now = time.elapsed();
     let before = seen.replace(now);
-    Some(now.checked_sub(before).unwrap_or_else(|| time.delta()))
+    now.checked_sub(before).unwrap_or_else(|| time.delta())
 }
 
 /// Begins a frame of the scripts, by how far Bevy's clocks have gone.
-pub(crate) fn begin_frame(world: &mut World) {
-    let shared = Shared::of(world);
-    let real = went::<Real>(&shared.seen.real, world);
-    let game = went::<Virtual>(&shared.seen.game, world);
+pub(crate) fn begin_frame(
+    framestep: NonSend<Framestep>,
+    real: Option<Res<Time<Real>>>,
+    game: Option<Res<Time<Virtual>>>,
+) {
+    let shared = framestep.shared();
     let (Some(real), Some(game)) = (real, game) else {
         panic!(
             "scripts need Bevy's clocks: add `TimePlugin`, which is part of `DefaultPlugins` and \
              `MinimalPlugins`"
         )
     };
+    let real = went(&shared.seen.real, &real);
+    let game = went(&shared.seen.game, &game);
+    shared.was_empty.set(false);
     shared.borrow_mut().begin_frame_with(real, game);
 }
 
 /// Begins a fixed step, by how far `Time<Fixed>` has gone.
-pub(crate) fn begin_fixed_step(world: &mut World) {
-    let shared = Shared::of(world);
-    let step = went::<Fixed>(&shared.seen.fixed, world);
+pub(crate) fn begin_fixed_step(framestep: NonSend<Framestep>, fixed: Option<Res<Time<Fixed>>>) {
+    let shared = framestep.shared();
+    let step = fixed.map(|fixed| went(&shared.seen.fixed, &fixed));
     shared
         .borrow_mut()
         .begin_fixed_step_of(step.unwrap_or_default());
 }
 
 /// Ends a fixed step: the clocks read the time of the frame again.
-pub(crate) fn end_fixed_step(world: &mut World) {
-    Shared::of(world).borrow_mut().end_fixed_step();
+pub(crate) fn end_fixed_step(framestep: NonSend<Framestep>) {
+    framestep.shared().borrow_mut().end_fixed_step();
 }
 
 /// Runs one phase of the scripts now, with the world lent to them, and applies the
@@ -313,10 +347,18 @@ pub(crate) fn end_fixed_step(world: &mut World) {
 pub fn run_scripts(world: &mut World, phase: Phase) {
     let shared = Shared::of(world);
     let mut executor = shared.borrow_mut();
+    // What is left for the next lend comes of scripts, or is taken in the first run of a frame.
+    let is_empty = executor.is_empty();
+    if is_empty && shared.was_empty.get() {
+        return;
+    }
+    shared.was_empty.set(is_empty);
     shared.pass_on(world);
     executor.lend(world, |executor| {
         // In the executor, where the free functions work: as when a script asks.
-        executor.enter(|| with_ref(|world: &World| shared.conditions.ask(world, phase)));
+        if shared.conditions.has_some(phase) {
+            executor.enter(|| with_ref(|world: &World| shared.conditions.ask(world, phase)));
+        }
         executor.run_phase(phase);
     });
     shared.unread.forget();

@@ -4,6 +4,7 @@
 mod access;
 mod error;
 mod executor;
+mod last;
 mod link;
 mod output;
 mod plugin;
@@ -20,7 +21,7 @@ pub use error::Missing;
 pub use executor::{Framestep, next_frame_in, run_scripts};
 pub use link::ScriptHandle;
 pub use output::ScriptOutput;
-pub use plugin::{FramestepPlugin, RunScripts, ScriptSystems};
+pub use plugin::{FramestepPlugin, ScriptSystems};
 pub use query::{EntityFn, EntityParam, ScriptQuery, query, query_filtered};
 pub use scripts::Scripts;
 #[cfg(feature = "state")]

@@ -4,25 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use bevy_app::{
-    App, AppExit, First, FixedMain, FixedMainScheduleOrder, FixedUpdate, Last, Main,
-    MainScheduleOrder, MainSchedulePlugin, Plugin, PostUpdate, PreUpdate, Update,
+    App, AppExit, First, FixedMain, FixedUpdate, Last, Main, MainScheduleOrder, MainSchedulePlugin,
+    Plugin, PostUpdate, PreUpdate, Update,
 };
 use bevy_ecs::intern::Interned;
 use bevy_ecs::prelude::*;
-use bevy_ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
+use bevy_ecs::schedule::ScheduleLabel;
 use bevy_time::TimeSystems;
 use framestep::{Builder, Executor, Phase, Report};
 
-use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step, run_scripts};
+use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step};
+use crate::last;
 use crate::wake::{self, MakeWake};
-
-/// The schedule in which the scripts of a phase run.
-///
-/// It stands behind the schedule that [`FramestepPlugin`] names for the phase, so all
-/// systems of that have run. Systems may be added to it: the scripts are in the set
-/// [`ScriptSystems::Run`].
-#[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RunScripts(pub Phase);
 
 /// What the plugin adds to schedules, for systems that have to come before or after.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +23,9 @@ pub enum ScriptSystems {
     /// In [`First`], after [`TimeSystems`]: the frame begins, and the clocks of the
     /// scripts go on.
     BeginFrame,
-    /// In each [`RunScripts`]: the scripts run.
+    /// In each schedule that [`FramestepPlugin`] names for a phase: the scripts run, after all
+    /// systems of the schedule and their commands. Systems that are ordered after this set
+    /// come after the scripts.
     Run,
 }
 
@@ -47,8 +42,17 @@ type OnReport = dyn Fn(&Report) + Send + Sync;
 /// | `PostUpdate` | [`Phase::LateUpdate`] |
 /// | `Last` | [`Phase::EndOfFrame`] |
 ///
-/// [`run_after`](Self::run_after) chooses other schedules. A frame of the scripts
+/// [`run_after`](Self::run_after) chooses other schedules. The scripts run in the schedule
+/// itself, as its last system: all others have run, and their commands are applied. Only
+/// systems that are ordered after [`ScriptSystems::Run`] come later. A frame of the scripts
 /// begins in `First`, as soon as Bevy's clocks have gone on.
+///
+/// In an app without any script, only the first phase of a frame looks for scripts that a
+/// [`Remote`](framestep::Remote) has sent.
+///
+/// In a [`SubApp`](bevy_app::SubApp) that has no schedules yet, the plugin adds those of an
+/// app, and `Main` as the one that it runs. Add this plugin before `TimePlugin` there, or
+/// insert `Time<Real>` and `Time<Virtual>` as the main app has them.
 ///
 /// # Time
 ///
@@ -117,9 +121,7 @@ impl FramestepPlugin {
     /// they run otherwise. Phases after the same schedule run in the order in which they
     /// were first named.
     ///
-    /// The plugin panics when it is added if the schedule is neither in
-    /// `MainScheduleOrder` nor in `FixedMainScheduleOrder`. Call [`run_scripts`] in a
-    /// schedule of your own.
+    /// The schedule may be one of your own: the scripts run whenever it does.
     ///
     /// # Examples
     ///
@@ -272,11 +274,15 @@ impl Plugin for FramestepPlugin {
             ),
         );
 
-        // Each goes right behind its schedule, so the last one comes first.
-        for &(phase, schedule) in self.phases.iter().rev() {
-            let run = move |world: &mut World| run_scripts(world, phase);
-            add_schedule(app, RunScripts(phase)).add_systems(run.in_set(ScriptSystems::Run));
-            insert_after(app.world_mut(), schedule, phase);
+        let mut schedules: Vec<Interned<dyn ScheduleLabel>> = Vec::new();
+        for &(_, schedule) in &self.phases {
+            if !schedules.contains(&schedule) {
+                schedules.push(schedule);
+            }
+        }
+        for schedule in schedules {
+            let phases = self.phases.iter().filter(|(_, of)| *of == schedule);
+            last::add(app, schedule, phases.map(|(phase, _)| *phase));
         }
     }
 
@@ -294,31 +300,4 @@ impl fmt::Debug for FramestepPlugin {
             .field("phases", &self.phases)
             .finish_non_exhaustive()
     }
-}
-
-/// A schedule for a system that takes the world: threads would be of no use.
-fn add_schedule(app: &mut App, label: impl ScheduleLabel + Clone) -> &mut Schedule {
-    let mut schedule = Schedule::new(label.clone());
-    schedule.set_executor(SingleThreadedExecutor::new());
-    app.add_schedule(schedule);
-    app.get_schedule_mut(label).expect("it was just added")
-}
-
-/// Has the scripts of `phase` run behind `schedule`.
-fn insert_after(world: &mut World, schedule: Interned<dyn ScheduleLabel>, phase: Phase) {
-    let label = RunScripts(phase).intern();
-    let mut main = world.resource_mut::<MainScheduleOrder>();
-    if let Some(index) = main.labels.iter().position(|&of| of == schedule) {
-        main.labels.insert(index + 1, label);
-        return;
-    }
-    let mut fixed = world.resource_mut::<FixedMainScheduleOrder>();
-    if let Some(index) = fixed.labels.iter().position(|&of| of == schedule) {
-        fixed.labels.insert(index + 1, label);
-        return;
-    }
-    panic!(
-        "{schedule:?} is neither in `MainScheduleOrder` nor in `FixedMainScheduleOrder`: add it \
-         there before the plugin, or call `run_scripts` in it"
-    );
 }

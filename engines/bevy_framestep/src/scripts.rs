@@ -74,10 +74,10 @@ use crate::start::start_unread;
 /// assert!(patrol.is_finished());
 /// ```
 #[derive(Component)]
-#[component(on_insert = inserted, on_discard = discarded, on_remove = removed)]
+#[component(storage = "SparseSet", on_insert = inserted, on_discard = discarded, on_remove = removed)]
 pub struct Scripts {
     /// `None` until it is inserted.
-    live: Option<Live>,
+    live: Option<Box<Live>>,
     /// What is done when it is inserted.
     begin: Option<Box<Begin>>,
     is_paused: AtomicBool,
@@ -91,6 +91,8 @@ struct Live {
     remote: Remote,
     entity: Entity,
     base: Base,
+    /// Whether they have another clock than that.
+    has_speed: AtomicBool,
     /// Those that were started on the entity from outside. Most have one.
     first: Option<Known>,
     others: Vec<Known>,
@@ -282,14 +284,7 @@ impl Scripts {
 
     fn of_owner(owner: Owner, remote: Remote, base: Base) -> Self {
         Scripts {
-            live: Some(Live {
-                owner: owner.into_send(),
-                remote,
-                entity: Entity::PLACEHOLDER,
-                base,
-                first: None,
-                others: Vec::new(),
-            }),
+            live: Some(Box::new(Live::of(owner, remote, base))),
             ..Self::default()
         }
     }
@@ -462,6 +457,7 @@ impl Scripts {
 impl Live {
     fn apply_speed(&self, speed: f64) {
         let entity = self.entity;
+        self.has_speed.store(true, Ordering::Relaxed);
         self.remote.call(move || {
             with_ref(|world: &World| {
                 let scripts = world.get::<Scripts>(entity);
@@ -500,7 +496,7 @@ thread_local! {
 
 struct Discarded {
     world: WorldId,
-    live: Live,
+    live: Box<Live>,
     is_paused: bool,
     speed: f64,
 }
@@ -533,7 +529,10 @@ fn discarded(mut world: DeferredWorld<'_>, context: HookContext) {
 fn removed(world: DeferredWorld<'_>, context: HookContext) {
     let entity = context.entity;
     let discarded = take_discarded(world.id(), entity);
-    if let Some(framestep) = world.get_non_send::<crate::Framestep>() {
+    let live = discarded.as_ref().map(|discarded| &discarded.live);
+    if live.is_some_and(|live| live.has_speed.load(Ordering::Relaxed))
+        && let Some(framestep) = world.get_non_send::<crate::Framestep>()
+    {
         framestep.shared().speeds().forget(entity);
     }
     // This runs destructors.
@@ -575,6 +574,7 @@ fn complete(world: &mut DeferredWorld<'_>, entity: Entity) {
                     shared.speeds().set(entity, clock);
                 }
                 before.live.base = base;
+                before.live.has_speed.store(true, Ordering::Relaxed);
             } else if is_normal(scripts.speed()) {
                 *scripts.speed.get_mut() = before.speed.to_bits();
             }
@@ -614,21 +614,27 @@ fn is_normal(speed: f64) -> bool {
 
 impl Live {
     /// `None`: the app is ending.
-    fn new(shared: &Shared, base: Base, name: OwnerName) -> Option<Self> {
+    fn new(shared: &Shared, base: Base, name: OwnerName) -> Option<Box<Self>> {
         let handle = shared.handle();
         let owner = match base {
             Base::Realtime => handle.owner_on(&handle.realtime()?)?,
             Base::Other(ref clock) => handle.owner_on(&clock.get()?)?,
             Base::Game => handle.owner()?,
         };
-        Some(Live {
-            owner: name.give(owner).into_send(),
-            remote: handle.remote()?,
+        let live = Self::of(name.give(owner), handle.remote()?, base);
+        Some(Box::new(live))
+    }
+
+    fn of(owner: Owner, remote: Remote, base: Base) -> Self {
+        Live {
+            owner: owner.into_send(),
+            remote,
             entity: Entity::PLACEHOLDER,
             base,
+            has_speed: AtomicBool::new(false),
             first: None,
             others: Vec::new(),
-        })
+        }
     }
 }
 

@@ -64,6 +64,14 @@ impl Conditions {
         }
     }
 
+    /// Whether there are some to ask in `phase`.
+    pub(crate) fn has_some(&self, phase: Phase) -> bool {
+        let lists = self.lists.borrow();
+        lists
+            .iter()
+            .any(|(of, list)| *of == phase && !list.is_empty())
+    }
+
     /// Whether no script waits for one.
     pub(crate) fn is_empty(&self) -> bool {
         let lists = self.lists.borrow();

@@ -6,7 +6,7 @@ use bevy_app::{
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 use bevy_framestep::prelude::*;
-use bevy_framestep::{RunScripts, ScriptSystems, run_scripts};
+use bevy_framestep::{ScriptSystems, run_scripts};
 
 use super::{Log, app, app_with, log, take_log};
 
@@ -102,10 +102,43 @@ fn other_schedules() {
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 struct Nowhere;
 
+/// The plugin names a schedule that only the host runs.
 #[test]
-#[should_panic(expected = "Nowhere is neither in `MainScheduleOrder`")]
-fn a_schedule_that_nobody_runs() {
-    let _app = app_with(FramestepPlugin::default().run_after(Phase::Update, Nowhere));
+fn a_schedule_that_the_host_runs() {
+    let mut app = app_with(FramestepPlugin::default().run_after(Phase::Custom(3), Nowhere));
+    app.add_systems(Nowhere, note("Nowhere"));
+    app.world_mut().start_script(|| note_runs(Phase::Custom(3)));
+    app.update();
+    assert_eq!(take_log(&mut app), [""; 0]);
+    app.world_mut().run_schedule(Nowhere);
+    assert_eq!(take_log(&mut app), ["Nowhere", "scripts of Custom(3)"]);
+}
+
+/// Whichever systems are added, and when: their commands are applied when the scripts run.
+#[test]
+fn commands_of_systems_are_applied() {
+    #[derive(Resource, Default)]
+    struct Count(u32);
+
+    fn count(mut commands: Commands) {
+        commands.queue(|world: &mut World| world.resource_mut::<Count>().0 += 1);
+    }
+    let mut app = app();
+    app.add_plugins(bevy_app::TaskPoolPlugin::default());
+    app.init_resource::<Count>();
+    app.add_systems(Update, (count, (count, count).chain(), count));
+    app.world_mut().start_script(|| async {
+        loop {
+            next_frame().await;
+            log(format!("{}", resource(|count: &Count| count.0)));
+        }
+    });
+    app.update();
+    // Added when the schedule was built already.
+    app.add_systems(Update, (count, count.after(ScriptSystems::Run)));
+    app.update();
+    app.update();
+    assert_eq!(take_log(&mut app), ["4", "9", "15"]);
 }
 
 /// A schedule of the host's own calls `run_scripts` itself.
@@ -122,21 +155,31 @@ fn a_schedule_of_ones_own() {
     assert_eq!(take_log(&mut app), ["scripts of Custom(7)"]);
 }
 
+#[derive(SystemSet, Clone, Debug, PartialEq, Eq, Hash)]
+struct TheLast;
+
 /// Systems can be put around the scripts.
 #[test]
 fn the_sets() {
     let mut app = app();
     app.add_systems(
-        RunScripts(Phase::Update),
+        Update,
         (
             note("before").before(ScriptSystems::Run),
-            note("after").after(ScriptSystems::Run),
+            note("after").in_set(TheLast).after(ScriptSystems::Run),
+            note("after those").after(TheLast),
         ),
     );
     app.add_systems(First, note("begun").after(ScriptSystems::BeginFrame));
     app.world_mut().start_script(|| note_runs(Phase::Update));
     app.update();
-    let expected = ["begun", "before", "scripts of Update", "after"];
+    let expected = [
+        "begun",
+        "before",
+        "scripts of Update",
+        "after",
+        "after those",
+    ];
     assert_eq!(take_log(&mut app), expected);
 }
 
@@ -170,4 +213,52 @@ fn a_run_within_a_run() {
     let runs = take_log(&mut app);
     assert_eq!(runs, ["scripts of Update", "scripts of Update"]);
     assert_eq!(super::alive(&app), 1);
+}
+
+/// Two apps on one thread, in turns: each finds its own scripts.
+#[test]
+fn two_apps() {
+    let mut apps = [app(), app()];
+    for (index, app) in apps.iter_mut().enumerate() {
+        app.world_mut().start_script(move || async move {
+            loop {
+                next_frame().await;
+                log(format!("app {index}"));
+            }
+        });
+    }
+    for _ in 0..2 {
+        for (index, app) in apps.iter_mut().enumerate() {
+            app.update();
+            assert_eq!(take_log(app), [format!("app {index}")]);
+        }
+    }
+    let [first, mut second] = apps;
+    drop(first);
+    second.update();
+    assert_eq!(take_log(&mut second), ["app 1"]);
+    assert_eq!(super::alive(&second), 1);
+}
+
+/// Without scripts, the phases have nothing to do; what comes from elsewhere begins all the
+/// same.
+#[test]
+fn an_app_without_scripts() {
+    let mut app = app();
+    for _ in 0..3 {
+        app.update();
+    }
+    let framestep = app.world().non_send::<bevy_framestep::Framestep>();
+    let remote = framestep.with_executor(framestep::Executor::remote);
+    let handle = framestep.handle().clone();
+    remote.spawn(|| async { log(format!("remote in frame {}", time().frame)) });
+    app.update();
+    handle.spawn_in(Phase::LateUpdate, async {
+        log(format!("handle in {}", time().phase.unwrap()));
+    });
+    app.update();
+    assert_eq!(
+        take_log(&mut app),
+        ["remote in frame 4", "handle in LateUpdate"]
+    );
 }

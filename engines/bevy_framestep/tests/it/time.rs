@@ -5,7 +5,7 @@ use std::time::Duration;
 use bevy_app::{App, FixedMain, FixedUpdate, Last, PreUpdate, Startup, Update};
 use bevy_ecs::prelude::*;
 use bevy_framestep::prelude::*;
-use bevy_framestep::{Framestep, RunScripts};
+use bevy_framestep::{Framestep, run_scripts};
 use bevy_time::{Fixed, Real, Time, TimeUpdateStrategy, Virtual};
 
 use super::{app, every_update_takes, log, take_log};
@@ -333,7 +333,7 @@ fn a_plugin_that_comes_late() {
     let time = app.world().non_send::<Framestep>().handle().time().unwrap();
     assert_eq!(time.elapsed.as_millis(), 250);
     assert_eq!(time.frame, 1);
-    app.world_mut().run_schedule(RunScripts(Phase::Update));
+    run_scripts(app.world_mut(), Phase::Update);
 }
 
 /// A tool, or a load from a file, moves a clock forward: the scripts go along, also with
