@@ -120,7 +120,7 @@ impl CommandsScriptsExt for Commands<'_, '_> {
 ///
 /// # Examples
 ///
-/// See [`Scripts`](crate::Scripts).
+/// See [`Scripts`].
 pub trait EntityWorldScriptsExt {
     /// Starts the script that `script` makes for the entity, up to its first wait, with
     /// the world lent to it. It ends with the entity.
