@@ -365,6 +365,8 @@
 //! of Unity, `UniTask`, `UE5Coro`, Godot and tokio. It also lists common compiler errors, with
 //! the code that works.
 
+#![deny(unsafe_code)]
+
 mod budget;
 mod combine;
 mod core;

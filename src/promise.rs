@@ -1,7 +1,5 @@
 //! A promise: one value that is sent once.
 
-#![forbid(unsafe_code)]
-
 use futures::channel::oneshot;
 
 /// The sending half of a [`promise`]: `send(value)` keeps it. It is the `Sender` of

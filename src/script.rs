@@ -1,8 +1,6 @@
 //! The free functions of scripts, which find the executor that runs the caller; and the
 //! type of a boxed script.
 
-#![forbid(unsafe_code)]
-
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;

@@ -5,8 +5,6 @@
 //! borrow nothing. The other functions return each value that must be dropped. The caller drops it
 //! after the borrow has ended.
 
-#![forbid(unsafe_code)]
-
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
 

@@ -1,7 +1,5 @@
 //! A future that keeps its output until the futures beside it are ready.
 
-#![forbid(unsafe_code)]
-
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};

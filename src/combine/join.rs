@@ -1,7 +1,5 @@
 //! `join!`: waiting for several futures of different types.
 
-#![forbid(unsafe_code)]
-
 /// Waits until all of the futures are ready, and returns their outputs as a
 /// tuple.
 ///

@@ -1,7 +1,5 @@
 //! `join_all`: waiting for any number of futures of one type.
 
-#![forbid(unsafe_code)]
-
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -1,5 +1,7 @@
 //! Futures that share one allocation, each of them pinned.
 
+#![expect(unsafe_code, reason = "projects a pinned slice to its items")]
+
 use std::pin::Pin;
 
 /// The items of a pinned slice, each of them pinned.

@@ -1,7 +1,5 @@
 //! `select!`: waiting for the first of several futures.
 
-#![forbid(unsafe_code)]
-
 /// Waits until the first of several futures is ready, drops the others, and
 /// runs the handler of that branch.
 ///

@@ -1,7 +1,5 @@
 //! `try_join_all`: waiting for any number of futures that may fail.
 
-#![forbid(unsafe_code)]
-
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -6,8 +6,6 @@
 //! builds with debug assertions, `out` checks that no state of the executor is
 //! borrowed.
 
-#![forbid(unsafe_code)]
-
 use std::any::Any;
 use std::mem::{self, ManuallyDrop};
 use std::panic::{self, AssertUnwindSafe};

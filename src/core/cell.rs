@@ -4,8 +4,6 @@
 //! count the borrows of each thread. [`call`](super::call) uses the count to
 //! check that nothing is borrowed when user code is called.
 
-#![forbid(unsafe_code)]
-
 use std::cell::{Cell, Ref, RefCell, RefMut};
 #[cfg(debug_assertions)]
 use std::ops::{Deref, DerefMut};

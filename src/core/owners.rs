@@ -4,8 +4,6 @@
 //! of the coroutines to stop or pause, because user code may change the table while
 //! the caller works through a list.
 
-#![forbid(unsafe_code)]
-
 use std::borrow::Cow;
 use std::mem::replace;
 use std::rc::Rc;

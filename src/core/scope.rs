@@ -7,6 +7,11 @@
 //! This is the one knot of the crate: the place where modules depend on each
 //! other in a circle.
 
+#![expect(
+    unsafe_code,
+    reason = "finds scopes on the stack, and lends their wakers"
+)]
+
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -424,6 +429,12 @@ pub(crate) fn each_current<R>(core: &Core, mut f: impl FnMut(Task<'_>) -> Option
         let task = scope.current().filter(|_| ptr::eq(scope.core, core))?;
         f(task)
     })
+}
+
+/// Whether a coroutine of `core` is being polled.
+#[inline]
+pub(crate) fn is_polling(core: &Core) -> bool {
+    each_current(core, |task| task.is_polled().then_some(())).is_some()
 }
 
 /// Whether the innermost coroutine of `core` that is being polled is this one.

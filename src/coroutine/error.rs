@@ -1,7 +1,5 @@
 //! How a coroutine ended, as the coroutines that join it see it.
 
-#![forbid(unsafe_code)]
-
 use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;

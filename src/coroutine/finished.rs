@@ -1,7 +1,5 @@
 //! Waiting for the end of a coroutine without taking its result.
 
-#![forbid(unsafe_code)]
-
 use std::fmt;
 use std::future::Future;
 use std::mem;

@@ -1,7 +1,5 @@
 //! Ids of coroutines: small values that become stale when their coroutine ends.
 
-#![forbid(unsafe_code)]
-
 use std::fmt;
 
 use crate::core::task::TaskKey;

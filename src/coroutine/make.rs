@@ -1,7 +1,5 @@
 //! Making coroutines: an executor stores the future, or the future is refused.
 
-#![forbid(unsafe_code)]
-
 use std::future::Future;
 use std::panic::Location;
 use std::rc::Rc;

@@ -1,7 +1,5 @@
 //! A name for a coroutine that is about to be made.
 
-#![forbid(unsafe_code)]
-
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;

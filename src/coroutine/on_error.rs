@@ -1,7 +1,5 @@
 //! A handler for the error that a coroutine returns.
 
-#![forbid(unsafe_code)]
-
 use super::handle::Coroutine;
 use crate::core::report::unread;
 

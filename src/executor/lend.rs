@@ -1,7 +1,5 @@
 //! Lending the host's state to coroutines.
 
-#![forbid(unsafe_code)]
-
 use crate::lend::{self, Lend};
 
 use super::{Executor, Handle};

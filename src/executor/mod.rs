@@ -1,7 +1,5 @@
 //! The executor: spawns coroutines and runs them, frame by frame.
 
-#![forbid(unsafe_code)]
-
 mod builder;
 mod handle;
 mod lend;
@@ -253,7 +251,7 @@ impl Executor {
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
         let core = &*self.core;
-        core.runs.assert_idle("run_frame");
+        run::assert_idle(core, "run_frame");
         frame::begin_frame(core, dt.step_ns());
         run::run_phase(core, PhaseIndex::EARLY_UPDATE);
         while frame::begin_fixed_step(core) {
@@ -278,7 +276,7 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn run_frames(&mut self, frames: u64, dt: impl Seconds) {
-        self.core.runs.assert_idle("run_frames");
+        run::assert_idle(&self.core, "run_frames");
         for _ in 0..frames {
             self.run_frame(dt);
         }
@@ -303,7 +301,7 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn run_frame_with<S: 'static>(&mut self, state: &mut S, dt: impl Seconds) {
-        self.core.runs.assert_idle("run_frame_with");
+        run::assert_idle(&self.core, "run_frame_with");
         self.lend(state, |executor| executor.run_frame(dt));
     }
 
@@ -315,7 +313,7 @@ impl Executor {
     /// counts as the longest length.
     #[track_caller]
     pub fn begin_frame(&mut self, dt: impl Seconds) {
-        self.core.runs.assert_idle("begin_frame");
+        run::assert_idle(&self.core, "begin_frame");
         frame::begin_frame(&self.core, dt.step_ns());
     }
 
@@ -345,7 +343,7 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn begin_frame_with(&mut self, dt: impl Seconds, game_dt: impl Seconds) {
-        self.core.runs.assert_idle("begin_frame_with");
+        run::assert_idle(&self.core, "begin_frame_with");
         frame::begin_frame_with(&self.core, dt.step_ns(), game_dt.step_ns());
     }
 
@@ -368,7 +366,7 @@ impl Executor {
     /// skips the steps beyond the limit, which is [reported](Self::on_report).
     #[track_caller]
     pub fn begin_fixed_step(&mut self) -> bool {
-        self.core.runs.assert_idle("begin_fixed_step");
+        run::assert_idle(&self.core, "begin_fixed_step");
         frame::begin_fixed_step(&self.core)
     }
 
@@ -404,7 +402,7 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn begin_fixed_step_of(&mut self, step: impl Seconds) {
-        self.core.runs.assert_idle("begin_fixed_step_of");
+        run::assert_idle(&self.core, "begin_fixed_step_of");
         frame::begin_fixed_step_of(&self.core, step.step_ns());
     }
 
@@ -429,7 +427,7 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn end_fixed_step(&mut self) {
-        self.core.runs.assert_idle("end_fixed_step");
+        run::assert_idle(&self.core, "end_fixed_step");
         frame::end_fixed_step(&self.core);
     }
 
@@ -463,7 +461,7 @@ impl Executor {
     /// that step the executor.
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
-        self.core.runs.assert_idle("run_phase");
+        run::assert_idle(&self.core, "run_phase");
         run::run_phase(&self.core, PhaseIndex::new(phase));
     }
 
@@ -500,7 +498,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        self.core.runs.assert_idle("run_until");
+        run::assert_idle(&self.core, "run_until");
         let coroutine = self.start(future);
         while !coroutine.is_finished() {
             self.run_frame(dt);

@@ -1,8 +1,6 @@
 //! How a host observes an executor: whether frames are needed, what each coroutine
 //! waits for, which coroutines run.
 
-#![forbid(unsafe_code)]
-
 use std::task::Waker;
 use std::time::Duration;
 

@@ -1,7 +1,5 @@
 //! A closure of the host that receives events.
 
-#![forbid(unsafe_code)]
-
 use std::cell::{Cell, RefCell};
 use std::fmt;
 

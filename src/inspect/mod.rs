@@ -8,8 +8,6 @@
 //! polls of an observed task take a slower path. So a task that is not observed
 //! pays nothing.
 
-#![forbid(unsafe_code)]
-
 mod coroutine;
 mod cycles;
 mod hook;

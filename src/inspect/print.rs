@@ -1,7 +1,5 @@
 //! Where reports go: to the hook, or to standard error.
 
-#![forbid(unsafe_code)]
-
 use std::cell::RefCell;
 use std::io::{self, Write as _};
 use std::mem::{self, Discriminant};

@@ -1,7 +1,5 @@
 //! Problems that an executor survived, and that its host should know of.
 
-#![forbid(unsafe_code)]
-
 use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;

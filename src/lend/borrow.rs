@@ -1,7 +1,5 @@
 //! Borrows of lent state, inside closures.
 
-#![forbid(unsafe_code)]
-
 use std::any::type_name;
 use std::marker::PhantomData;
 use std::panic::Location;

@@ -1,7 +1,5 @@
 //! A guard that borrows lent state when it is dropped.
 
-#![forbid(unsafe_code)]
-
 use std::any::type_name;
 use std::fmt;
 use std::marker::PhantomData;

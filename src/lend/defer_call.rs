@@ -1,7 +1,5 @@
 //! A guard that calls a closure when it is dropped.
 
-#![forbid(unsafe_code)]
-
 use std::fmt;
 use std::panic::Location;
 

@@ -1,7 +1,5 @@
 //! The error of a borrow of lent state.
 
-#![forbid(unsafe_code)]
-
 use std::error::Error;
 use std::fmt;
 use std::panic::Location;

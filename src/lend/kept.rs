@@ -1,7 +1,5 @@
 //! Closures that wait for lent state.
 
-#![forbid(unsafe_code)]
-
 use std::any::{Any, TypeId};
 use std::panic::Location;
 

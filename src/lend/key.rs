@@ -1,7 +1,5 @@
 //! The key of lent state that has a lifetime.
 
-#![forbid(unsafe_code)]
-
 /// A key for lent state that has a lifetime, such as a context that an engine
 /// passes to a callback.
 ///

@@ -1,7 +1,5 @@
 //! Lending state for the length of a closure.
 
-#![forbid(unsafe_code)]
-
 use std::any::type_name;
 use std::rc::Rc;
 

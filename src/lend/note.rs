@@ -7,6 +7,8 @@
 //! - Its count of borrows lets either one closure borrow the state exclusively, or
 //!   any number of closures share it.
 
+#![expect(unsafe_code, reason = "finds the host's `&mut` by its type")]
+
 use std::any::TypeId;
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -1,7 +1,5 @@
 //! The keys of plain state, which has no lifetime.
 
-#![forbid(unsafe_code)]
-
 use std::marker::PhantomData;
 
 use super::key::Lend;

@@ -1,7 +1,5 @@
 //! Closures that borrow lent state as soon as it is free: for destructors.
 
-#![forbid(unsafe_code)]
-
 use std::any::type_name;
 use std::panic::Location;
 

@@ -1,7 +1,5 @@
 //! A guard that holds an owner.
 
-#![forbid(unsafe_code)]
-
 use std::fmt;
 
 use crate::core::owners::PauseChange;

@@ -1,7 +1,5 @@
 //! A weak handle of an owner.
 
-#![forbid(unsafe_code)]
-
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;

@@ -1,13 +1,7 @@
 //! Owners: dropping one stops its coroutines.
 
-#![deny(unsafe_code)]
-
 mod guard;
 mod handle;
-#[allow(
-    unsafe_code,
-    reason = "an owner is numbers, which are `Send`; its use is not"
-)]
 mod send;
 
 use std::borrow::Cow;

@@ -1,5 +1,10 @@
 //! An owner that may be sent to other threads.
 
+#![expect(
+    unsafe_code,
+    reason = "an owner is numbers, which are `Send`; its use is not"
+)]
+
 use std::fmt;
 
 use crate::core::Core;

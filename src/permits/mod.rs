@@ -1,7 +1,5 @@
 //! Permits: a limited number of coroutines that do something at the same time.
 
-#![forbid(unsafe_code)]
-
 mod acquire;
 mod permit;
 

@@ -1,7 +1,5 @@
 //! The trait of game objects.
 
-#![forbid(unsafe_code)]
-
 use super::context::SceneContext;
 
 /// A game object in a [`Scene`](super::Scene): a door, an enemy, the player.

@@ -1,7 +1,5 @@
 //! The argument of a behaviour's callbacks.
 
-#![forbid(unsafe_code)]
-
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;

@@ -1,7 +1,5 @@
 //! The handle of a scene, for its behaviours and their coroutines.
 
-#![forbid(unsafe_code)]
-
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::{Rc, Weak};

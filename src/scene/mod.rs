@@ -1,7 +1,5 @@
 //! Behaviours and scenes, for programs without an engine.
 
-#![forbid(unsafe_code)]
-
 mod behaviour;
 mod context;
 mod handle;
@@ -12,6 +10,7 @@ use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
+use crate::core::run;
 use crate::executor::Executor;
 use crate::executor::output_of;
 use crate::lend;
@@ -214,7 +213,7 @@ impl Scene {
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         self.expect_not_borrowed();
-        self.executor.core().runs.assert_idle("run_phase");
+        run::assert_idle(self.executor.core(), "run_phase");
         // The callbacks read the same time as the coroutines after them.
         self.executor
             .core()
@@ -276,7 +275,7 @@ impl Scene {
         F: Future + 'static,
     {
         self.expect_not_borrowed();
-        self.executor.core().runs.assert_idle("run_until");
+        run::assert_idle(self.executor.core(), "run_until");
         let coroutine = self.executor.start(future);
         while !coroutine.is_finished() {
             self.run_frame(dt);

@@ -1,7 +1,5 @@
 //! The slot of a behaviour in a scene.
 
-#![forbid(unsafe_code)]
-
 use std::any::{Any, type_name};
 use std::cell::{Cell, RefCell};
 use std::panic::Location;

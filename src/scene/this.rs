@@ -1,7 +1,5 @@
 //! The handle of a behaviour.
 
-#![forbid(unsafe_code)]
-
 use std::any::type_name;
 use std::borrow::Cow;
 use std::fmt;

@@ -1,7 +1,5 @@
 //! Signals: events that coroutines wait for.
 
-#![forbid(unsafe_code)]
-
 mod journal;
 mod subscription;
 mod wait;

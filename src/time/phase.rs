@@ -1,7 +1,5 @@
 //! The phases of a frame, and their dense numbering inside the executor.
 
-#![forbid(unsafe_code)]
-
 use std::fmt;
 
 /// A point of the frame where coroutines resume.

@@ -1,7 +1,5 @@
 //! A reading of the executor's clocks.
 
-#![forbid(unsafe_code)]
-
 use std::time::Duration;
 
 use crate::time::Phase;

@@ -5,8 +5,6 @@
 //! it is polled for another reason, it compares the frame of its first poll with
 //! that of the latest run of its phase.
 
-#![forbid(unsafe_code)]
-
 mod animate;
 mod frames;
 mod interval;

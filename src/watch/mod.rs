@@ -1,7 +1,5 @@
 //! Watches: values that coroutines read, and wait for.
 
-#![forbid(unsafe_code)]
-
 mod changes;
 mod wait;
 mod waiter;

@@ -1,7 +1,5 @@
 //! The own time of a coroutine: the reading of its clock less its pauses.
 
-#![forbid(unsafe_code)]
-
 use crate::core::phase::state::PhaseState;
 use crate::core::scope::Scope;
 use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};

@@ -4,8 +4,6 @@
 //! coroutine of an owner with another clock is polled, that clock is *shown*:
 //! plain waits count on it, and the time is read from it.
 
-#![forbid(unsafe_code)]
-
 use std::rc::Rc;
 
 use crate::core::call;

@@ -4,8 +4,6 @@
 //! to a depth of [`MAX_DEPTH`] on a thread. Deeper ends are deferred: the outermost end
 //! carries them out. An executor with a deferred end polls nothing any more.
 
-#![forbid(unsafe_code)]
-
 use std::cell::{Cell, RefCell};
 use std::mem::{ManuallyDrop, take};
 use std::rc::Rc;

@@ -1,7 +1,5 @@
 //! Ends that are under way, and those that are deferred.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 use std::collections::VecDeque;
 

@@ -11,8 +11,6 @@
 //! polls that a run may take for spawns. The next run of any phase carries out the
 //! rest, with a limit of its own.
 
-#![forbid(unsafe_code)]
-
 pub(crate) mod close;
 pub(crate) mod deferred;
 pub(crate) mod owned;
@@ -166,7 +164,7 @@ fn work_off_ends(core: &Core) {
     let mut left = core.ends.deferred.take();
     if !left.is_empty() {
         core.ends.for_next_run.borrow_mut().append(&mut left);
-        core.arrivals.note_rest();
+        core.arrivals.note_news();
         core.host.note_due();
         runaway::report_runaway(core);
         core.host.notify();

@@ -1,7 +1,5 @@
 //! Ending the coroutines of owners.
 
-#![forbid(unsafe_code)]
-
 use crate::core::Core;
 use crate::core::end;
 use crate::core::owners::OwnerKey;

@@ -5,8 +5,6 @@
 //! So a wait for a named source is noted here until it ends. A wait for a
 //! source without a name costs nothing.
 
-#![forbid(unsafe_code)]
-
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -1,7 +1,5 @@
 //! A wait for a named source.
 
-#![forbid(unsafe_code)]
-
 use crate::core::inspect::named::Source;
 use crate::core::registry;
 use crate::core::report::trace;

@@ -5,8 +5,6 @@
 //! counts, the wheels and the lists of joins. A wait that is registered and in
 //! no list is due in the run under way.
 
-#![forbid(unsafe_code)]
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,7 +1,5 @@
 //! What coroutines that are or were paused are owed.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 use std::mem::take;
 

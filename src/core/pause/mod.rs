@@ -6,8 +6,6 @@
 //! timer that its wheel finds due is suspended, and its foreign waker is called. On
 //! resume it is inserted again, later by the length of the pause.
 
-#![forbid(unsafe_code)]
-
 pub(crate) mod counts;
 pub(crate) mod timers;
 

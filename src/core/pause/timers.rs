@@ -5,8 +5,6 @@
 //! timer is inserted again, later by the pauses since it was registered; or it is
 //! suspended until its coroutine is resumed.
 
-#![forbid(unsafe_code)]
-
 use std::mem::replace;
 
 use crate::core::pause::counts::Pauses;

@@ -1,8 +1,6 @@
 //! Beginning frames and fixed steps: clocks and queues advance, no coroutine is
 //! polled.
 
-#![forbid(unsafe_code)]
-
 use std::time::Duration;
 
 use crate::core::Core;
@@ -39,6 +37,7 @@ pub(crate) fn begin_frame_with(core: &Core, dt: Nanos, game_dt: Nanos) {
 }
 
 fn begin_queues(core: &Core) {
+    core.runs.limits.begin_frame();
     core.phases.each(|_, state| state.begin_frame());
 }
 

@@ -1,7 +1,5 @@
 //! When a host that sleeps has to run again.
 
-#![forbid(unsafe_code)]
-
 use crate::core::Core;
 use crate::core::phase::schedule;
 use crate::time::ClockRef;
@@ -9,7 +7,7 @@ use crate::time::ClockRef;
 /// Whether a coroutine is ready, waits for a phase, or counts frames or steps.
 pub(crate) fn has_ready(core: &Core) -> bool {
     core.host.look(core.runs.phase().is_some());
-    if core.injected.has_messages() || core.arrivals.has_calls() || core.starts.has_any() {
+    if core.injected.has_messages() || core.arrivals.has_news() || core.starts.has_any() {
         return true;
     }
     let may_step = core.clock.dt_until_step_at(0).is_some();

@@ -1,7 +1,5 @@
 //! The waiters of one phase, in the order in which they began to wait.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 
 use crate::core::list::List;

@@ -1,7 +1,5 @@
 //! Tasks that are ready: spawned, woken, resumed from a pause, or deferred.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 
 use crate::core::list::{Fifo, List};

@@ -1,7 +1,5 @@
 //! Adding tasks to the lists of ready tasks.
 
-#![forbid(unsafe_code)]
-
 use crate::core::Core;
 use crate::core::phase::ready::{Listing, ReadyKey, ReadyList};
 use crate::core::phase::state::PhaseState;

@@ -1,7 +1,5 @@
 //! The state of each phase: its latest run, and the waits for the next one.
 
-#![forbid(unsafe_code)]
-
 use std::cell::{Cell, OnceCell, RefCell};
 
 use crate::core::cell::Guarded;
@@ -16,10 +14,10 @@ use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 /// One phase.
 pub(crate) struct PhaseState {
     /// How many runs of the phase have begun. A wait is ready once a run in which
-    /// it is due has begun. To find out, it compares with this field and the next
-    /// three.
+    /// it is due has begun. To find out, it compares with the next three
+    /// fields.
     pub(crate) runs: Cell<u64>,
-    /// The frame of the latest run.
+    /// The frame of the latest run that had something to do.
     pub(crate) frame: Cell<u64>,
     /// Counts moments: the begins of frames, and of runs of the phase. A wait stores
     /// the latest one. It is past once a later frame or run has begun.
@@ -101,17 +99,29 @@ impl PhaseState {
     }
 
     /// Notes that a run begins.
-    pub(crate) fn begin_run(&self, clock: &FrameClock) {
+    #[inline(always)]
+    pub(crate) fn begin_run(&self) {
         self.run_began.set(self.next_moment());
         self.run_frame_began.set(self.frame_began.get());
         self.runs.set(self.runs.get() + 1);
+    }
+
+    /// Notes what the executor's own clocks read in the run that has begun. A run in
+    /// which nothing is due needs no readings: it has reached no deadline.
+    pub(crate) fn note_readings(&self, clock: &FrameClock) {
         self.frame.set(clock.frame());
-        self.game_ns.set(if self.is_fixed {
+        self.game_ns.set(self.run_game_ns(clock));
+        self.real_ns.set(clock.real_ns());
+    }
+
+    /// What the game clock reads in the run that has begun.
+    #[inline]
+    fn run_game_ns(&self, clock: &FrameClock) -> u64 {
+        if self.is_fixed {
             clock.game_ns()
         } else {
             clock.frame_game_ns()
-        });
-        self.real_ns.set(clock.real_ns());
+        }
     }
 
     /// The reading of `clock` from which a wait for the phase counts that begins now, in
@@ -184,7 +194,8 @@ impl PhaseState {
         timers.expire(self.frame.get(), |clock| self.now_ns(clock), due, fate);
     }
 
-    /// What one of the executor's own clocks read in the latest run.
+    /// What one of the executor's own clocks read in the latest run that had something
+    /// to do.
     fn now_ns(&self, clock: ClockIndex) -> u64 {
         match clock {
             ClockIndex::GAME => self.game_ns.get(),
@@ -194,18 +205,22 @@ impl PhaseState {
 
     /// Whether the run that has begun has nothing to do.
     #[inline(always)]
-    pub(crate) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self, clock: &FrameClock) -> bool {
         self.ready.keys.is_empty()
             && self.queue.keys().is_empty()
-            && (!self.has_others.get() || self.others_are_idle())
+            && (!self.has_others.get() || self.others_are_idle(clock))
     }
 
     #[inline(never)]
-    fn others_are_idle(&self) -> bool {
+    fn others_are_idle(&self, frames: &FrameClock) -> bool {
         let (counts, timers) = (self.counts.borrow(), self.timers.borrow());
         self.has_others
             .set(!counts.is_empty() || !timers.is_empty());
-        counts.is_empty() && timers.is_idle(|clock| self.now_ns(clock))
+        counts.is_empty()
+            && timers.is_idle(|clock| match clock {
+                ClockIndex::GAME => self.run_game_ns(frames),
+                _ => frames.real_ns(),
+            })
     }
 
     /// Notes that `counts` or `timers` is about to receive something.

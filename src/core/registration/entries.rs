@@ -9,8 +9,6 @@
 //! An entry holds the task that polled the wait, and the waker to call if it is
 //! not the task's own.
 
-#![forbid(unsafe_code)]
-
 use std::task::Waker;
 
 use crate::core::call::Foreign;

@@ -1,7 +1,5 @@
 //! Which coroutine holds a shared wait: the next holder, when one is paused or ends.
 
-#![forbid(unsafe_code)]
-
 use crate::core::pause::timers::PausedTimers;
 use crate::core::registration::key::WaitKey;
 use crate::core::task::{Flags, Task, TaskKey};

@@ -1,7 +1,5 @@
 //! The name of one wait's registration, in one word.
 
-#![forbid(unsafe_code)]
-
 /// Names a wait that is registered with a task itself or with an
 /// [entry](super::entries).
 ///

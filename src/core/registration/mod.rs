@@ -5,8 +5,6 @@
 //! both cases its key is in a list (a queue, the counts, a wheel or a list of joins)
 //! until the wait has been served or is dropped.
 
-#![forbid(unsafe_code)]
-
 pub(crate) mod entries;
 pub(crate) mod holders;
 pub(crate) mod key;

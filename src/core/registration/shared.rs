@@ -7,8 +7,6 @@
 //! that are not paused. When it is paused or ends, the next one holds the wait. If
 //! all are paused, the wait stands still until one is resumed.
 
-#![forbid(unsafe_code)]
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::core::registration::key::WaitKey;

@@ -1,7 +1,5 @@
 //! How a wait stands, in one word that is copied as a whole.
 
-#![forbid(unsafe_code)]
-
 use crate::time::PhaseIndex;
 
 /// The executor, the phase and the state of a wait.

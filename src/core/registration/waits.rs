@@ -1,7 +1,5 @@
 //! Waits by their keys: registered with their task, or with an entry.
 
-#![forbid(unsafe_code)]
-
 use crate::core::cell::Guarded;
 use crate::core::registration::entries::Entries;
 use crate::core::registration::key::WaitKey;

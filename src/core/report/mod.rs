@@ -1,7 +1,5 @@
 //! Calling the host's hooks, and sending reports to one of them.
 
-#![forbid(unsafe_code)]
-
 pub(crate) mod hooks;
 pub(crate) mod panicked;
 pub(crate) mod panics;

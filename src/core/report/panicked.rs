@@ -1,7 +1,5 @@
 //! Panics of coroutines that are kept for a join or for the host.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 
 use crate::core::call::{Foreign, Payload};
@@ -56,12 +54,6 @@ impl Panics {
             pending: Guarded::default(),
             is_pending: Cell::new(false),
         }
-    }
-
-    /// Whether a panic waits to be passed on.
-    #[inline]
-    pub(crate) fn is_pending(&self) -> bool {
-        self.is_pending.get()
     }
 
     pub(crate) fn passes_on(&self, panics: PassOn) -> bool {

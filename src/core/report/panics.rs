@@ -1,7 +1,5 @@
 //! Panics of coroutines that the host hears of: reported, or passed on to it.
 
-#![forbid(unsafe_code)]
-
 use crate::core::Core;
 use crate::core::call::{self, Foreign, Payload};
 use crate::core::end;
@@ -78,6 +76,7 @@ fn keep_pending(core: &Core, report: Report, payload: Foreign<Payload>) -> Resul
         if pending.is_none() {
             *pending = Some((report, payload));
             core.panics.is_pending.set(true);
+            core.arrivals.note_news();
             return Ok(());
         }
     }

@@ -4,8 +4,6 @@
 //! trace begins. A flag sends the polls of an observed one the long way. A plain
 //! resume does not test for it.
 
-#![forbid(unsafe_code)]
-
 use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;

@@ -5,8 +5,6 @@
 //! stays in the task's block until then. Readers that come after the task has
 //! returned use the same list.
 
-#![forbid(unsafe_code)]
-
 use std::any::TypeId;
 use std::cell::Cell;
 use std::mem;
@@ -181,7 +179,7 @@ fn work_off(core: &Core) {
         joins::wake_joiners(core);
     }
     if !core.unread.waiting.borrow().is_empty() {
-        core.arrivals.note_rest();
+        core.arrivals.note_news();
         core.host.note_due();
         runaway::report_runaway(core);
     }

@@ -1,7 +1,5 @@
 //! The joins of coroutines that have ended.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 use std::collections::HashSet;
 

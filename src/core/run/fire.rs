@@ -1,8 +1,6 @@
 //! Calling the foreign wakers of due waits. They tell a combinator which of its futures
 //! are ready.
 
-#![forbid(unsafe_code)]
-
 use crate::core::Core;
 use crate::core::call;
 use crate::core::registration::key::WaitKey;

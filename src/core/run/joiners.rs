@@ -1,7 +1,5 @@
 //! Polling joiners: right after the poll that ended the joined coroutine, depth first.
 
-#![forbid(unsafe_code)]
-
 use std::task::Context;
 
 use crate::core::run::joins;

@@ -1,7 +1,5 @@
 //! The joins of coroutines that have ended: which coroutine is resumed next.
 
-#![forbid(unsafe_code)]
-
 use crate::core::Core;
 use crate::core::registration::key::WaitKey;
 use crate::core::run::fire;

@@ -1,7 +1,5 @@
 //! Limits on the polls of a run.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 
 use crate::core::task::TaskKey;
@@ -59,9 +57,9 @@ impl Limits {
         self.max_polls_per_run
     }
 
-    /// Notes that a run begins: from now on, reaching a limit is reported again.
+    /// A frame begins: from now on, reaching a limit is reported again.
     #[inline]
-    pub(crate) fn begin_run(&self) {
+    pub(crate) fn begin_frame(&self) {
         self.reported.set(false);
     }
 

@@ -13,8 +13,6 @@
 //! behind a coroutine that panicked. A run ends like a lock, even when something else
 //! unwinds.
 
-#![forbid(unsafe_code)]
-
 mod joiners;
 mod resume;
 
@@ -70,13 +68,37 @@ struct Run<'a> {
     next_timer: usize,
 }
 
+/// Panics at the caller's line if a run is under way or a coroutine is being
+/// polled: one run at a time.
+#[inline]
+#[track_caller]
+pub(crate) fn assert_idle(core: &Core, call: &str) {
+    if core.runs.phase().is_some() || scope::is_polling(core) {
+        is_not_idle(core, call);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn is_not_idle(core: &Core, call: &str) -> ! {
+    let cause = match core.runs.phase() {
+        Some(phase) => format!("its {} run is under way", phase.phase()),
+        None => "one of its coroutines is being polled".into(),
+    };
+    panic!(
+        "`{call}` was called on an executor while {cause}: \
+         call it from the host's loop, outside of the executor's own runs"
+    );
+}
+
 /// Runs `phase`: polls all coroutines that are due in it.
 pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
     if has_news(core) {
         return run_phase_with_news(core, phase);
     }
     let state = begin_run(core, phase);
-    if is_idle(core, state) {
+    if state.is_idle(&core.clock) {
         // Most phases of most frames end here.
         core.host.rearm();
     } else {
@@ -89,9 +111,8 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
 fn has_news(core: &Core) -> bool {
     core.clock.has_view()
         || core.injected.has_news()
-        || core.arrivals.has_calls()
+        || core.arrivals.has_news()
         || core.instruments.is_on()
-        || core.panics.is_pending()
 }
 
 #[inline(never)]
@@ -104,7 +125,7 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     trace::send_events(core);
     calls::make(core);
     let state = begin_run(core, phase);
-    if is_idle(core, state) {
+    if state.is_idle(&core.clock) && !core.starts.has_any() {
         core.host.rearm();
         end_run(core);
     } else {
@@ -115,24 +136,18 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
 #[inline(always)]
 fn begin_run(core: &Core, phase: PhaseIndex) -> &PhaseState {
     let state = core.phases.get(phase);
-    core.host.begin_run();
-    core.runs.serial.set(core.runs.serial.get() + 1);
-    core.runs.limits.begin_run();
     core.clock.enter_phase(phase);
-    state.begin_run(&core.clock);
+    state.begin_run();
     state
-}
-
-/// Whether nothing is due in a run that has begun.
-#[inline(always)]
-fn is_idle(core: &Core, state: &PhaseState) -> bool {
-    state.is_idle() && !core.starts.has_any()
 }
 
 /// Polls what is due in a run that has begun, and ends the run.
 #[inline(never)]
 fn run_due(core: &Core, state: &PhaseState) {
+    core.host.begin_run();
+    core.runs.serial.set(core.runs.serial.get() + 1);
     core.runs.limits.begin(core.tasks.alive());
+    state.note_readings(&core.clock);
     let mut run = Run::begin(core, state);
     if !run.is_idle() {
         run.poll_all();

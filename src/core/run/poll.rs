@@ -1,7 +1,5 @@
 //! Polling a coroutine on the slow path, where its flags are checked; completing a poll.
 
-#![forbid(unsafe_code)]
-
 use std::task::Context;
 
 use crate::core::Core;

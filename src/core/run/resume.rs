@@ -4,8 +4,6 @@
 //! their flags are checked: they have been woken, have a task waker, entries or another
 //! clock, or are observed or paused. See [`Flags::SLOW_PATH`].
 
-#![forbid(unsafe_code)]
-
 use std::task::Context;
 
 use crate::core::Core;

@@ -1,7 +1,5 @@
 //! Coroutines that reach a limit of a run: they are reported, and left to the next run.
 
-#![forbid(unsafe_code)]
-
 use crate::core::Core;
 use crate::core::phase::schedule;
 use crate::core::report;

@@ -1,7 +1,5 @@
 //! Starts that are deferred.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 use std::panic::Location;
 

@@ -8,8 +8,6 @@
 //!
 //! A run of any phase begins with the starts that are still put off.
 
-#![forbid(unsafe_code)]
-
 pub(crate) mod deferred;
 
 use std::borrow::Cow;
@@ -199,6 +197,7 @@ fn start_within_limits(core: &Core, task: Task<'_>, depth: u32) {
 #[inline(never)]
 fn leave_start_to_next_run(core: &Core, key: TaskKey) {
     core.starts.for_next_run.push(key);
+    core.arrivals.note_news();
     core.host.note_due();
     runaway::report_runaway(core);
 }
@@ -207,6 +206,7 @@ fn leave_start_to_next_run(core: &Core, key: TaskKey) {
 #[inline(never)]
 fn defer_start(core: &Core, key: TaskKey) {
     core.starts.deferred.push(key);
+    core.arrivals.note_news();
     if !holds_starts(core) {
         runaway::report_runaway(core);
     }
@@ -401,7 +401,7 @@ fn poll_start<'c>(
 ) {
     let polled = scope::enter_deeper(core, depth, |scope| {
         scope.set_free(task, WaitKey::NOT_A_WAIT);
-        core.runs.count_start(|| call::catch(|| poll(scope)))
+        call::catch(|| poll(scope))
     });
     match polled {
         Ok(polled) => poll::after_poll(core, task, polled),

@@ -1,7 +1,5 @@
 //! The clocks that the waits of a task have named.
 
-#![forbid(unsafe_code)]
-
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 

@@ -1,7 +1,5 @@
 //! Data that few tasks have, kept out of the header.
 
-#![forbid(unsafe_code)]
-
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;

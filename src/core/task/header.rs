@@ -53,8 +53,6 @@
 //!
 //! [`Polled::Stopped`]: super::Polled::Stopped
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -1,7 +1,5 @@
 //! The name of a task.
 
-#![forbid(unsafe_code)]
-
 /// The index of the block in which a coroutine is stored, and the generation of the
 /// block's occupant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

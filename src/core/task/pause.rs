@@ -1,7 +1,5 @@
 //! The state of a task that is paused or has been paused.
 
-#![forbid(unsafe_code)]
-
 use std::collections::BTreeMap;
 
 use crate::core::registration::key::WaitKey;

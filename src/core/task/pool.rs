@@ -4,6 +4,8 @@
 //! rest of `task` can hold plain addresses, and a spawn only takes the first block of
 //! a list.
 
+#![expect(unsafe_code, reason = "cuts blocks out of chunks of raw memory")]
+
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 

@@ -4,6 +4,11 @@
 //! until that is dropped, the output once the task has finished, and nothing
 //! otherwise. Only [`Tasks`](super::Tasks) calls these functions.
 
+#![expect(
+    unsafe_code,
+    reason = "reads and writes the future and the output in a block"
+)]
+
 use std::alloc::Layout;
 use std::any::{TypeId, type_name};
 use std::future::Future;
@@ -86,30 +91,24 @@ pub(crate) fn name_of<F>() -> &'static str {
 #[inline]
 pub(super) unsafe fn write<F: Future>(block: NonNull<Header>, future: ManuallyDrop<F>) {
     // SAFETY: the block was carved for the class of `F`'s table, so its size and
-    // alignment fit a `Block<F>`.
-    let stage = unsafe { stage::<F>(block) };
-    // SAFETY: the stage is in the block. No reference to the stage exists: only these
-    // functions make such references, and none of them is working on it.
-    unsafe { stage.write(Stage { future }) };
+    // alignment fit a `Block<F>`, and the stage is in it. No reference to the stage
+    // exists: these functions alone make such, and none of them is working on it.
+    unsafe { stage::<F>(block).write(Stage { future }) };
 }
 
-/// The stage of a task, as a pointer. While the future or the output in it is used,
-/// other code accesses the header.
-///
-/// # Safety
-///
-/// The block must be carved for the class of `F`'s table.
+/// The stage of a task whose block was carved for the class of `F`'s table; for any
+/// other block, a pointer that must not be used. A pointer, not a reference: the
+/// future or the output in the stage may access the header.
 #[inline]
-unsafe fn stage<F: Future>(block: NonNull<Header>) -> *mut Stage<F> {
-    // SAFETY: the caller ensures that a `Block<F>` fits into the block.
-    unsafe { &raw mut (*block.cast::<Block<F>>().as_ptr()).stage }
+fn stage<F: Future>(block: NonNull<Header>) -> *mut Stage<F> {
+    let offset = offset_of!(Block<F>, stage);
+    block.cast::<u8>().as_ptr().wrapping_add(offset).cast()
 }
 
 unsafe fn poll<F: Future>(block: NonNull<Header>, cx: &mut Context<'_>) -> bool {
-    // SAFETY: the caller ensures that the block holds a `Block<F>`.
-    let stage = unsafe { stage::<F>(block) };
-    // SAFETY: the caller ensures that the future is there, and that no other
-    // reference to it exists. It does not move: a block keeps its address until its
+    let stage = stage::<F>(block);
+    // SAFETY: the caller ensures that the block holds a `Block<F>` with its future,
+    // and that no other reference to the future exists. It does not move: a block keeps its address until its
     // content has been dropped in place.
     let future = unsafe { Pin::new_unchecked(&mut *(*stage).future) };
     let Poll::Ready(output) = future.poll(cx) else {

@@ -1,10 +1,8 @@
 //! Waits that count frames, or runs of a phase: two or more.
 
-#![forbid(unsafe_code)]
-
 use crate::core::registration::key::WaitKey;
 
-use super::wheel::{Standing, TimerEntry, Wheel};
+use super::wheel::{Standing, TICK_BITS, TimerEntry, Wheel};
 
 /// The waits, by the first frame or the first run of the phase in which they
 /// are due.
@@ -22,11 +20,7 @@ pub(crate) enum Unit {
     Runs,
 }
 
-/// A wheel sorts by ticks of two million units. Counts are spread to one in a
-/// tick.
-const TICK_BITS: u32 = 21;
-
-/// A count as a deadline of the wheel. `None` if no executor reaches it.
+/// A count as a deadline of the wheel, which sorts by ticks: one count in a tick. `None` if no executor reaches it.
 fn deadline(count: u64) -> Option<u64> {
     count.checked_mul(1 << TICK_BITS)
 }

@@ -1,7 +1,5 @@
 //! The timers of one phase: a wheel for each clock that they count on.
 
-#![forbid(unsafe_code)]
-
 mod counts;
 pub(crate) mod wheel;
 

@@ -1,7 +1,5 @@
 //! Messages from other threads that have been taken, and what is left to the next run.
 
-#![forbid(unsafe_code)]
-
 use std::cell::{Cell, RefCell};
 
 use crate::core::call::Foreign;
@@ -15,28 +13,29 @@ pub(crate) struct Arrivals {
     pub(crate) messages: RefCell<Vec<Message>>,
     /// The calls that other threads have sent, to make when the next run begins.
     calls: Guarded<Vec<Foreign<Order>>>,
-    /// Whether there is anything to call when the next run begins.
-    has_calls: Cell<bool>,
+    /// Whether there is anything to do before the next run polls, or after it.
+    has_news: Cell<bool>,
 }
 
 impl Arrivals {
     #[inline]
-    pub(crate) fn has_calls(&self) -> bool {
-        self.has_calls.get()
+    pub(crate) fn has_news(&self) -> bool {
+        self.has_news.get()
     }
 
-    /// Notes that an earlier call has left ends or unread outputs to the next run.
-    pub(crate) fn note_rest(&self) {
-        self.has_calls.set(true);
+    /// Notes that an earlier call has left something to the next run: starts, ends,
+    /// unread outputs, or a panic that is to be passed on.
+    pub(crate) fn note_news(&self) {
+        self.has_news.set(true);
     }
 
     pub(crate) fn add_call(&self, call: Foreign<Order>) {
         self.calls.borrow_mut().push(call);
-        self.has_calls.set(true);
+        self.has_news.set(true);
     }
 
     pub(crate) fn take_calls(&self) -> Vec<Foreign<Order>> {
-        self.has_calls.set(false);
+        self.has_news.set(false);
         self.calls.take()
     }
 }

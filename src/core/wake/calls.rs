@@ -1,8 +1,6 @@
 //! What is called when a run begins: calls from other threads, and what earlier calls
 //! have left to the next run.
 
-#![forbid(unsafe_code)]
-
 use crate::core::Core;
 use crate::core::end;
 use crate::core::report::unread;
@@ -12,7 +10,7 @@ use crate::core::wake;
 /// user code.
 #[inline]
 pub(crate) fn make(core: &Core) {
-    if core.arrivals.has_calls() {
+    if core.arrivals.has_news() {
         make_waiting(core);
     }
 }

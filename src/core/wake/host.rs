@@ -5,8 +5,6 @@
 //! outside of a run. The outermost call notifies the host before it returns. What
 //! becomes due in a run needs no notification: the host looks after the run.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 use std::task::Waker;
 

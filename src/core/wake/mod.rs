@@ -1,7 +1,5 @@
 //! Making coroutines ready: wakes from inside, wakes from outside.
 
-#![forbid(unsafe_code)]
-
 pub(crate) mod arrivals;
 pub(crate) mod calls;
 pub(crate) mod host;

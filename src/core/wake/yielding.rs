@@ -4,8 +4,6 @@
 //! cannot prolong the present one. A yield is the exception that a script asks for. It
 //! has a limit, as the wakes by other coroutines have.
 
-#![forbid(unsafe_code)]
-
 use crate::core::Core;
 use crate::core::phase::schedule;
 use crate::core::registration::another_executor;

@@ -1,7 +1,5 @@
 //! Messages from other threads to the executor.
 
-#![forbid(unsafe_code)]
-
 use std::mem;
 use std::sync::PoisonError;
 use std::task::Waker;

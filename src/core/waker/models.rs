@@ -4,6 +4,8 @@
 //! wakers and remotes allow. All types are the real ones, on loom's primitives;
 //! loom also reports leaks. `scripts/proofs/loom` runs the models.
 
+#![expect(unsafe_code, reason = "makes wakers for the models")]
+
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::ptr;

@@ -1,8 +1,6 @@
 //! The waker for other threads: it sends a remote wake, with the key of its task, to
 //! the executor.
 
-#![forbid(unsafe_code)]
-
 use std::task::Waker;
 
 use crate::core::task::TaskKey;

@@ -3,8 +3,6 @@
 //!
 //! Loom sees all that is imported from here.
 
-#![forbid(unsafe_code)]
-
 #[cfg(not(all(test, framestep_loom)))]
 mod primitives {
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};

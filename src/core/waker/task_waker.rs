@@ -12,6 +12,11 @@
 //! state has no home any more. From then on only `away` counts, like the count
 //! of an `Arc`: the last waker that is dropped frees the state.
 
+#![expect(
+    unsafe_code,
+    reason = "counts wakers without atomics on the executor's thread"
+)]
+
 use std::mem::{self, ManuallyDrop};
 use std::ops::Deref;
 use std::ptr::NonNull;

@@ -1,7 +1,5 @@
 //! The number of this thread. No two threads of a program have the same.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 

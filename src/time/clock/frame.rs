@@ -1,7 +1,5 @@
 //! The clocks that every executor has.
 
-#![forbid(unsafe_code)]
-
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 

@@ -1,7 +1,5 @@
 //! Guards that hold or scale a clock.
 
-#![forbid(unsafe_code)]
-
 use std::fmt;
 
 use super::Clock;

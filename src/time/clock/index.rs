@@ -1,7 +1,5 @@
 //! The number of a clock.
 
-#![forbid(unsafe_code)]
-
 /// Which clock a timer counts on. In one run, timers resume in the order of
 /// this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

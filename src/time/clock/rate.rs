@@ -1,7 +1,5 @@
 //! A factor of time, exact: a float as the integers that it consists of.
 
-#![forbid(unsafe_code)]
-
 /// `mantissa * 2^exponent`, finite and not negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rate {

@@ -1,7 +1,5 @@
 //! The relation between the times of two clocks.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 
 use super::rate::Rate;

@@ -1,7 +1,5 @@
 //! The requested speed of a clock.
 
-#![forbid(unsafe_code)]
-
 use std::cell::{Cell, RefCell};
 
 use slab::Slab;

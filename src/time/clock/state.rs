@@ -1,7 +1,5 @@
 //! The state that all handles of a clock share, and how clocks follow others.
 
-#![forbid(unsafe_code)]
-
 use std::cell::Cell;
 use std::fmt;
 use std::mem;

@@ -1,8 +1,6 @@
 //! Lengths of time as callers write them, and in whole nanoseconds as the crate
 //! counts them.
 
-#![forbid(unsafe_code)]
-
 mod decimal;
 #[cfg(test)]
 mod tests;

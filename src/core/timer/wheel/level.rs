@@ -7,7 +7,7 @@ use super::chunk::List;
 /// to sort in each slot. Timers of up to 0.1 s go to the lowest level; those of
 /// up to 8.6 s cascade once. Exactness does not depend on the tick. From 2^19
 /// to 2^22 ns, the cost of a timer varies by a fifth at most.
-const TICK_BITS: u32 = 21;
+pub(crate) const TICK_BITS: u32 = 21;
 
 /// Bits of a tick that pick the slot within a level.
 const SLOT_BITS: u32 = 6;
