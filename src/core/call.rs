@@ -1,10 +1,9 @@
 //! The one way out into user code.
 //!
-//! Polls, destructors, the functions of wakers, hooks and the payloads of
-//! panics are user code. Each may call back: it may spawn, stop, run another
-//! executor, or panic. So every call of user code goes through [`out`]. In
-//! builds with debug assertions, `out` checks that no state of the executor is
-//! borrowed.
+//! Polls, destructors, the functions of wakers, hooks and the destructors of panic
+//! payloads are user code. Each may call back: it may spawn, stop, run another
+//! executor, or panic. So every call of user code goes through [`out`]. In builds with
+//! debug assertions, `out` checks that no state of the executor is borrowed.
 
 use std::any::Any;
 use std::mem::{self, ManuallyDrop};
@@ -25,21 +24,21 @@ pub(crate) fn out<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Calls user code. Returns the payload if it panics.
+/// Calls user code. Returns the payload if the call panics.
 #[inline]
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     panic::catch_unwind(AssertUnwindSafe(|| out(f)))
 }
 
-/// Calls user code whose panic nothing can use.
+/// Calls user code and discards its panic.
 pub(crate) fn quietly(f: impl FnOnce()) {
     if let Err(payload) = catch(f) {
         dispose(payload);
     }
 }
 
-/// Calls user code that a destructor may cause. A panic is passed on to the caller,
-/// unless the stack is unwinding already: then a second one would end the program.
+/// Calls user code, maybe from a destructor. Passes a panic on to the caller, unless the
+/// stack is unwinding already: then a second panic would end the program.
 pub(crate) fn in_drop(f: impl FnOnce()) {
     if std::thread::panicking() {
         quietly(f);
@@ -48,10 +47,10 @@ pub(crate) fn in_drop(f: impl FnOnce()) {
     }
 }
 
-/// Drops the payload of a panic, which may panic itself.
+/// Drops the payload of a panic. Its destructor may panic.
 pub(crate) fn dispose(payload: Payload) {
-    // A payload whose destructor panics raises a second payload, which may do the
-    // same. The second one leaks.
+    // If the destructor panics, there is a second payload, whose destructor may panic,
+    // too. The second payload leaks.
     if let Err(payload) = catch(|| drop(payload)) {
         mem::forget(payload);
     }
@@ -65,9 +64,9 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<String> {
         .or_else(|| payload.downcast_ref::<String>().cloned())
 }
 
-/// A value of the user's that this crate drops in a call of somebody else's: a
-/// foreign waker, a payload, a message from another thread. Its destructor always
-/// runs through [`out`], and cannot unwind.
+/// A user's value that is dropped in a call of other code: a foreign waker, a payload, a
+/// message from another thread. Its destructor always runs through [`out`], and cannot
+/// unwind.
 #[derive(Debug)]
 pub(crate) struct Foreign<T>(ManuallyDrop<Option<T>>);
 
@@ -100,9 +99,9 @@ impl<T> Drop for Foreign<T> {
     }
 }
 
-/// A value of the user's that this crate stores and gives back, such as that of an
-/// event. Its destructor is part of the call that removes the value, and so is a
-/// panic of it. But while the stack unwinds, the destructor cannot unwind, too.
+/// A user's value that this crate stores and returns, such as the value of an event. The
+/// call that removes the value runs its destructor, and passes on a panic of it. While
+/// the stack unwinds, such a panic is discarded.
 pub(crate) struct Value<T>(Option<T>);
 
 impl<T> Value<T> {
@@ -118,7 +117,7 @@ impl<T> Value<T> {
             .expect("the value is taken only with the wrapper")
     }
 
-    /// Takes the value out, to give it to the user.
+    /// Takes the value out, to return it to the user.
     #[inline]
     pub(crate) fn into_inner(mut self) -> T {
         self.0.take().expect("the value is taken only once")

@@ -8,8 +8,8 @@ use std::cell::{Cell, Ref, RefCell, RefMut};
 #[cfg(debug_assertions)]
 use std::ops::{Deref, DerefMut};
 
-/// Sets a cell back to its earlier value when it is dropped, even when unwinding.
-/// Changes of one cell nest like the calls that make them.
+/// Sets a cell back to its earlier value when this is dropped, even when unwinding.
+/// Changes of the same cell nest, like the calls that make them.
 pub(crate) struct Restore<'a, T: Copy>(&'a Cell<T>, T);
 
 impl<'a, T: Copy> Restore<'a, T> {
@@ -50,14 +50,14 @@ impl<T> Guarded<T> {
 }
 
 impl<T> Guarded<T> {
-    /// Replaces the content. Returns the earlier one.
+    /// Replaces the content. Returns the earlier content.
     pub(crate) fn replace(&self, value: T) -> T {
         self.0.replace(value)
     }
 }
 
 impl<T: Default> Guarded<T> {
-    /// Takes the content out, to work on it while user code runs.
+    /// Takes the content out, for use while user code runs.
     pub(crate) fn take(&self) -> T {
         self.0.take()
     }

@@ -1,7 +1,7 @@
 //! Lists of plain values that change through a shared reference.
 //!
 //! A list only moves values in and out. It never hands out a reference to its
-//! content, so no borrow of it can outlive a call, and a check is not needed.
+//! content. So no borrow can outlive a call, and borrows need no check.
 
 #![expect(
     unsafe_code,
@@ -19,13 +19,13 @@ pub(crate) struct List<T: Copy> {
 }
 
 impl<T: Copy> List<T> {
-    /// Calls `f` with the vector. No caller's `f` calls anything but methods of the
-    /// vector that do not allocate: the allocator may be any code. Cloning or dropping a
-    /// `Copy` value runs none.
+    /// Calls `f` with the vector. Each caller's `f` calls only methods of the vector, and
+    /// only those that do not allocate: the allocator may be any code. Cloning or dropping
+    /// a `Copy` value runs no code.
     #[inline(always)]
     fn with<R>(&self, f: impl FnOnce(&mut Vec<T>) -> R) -> R {
-        // SAFETY: this is the only place that borrows the vector. The type is not
-        // `Sync`, and no `f` calls this function again, so the borrow is exclusive.
+        // SAFETY: no other function borrows the vector. The type is not `Sync`, and no
+        // `f` calls this function again. So the borrow is exclusive.
         f(unsafe { &mut *self.values.get() })
     }
 
@@ -45,14 +45,15 @@ impl<T: Copy> List<T> {
         self.put_back(values);
     }
 
-    /// Replaces the vector, and adds what the allocator's code has pushed meanwhile.
+    /// Replaces the vector, and appends the values that code of the allocator has pushed
+    /// meanwhile.
     fn put_back(&self, values: Vec<T>) {
         for value in self.replace(values) {
             self.push(value);
         }
     }
 
-    /// Pushes a value if the buffer has room for it. Returns whether it had.
+    /// Pushes a value if the buffer has room for it. Returns whether it has pushed it.
     #[inline(always)]
     pub(crate) fn push_in_place(&self, value: T) -> bool {
         self.with(|values| {
@@ -112,7 +113,7 @@ impl<T: Copy> List<T> {
         self.put_back(values);
     }
 
-    /// Replaces the vector. Returns the earlier one.
+    /// Replaces the vector. Returns the earlier vector.
     #[inline]
     pub(crate) fn replace(&self, values: Vec<T>) -> Vec<T> {
         self.with(|old| mem::replace(old, values))
@@ -131,7 +132,7 @@ impl<T: Copy> List<T> {
         self.put_back(values);
     }
 
-    /// The values by position, up to the end of the list as it is by then.
+    /// The values by position, up to the end that the list has by then.
     pub(crate) fn iter(&self) -> impl Iterator<Item = T> + '_ {
         let mut next = 0..;
         std::iter::from_fn(move || self.get(next.next()?))
@@ -159,7 +160,7 @@ fn out_of_range(index: usize) -> ! {
     panic!("no value at {index}")
 }
 
-/// A list from which the first value is taken first.
+/// A first-in-first-out list.
 #[derive(Debug)]
 pub(crate) struct Fifo<T: Copy> {
     values: List<T>,
@@ -176,7 +177,7 @@ impl<T: Copy> Fifo<T> {
     }
 
     /// Makes room and pushes a value. Drops the values that have been taken, if they are
-    /// at least half of the list: so the buffer grows only with what is in the list.
+    /// at least half of the list. So the buffer grows only with the values in the list.
     #[cold]
     #[inline(never)]
     fn grow(&self, value: T) {

@@ -1,10 +1,10 @@
 //! The state that an executor, its handles and its coroutines share.
 //!
-//! [`Core`] holds the *parts*. A part owns its state and what is done with it, takes
-//! the other parts that it needs as arguments, and calls no user code. The *acts*,
-//! one module each, are functions on the whole core: a run, a start, an end. They
-//! call user code. No part is borrowed meanwhile (see [`call`]), and an act keeps
-//! keys across the call, not borrows.
+//! [`Core`] holds the *parts*. A part owns its state and the methods on it, takes the
+//! other parts that it needs as arguments, and calls no user code. The *acts* are
+//! functions on the whole core, one module each: a run, a start, an end. They call user
+//! code. During such a call no part is borrowed (see [`call`]). An act keeps keys across
+//! the call, not borrows.
 
 mod list;
 
@@ -64,8 +64,9 @@ pub(crate) struct Core {
     pub(crate) id: u32,
     this: Weak<Core>,
     pub(crate) clock: Rc<FrameClock>,
-    /// The handles of the game clock and of realtime, made on first use.
+    /// The handle of the game clock, made on first use.
     game_clock: OnceCell<Clock>,
+    /// The same for the realtime clock.
     realtime: OnceCell<Clock>,
     pub(crate) shown: ShownClock,
     pub(crate) tasks: Tasks,
@@ -191,7 +192,7 @@ impl Core {
         self.tasks.get(key).is_some_and(|task| task.is_alive())
     }
 
-    /// Whether the coroutine is paused, itself or through an owner.
+    /// Whether the coroutine is alive and paused, itself or through an owner.
     pub(crate) fn is_paused(&self, key: TaskKey) -> bool {
         let task = self.tasks.get(key);
         task.is_some_and(|task| task.is_alive() && task.has(Flags::PAUSED))
@@ -207,7 +208,7 @@ impl Core {
         self.realtime.get_or_init(|| Clock::realtime(&self.clock))
     }
 
-    /// The time as the host reads it.
+    /// The game time, as the host reads it.
     pub(crate) fn game_time(&self) -> Time {
         self.clock.time(self.running_phase())
     }
@@ -218,12 +219,13 @@ impl Core {
         self.clock.time_seen(self.running_phase())
     }
 
+    /// The phase of the run under way.
     #[inline]
     pub(crate) fn running_phase(&self) -> Option<Phase> {
         self.runs.phase().map(PhaseIndex::phase)
     }
 
-    /// The given name of the task, else the name of its future's type.
+    /// The given name of the task, or else the name of its future's type.
     pub(crate) fn name_of(&self, task: Task<'_>) -> Cow<'static, str> {
         let given = self.tasks.cold(task, |cold| cold.name.clone()).flatten();
         given.unwrap_or_else(|| Cow::Borrowed(self.tasks.type_name(task)))

@@ -9,14 +9,14 @@ use crate::core::Core;
 use crate::core::scope;
 
 std::thread_local! {
-    /// The executors of this thread, by number. Without a destructor: an executor
-    /// works in the destructors of other thread-locals too.
+    /// The executors of this thread, by number. Without a destructor, so that executors
+    /// still work in the destructors of other thread-locals.
     static EXECUTORS: ManuallyDrop<RefCell<BTreeMap<u32, Weak<Core>>>> =
         const { ManuallyDrop::new(RefCell::new(BTreeMap::new())) };
 }
 
-/// Calls `f` with the executor of that number. `None` if this thread has none
-/// such.
+/// Calls `f` with the executor of number `id`. Returns `None` if this thread has no such
+/// executor.
 #[inline]
 pub(crate) fn with_executor<R>(id: u32, f: impl FnOnce(&Core) -> R) -> Option<R> {
     scope::with(|scope| match scope {

@@ -8,6 +8,7 @@ use crate::core::report;
 use crate::inspect::Report;
 use crate::time::{Nanos, Step};
 
+/// Begins a frame of length `dt`. Calls user code: the hook for reports.
 pub(crate) fn begin_frame(core: &Core, dt: Nanos) {
     let _shown = core.shown.show_game();
     let dt = Step::of(dt);
@@ -25,8 +26,7 @@ pub(crate) fn begin_frame(core: &Core, dt: Nanos) {
     }
 }
 
-/// Begins a frame of a host that passes the length of the game clock's step
-/// too.
+/// The same for a host that also passes the length of the game clock's step.
 pub(crate) fn begin_frame_with(core: &Core, dt: Nanos, game_dt: Nanos) {
     let _shown = core.shown.show_game();
     let (dt, game_dt) = (Step::of(dt), Step::of(game_dt));
@@ -53,7 +53,7 @@ fn report_if_invalid(core: &Core, step: Step) {
     }
 }
 
-/// Begins a fixed step of the length that the host passes.
+/// Begins a fixed step with a length that the host passes.
 pub(crate) fn begin_fixed_step_of(core: &Core, step: Nanos) {
     let _shown = core.shown.show_game();
     let step = Step::of(step);
@@ -61,9 +61,9 @@ pub(crate) fn begin_fixed_step_of(core: &Core, step: Nanos) {
     report_if_invalid(core, step);
 }
 
-/// Begins the next fixed step. Returns `false` if none is due, if the game clock
-/// is paused, or if the frame has had as many as it may have: then the steps left
-/// over are dropped and reported.
+/// Begins the next fixed step. Returns `false` if no step is due, if the game clock is
+/// paused, or if the frame has had as many steps as allowed. In the last case the steps
+/// left over are dropped and reported.
 pub(crate) fn begin_fixed_step(core: &Core) -> bool {
     let _shown = core.shown.show_game();
     if core.clock.begin_fixed_step() {
@@ -85,7 +85,7 @@ pub(crate) fn begin_fixed_step(core: &Core) -> bool {
     false
 }
 
-/// Ends the fixed steps until the next one begins.
+/// Ends the fixed step under way: until the next one begins, time is frame time.
 pub(crate) fn end_fixed_step(core: &Core) {
     let _shown = core.shown.show_game();
     core.clock.end_fixed_step();

@@ -1,10 +1,11 @@
-//! When a host that sleeps has to run again.
+//! When a sleeping host has to run again.
 
 use crate::core::Core;
 use crate::core::phase::schedule;
 use crate::time::ClockRef;
 
-/// Whether a coroutine is ready, waits for a phase, or counts frames or steps.
+/// Whether something is due in the next runs: a coroutine is ready, waits for a phase, or
+/// counts frames or steps, or a message, a call or a deferred start has arrived.
 pub(crate) fn has_ready(core: &Core) -> bool {
     core.host.look(core.runs.phase().is_some());
     if core.injected.has_messages() || core.arrivals.has_news() || core.starts.has_any() {

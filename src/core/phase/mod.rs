@@ -1,4 +1,4 @@
-//! The phases: their latest runs, the waits and the ready tasks of the next ones.
+//! The phases: their latest runs, and the waits and ready tasks of their next runs.
 
 pub(crate) mod frame;
 pub(crate) mod idle;

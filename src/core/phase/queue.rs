@@ -18,14 +18,15 @@ use crate::core::registration::key::WaitKey;
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: List<WaitKey>,
-    /// The buffer of the list that was taken before.
+    /// The buffer of a list that was taken earlier.
     spare: List<WaitKey>,
+    /// The position of the line.
     line: Cell<usize>,
     /// How many keys may be stale.
     stale: Cell<usize>,
 }
 
-/// Up to this many stale keys are not worth a sweep.
+/// How many stale keys are not worth a sweep.
 const FEW: usize = 64;
 
 impl Queue {
@@ -34,7 +35,7 @@ impl Queue {
         self.waiting.push(key);
     }
 
-    /// Pushes a key if the buffer has room for it. Returns whether it had.
+    /// Pushes a key if the buffer has room for it. Returns whether it has pushed it.
     #[inline(always)]
     pub(crate) fn push_in_place(&self, key: WaitKey) -> bool {
         self.waiting.push_in_place(key)
@@ -46,8 +47,8 @@ impl Queue {
         self.line.set(self.waiting.len());
     }
 
-    /// Takes the waits that are due in a run that begins now. `is_later` tells
-    /// whether a wait that began in this frame is due in a later one.
+    /// Takes the waits that are due in a run that begins now. `is_later` says whether a
+    /// wait that began in this frame must wait for a later frame.
     pub(crate) fn take_due(&self, mut is_later: impl FnMut(WaitKey) -> bool) -> Vec<WaitKey> {
         let mut due = self.waiting.replace(self.spare.take());
         self.stale.set(0);
@@ -74,8 +75,7 @@ impl Queue {
         self.spare.replace(due);
     }
 
-    /// Counts a wait that was dropped, and sweeps stale keys once they are too
-    /// many.
+    /// Counts a wait that was dropped. Removes the stale keys once they are too many.
     pub(crate) fn note_stale(&self, mut is_live: impl FnMut(WaitKey) -> bool) {
         let stale = self.stale.get() + 1;
         self.stale.set(stale);

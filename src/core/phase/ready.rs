@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use crate::core::list::{Fifo, List};
 
-/// A task's place in a list of ready tasks. It counts while its task is ready
-/// and has not been polled since.
+/// Names a task in a list of ready tasks. The key is stale once a run has polled the
+/// task since, or the task has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadyKey {
     pub(crate) index: u32,
@@ -27,7 +27,7 @@ pub(crate) enum Listing {
 #[derive(Debug, Default)]
 pub(crate) struct ReadyList {
     pub(crate) keys: List<ReadyKey>,
-    /// The buffer of the list that was taken before.
+    /// The buffer of a list that was taken earlier.
     spare: List<ReadyKey>,
 }
 
@@ -47,18 +47,18 @@ impl ReadyList {
 /// The ready tasks of an executor. The list of the run under way is here; the
 /// list for the next run of each phase is in its `PhaseState`.
 ///
-/// A task may be ready in several phases, so it may be in several lists. The
-/// first poll serves all of them: it makes the other keys stale.
+/// A task may be ready in several phases, and is then in several lists. The first poll
+/// serves all of them: it makes the other keys stale.
 #[derive(Debug, Default)]
 pub(crate) struct Ready {
-    /// For each task, by index: how often it has become ready, and in which lists
-    /// it is.
+    /// For each task, by index: how often it has become ready, and which lists it is in.
     ///
     /// ```text
     /// 31          3 2               1      0
     /// [ count     ] [odd run number] [home] [run under way]
     /// ```
     stamps: List<u32>,
+    /// The ready tasks of the run under way.
     run: Fifo<ReadyKey>,
     /// See [`turns`](Self::turns).
     turns: Cell<u64>,
@@ -81,7 +81,7 @@ impl Listing {
         }
     }
 
-    /// The bits that the list decides about.
+    /// The bits that the list determines.
     fn mask(self) -> u32 {
         match self {
             Listing::Run => IN_RUN,
@@ -92,8 +92,8 @@ impl Listing {
 }
 
 impl Ready {
-    /// A key for a task that is about to be added to `list`. If the task `becomes`
-    /// ready now, its earlier keys are stale.
+    /// Returns a key for a task that is about to be added to `list`. If the task `becomes`
+    /// ready now, its earlier keys go stale.
     #[inline(always)]
     pub(crate) fn key(&self, index: u32, becomes: bool, list: Listing) -> ReadyKey {
         let Some(stamp) = self.stamps.get(index as usize) else {
@@ -124,8 +124,7 @@ impl Ready {
         self.note(index, COUNT | list.bits())
     }
 
-    /// Whether the task of a key has not been polled since it was added. The task
-    /// must be ready.
+    /// Whether a key is not stale. Its task must be ready.
     #[inline]
     pub(crate) fn is_current(&self, key: ReadyKey) -> bool {
         let stamp = self.stamps.get(key.index as usize);
@@ -139,8 +138,8 @@ impl Ready {
         stamp.is_some_and(|stamp| stamp & list.mask() == list.bits())
     }
 
-    /// Notes that a ready task is in neither the list of the run under way, nor in
-    /// that of its home phase.
+    /// Notes that a ready task is neither in the list of the run under way nor in that of
+    /// its home phase.
     pub(crate) fn leave(&self, index: u32) {
         if let Some(stamp) = self.stamps.get(index as usize) {
             self.note(index, stamp & !(COUNT - 1));
@@ -166,8 +165,7 @@ impl Ready {
         self.run.pop()
     }
 
-    /// How often a key has been asked for from the list of the run under way. So it
-    /// tells the turns of a run apart.
+    /// How often [`pop`](Self::pop) was called. Tells the turns of a run apart.
     pub(crate) fn turns(&self) -> u64 {
         self.turns.get()
     }

@@ -6,15 +6,15 @@ use crate::core::phase::state::PhaseState;
 use crate::core::task::{Flags, Task};
 use crate::time::PhaseIndex;
 
-/// Makes a task that is not paused ready in the run under way.
+/// Makes a task that is not paused ready in the run under way, unless it is already.
 pub(crate) fn soon_once(core: &Core, task: Task<'_>) {
     if !is_in_run(core, task) {
         soon(core, task);
     }
 }
 
-/// Whether a task is ready in the run under way, as far as its home phase
-/// decides.
+/// Whether a task is known to be ready in the run under way: from the list of the run, or
+/// from that of the task's home phase. Other lists are not checked.
 fn is_in_run(core: &Core, task: Task<'_>) -> bool {
     let home = task.home();
     task.has(Flags::READY)
@@ -25,9 +25,8 @@ fn is_in_run(core: &Core, task: Task<'_>) -> bool {
                     .is_in(task.index(), Listing::Home(runs_of(core, home))))
 }
 
-/// Queues a new task: for the run under way if `soon`, else for the next run of
-/// its home phase. For a task that is paused from the start, a wake is
-/// remembered.
+/// Queues a new task: for the run under way if `in_run`, else for the next run of its
+/// home phase. A task that is paused from the start remembers a wake instead.
 #[inline]
 pub(crate) fn new(core: &Core, task: Task<'_>, in_run: bool) {
     if task.has(Flags::PAUSED) {
@@ -47,8 +46,8 @@ pub(crate) fn soon(core: &Core, task: Task<'_>) {
     task.set(Flags::READY);
 }
 
-/// Adds a task to the ready tasks of the next run of `phase`, unless it is one
-/// of them.
+/// Adds a task to the ready tasks of the next run of `phase`. If `phase` is the task's
+/// home, does so only once.
 #[inline]
 pub(crate) fn later(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     let state = core.phases.get(phase);
@@ -78,8 +77,8 @@ fn add(core: &Core, state: &PhaseState, task: Task<'_>, becomes: bool, list: Lis
 #[cold]
 #[inline(never)]
 fn add_with_more_room(core: &Core, list: &ReadyList, key: ReadyKey) {
-    // Only a list that is longer than all tasks can collect stale keys without
-    // bound: that of a phase that is never run.
+    // Only the list of a phase that never runs can collect stale keys without bound.
+    // It becomes longer than all tasks together.
     if list.keys.len() > 2 * core.tasks.len() as usize {
         list.keys.retain(|&key| is_ready(core, key));
     }
@@ -103,8 +102,7 @@ pub(crate) fn task(core: &Core, key: ReadyKey) -> Option<Task<'_>> {
     is_ready(core, key).then(|| core.tasks.at(key.index))
 }
 
-/// Leaves a ready task, whose key the run under way has reached, to the next
-/// run of `phase`.
+/// Defers a ready task to the next run of `phase`. The run under way has taken its key.
 pub(crate) fn again(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     core.ready.leave(task.index());
     later(core, task, phase);

@@ -13,14 +13,13 @@ use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 
 /// One phase.
 pub(crate) struct PhaseState {
-    /// How many runs of the phase have begun. A wait is ready once a run in which
-    /// it is due has begun. To find out, it compares with the next three
-    /// fields.
+    /// How many runs of the phase have begun.
     pub(crate) runs: Cell<u64>,
     /// The frame of the latest run that had something to do.
     pub(crate) frame: Cell<u64>,
-    /// Counts moments: the begins of frames, and of runs of the phase. A wait stores
-    /// the latest one. It is past once a later frame or run has begun.
+    /// Counts moments: the begins of frames, and of runs of the phase. A wait stores the
+    /// moment at which it begins. It is due once a run has begun at a later moment, or in
+    /// a frame that began at a later moment: see the next three fields.
     pub(crate) moment: Cell<u64>,
     /// The moment at which the present frame began.
     pub(crate) frame_began: Cell<u64>,
@@ -28,13 +27,14 @@ pub(crate) struct PhaseState {
     pub(crate) run_began: Cell<u64>,
     /// The moment at which the frame of the latest run began.
     pub(crate) run_frame_began: Cell<u64>,
-    /// The game clock in the latest run; fixed time if this is the fixed phase.
+    /// The reading of the game clock in the latest run: fixed time in the fixed phase.
     game_ns: Cell<u64>,
+    /// The reading of realtime in the latest run.
     real_ns: Cell<u64>,
     pub(crate) index: PhaseIndex,
-    /// How a wait for the next frame, or for the next run, stands that has begun in a
-    /// run of this phase.
+    /// The tag of a wait for the next frame that begins in a run of this phase.
     pub(crate) next_frame: Tag,
+    /// The tag of a wait for the next run that begins in a run of this phase.
     pub(crate) next_run: Tag,
     /// Whether this is the fixed phase, whose waits count in stepped time.
     pub(crate) is_fixed: bool,
@@ -44,7 +44,7 @@ pub(crate) struct PhaseState {
     /// Waits for several frames or runs.
     pub(crate) counts: Guarded<Counts>,
     pub(crate) timers: Guarded<PhaseTimers>,
-    /// Whether `counts` or `timers` may have something.
+    /// Whether `counts` or `timers` may be other than empty.
     has_others: Cell<bool>,
 }
 
@@ -74,7 +74,7 @@ impl PhaseState {
         }
     }
 
-    /// What `clock` read in the latest run.
+    /// The reading of `clock` in the latest run.
     #[inline]
     pub(crate) fn reading(&self, clock: ClockRef<'_>) -> u64 {
         match clock {
@@ -106,15 +106,15 @@ impl PhaseState {
         self.runs.set(self.runs.get() + 1);
     }
 
-    /// Notes what the executor's own clocks read in the run that has begun. A run in
-    /// which nothing is due needs no readings: it has reached no deadline.
+    /// Notes the readings of the executor's own clocks in the run that has begun. An idle
+    /// run needs no readings: it has reached no deadline.
     pub(crate) fn note_readings(&self, clock: &FrameClock) {
         self.frame.set(clock.frame());
         self.game_ns.set(self.run_game_ns(clock));
         self.real_ns.set(clock.real_ns());
     }
 
-    /// What the game clock reads in the run that has begun.
+    /// The reading of the game clock in the run that has begun.
     #[inline]
     fn run_game_ns(&self, clock: &FrameClock) -> u64 {
         if self.is_fixed {
@@ -124,9 +124,9 @@ impl PhaseState {
         }
     }
 
-    /// The reading of `clock` from which a wait for the phase counts that begins now, in
-    /// the time of the phase: stepped time in the fixed phase, else frame time. Between
-    /// two steps, stepped time includes the rest of the frame.
+    /// The reading of `clock` from which a wait that begins now counts. It is in the time
+    /// of the phase: stepped time in the fixed phase, else frame time. Between two steps,
+    /// stepped time includes the rest of the frame.
     #[inline]
     pub(crate) fn begin_ns(&self, frames: &FrameClock, clock: ClockRef<'_>) -> u64 {
         match (clock, self.is_fixed) {
@@ -173,8 +173,8 @@ impl PhaseState {
         }
     }
 
-    /// The clock that measures the pauses of timers on `clock`. In the fixed phase
-    /// it is that clock in stepped time, which reads and advances differently.
+    /// The clock that measures the pauses of timers on `clock`. In the fixed phase it is
+    /// the same clock in stepped time, which has another reading and pace.
     pub(crate) fn measure(&self, clock: ClockIndex) -> ClockIndex {
         if self.is_fixed && clock != ClockIndex::REALTIME {
             clock.stepped()
@@ -183,8 +183,9 @@ impl PhaseState {
         }
     }
 
-    /// Moves the timers that are due in the run that has begun to `due`. `fate`
-    /// decides about each of them. Without it, no coroutine has been paused.
+    /// Moves the timers that are due in the run that has begun to `due`. `fate` decides
+    /// what becomes of each of them. It may be `None` if no live coroutine has ever been
+    /// paused.
     pub(crate) fn expire_timers(
         &self,
         due: &mut Vec<TimerEntry>,
@@ -194,8 +195,7 @@ impl PhaseState {
         timers.expire(self.frame.get(), |clock| self.now_ns(clock), due, fate);
     }
 
-    /// What one of the executor's own clocks read in the latest run that had something
-    /// to do.
+    /// The reading of one of the executor's own clocks in the latest run.
     fn now_ns(&self, clock: ClockIndex) -> u64 {
         match clock {
             ClockIndex::GAME => self.game_ns.get(),
@@ -203,7 +203,7 @@ impl PhaseState {
         }
     }
 
-    /// Whether the run that has begun has nothing to do.
+    /// Whether nothing is due in the run that has begun.
     #[inline(always)]
     pub(crate) fn is_idle(&self, clock: &FrameClock) -> bool {
         self.ready.keys.is_empty()
@@ -223,21 +223,20 @@ impl PhaseState {
             })
     }
 
-    /// Notes that `counts` or `timers` is about to receive something.
+    /// Notes that `counts` or `timers` is about to receive a wait.
     #[inline(always)]
     pub(crate) fn note_other(&self) {
         self.has_others.set(true);
     }
 
-    /// Whether a live wait waits for a run of the phase, or counts.
+    /// Whether a live wait is in the queue or among the counts.
     pub(crate) fn has_waits(&self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
         self.queue.keys().iter().any(&mut is_live) || self.counts.borrow_mut().is_waiting(is_live)
     }
 }
 
-/// The phases of an executor: the named ones, and the custom ones that have
-/// been used. Their addresses do not change, so a run can keep a reference to
-/// its phase.
+/// The phases of an executor: the named ones, and the custom ones that have been used.
+/// Their addresses do not change. So a run can keep a reference to its phase.
 pub(crate) struct Phases {
     named: [PhaseState; PhaseIndex::NAMED],
     custom: OnceCell<Box<[OnceCell<Box<PhaseState>>]>>,
@@ -278,7 +277,7 @@ impl Phases {
         }
     }
 
-    /// A custom phase, made when it is first used.
+    /// A custom phase. Makes it on first use.
     #[cold]
     #[inline(never)]
     fn custom(&self, phase: PhaseIndex) -> &PhaseState {

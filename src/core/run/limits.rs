@@ -57,7 +57,7 @@ impl Limits {
         self.max_polls_per_run
     }
 
-    /// A frame begins: from now on, reaching a limit is reported again.
+    /// Notes that a frame begins: from now on, reaching a limit is reported again.
     #[inline]
     pub(crate) fn begin_frame(&self) {
         self.reported.set(false);

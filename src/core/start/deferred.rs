@@ -9,16 +9,16 @@ use crate::core::task::TaskKey;
 /// Starts that are deferred.
 #[derive(Debug, Default)]
 pub(crate) struct Starts {
-    /// The starts that continue as soon as the stack allows.
+    /// The starts that an outer call begins, as soon as the stack allows.
     pub(crate) deferred: List<TaskKey>,
-    /// The starts beyond the limit, for the next run.
+    /// The starts beyond the limit. The next run begins them.
     pub(crate) for_next_run: List<TaskKey>,
     /// Whether a call outside of runs counts its starts.
     pub(crate) counts: Cell<bool>,
     /// How many calls of `hold_starts` are under way.
     pub(crate) holds: Cell<u32>,
-    /// Where the host called `start`, while that call polls its coroutine outside
-    /// of a run.
+    /// The line at which the host called `start`, while that call polls its coroutine
+    /// outside of a run.
     pub(crate) from_host: Cell<Option<&'static Location<'static>>>,
 }
 

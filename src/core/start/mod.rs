@@ -2,11 +2,11 @@
 //!
 //! A start polls user code in the middle of other user code. It is deferred:
 //!
-//! - inside closures that borrow lent state, until the outermost one returns,
+//! - inside a closure that borrows lent state, until the outermost such closure returns,
 //! - deep in the stack, until an outer start continues,
 //! - beyond the limit on the polls of a run.
 //!
-//! A run of any phase begins with the starts that are still put off.
+//! A run of any phase begins with the starts that are still deferred.
 
 pub(crate) mod deferred;
 
@@ -40,20 +40,20 @@ use crate::time::{Phase, PhaseIndex};
 pub(crate) enum Home {
     /// The call names it.
     Named(PhaseIndex),
-    /// It is that of the coroutine which makes the call, else Update.
+    /// It is that of the calling coroutine, or else Update.
     Inherited(PhaseIndex),
 }
 
 impl Home {
-    /// The home of what the host starts.
+    /// The home of a coroutine that the host starts.
     pub(crate) const HOST: Home = Home::Inherited(PhaseIndex::UPDATE);
 
     pub(crate) fn named(phase: Phase) -> Self {
         Home::Named(PhaseIndex::new(phase))
     }
 
-    /// The home of what the running code starts in `core`: that of the coroutine of
-    /// `core` that is being polled.
+    /// The home of a coroutine that the running code starts in `core`: that of the
+    /// coroutine of `core` that is being polled.
     #[inline]
     pub(crate) fn in_call(core: Option<&Core>) -> Self {
         scope::with(|scope| match (scope, core) {
@@ -75,15 +75,14 @@ impl Home {
 /// The name that a coroutine is given when it is made.
 pub(crate) type Name = Option<Cow<'static, str>>;
 
-/// The name of a coroutine that is given none.
+/// For a coroutine without a given name.
 pub(crate) fn unnamed() -> Name {
     None
 }
 
-/// Stores a future that is to be polled in the next run of its home phase. If
-/// the call does not name that phase, the run under way polls it. The caller
-/// must have called [`accepts_after_messages`] just before, and it
-/// must have returned `true`.
+/// Stores a future, for a first poll in the next run of its home phase. If the call does
+/// not name that phase, and a run is under way, that run polls it. Just before, the
+/// caller must have called [`accepts_after_messages`], which must have returned `true`.
 #[inline]
 pub(crate) fn spawn<F: Future + 'static>(
     core: &Core,
@@ -110,9 +109,8 @@ pub(crate) fn spawn<F: Future + 'static>(
     handle
 }
 
-/// Stores a future and polls it up to its first wait. On a paused owner, the
-/// future is queued as by `spawn`. [`accepts`] must have
-/// returned `true`.
+/// Stores a future and polls it up to its first wait. On a paused owner, the future is
+/// queued as by `spawn`. Just before, [`accepts`] must have returned `true`.
 #[inline]
 pub(crate) fn start<F: Future + 'static>(
     core: &Core,
@@ -122,9 +120,9 @@ pub(crate) fn start<F: Future + 'static>(
     owner: Option<OwnerKey>,
     place: &'static Location<'static>,
 ) -> TaskHandle<F::Output> {
-    // No user code is called before the future is stored, so a panic cannot
-    // leave it undropped. The compiler can then build it in its block, and not
-    // on the stack first.
+    // No user code is called before the future is stored. So no panic can leave the
+    // future undropped, and the compiler can build it in its block instead of on the
+    // stack.
     let future = ManuallyDrop::new(future);
     let (task, handle) = core.tasks.insert(future, home.phase());
     if let Some(name) = name() {
@@ -142,7 +140,7 @@ pub(crate) fn start<F: Future + 'static>(
             // Queued like a spawn, after the messages that arrived before it.
             wake::take_messages(core);
         }
-        // The trace hook may have stopped it.
+        // The trace hook may have stopped the coroutine.
         if task.is_alive() {
             core.pauses.remember_wake(&core.tasks, task, task.home());
         }
@@ -160,21 +158,21 @@ pub(crate) fn start<F: Future + 'static>(
     handle
 }
 
-/// How many scopes there are around a start that may begin here. `None` if none
-/// may.
+/// How many scopes of the executor are around a start here. `None` if the start must be
+/// deferred.
 #[inline(always)]
 fn start_depth(core: &Core) -> Option<u32> {
     let depth = scope::depth_of(core);
     (core.starts.holds.get() == 0 && depth < MAX_DEPTH).then_some(depth)
 }
 
-/// Begins a start outside of a run.
+/// Begins a start outside of a run, within the limits of the outermost call.
 #[inline(never)]
 fn start_outside(core: &Core, task: Task<'_>, depth: u32) {
     count_starts(core, || start_and_go_on(core, task, depth));
 }
 
-/// Begins a start, and those that are deferred meanwhile.
+/// Begins a start, then the starts that are deferred meanwhile.
 #[inline]
 fn start_and_go_on(core: &Core, task: Task<'_>, depth: u32) {
     let deferred = core.starts.deferred.len();
@@ -182,8 +180,8 @@ fn start_and_go_on(core: &Core, task: Task<'_>, depth: u32) {
     start_deferred_since(core, deferred);
 }
 
-/// Begins a start, or leaves it to the next run if this run, or the outermost
-/// call outside of runs, has had as many polls as it may have.
+/// Begins a start. If the run, or the outermost call outside of runs, has no polls left,
+/// leaves the start to the next run instead.
 #[inline]
 fn start_within_limits(core: &Core, task: Task<'_>, depth: u32) {
     if core.runs.limits.spend() {
@@ -212,8 +210,8 @@ fn defer_start(core: &Core, key: TaskKey) {
     }
 }
 
-/// Calls `f`, which begins starts outside of a run. The outermost such call has
-/// as many polls as a run.
+/// Calls `f`, which begins starts outside of a run. The outermost such call may take as
+/// many polls as a run.
 fn count_starts(core: &Core, f: impl FnOnce()) {
     if core.starts.counts.get() {
         f();
@@ -224,9 +222,9 @@ fn count_starts(core: &Core, f: impl FnOnce()) {
     }
 }
 
-/// Starts a coroutine for a host. Outside of a run, notes where the host
-/// called: the coroutine does not find what is lent later. The outermost such
-/// call counts.
+/// Starts a coroutine for the host. Outside of a run, records the line of the host's
+/// call, for messages: the coroutine finds no state that is lent only later. The
+/// outermost such call counts.
 #[inline]
 pub(crate) fn start_by_host<F: Future + 'static>(
     core: &Core,
@@ -244,8 +242,8 @@ pub(crate) fn start_by_host<F: Future + 'static>(
     start(core, name, future, home, owner, place)
 }
 
-/// Whether a spawn is accepted. Outside of a run, takes over the messages that
-/// arrived before it.
+/// Whether a spawn is accepted. Outside of a run, first takes the messages that arrived
+/// before the spawn.
 #[inline]
 pub(crate) fn accepts_after_messages(core: &Core, owner: Option<OwnerKey>) -> bool {
     if core.runs.phase().is_none() {
@@ -254,8 +252,7 @@ pub(crate) fn accepts_after_messages(core: &Core, owner: Option<OwnerKey>) -> bo
     accepts(core, owner)
 }
 
-/// Whether a new coroutine is accepted: the executor is not closed, and neither
-/// is `owner`.
+/// Whether a new coroutine is accepted: the executor is not closed, and `owner` is open.
 #[inline]
 pub(crate) fn accepts(core: &Core, owner: Option<OwnerKey>) -> bool {
     !core.is_closed() && owner.is_none_or(|owner| core.owners.borrow().is_open(owner))
@@ -271,8 +268,8 @@ pub(crate) fn refusal(core: &Core, owner: Option<OwnerKey>) -> Refusal {
     }
 }
 
-/// Calls `f`, which borrows something that coroutines may also borrow.
-/// Coroutines that `f` starts begin when the outermost such call returns.
+/// Calls `f`, which borrows state that coroutines may borrow, too. Coroutines that `f`
+/// starts begin when the outermost such call returns.
 pub(crate) fn hold_starts<R>(core: &Core, f: impl FnOnce() -> R) -> R {
     struct LetGo<'a> {
         core: &'a Core,
@@ -302,16 +299,14 @@ pub(crate) fn holds_starts(core: &Core) -> bool {
     core.starts.holds.get() > 0
 }
 
-/// How many starts are deferred now, for
-/// [`start_deferred_since`].
+/// How many starts are deferred now, for [`start_deferred_since`].
 pub(crate) fn deferred_starts(core: &Core) -> usize {
     core.starts.deferred.len()
 }
 
-/// Begins the starts that were deferred since there were `deferred` of them,
-/// unless they have to be deferred here too. Earlier ones are left to a caller
-/// further up the stack. Here, they would begin inside a poll that has not
-/// started them.
+/// Begins the deferred starts beyond the first `deferred` ones, unless they must be
+/// deferred here, too. The first ones are left to a caller further up the stack: here
+/// they would begin inside a poll that has not started them.
 #[inline]
 pub(crate) fn start_deferred_since(core: &Core, deferred: usize) {
     if core.starts.deferred.len() > deferred {
@@ -319,8 +314,8 @@ pub(crate) fn start_deferred_since(core: &Core, deferred: usize) {
     }
 }
 
-/// Begins each of them as if it were started here: the starts that it defers
-/// in turn come before the next one.
+/// Begins each of these as if it were started here: the starts that it defers in turn
+/// come before the next one.
 #[cold]
 fn start_deferred(core: &Core, from: usize) {
     let _notifies = core.host.notifies();
@@ -335,8 +330,8 @@ fn start_deferred(core: &Core, from: usize) {
 }
 
 fn start_each_deferred(core: &Core, from: usize, depth: u32) {
-    // New starts are in order from this index on. Below it the order is
-    // reversed: the last one is next.
+    // From this index on, the starts are new and in order. Below it the order is
+    // reversed: the last start is next.
     let mut in_order = from;
     loop {
         let key = {
@@ -365,7 +360,7 @@ fn start_each_deferred(core: &Core, from: usize, depth: u32) {
     }
 }
 
-/// Where the host called `start`, if that call polls a coroutine now.
+/// The line at which the host called `start`, if that call polls a coroutine now.
 pub(crate) fn started_from_host(core: &Core) -> Option<&'static Location<'static>> {
     core.starts.from_host.get()
 }
@@ -409,8 +404,8 @@ fn poll_start<'c>(
     }
 }
 
-/// Drops a future or a closure that no executor accepts. If its destructor spawns
-/// another one, and so on without end, the one at depth [`MAX_DEPTH`] leaks instead.
+/// Drops a future or a closure that no executor accepts. Its destructor may spawn another
+/// one, and so on without end. The one at depth [`MAX_DEPTH`] leaks instead.
 pub(crate) fn refuse<F>(refused: F) {
     thread_local! {
         static DEPTH: Cell<u32> = const { Cell::new(0) };

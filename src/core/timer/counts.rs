@@ -4,8 +4,7 @@ use crate::core::registration::key::WaitKey;
 
 use super::wheel::{Standing, TICK_BITS, TimerEntry, Wheel};
 
-/// The waits, by the first frame or the first run of the phase in which they
-/// are due.
+/// The waits, by the number of the frame or the run from which on they are due.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     frames: Wheel,
@@ -50,8 +49,8 @@ impl Counts {
         }
     }
 
-    /// Moves the waits that are due to `due`: first those that count frames, then
-    /// those that count runs; each by number, then by registration.
+    /// Moves the waits that are due to `due`. Waits that count frames come first, then
+    /// waits that count runs. Both are in order by number, then by registration.
     pub(crate) fn expire(&mut self, frame: u64, run: u64, due: &mut Vec<WaitKey>) {
         for (wheel, now) in [(&mut self.frames, frame), (&mut self.runs, run)] {
             if let Some(now) = deadline(now).filter(|_| !wheel.is_empty()) {
@@ -80,8 +79,8 @@ impl Counts {
             || self.runs.earliest(0, standing).is_some()
     }
 
-    /// Calls `f` with each wait: its unit, the number from which on it is due, and
-    /// its key, which may be stale.
+    /// Calls `f` with each wait: its unit, the number from which on it is due, and its
+    /// key. The key may be stale.
     pub(crate) fn each(&self, mut f: impl FnMut(Unit, u64, WaitKey)) {
         for (unit, wheel) in [(Unit::Frames, &self.frames), (Unit::Runs, &self.runs)] {
             wheel.for_each(|deadline, key| f(unit, deadline >> TICK_BITS, WaitKey::from_bits(key)));

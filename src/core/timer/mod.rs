@@ -1,4 +1,4 @@
-//! The timers of one phase: a wheel for each clock that they count on.
+//! The timers of one phase: one wheel for each clock on which they count.
 
 mod counts;
 pub(crate) mod wheel;
@@ -15,31 +15,33 @@ use wheel::{Standing, TimerEntry, Wheel};
 /// What becomes of a timer that its wheel found due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
+    /// Due now.
     Due,
-    /// Due at this time, because its coroutine was paused in between.
+    /// Due at this time in nanoseconds, because its coroutine was paused in between.
     Later(u64),
-    /// Not due, because its coroutine is paused. The coroutine keeps it.
+    /// Not due, because its coroutine is paused. The coroutine keeps the timer.
     Suspended,
 }
 
-/// For how many frames a clock without waits keeps its wheel. So a clock that
-/// has a wait only now and then needs no new wheel each time.
+/// For how many frames a clock without waits keeps its wheel. So a clock with a wait
+/// now and then does not need a new wheel each time.
 const KEPT_FRAMES: u64 = 256;
 
 /// The timers that resume coroutines in one phase.
 #[derive(Debug, Default)]
 pub(crate) struct PhaseTimers {
-    /// By clock, ascending.
+    /// The wheels, by clock, ascending.
     #[expect(
         clippy::vec_box,
         reason = "a wheel takes kilobytes, and clocks come and go"
     )]
     clocks: Vec<Box<ClockTimers>>,
-    /// Suspended timers whose coroutines were resumed, to be inserted in order.
+    /// Timers that are not suspended any more, to be inserted in order. Each comes with its
+    /// number among all suspended timers.
     returned: Vec<(u64, ClockIndex, TimerEntry)>,
     /// How many clocks there may be before clocks without waits are swept.
     sweep_at: usize,
-    /// Whether they count in stepped time.
+    /// Whether the timers count in stepped time.
     pub(crate) is_fixed: bool,
 }
 
@@ -48,16 +50,15 @@ struct ClockTimers {
     clock: ClockIndex,
     /// The clock itself, unless it is one of the executor's own.
     state: Option<Rc<ClockState>>,
-    /// What the clock in `state` read in the latest run.
+    /// The reading of the clock in `state` in the latest run.
     reading_ns: u64,
     /// The frame of the latest run in which a wait counted on the clock.
     used_in: u64,
     wheel: Wheel,
-    /// Timers whose deadline had been reached when they were registered, or may be
-    /// reached in that frame. They are not due before the next frame, so the wheel
-    /// receives them then.
+    /// Timers registered in a frame that reaches, or may reach, their deadline. They are
+    /// not due before the next frame. So the wheel receives them then.
     overdue: Vec<TimerEntry>,
-    /// The frame in which those were registered.
+    /// The frame in which the timers in `overdue` were registered.
     overdue_frame: u64,
     /// How many timers were cancelled since `overdue` was last swept or emptied.
     cancelled: usize,
@@ -71,8 +72,8 @@ impl PhaseTimers {
         timers.wheel.insert(deadline_ns, key.bits());
     }
 
-    /// Adds a timer that is registered in `frame`, in which its clock may reach the
-    /// deadline.
+    /// Adds a timer that is registered in `frame`. In that frame its clock reaches, or
+    /// may reach, the deadline.
     #[cold]
     pub(crate) fn insert_overdue(
         &mut self,
@@ -144,13 +145,13 @@ impl PhaseTimers {
         self.clocks.is_empty() && self.returned.is_empty()
     }
 
-    /// Adds a suspended timer, on a clock that its wait keeps. Of equal deadlines, the
-    /// one with the lesser `order` is due first.
+    /// Adds a timer that was suspended, on a clock that its wait keeps. Of two timers with
+    /// the same deadline, the one with the lesser `order` is due first.
     pub(crate) fn reinsert(&mut self, order: u64, clock: ClockIndex, due: TimerEntry) {
         self.returned.push((order, clock, due));
     }
 
-    /// Inserts the timers that were added since the previous call into the wheels.
+    /// Inserts the timers from `returned` into the wheels.
     fn put_back(&mut self) {
         if self.returned.is_empty() {
             return;
@@ -165,13 +166,13 @@ impl PhaseTimers {
         self.returned = returned;
     }
 
-    /// What a clock that has timers read in the latest run.
+    /// The reading of a clock in the latest run. The clock must have timers here.
     pub(crate) fn reading(&self, clock: ClockIndex) -> u64 {
         self.find(clock)
             .map_or(0, |index| self.clocks[index].reading_ns)
     }
 
-    /// Drops the wheels of all clocks without waits. Their timers were cancelled.
+    /// Drops the wheels of all clocks without waits: all their timers were cancelled.
     #[cold]
     fn sweep(&mut self) {
         self.clocks.retain(|timers| timers.has_waits());
@@ -184,8 +185,8 @@ impl PhaseTimers {
             return;
         };
         let timers = &mut self.clocks[index];
-        // Overdue timers are few, or leave with the next frame. Only a flood of
-        // them is worth a sweep.
+        // Overdue timers are few, or leave in the next frame. Only a flood of them is
+        // worth a sweep.
         timers.cancelled += 1;
         if timers.cancelled * 2 > timers.overdue.len() + 64 {
             timers
@@ -201,7 +202,7 @@ impl PhaseTimers {
     /// Calls `f` with each clock and the time at which its first timer is due. No
     /// timer changes its place.
     ///
-    /// `standing` says how a timer on a clock stands. Between calls with one
+    /// `standing` says how a timer on a clock stands. Between calls with the same
     /// `moment`, no timer may become due earlier.
     pub(crate) fn each_earliest(
         &mut self,
@@ -280,7 +281,7 @@ impl PhaseTimers {
 
     #[cold]
     fn add(&mut self, clock: ClockRef<'_>) -> usize {
-        // Swept here too, since the host may never run the phase.
+        // Sweeps here, too, because the host may never run the phase.
         if self.clocks.len() >= self.sweep_at.max(16) {
             self.sweep();
         }
@@ -315,7 +316,7 @@ impl ClockTimers {
         self.state.as_ref().is_none_or(|state| state.has_waits())
     }
 
-    /// Whether there are waits, or there may soon be.
+    /// Whether there are waits, or there may soon be some.
     fn is_kept(&self, frame: u64) -> bool {
         let lately = frame.saturating_sub(self.used_in) < KEPT_FRAMES;
         let is_held = |state: &Rc<ClockState>| Rc::strong_count(state) > 1;
@@ -330,8 +331,8 @@ impl ClockTimers {
         }
     }
 
-    /// Removes the timers from `due`, from index `from` on, that are not due
-    /// because of a pause.
+    /// Removes timers from `due`, from index `from` on: those that are not due because of
+    /// a pause.
     #[cold]
     fn sift(
         &mut self,
@@ -365,7 +366,7 @@ impl ClockTimers {
         }
         due.truncate(kept);
         if moved {
-            // Stable: of equal deadlines the one registered first stays first.
+            // A stable sort: of equal deadlines the one registered first stays first.
             due[from..].sort_by_key(|due| due.deadline_ns);
         }
     }

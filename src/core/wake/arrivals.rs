@@ -1,4 +1,4 @@
-//! Messages from other threads that have been taken, and what is left to the next run.
+//! Messages from other threads, and the work that is left to the next run.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,14 +6,14 @@ use crate::core::call::Foreign;
 use crate::core::cell::Guarded;
 use crate::core::waker::{Message, Order};
 
-/// What the next run has to do before it polls.
+/// The work of the next run beside its polls.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    /// Kept to reuse its memory.
+    /// A buffer for messages, kept to reuse its memory.
     pub(crate) messages: RefCell<Vec<Message>>,
-    /// The calls that other threads have sent, to make when the next run begins.
+    /// The calls that other threads have sent. The next run makes them as it begins.
     calls: Guarded<Vec<Foreign<Order>>>,
-    /// Whether there is anything to do before the next run polls, or after it.
+    /// Whether the next run has such work before its polls or after them.
     has_news: Cell<bool>,
 }
 
@@ -23,8 +23,8 @@ impl Arrivals {
         self.has_news.get()
     }
 
-    /// Notes that an earlier call has left something to the next run: starts, ends,
-    /// unread outputs, or a panic that is to be passed on.
+    /// Notes that a call has left work to the next run: starts, ends, unread outputs, or
+    /// a panic that must be passed on.
     pub(crate) fn note_news(&self) {
         self.has_news.set(true);
     }

@@ -1,13 +1,12 @@
-//! What is called when a run begins: calls from other threads, and what earlier calls
-//! have left to the next run.
+//! The calls that a run makes as it begins: those that other threads have sent, and
+//! the ends and unread outputs that earlier calls have left to the next run.
 
 use crate::core::Core;
 use crate::core::end;
 use crate::core::report::unread;
 use crate::core::wake;
 
-/// Makes the calls that other threads have sent, before a run begins. Calls
-/// user code.
+/// Makes these calls, before a run begins. Calls user code.
 #[inline]
 pub(crate) fn make(core: &Core) {
     if core.arrivals.has_news() {

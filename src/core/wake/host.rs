@@ -1,9 +1,9 @@
 //! Notifying a sleeping host that something has become due outside of a run.
 //!
-//! Code that makes something due notes it: where tasks become ready
+//! Code that makes something due notes that: where tasks become ready
 //! ([`schedule`](super::schedule)), and where waits and timers begin or continue
-//! outside of a run. The outermost call notifies the host before it returns. What
-//! becomes due in a run needs no notification: the host looks after the run.
+//! outside of a run. The outermost call notifies the host before it returns. In a run no
+//! notification is needed: the host looks after the run.
 
 use std::cell::Cell;
 use std::task::Waker;
@@ -14,7 +14,7 @@ use crate::core::task::{TaskKey, Tasks};
 use crate::core::waker::InjectionQueue;
 use crate::core::waker::sync::Arc;
 
-/// What the host has to be notified of, and how.
+/// Whether and how to notify the host.
 #[derive(Default)]
 pub(crate) struct Host {
     /// Whether something has become due since the host last looked or was notified.
@@ -23,7 +23,7 @@ pub(crate) struct Host {
     /// until the host looks.
     listens: Cell<bool>,
     has_waker: Cell<bool>,
-    /// Whether messages are being taken. No user code may be called meanwhile.
+    /// Whether messages are being taken. Meanwhile no user code may be called.
     is_silenced: Cell<bool>,
     /// Messages from other threads, and the waker of the host.
     pub(crate) injected: Arc<InjectionQueue>,
@@ -46,15 +46,15 @@ impl Host {
         self.listens.set(false);
     }
 
-    /// Notes that the host looks at what is due, or that a run has ended. The host is
-    /// notified again after that.
+    /// Notes that the host looks at what is due, or that a run has ended. From now on
+    /// the host is notified again.
     #[inline]
     pub(crate) fn rearm(&self) {
         self.is_due.set(false);
         self.listens.set(self.has_waker.get());
     }
 
-    /// Notes that the host is about to look at what is due, maybe in a run.
+    /// Notes that the host is about to look at what is due, maybe during a run.
     pub(crate) fn look(&self, in_run: bool) {
         self.injected.acknowledge();
         if !in_run {
@@ -75,14 +75,14 @@ impl Host {
         f();
     }
 
-    /// Whether messages are being taken. No user code may be called meanwhile.
+    /// Whether messages are being taken. Meanwhile no user code may be called.
     #[inline]
     pub(crate) fn is_silenced(&self) -> bool {
         self.is_silenced.get()
     }
 
-    /// Notes that something has become due. A function that calls this, even
-    /// indirectly, calls [`notify`](Host::notify) before it returns.
+    /// Notes that something has become due. The outermost call that leads here must call
+    /// [`notify`](Host::notify) before it returns.
     #[inline]
     pub(crate) fn note_due(&self) {
         self.is_due.set(true);

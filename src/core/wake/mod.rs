@@ -14,9 +14,9 @@ use crate::core::task::{Flags, Task, TaskKey};
 use crate::core::waker::{Message, TaskWaker};
 use crate::time::PhaseIndex;
 
-/// Handles the call of a waker on this thread, in `scope`, if the task can be
-/// polled later in the run under way. Returns `false` if `wake` has to handle
-/// the call.
+/// Handles the call of a waker on this thread, in `scope`, the short way: if the task
+/// can be polled later in the run under way. Returns `false` if [`wake`] must handle the
+/// call.
 #[inline(always)]
 pub(crate) fn wake_soon(core: &Core, key: TaskKey, scope: &Scope<'_>) -> bool {
     let Some(task) = core.tasks.get(key) else {
@@ -41,28 +41,30 @@ pub(crate) fn wake(core: &Core, key: TaskKey) {
     }
 }
 
-/// Makes a task ready in `phase`: in the run under way, or in the next one.
+/// Makes a task ready in `phase`: in the run under way, or in the next one. First takes
+/// the messages that arrived earlier.
 pub(crate) fn make_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     if core.runs.phase().is_none() {
-        // Messages that arrived earlier come first.
         take_messages(core);
     }
     queue_ready(core, task, phase);
 }
 
+/// The same without the messages. A paused task remembers the wake instead.
 pub(crate) fn queue_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     if task.has(Flags::PAUSED) {
         core.pauses.remember_wake(&core.tasks, task, phase);
     } else if core.runs.phase() == Some(phase) && !scope::is_innermost(core, task) {
         schedule::soon_once(core, task);
     } else {
-        // A task that wakes itself while it is polled continues in the next
-        // run, so that it cannot prolong this one.
+        // A task that wakes itself while it is polled continues in the next run.
+        // Otherwise it could prolong this run without end.
         schedule::later(core, task, phase);
     }
 }
 
-/// Clones the task waker of a task, for use beyond its poll.
+/// Returns a clone of the task waker of a task, for use beyond its poll. Makes the task
+/// waker at the first call.
 #[cold]
 pub(crate) fn task_waker(core: &Core, task: Task<'_>) -> Waker {
     core.tasks.cold_or_new(task, |cold| {
@@ -74,8 +76,8 @@ pub(crate) fn task_waker(core: &Core, task: Task<'_>) -> Waker {
     })
 }
 
-/// Takes over messages from other threads, in order of arrival. Calls no user
-/// code: the trace hook and the host are told later, by whoever calls this.
+/// Takes the messages from other threads, in order of arrival. Calls no user code. The
+/// caller must send the events to the trace hook later, and notify the host.
 #[inline]
 pub(crate) fn take_messages(core: &Core) {
     if core.injected.has_messages() && !core.host.is_silenced() {
@@ -85,8 +87,8 @@ pub(crate) fn take_messages(core: &Core) {
 
 #[cold]
 fn take_waiting_messages(core: &Core) {
-    // One batch is enough. Later messages are left to the next call, since
-    // threads that send without pause would keep this one from returning.
+    // One batch is enough. Later messages are left to the next call: threads that
+    // send without pause would keep this call from returning.
     core.host.silenced(|| {
         let mut messages = core.arrivals.messages.take();
         core.injected.take(&mut messages);

@@ -1,8 +1,8 @@
 //! Yields: a coroutine that continues later in the run under way.
 //!
 //! A coroutine that wakes itself continues in the next run of its phase, so that it
-//! cannot prolong the present one. A yield is the exception that a script asks for. It
-//! has a limit, as the wakes by other coroutines have.
+//! cannot prolong the present run. A yield is the exception: the script asks for it.
+//! Yields have a limit, like wakes by other coroutines.
 
 use crate::core::Core;
 use crate::core::phase::schedule;
@@ -13,7 +13,7 @@ use crate::core::task::{Flags, Task};
 use crate::core::wake;
 use crate::time::PhaseIndex;
 
-/// The moment of a run at which a coroutine has yielded.
+/// The moment at which a coroutine has yielded: a turn of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     executor: u32,
@@ -23,8 +23,8 @@ pub(crate) struct Turn {
     turns: u64,
 }
 
-/// Makes the coroutine that `scope` polls ready once more: later in the run under
-/// way. If it has yielded too often in it, in the next run of the same phase.
+/// Makes the coroutine that `scope` polls ready again, later in the run under way. If it
+/// has yielded too often in this run, makes it ready in the next run of the same phase.
 /// Returns `None` outside of a run.
 pub(crate) fn yield_turn(core: &Core, scope: &Scope<'_>) -> Option<Turn> {
     let phase = core.runs.phase()?;
@@ -42,12 +42,12 @@ pub(crate) fn yield_turn(core: &Core, scope: &Scope<'_>) -> Option<Turn> {
     })
 }
 
-/// Whether the coroutine that yielded has its turn: another one has had its own
-/// since, or another run has begun.
+/// Whether it is the turn of the coroutine that yielded: since then, another coroutine
+/// has had a turn, or another run has begun.
 ///
 /// # Panics
 ///
-/// If it yielded in another executor.
+/// If the coroutine yielded in another executor.
 pub(crate) fn has_turn(core: &Core, turn: &Turn) -> bool {
     if turn.executor != core.id {
         another_executor();
@@ -55,9 +55,8 @@ pub(crate) fn has_turn(core: &Core, turn: &Turn) -> bool {
     (turn.run, turn.turns) != (core.runs.serial(), core.ready.turns())
 }
 
-/// Keeps up a yield that is polled again before its turn: by a combinator in the
-/// same poll, by another coroutine, or in a poll that served what the yield had
-/// made ready.
+/// Keeps up a yield that is polled again before its turn: by a combinator in the same
+/// poll, by another coroutine, or in a poll that used up the readiness that the yield had caused.
 pub(crate) fn yield_again(core: &Core, scope: &Scope<'_>) {
     if let Some(task) = scope.current() {
         match core.runs.phase() {

@@ -1,22 +1,21 @@
 //! Slot storage: first-in-first-out lists of fixed-size chunks in one pool.
 //!
 //! If each slot had a buffer of its own, the buffer would keep the capacity of
-//! the slot's fullest moment, and as the wheel turns each slot has such a
-//! moment. Chunks return to the pool when a slot is drained. So the wheel takes
-//! the memory of the most entries it ever held at once.
+//! the slot's fullest moment. As the wheel turns, every slot has such a moment. Chunks
+//! return to the pool when a slot is drained. So the wheel takes memory for the most
+//! entries that it ever held at once.
 
 use super::TimerEntry;
 
-/// Entries of a chunk, which takes half a kilobyte. That is long enough to
-/// stream when a slot cascades, and short enough to waste on a slot with one
-/// timer.
+/// How many entries a chunk has. A chunk takes half a kilobyte: long enough to stream
+/// when a slot cascades, and short enough to waste on a slot with one timer.
 pub(super) const CHUNK: usize = 32;
 
-/// In place of the index of a chunk: no chunk.
+/// The index of no chunk.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// A FIFO list of chunks. Not empty unless it is [`EMPTY`](Self::EMPTY): no
-/// chunk in a list is empty.
+/// A FIFO list of chunks. No chunk in a list is empty, so only [`EMPTY`](Self::EMPTY) is
+/// an empty list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     head: u32,
@@ -61,15 +60,14 @@ const SIZE: u32 = CHUNK as u32;
 struct Link {
     /// The following chunk of the list, or of the free list.
     next: u32,
-    /// How many entries it has. Of the last chunk, the list knows the number.
+    /// How many entries the chunk has. For the last chunk, the list has this number.
     len: u32,
 }
 
 /// All chunks of a wheel: those in lists and the free ones.
 ///
-/// They are in one vector. Segments that never move would avoid the copy when
-/// it grows, but finding a chunk in them took up to a tenth of a timer's whole
-/// cost.
+/// They are in one vector. Segments that never move would avoid the copy when the vector
+/// grows. But finding a chunk in them took up to a tenth of a timer's whole cost.
 #[derive(Debug)]
 pub(super) struct Pool {
     entries: Vec<[TimerEntry; CHUNK]>,
@@ -160,9 +158,9 @@ impl Pool {
         self.free = index;
     }
 
-    /// Removes the entries of a chunk of `list` whose key `keep` rejects. The
-    /// others keep their order. Returns how many entries there were and how many
-    /// were removed. If all were removed, the caller must unlink the chunk.
+    /// Removes the entries of a chunk of `list` with keys that `keep` rejects. The other
+    /// entries keep their order. Returns how many entries there were, and how many were
+    /// removed. If all were removed, the caller must unlink the chunk.
     pub(super) fn retain(
         &mut self,
         list: &mut List,
@@ -185,8 +183,8 @@ impl Pool {
         (len, len - kept)
     }
 
-    /// Moves the entries of the chunk after `previous` into `previous`, if all of
-    /// them fit. The caller must then unlink the emptied chunk.
+    /// Moves the entries of the chunk after `previous` into `previous`, if all of them
+    /// fit. If so, the caller must then unlink the empty chunk.
     pub(super) fn merge(&mut self, list: &mut List, previous: u32) -> bool {
         let index = self.after(*list, previous);
         let (into, from) = (self.len(*list, previous), self.len(*list, index));
@@ -273,17 +271,17 @@ impl Pool {
 
 #[cfg(test)]
 impl Pool {
-    /// Chunks ever allocated.
+    /// How many chunks were ever allocated.
     pub(super) fn count(&self) -> usize {
         self.links.len()
     }
 
-    /// Chunks for which memory is reserved.
+    /// For how many chunks memory is reserved.
     pub(super) fn capacity(&self) -> usize {
         self.entries.capacity()
     }
 
-    /// Chunks that are in no list.
+    /// How many chunks are in no list.
     pub(super) fn count_free(&self) -> usize {
         let mut free = 0;
         let mut next = self.free;

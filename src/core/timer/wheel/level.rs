@@ -2,11 +2,11 @@
 
 use super::chunk::List;
 
-/// A tick is 2^21 ns, about two milliseconds. A frame at 60 Hz turns the wheel
-/// by eight slots, and a million timers spread over seconds leave a few hundred
-/// to sort in each slot. Timers of up to 0.1 s go to the lowest level; those of
-/// up to 8.6 s cascade once. Exactness does not depend on the tick. From 2^19
-/// to 2^22 ns, the cost of a timer varies by a fifth at most.
+/// A tick is 2^21 ns, about two milliseconds. A frame at 60 Hz turns the wheel by eight
+/// slots. A million timers that are spread over seconds leave a few hundred timers to
+/// sort in each slot. Timers of up to 0.1 s go to the lowest level. Timers of up to 8.6 s
+/// cascade once. Exactness does not depend on the tick. From 2^19 to 2^22 ns, the cost
+/// of a timer varies by a fifth at most.
 pub(crate) const TICK_BITS: u32 = 21;
 
 /// Bits of a tick that pick the slot within a level.
@@ -41,9 +41,9 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The slot of `tick`, seen from `cursor`. Its distance from the cursor selects
-    /// the level; its digit at that level selects the slot. So the range of a level
-    /// does not depend on the position of the cursor.
+    /// The slot of `tick`, for a wheel at `cursor`. The distance of `tick` from the cursor
+    /// selects the level. The digit of `tick` at that level selects the slot. So the range
+    /// of a level does not depend on the position of the cursor.
     #[inline(always)]
     #[expect(
         clippy::cast_possible_truncation,
@@ -69,9 +69,8 @@ impl Place {
     }
 }
 
-/// How the entries of a slot came there. Of two entries with one deadline, the
-/// one that was inserted first was further ahead. So it came from a higher
-/// level.
+/// How the entries of a slot came there. Of two entries with the same deadline, the
+/// one that was inserted first was further ahead. So it came from a higher level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// From a higher level.
@@ -152,8 +151,8 @@ impl Levels {
     /// The first occupied slot of a level, for a wheel at `cursor`, and its first
     /// tick.
     ///
-    /// On the lowest level, the cursor's own slot is the first. On the others, the
-    /// cursor's slot was spread when the cursor reached it, so its entries are a
+    /// On the lowest level, the cursor's own slot is the first. On the other levels, the
+    /// cursor's slot was spread when the cursor reached it, so its present entries are a
     /// whole turn ahead.
     #[inline]
     #[expect(
@@ -230,7 +229,7 @@ impl Levels {
         Some(Place::lowest(level, self.occupied[level]))
     }
 
-    /// Each list that may hold entries.
+    /// All lists that may hold entries.
     pub(super) fn lists(&self) -> impl Iterator<Item = List> {
         let slots = self.slots.iter().flatten();
         slots.flat_map(|slots| slots.as_flattened().iter().copied())

@@ -1,6 +1,6 @@
-//! The timer wheel: integer deadlines go in, keys come out when due.
+//! The timer wheel: deadlines go in as integers, and keys come out when due.
 //!
-//! The wheel knows no futures, floats or phases. Ground rules:
+//! The wheel knows no futures, floats or phases. Its ground rules:
 //!
 //! - A tick is a power of two of nanoseconds, and a slot holds a range of
 //!   ticks. An entry keeps its exact deadline, and the current slot is compared
@@ -8,11 +8,11 @@
 //!   fires at `now`.
 //! - The cursor is a tick at or before the latest `now`, and never goes back.
 //!   The distance of a deadline from the cursor selects the level. So **of two
-//!   entries with one deadline, the later one is never on a higher level**.
+//!   entries with the same deadline, the later one is never on a higher level**.
 //!   When they meet in a slot, the one from the higher level was inserted
 //!   first. So each slot has two first-in-first-out lists: one for entries from
-//!   above, one for inserted ones. The entries of a slot are sorted stably by
-//!   deadline when they leave it; no entry stores a sequence number.
+//!   above, one for inserted entries. When the entries of a slot leave it, a stable
+//!   sort puts them in order of deadline. No entry stores a sequence number.
 //! - A slot of a higher level *cascades* when the cursor reaches its first
 //!   tick: its entries are spread over the lower levels. Of several slots with
 //!   that tick, the highest comes first. An entry whose deadline has passed
@@ -20,9 +20,9 @@
 //! - Nothing fires before `next_event_ns`. So a call that has nothing to do
 //!   costs one comparison, with any number of timers. The cursor jumps from one
 //!   occupied slot to the next, by bitmap, never tick by tick.
-//! - Cancelling does not touch the wheel. The key goes stale, its entry is then
-//!   *dead*, and the caller counts the death. See [`sweep`] for how dead
-//!   entries are removed.
+//! - Cancelling does not touch the wheel. The key goes stale: then its entry is
+//!   *dead*, and the caller reports the death. See [`sweep`] for how dead entries are
+//!   removed.
 
 mod chunk;
 mod level;
@@ -43,7 +43,7 @@ use sweep::Sweeper;
 pub(crate) struct TimerEntry {
     /// The deadline, in nanoseconds of the timer's clock.
     pub(crate) deadline_ns: u64,
-    /// The key it was inserted with.
+    /// The key that was inserted with the deadline.
     pub(crate) key: u64,
 }
 
@@ -61,7 +61,7 @@ impl TimerEntry {
 /// live. A dead key must stay dead while it is stored.
 #[derive(Debug)]
 pub(crate) struct Wheel {
-    /// No deadline in the wheel is earlier. If it is no deadline, it is the start
+    /// No deadline in the wheel is earlier than this time. It is a deadline, or the start
     /// of a slot.
     next_event_ns: u64,
     /// The position of the wheel, as a tick.
@@ -73,20 +73,20 @@ pub(crate) struct Wheel {
     pool: Pool,
     sweeper: Sweeper,
     order: Order,
-    /// What [`Wheel::earliest`] has found, if known.
+    /// The latest result of [`Wheel::earliest`], if it is still known.
     earliest: Option<Earliest>,
     /// The moment for which `earliest` is known.
     moment: u64,
 }
 
-/// How an entry stands with its caller, who may have delayed it since it was
+/// How an entry stands. The caller of the wheel may have delayed it since it was
 /// inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     Dead,
-    /// Alive, and not due at any time for now.
+    /// Alive, but not due at any time that is known now.
     Held,
-    /// Due at this time, which is not before the deadline in the wheel.
+    /// Due at this time, which is never before the deadline in the wheel.
     At(u64),
 }
 
@@ -107,8 +107,8 @@ struct Earliest {
 }
 
 impl Earliest {
-    /// All entries are held. (An entry that is inserted has an earlier deadline, or
-    /// none that a clock reaches.)
+    /// All entries are held. (A new entry has an earlier deadline than this one, or a
+    /// deadline that no clock reaches.)
     const ALL_HELD: Earliest = Earliest {
         entry: TimerEntry {
             deadline_ns: u64::MAX,
@@ -123,7 +123,7 @@ impl Earliest {
 }
 
 impl Wheel {
-    /// A wheel at time 0. Allocates nothing until the first insert.
+    /// Makes a wheel at time 0. Allocates nothing until the first insert.
     pub(crate) fn new() -> Self {
         Self {
             next_event_ns: u64::MAX,
@@ -144,20 +144,20 @@ impl Wheel {
         self.len == 0
     }
 
-    /// Entries stored, dead ones included.
+    /// How many entries are stored, dead ones included.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Stores `key` until `deadline_ns`. If that has passed, the key is due at the
+    /// Stores `key` until `deadline_ns`. If that time has passed, the key is due at the
     /// next expiry.
     #[inline(always)]
     pub(crate) fn insert(&mut self, deadline_ns: u64, key: u64) {
         let entry = TimerEntry { deadline_ns, key };
         if self.len == 0 {
-            // The cursor does not move in an empty wheel. Moving it now saves the
-            // cascades from its last position.
+            // The cursor does not move in an empty wheel. Moving it now avoids cascades
+            // from its last position.
             self.cursor = self.cursor.max(tick_of(self.now_ns));
             self.earliest = Some(Earliest {
                 entry,
@@ -199,19 +199,18 @@ impl Wheel {
     /// Notes that a key has died while it was stored.
     ///
     /// Looks at four entries on average and a few dozen at most, at the position of
-    /// the sweep, and removes the dead ones among them. So the dead entries hardly
-    /// ever outnumber those that were live when the sweep's last turn began by more
-    /// than a chunk or two. Usually they are a fifth.
+    /// the sweep, and removes the dead ones among them. The dead entries hardly ever
+    /// outnumber the entries that were live when the sweep's last turn began, or only by
+    /// a chunk or two. Usually they are a fifth.
     pub(crate) fn note_dead(&mut self, is_live: impl FnMut(u64) -> bool) {
         self.len -= self.sweeper.pay(&mut self.levels, &mut self.pool, is_live);
     }
 
-    /// The time at which the first of the entries is due that are neither dead nor
-    /// held.
+    /// The time at which the first entry is due, without entries that are dead or held.
     ///
-    /// It is remembered until that entry fires or dies, or `moment` is another one:
-    /// between two calls with one `moment`, only entries that are inserted may become
-    /// due earlier. Otherwise the first occupied slots are searched.
+    /// The result is remembered until that entry fires or dies, or `moment` changes.
+    /// Otherwise the first occupied slots are searched. Between two calls with the same
+    /// `moment`, only a new entry may be due earlier than the result.
     pub(crate) fn earliest(
         &mut self,
         moment: u64,
@@ -227,7 +226,7 @@ impl Wheel {
             for level in 0..LEVELS {
                 self.search(level, &mut standing);
             }
-            // The dead are gone, so what is left is held.
+            // The dead entries are gone, so all the others are held.
             self.earliest = self.earliest.filter(|_| self.len > 0);
         }
         let earliest = self.earliest.filter(|earliest| !earliest.are_all_held());
@@ -244,7 +243,7 @@ impl Wheel {
             if self.search_slot(place, standing) {
                 continue;
             }
-            // All are dead: drop them now rather than search them again.
+            // All are dead. Dropping them now avoids another search.
             for mut list in self.take(place) {
                 while let Some(entries) = self.pool.pop_chunk(&mut list) {
                     self.len -= entries.len();
@@ -253,7 +252,7 @@ impl Wheel {
         }
     }
 
-    /// Calls `f` with every stored deadline and key, dead ones included, in no
+    /// Calls `f` with the deadline and the key of every entry, dead ones included, in no
     /// particular order.
     pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
         let chunks = self.levels.lists().flat_map(|list| self.pool.chunks(list));
@@ -262,7 +261,7 @@ impl Wheel {
         }
     }
 
-    /// Stores an entry in its slot, seen from the cursor.
+    /// Stores an entry in the slot for its distance from the cursor.
     #[inline(always)]
     fn place(&mut self, entry: TimerEntry, lane: Lane) {
         let tick = tick_of(entry.deadline_ns).max(self.cursor);
@@ -274,7 +273,7 @@ impl Wheel {
         }
     }
 
-    /// The same for a list without room. It is the last call of `place`, which so
+    /// The same for a list without room. It is the last call in `place`, so `place`
     /// needs no stack frame.
     #[cold]
     #[inline(never)]
@@ -324,12 +323,12 @@ impl Wheel {
             .filter(|earliest| earliest.entry.deadline_ns > now_ns);
     }
 
-    /// Moves the cursor to `tick`, before which no entry is stored, and spreads the
-    /// slots of higher levels that begin there over the levels below.
+    /// Moves the cursor to `tick`. No entry before it may be stored. Spreads the slots of
+    /// higher levels that begin at `tick` over the levels below.
     #[inline(never)]
     fn cascade(&mut self, tick: u64) {
-        // All slots are taken before the cursor moves. Seen from `tick`, they would
-        // be the last of their levels.
+        // All slots are taken before the cursor moves. Seen from `tick`, they would be
+        // the last slots of their levels.
         let lists: [[List; 2]; LEVELS] = std::array::from_fn(|level| {
             let first = self.levels.first_of(level, self.cursor);
             let begins = first.filter(|&(place, start)| place.level > 0 && start == tick);
@@ -356,7 +355,7 @@ impl Wheel {
     }
 
     /// Moves the entries of the cursor's slot that are due at `now_ns` to `due`.
-    /// Returns the earliest deadline that stays.
+    /// Returns the earliest deadline of the other entries.
     fn drain_exactly(&mut self, now_ns: u64, due: &mut Vec<TimerEntry>) -> Option<u64> {
         let mut left: Option<u64> = None;
         for mut list in self.take(Place::of(self.cursor, self.cursor)) {
@@ -388,7 +387,7 @@ impl Wheel {
         let chunks = lists.into_iter().flat_map(|list| self.pool.chunks(list));
         for &entry in chunks.flatten() {
             let first = self.earliest.filter(|earliest| !earliest.are_all_held());
-            // How it stands is asked last: that costs the caller a look-up.
+            // `standing` is called last, because it costs the caller a look-up.
             if first.is_some_and(|first| first.due_ns <= entry.deadline_ns) {
                 is_needed = true;
                 continue;

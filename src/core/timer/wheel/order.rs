@@ -5,11 +5,12 @@ use super::TimerEntry;
 /// Low bits of a packed word that hold an entry's position.
 const POSITION_BITS: u32 = 32;
 
-/// Reused buffers, as large as the largest unsorted slot so far.
+/// Buffers for a sort, kept to reuse their memory: as large as the largest unsorted slot
+/// so far.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Positions in the order of deadlines. During the sort, mostly with the
-    /// deadline packed above.
+    /// The positions of entries, in order of deadline. During the sort mostly with the
+    /// deadline packed above the position.
     positions: Vec<u64>,
     unsorted: Vec<TimerEntry>,
 }
@@ -28,7 +29,7 @@ impl Order {
         self.positions.capacity().min(self.unsorted.capacity())
     }
 
-    /// Sorts `due` by deadline; entries of one deadline keep their order.
+    /// Sorts `due` by deadline. Entries with the same deadline keep their order.
     pub(super) fn sort(&mut self, due: &mut [TimerEntry]) {
         if !due.is_sorted_by_key(|entry| entry.deadline_ns) {
             self.sort_unsorted(due);

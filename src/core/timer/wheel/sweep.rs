@@ -2,25 +2,25 @@
 //!
 //! A caller cannot remove an entry by its key: only a scan finds where the
 //! entry went when slots cascaded. A table of positions would slow down every
-//! timer for the sake of those that are cancelled. So a death is only counted.
-//! It pays for looking at [`ENTRIES_PER_DEATH`] entries at the position of the
-//! sweep.
+//! timer for the sake of the cancelled ones. So a death is only counted. In return,
+//! [`ENTRIES_PER_DEATH`] entries at the position of the sweep are examined.
 //!
 //! A turn of the sweep goes through the levels from the highest to the lowest.
 //! Cascading moves entries the same way, so no dead entry can get behind the
 //! sweep: a turn meets every entry that was stored when it began. With `n`
 //! entries at its beginning, and at most one insert for each death, a turn ends
-//! after `n / (ENTRIES_PER_DEATH - 1)` deaths. All the dead that it leaves
-//! behind are among these. With 4, `L` live and `D` dead entries turn into at
-//! most `(L + D) / 3` dead. That settles at `L / 2`, and at `L` just before a
-//! turn ends. (Entries that cascade meanwhile may be met twice, which delays a
-//! turn. But expiry removes dead entries as well.)
+//! after `n / (ENTRIES_PER_DEATH - 1)` deaths. All dead entries that the turn leaves
+//! behind are among these deaths. With 4 entries for each death, `L` live and `D` dead
+//! entries become at most `(L + D) / 3` dead entries. That settles at `L / 2`, and at
+//! `L` just before a turn ends. (A turn may meet entries that cascade twice, which
+//! delays its end. But expiry removes dead entries as well.)
 
 use super::chunk::{CHUNK, NIL, Pool};
 use super::level::{Lane, Levels, Place};
 
-/// How many entries to look at for each death. Each costs the caller a look-up:
-/// 8 of them halve the dead, and nearly double the cost of a cancelled timer.
+/// How many entries to examine for each death. Each costs the caller a look-up: with 8,
+/// there are half as many dead entries, and a cancelled timer costs nearly twice as
+/// much.
 const ENTRIES_PER_DEATH: usize = 4;
 
 /// The position of the sweep.
@@ -28,9 +28,9 @@ const ENTRIES_PER_DEATH: usize = 4;
 pub(super) struct Sweeper {
     place: Place,
     lane: Lane,
-    /// The last chunk of that list that was swept and kept, or [`NIL`].
+    /// The last chunk of the list that was swept and kept, or [`NIL`].
     previous: u32,
-    /// How many entries have been paid for but not looked at.
+    /// How many entries deaths have paid for that have not been examined.
     credit: usize,
 }
 
@@ -44,7 +44,7 @@ impl Sweeper {
         }
     }
 
-    /// Notes that the chunks of `place` are about to leave it. Some may return.
+    /// Notes that the chunks of `place` are about to be taken. Some may return.
     pub(super) fn slot_taken(&mut self, place: Place) {
         if self.place == place {
             self.lane = Lane::Cascaded;
@@ -61,7 +61,7 @@ impl Sweeper {
     ) -> usize {
         self.credit += ENTRIES_PER_DEATH;
         let mut removed = 0;
-        // Only whole chunks are swept, and only when a full one is paid for, which
+        // Only whole chunks are swept, and only once a full chunk is paid for. That
         // takes eight deaths.
         while self.credit >= CHUNK {
             let Some(swept) = self.sweep_chunk(levels, pool, &mut is_live) else {

@@ -462,7 +462,7 @@ fn chunks_in_no_list_are_free() {
 
 #[test]
 fn dead_entries_stay_below_the_most_that_lived() {
-    // The deaths that pay for the first chunk, and the chunk in progress.
+    // The deaths that pay for the first chunk, and the chunk under way.
     let slack = 2 * CHUNK;
     let mut rng = Random(0x5EED_0003);
 
