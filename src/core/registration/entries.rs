@@ -2,12 +2,12 @@
 //!
 //! A task has room for one wait. These waits have an entry instead:
 //!
-//! - the second branch of a `join!`,
-//! - a wait that is polled with another waker than the task's own,
+//! - the waits of a `join!` after the first,
+//! - a wait that is polled with another waker than the task waker,
 //! - every join.
 //!
-//! An entry holds the task that polled the wait, and the waker to call if it is
-//! not the task's own.
+//! An entry holds the task that polled the wait, and the waker to call, unless that is
+//! the task waker.
 
 use std::task::Waker;
 
@@ -22,22 +22,23 @@ const NONE: u32 = u32::MAX;
 /// A wait with an entry of its own.
 #[derive(Debug)]
 struct Entry {
-    /// The waker that the wait was polled with, unless it is the task's own.
+    /// The waker with which the wait was polled, unless that is the task waker.
     waker: Option<Foreign<Waker>>,
     /// The task that polled the wait.
     task: TaskKey,
     /// Odd while the entry is in use.
     stamp: u32,
-    /// Whether the wait is due in a later frame than that in which it began.
+    /// Whether the wait must wait for a later frame than the one in which it began.
     frame_bound: bool,
     /// Whether the wait checks a condition.
     asks: bool,
     /// Whether several coroutines have polled the wait.
     is_shared: bool,
-    /// Of a join: the index of the joined task, and the neighbours in that task's
-    /// list. In a vacant entry, `next` is the next vacant one.
+    /// Of a join: the index of the joined task.
     joins: u32,
+    /// Of a join: the neighbour in the joined task's list, which is a ring.
     previous: u32,
+    /// The same. In a vacant entry, the next vacant entry.
     next: u32,
 }
 
@@ -45,7 +46,7 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct Removed {
     pub(crate) task: TaskKey,
-    /// To be dropped by the caller: that is user code.
+    /// For the caller to drop, which is user code.
     _waker: Option<Foreign<Waker>>,
 }
 
@@ -54,11 +55,12 @@ pub(crate) struct Removed {
 pub(crate) struct Entries {
     first_stamp: u32,
     slots: Vec<Entry>,
+    /// The first vacant entry.
     vacant: u32,
     /// How many entries have a waker.
     foreign: usize,
-    /// By index, for timers: how long the coroutine had been paused when the timer
-    /// was registered.
+    /// For timers, by index: how long the coroutine had been paused when the timer was
+    /// registered.
     bases_ns: Vec<u64>,
     /// The waits that several coroutines have polled.
     pub(crate) shared: SharedWaits,
@@ -76,7 +78,7 @@ impl Entries {
         }
     }
 
-    /// Makes an entry for a wait that `task` polls with `waker`, unless that is its own.
+    /// Makes an entry for a wait that `task` polls with `waker`. `None` is the task waker.
     #[inline(always)]
     pub(crate) fn insert(
         &mut self,
@@ -150,13 +152,13 @@ impl Entries {
         self.get(key).map(|entry| entry.task)
     }
 
-    /// Whether the wait is registered, and due in a later frame than that in which
-    /// it began.
+    /// Whether the wait is registered, and must wait for a later frame than the one in
+    /// which it began.
     pub(crate) fn is_frame_bound(&self, key: WaitKey) -> bool {
         self.get(key).is_some_and(|entry| entry.frame_bound)
     }
 
-    /// Whether the wait is registered for this task, without a waker.
+    /// Whether the wait is registered for this task, with its task waker.
     #[inline]
     pub(crate) fn is_of(&self, key: WaitKey, task: TaskKey) -> bool {
         self.get(key)
@@ -174,7 +176,7 @@ impl Entries {
         self.get(key).is_some_and(|entry| entry.asks)
     }
 
-    /// Notes that several coroutines have polled the wait. Returns the one that it
+    /// Notes that several coroutines have polled the wait. Returns the task that the wait
     /// resumes.
     pub(crate) fn set_shared(&mut self, key: WaitKey) -> Option<TaskKey> {
         let entry = self.get_mut(key)?;
@@ -182,7 +184,8 @@ impl Entries {
         Some(entry.task)
     }
 
-    /// Whether `task` polls a wait with a foreign waker that others have polled too.
+    /// Whether other tasks than `task` have polled the wait. For polls with a foreign
+    /// waker.
     pub(crate) fn is_shared_with(&self, key: WaitKey, task: TaskKey) -> bool {
         let others = |entry: &Entry| entry.is_shared || entry.task != task;
         task != TaskKey::NOBODY && self.get(key).is_some_and(others)
@@ -207,7 +210,7 @@ impl Entries {
             let moves = entry.is_shared && entry.task != task;
             entry.task = task;
             if moves {
-                // To another coroutine's task waker: it is that one's alone.
+                // To the task waker of another coroutine, which has the wait alone now.
                 entry.is_shared = false;
                 self.shared.remove(key);
             }
@@ -230,7 +233,7 @@ impl Entries {
         Ok(previous)
     }
 
-    /// Whether some wait has a waker to call.
+    /// Whether a wait of any entry has a waker to call.
     #[inline]
     pub(crate) fn has_foreign(&self) -> bool {
         self.foreign > 0
@@ -283,8 +286,8 @@ impl Entries {
         waker
     }
 
-    /// Adds a join to the joins of the task of index `joins`. `last` is the latest
-    /// join of the list; returns the new latest one.
+    /// Adds a join to the list of the task of index `joins`. `last` is the latest join of
+    /// the list. Returns the new latest join.
     pub(crate) fn join(&mut self, key: WaitKey, joins: u32, last: u32) -> u32 {
         let index = key.index();
         let (previous, next) = match self.slots.get_mut(last as usize) {
@@ -303,8 +306,8 @@ impl Entries {
         index
     }
 
-    /// Takes a join out of its list. `last` is the latest join of the list; returns
-    /// the new latest one, or `NONE`.
+    /// Takes a join out of its list. `last` is the latest join of the list. Returns the
+    /// new latest join, or `NONE`.
     pub(crate) fn leave(&mut self, key: WaitKey, last: u32) -> u32 {
         let index = key.index();
         let entry = &mut self.slots[index as usize];
@@ -368,8 +371,8 @@ impl Entries {
         }
     }
 
-    /// Notes how long the coroutine of a timer has been paused. Returns what was
-    /// noted before, or `None` if the wait is not registered.
+    /// Notes how long the coroutine of a timer has been paused. Returns the time noted
+    /// before, or `None` if the wait is not registered.
     pub(crate) fn replace_base_ns(&mut self, key: WaitKey, base_ns: u64) -> Option<u64> {
         self.get(key)?;
         let index = key.index() as usize;

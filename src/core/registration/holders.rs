@@ -1,4 +1,4 @@
-//! Which coroutine holds a shared wait: the next holder, when one is paused or ends.
+//! Which coroutine holds a shared wait, and which is next when it is paused or ends.
 
 use crate::core::pause::timers::PausedTimers;
 use crate::core::registration::key::WaitKey;
@@ -8,7 +8,7 @@ use crate::time::{ClockIndex, PhaseIndex};
 /// How long a coroutine has been paused, as a clock counts in runs of a phase.
 type PausedNs<'a> = fn(PausedTimers<'a>, Task<'_>, PhaseIndex, ClockIndex) -> u64;
 
-/// What decides which coroutine holds a shared wait.
+/// The parts that decide which coroutine holds a shared wait.
 #[derive(Clone, Copy)]
 pub(crate) struct Sharing<'a> {
     pub(crate) timers: PausedTimers<'a>,
@@ -34,13 +34,13 @@ impl<'a> Sharing<'a> {
             shared.note_poll(key, timer, (holder, holder_runs), task);
             shared.polls
         };
-        // The pause under way of the holder is not one of a coroutine that is new.
+        // Without the holder's present pause: the new coroutine is not paused.
         self.hold_if_latest(key.index(), poll, task, PausedTimers::paused_before_ns);
     }
 
-    /// Makes a coroutine that is not paused the holder of a wait, if it is the latest
-    /// such coroutine that has polled the wait, with the number `poll`.
-    /// `paused_ns` is how long the holder before has been paused.
+    /// Makes `task` the holder of a wait, unless `task` is paused, or another running
+    /// coroutine has polled the wait later. `poll` is the number of the task's latest poll.
+    /// `paused_ns` says how long the previous holder has been paused.
     fn hold_if_latest(self, index: u32, poll: u64, task: Task<'_>, paused_ns: PausedNs<'a>) {
         if task.has(Flags::PAUSED) {
             return;
@@ -55,8 +55,8 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Gives the shared waits of a coroutine that has been paused or resumed to
-    /// their next holders.
+    /// Passes the shared waits of a coroutine that has been paused or resumed to their
+    /// next holders.
     #[inline]
     pub(crate) fn pass_on(self, task: Task<'_>) {
         if self.timers.waits.entries.borrow().shared.is_empty() {
@@ -85,8 +85,8 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Gives the shared waits of a coroutine that has ended to their next holders.
-    /// If all of those are paused, the latest one holds the wait.
+    /// Passes the shared waits of a coroutine that has ended to their next holders. If all
+    /// other coroutines of a wait are paused, the latest one holds it.
     #[inline]
     pub(crate) fn leave(self, task: Task<'_>) {
         if self.timers.waits.entries.borrow().shared.is_empty() {
@@ -123,14 +123,14 @@ impl<'a> Sharing<'a> {
             .remove(&task.task_key());
     }
 
-    /// Whether the poll of that number is by the holder of the wait.
+    /// Whether `poll` is the number of the holder's latest poll of the wait.
     fn holds(self, index: u32, poll: u64) -> bool {
         let entries = self.timers.waits.entries.borrow();
         let wait = entries.shared.waits.get(&index);
         wait.is_some_and(|wait| wait.holder == poll)
     }
 
-    /// Hands a wait over to the latest coroutine that runs. Returns `false` if none does.
+    /// Hands a wait over to the latest coroutine that runs. Returns `false` if none runs.
     fn hand_on(self, index: u32) -> bool {
         let next = {
             let entries = self.timers.waits.entries.borrow();
@@ -140,7 +140,7 @@ impl<'a> Sharing<'a> {
         self.hand_on_to(index, next)
     }
 
-    /// Hands a wait over to the latest coroutine but `task`, if there is another one.
+    /// Hands a wait over to the latest coroutine other than `task`, if there is one.
     fn hand_on_to_paused(self, index: u32, task: Task<'_>) {
         let next = {
             let entries = self.timers.waits.entries.borrow();
@@ -158,7 +158,7 @@ impl<'a> Sharing<'a> {
     }
 
     /// Makes the coroutine that polled the wait with the number `poll` its holder.
-    /// `paused_ns` is how long the holder before has been paused.
+    /// `paused_ns` says how long the previous holder has been paused.
     fn hand_over(self, index: u32, poll: u64, to: Task<'_>, paused_ns: PausedNs<'a>) {
         let (key, timer, from) = {
             let entries = self.timers.waits.entries.borrow();
@@ -187,7 +187,7 @@ impl<'a> Sharing<'a> {
             .entries
             .borrow_mut()
             .set_task(key, to.task_key());
-        // A timer may count again that was held.
+        // The timer may count again.
         self.timers.pauses.note_change();
         to.set(Flags::ENTRIES);
         if let Some(from) = from.filter(|&from| from != to) {

@@ -10,9 +10,9 @@
 ///
 /// Queues, wheels and lists of joins hold keys. When the wait has been served
 /// or dropped, its task or entry takes another stamp, and lists skip the stale
-/// key. A stamp is used again after 2^31 waits of one task. No list holds a key
-/// for that long. A wait may: one that has been served, and is dropped after so
-/// many others, cancels the one that has its key by then.
+/// key. A stamp is used again after 2^31 waits of the same task. No list holds a key
+/// for that long. A wait may: if it has been served, and is dropped only after that many
+/// other waits, it cancels the wait that has its key by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaitKey(u64);
 
@@ -23,8 +23,7 @@ const INDEX: u64 = ENTRY - 1;
 impl WaitKey {
     /// The key of no wait.
     pub(crate) const NONE: WaitKey = WaitKey(INDEX);
-    /// Stands for a resume for another reason than a wait. No wait has this key,
-    /// registered or not.
+    /// Stands for a resume not caused by a wait. No wait has this key, registered or not.
     pub(crate) const NOT_A_WAIT: WaitKey = WaitKey(ENTRY | INDEX);
     /// How many tasks, and how many entries, may exist at once.
     pub(crate) const MAX_INDEX: usize = (1 << 31) - 1;
@@ -34,14 +33,14 @@ impl WaitKey {
         WaitKey((first_stamp as u64) << 32 | index as u64)
     }
 
-    /// The stamp with which an executor begins, of a task or an entry that has had no
-    /// wait. Executors begin far apart: so a wait that has begun in one of them is hardly
-    /// ever taken for the one by which another resumes a coroutine. With a hundred
-    /// executors, it takes millions of waits of one task, and a wait that is polled in the
-    /// wrong executor at that moment. It is then ready, where it should have panicked.
+    /// The stamp of a task or an entry that has had no wait yet. The stamps of two
+    /// executors are far apart. So a wait that began in one of them hardly ever has the key
+    /// by which the other is resuming a coroutine. With a hundred executors, that takes
+    /// millions of waits of the same task, and a wait that is polled in the wrong executor
+    /// at that very moment. Such a wait is ready, where it should have panicked.
     pub(crate) const fn first_stamp(executor: u32) -> u32 {
-        // The golden ratio spreads numbers that follow one another. It is even: no
-        // wait is registered.
+        // The golden ratio spreads consecutive numbers. The stamp is even: no wait is
+        // registered.
         executor.wrapping_mul(0x9E37_79B9) << 1
     }
 
@@ -63,7 +62,7 @@ impl WaitKey {
         self.0 & ENTRY != 0
     }
 
-    /// The index of the task, for a key that is not that of an entry.
+    /// The index of the task. The key must not be that of an entry.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
     pub(crate) const fn task_index(self) -> u32 {
@@ -87,12 +86,13 @@ impl WaitKey {
         self.0 & STAMP != 0
     }
 
-    /// The key of the next wait of a task that has none registered.
+    /// The key of the next wait of a task. No wait may be registered with the task.
     #[inline(always)]
     pub(crate) const fn registered(self) -> Self {
         WaitKey(self.0 | STAMP)
     }
 
+    /// The key after a wait was registered, or after its registration has ended.
     #[inline(always)]
     pub(crate) const fn next(self) -> Self {
         WaitKey(self.0.wrapping_add(STAMP))

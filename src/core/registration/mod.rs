@@ -1,9 +1,9 @@
 //! How a wait registers to be resumed, and how it cancels.
 //!
 //! The first wait that a coroutine polls with its task waker registers with the
-//! task itself. Every other wait registers with an [entry](entries). In
-//! both cases its key is in a list (a queue, the counts, a wheel or a list of joins)
-//! until the wait has been served or is dropped.
+//! task itself. Every other wait registers with an [entry](entries). In both cases the
+//! key of the wait is in a list (a queue, the counts, a wheel or a list of joins) until
+//! the wait has been served or is dropped.
 
 pub(crate) mod entries;
 pub(crate) mod holders;
@@ -149,11 +149,12 @@ impl Registration {
         self.tag.stage = Stage::Waiting;
     }
 
-    /// Begins a wait for a run of its phase the short way. Returns `false` if that is
-    /// not possible. `scope` must be that of a run of the phase, the wait must be the
-    /// first in the poll of its coroutine, and the queue must have room for its key.
-    /// With `HOME`, the wait must name no phase. `bound` must be its bound, which most
-    /// callers know.
+    /// Begins a wait for a run of its phase the short way. Returns `false` if that is not
+    /// possible. It is possible if `scope` is that of a run of the phase, the wait is the
+    /// first in the poll of its coroutine, and the queue has room for the key.
+    ///
+    /// With `HOME`, the wait must name no phase. `bound` must be the bound of the wait,
+    /// which most callers know at compile time.
     #[inline(always)]
     pub(crate) fn begin_in_its_run<const HOME: bool>(
         &mut self,
@@ -190,7 +191,7 @@ impl Registration {
         self.wait_for_run(scope, cx, state);
     }
 
-    /// Panics if the wait began in another executor, where frames and keys differ.
+    /// Panics if the wait began in another executor: frames and keys differ there.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn expect_of(&self, core: &Core) {
@@ -199,14 +200,13 @@ impl Registration {
         }
     }
 
-    /// Whether the wait has not begun in another executor than `core`.
+    /// Whether the wait has begun in `core`, or in no executor.
     #[inline(always)]
     pub(crate) fn is_of(&self, core: &Core) -> bool {
         self.tag.stage != Stage::Waiting || self.tag.executor == core.id
     }
 
-    /// Whether a run has begun in which the wait is due, as far as its frame or its
-    /// number decides.
+    /// Whether the wait is due, judging by frame or run number alone.
     ///
     /// # Panics
     ///
@@ -229,8 +229,8 @@ impl Registration {
         self.tag.stage == Stage::Waiting && reached > self.began
     }
 
-    /// Whether `scope` resumes its coroutine by this wait. If so, the wait is over,
-    /// and nothing is left to cancel.
+    /// Whether `scope` resumes the coroutine by this wait. If so, ends the wait: nothing
+    /// is left to cancel.
     #[inline(always)]
     pub(crate) fn take_resumed(&mut self, scope: &Scope<'_>) -> bool {
         let resumed = scope.is_resumed_by(self.key);
@@ -246,8 +246,8 @@ impl Registration {
         self.tag.stage = Stage::Done;
     }
 
-    /// Ends a wait that is ready, by a run or by the end of the task that it joins.
-    /// It resumes nothing any more.
+    /// Ends a wait that is ready, by a run or by the end of the task that it joins. The
+    /// wait resumes nothing any more.
     #[inline]
     pub(crate) fn finish(&mut self, core: &Core) {
         if self.key.is_entry() {
@@ -260,8 +260,8 @@ impl Registration {
         self.end();
     }
 
-    /// Cancels the registration of a wait that is dropped or moves to another
-    /// coroutine or waker. It resumes nothing any more.
+    /// Cancels the registration of a wait that is dropped, or moves to another coroutine
+    /// or waker. The registration resumes nothing any more.
     #[inline(always)]
     pub(crate) fn cancel(&mut self, place: Place) {
         let key = std::mem::replace(&mut self.key, WaitKey::NONE);
@@ -275,12 +275,12 @@ impl Registration {
         self.tag.bound == Bound::Frame
     }
 
-    /// Whether the wait began in this frame and is due in a later one.
+    /// Whether the wait began in this frame and must wait for a later frame.
     fn is_for_later_frame(&self, state: &PhaseState) -> bool {
         self.is_frame_bound() && self.began >= state.frame_began.get()
     }
 
-    /// Registers anew, in the queue of the phase.
+    /// Registers the wait in the queue of the phase.
     #[inline(always)]
     fn wait_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>, state: &PhaseState) {
         self.key = register_slowly(scope, cx, self.is_for_later_frame(state));
@@ -296,7 +296,7 @@ impl Registration {
         }
     }
 
-    /// Waits for the next run of the phase, behind its other waiters: a condition
+    /// Waits for the next run of the phase, behind the other waiters, because a condition
     /// did not hold.
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.cancel(Place::Queue);
@@ -313,7 +313,7 @@ impl Registration {
         unit: Unit,
         due: u64,
     ) {
-        // A wait that never ends has no registration, like a timer of infinite length.
+        // A wait that never ends needs no registration, like a timer of infinite length.
         if Counts::may_reach(due) && !self.renew(scope, cx, Place::Counts(unit)) {
             self.key = register(scope, cx, self.is_frame_bound());
             let state = scope.core().phases.get(self.tag.phase);
@@ -340,8 +340,8 @@ impl Registration {
             state.note_other();
             let mut timers = state.timers.borrow_mut();
             // A timer that is overdue when it is registered waits for the next
-            // frame, and the wheel does not know frames. In the fixed phase, it
-            // waits for the next step, which is the next run.
+            // frame, but the wheel does not know frames. In the fixed phase such a
+            // timer waits for the next step, which is the next run.
             let is_overdue = deadline_ns <= state.reached_ns(&core.clock, clock);
             if is_overdue && self.is_for_later_frame(state) {
                 timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
@@ -368,8 +368,8 @@ impl Registration {
     #[track_caller]
     pub(crate) fn wait_for_end(&mut self, core: &Core, cx: &Context<'_>, target: &Reference) {
         let awaits_itself = scope::with(|scope| {
-            // A join that no coroutine polls, or one of another executor, is notified
-            // of the end through its waker alone.
+            // If no coroutine of this executor polls the join, only its waker is called
+            // at the end of the task.
             let scope = scope.filter(|scope| scope.core().id == core.id);
             let target = core.tasks.of(target);
             let own = scope.and_then(|scope| scope.own_task(cx));
@@ -383,7 +383,7 @@ impl Registration {
                 renew_entry(core, self.key, key, waker, self.tag.phase, Place::Joins);
             } else if !target.has_ended() {
                 self.cancel(Place::Joins);
-                // A join has no phase: its coroutine continues at once.
+                // A join has no phase: the joiner continues at once.
                 self.tag.executor = core.id;
                 self.tag.stage = Stage::Waiting;
                 self.key = core.entries.borrow_mut().insert(key, waker, false);
@@ -409,9 +409,9 @@ impl Registration {
         }
     }
 
-    /// Keeps up a wait that is polled again before it is ready, so that it resumes
-    /// the coroutine that polls it now. Returns `false` if it is not registered, or
-    /// not any more.
+    /// Keeps up a wait that is polled again before it is ready, so that it resumes the
+    /// coroutine that polls it now. Returns `false` if the wait is not registered now, and
+    /// must be registered anew.
     #[inline]
     pub(crate) fn renew(&mut self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
         let key = self.key;
@@ -446,8 +446,8 @@ impl Registration {
         renew_entry(core, self.key, task, waker, self.tag.phase, place)
     }
 
-    /// Whether a poll with this context makes the wait one of several coroutines.
-    /// Then they share its time, too.
+    /// Whether a poll with this context makes the wait a shared one: other coroutines have
+    /// polled it, too. Then they also share its time.
     pub(crate) fn is_shared_by(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let task = scope.current().filter(|_| scope.own_task(cx).is_none());
         let entries = scope.core().entries.borrow();
@@ -466,7 +466,7 @@ fn register(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     }
 }
 
-/// The same without the assumption that the wait is the first in the poll.
+/// The same when the wait may not be the first in the poll.
 #[inline(always)]
 fn register_slowly(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let Some(own) = scope.own_task(cx) else {
@@ -478,13 +478,13 @@ fn register_slowly(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> Wa
     // Another branch of a `join!`.
     let core = scope.core();
     own.set(Flags::ENTRIES);
-    // Outside of a run, the host may be the one that polls the wait.
+    // Outside of a run, the host may be polling the wait.
     core.host.note_due();
     let mut entries = core.entries.borrow_mut();
     entries.insert_own(own.task_key(), frame_bound)
 }
 
-/// Registers a wait that is polled with another waker than that of its coroutine.
+/// Registers a wait that is polled with another waker than the task waker.
 #[inline(always)]
 fn register_foreign(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> WaitKey {
     let (task, waker) = polled_by(scope, cx, None);
@@ -494,8 +494,8 @@ fn register_foreign(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> W
     entries.insert(task, waker, frame_bound)
 }
 
-/// The coroutine and the waker of the poll under way, for an entry. Flags the
-/// coroutine as having entries.
+/// The coroutine and the foreign waker of the poll under way, for an entry. Sets
+/// [`Flags::ENTRIES`].
 fn polled_by(
     scope: &Scope<'_>,
     cx: &Context<'_>,
@@ -509,7 +509,8 @@ fn polled_by(
     (task.map_or(TaskKey::NOBODY, |task| task.task_key()), waker)
 }
 
-/// Clones the waker, which is user code, unless it is a coroutine's own.
+/// Clones the waker, which is user code, unless it is the task waker: then `own` is the
+/// task.
 fn foreign_waker(cx: &Context<'_>, own: Option<Task<'_>>) -> Option<Foreign<Waker>> {
     match own {
         Some(_) => None,
@@ -522,8 +523,8 @@ fn foreign_waker(cx: &Context<'_>, own: Option<Task<'_>>) -> Option<Foreign<Wake
 #[cold]
 #[inline(never)]
 fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, place: Place) {
-    // Not the executor of the innermost scope: a destructor that the host runs may
-    // have no scope.
+    // The executor is found by its number: a destructor that the host runs may have no
+    // scope.
     registry::with_executor(executor, |core| cancel_in(core, key, phase, place));
 }
 
@@ -537,8 +538,8 @@ pub(crate) fn another_executor() -> ! {
     )
 }
 
-/// Replaces the task and the waker of an entry. Returns `false` if the entry is
-/// gone.
+/// Replaces the task and the waker of an entry. Returns `false` if the entry is gone.
+/// Calls user code: the destructor of the earlier waker.
 fn renew_entry(
     core: &Core,
     key: WaitKey,
@@ -582,7 +583,7 @@ fn cancel_in(core: &Core, key: WaitKey, phase: PhaseIndex, place: Place) {
 /// Notes that a key has gone stale in its list.
 fn note_stale(core: &Core, phase: PhaseIndex, place: Place) {
     if matches!(place, Place::Joins) {
-        // A join is in no list of a phase.
+        // Joins are not in the lists of phases.
         return;
     }
     let state = core.phases.get(phase);

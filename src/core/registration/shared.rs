@@ -13,7 +13,7 @@ use crate::core::registration::key::WaitKey;
 use crate::core::task::TaskKey;
 use crate::time::{ClockIndex, PhaseIndex};
 
-/// One wait that several coroutines have polled.
+/// A wait that several coroutines have polled.
 #[derive(Debug)]
 pub(crate) struct SharedWait {
     pub(crate) key: WaitKey,
@@ -21,12 +21,12 @@ pub(crate) struct SharedWait {
     pub(crate) timer: Option<(PhaseIndex, ClockIndex)>,
     /// The coroutines, by the number of their latest poll.
     pub(crate) polls: BTreeMap<u64, TaskKey>,
-    /// Those of the polls whose coroutines are not paused.
+    /// The numbers of those polls whose coroutines are not paused.
     running: BTreeSet<u64>,
     /// The number of the holder's latest poll.
     pub(crate) holder: u64,
-    /// What is added to the pauses of the holder, so that the time of the wait
-    /// continues where it stood with the holder before. It wraps.
+    /// An offset to the pauses of the holder. With it the time of the wait continues
+    /// where it stood with the previous holder. It wraps.
     pub(crate) offset_ns: u64,
 }
 
@@ -36,6 +36,7 @@ pub(crate) struct SharedWaits {
     pub(crate) waits: HashMap<u32, SharedWait>,
     /// The number of each coroutine's latest poll of each wait.
     pub(crate) of_task: HashMap<TaskKey, HashMap<u32, u64>>,
+    /// How many polls have been numbered.
     pub(crate) polls: u64,
 }
 
@@ -44,14 +45,14 @@ impl SharedWaits {
         self.waits.is_empty()
     }
 
-    /// What is added to the pauses of the holder of a wait.
+    /// The offset to the pauses of the holder of a wait.
     pub(crate) fn offset_ns(&self, key: WaitKey) -> u64 {
         let wait = self.waits.get(&key.index());
         wait.map_or(0, |wait| wait.offset_ns)
     }
 
-    /// Notes that `task` polls the wait that `holder` holds. Both come with whether they
-    /// run, and are not paused.
+    /// Notes that `task` polls the wait that `holder` holds. Each of the two comes with
+    /// whether it runs: is not paused.
     pub(crate) fn note_poll(
         &mut self,
         key: WaitKey,
@@ -123,8 +124,8 @@ impl SharedWaits {
         polls.map(|(&index, &poll)| (index, poll)).collect()
     }
 
-    /// The number and the coroutine of the latest poll that `accepts`, of coroutines that
-    /// run.
+    /// The number and the coroutine of the latest poll by a coroutine that runs and that
+    /// `accepts` accepts.
     pub(crate) fn latest_running(
         &self,
         index: u32,

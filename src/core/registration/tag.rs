@@ -18,28 +18,30 @@ const _: () = assert!(size_of::<Tag>() == 8);
 /// What has to pass before a wait can be due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
-    /// It is due in a frame later than the one in which it began.
+    /// A frame: the wait is due in a later frame than the one in which it began.
     Frame,
-    /// It is due in the next run of its phase.
+    /// A run: the wait is due in the next run of its phase.
     Run,
-    /// The same, but in the fixed phase it is due in the next step. Only before the
-    /// wait begins.
+    /// A frame, or in the fixed phase a step, which is a run. Only before the wait begins:
+    /// then it becomes `Frame` or `Run`.
     FrameOrStep,
 }
 
+/// How far a wait has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The wait has not been polled yet, and names no phase.
     AtHome,
-    /// The wait has not been polled yet.
+    /// The wait has not been polled yet, and names a phase.
     New,
+    /// The wait has begun, and has not been ready.
     Waiting,
     /// The wait has been ready.
     Done,
 }
 
 impl Tag {
-    /// Of a wait that has not begun.
+    /// The tag of a wait that has not begun.
     #[inline]
     pub(crate) const fn new(phase: PhaseIndex, bound: Bound) -> Self {
         Tag {
@@ -54,7 +56,7 @@ impl Tag {
         }
     }
 
-    /// Of a wait that has begun in a phase of an executor.
+    /// The tag of a wait that has begun in a phase of an executor.
     #[inline]
     pub(crate) const fn begun(executor: u32, phase: PhaseIndex, bound: Bound) -> Self {
         Tag {

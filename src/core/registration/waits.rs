@@ -42,7 +42,7 @@ impl<'a> Waits<'a> {
         waits.is_some() && waits == task
     }
 
-    /// Whether a wait that began in this frame is due in a later one.
+    /// Whether a wait that began in this frame must wait for a later frame.
     pub(crate) fn is_for_later_frame(self, key: WaitKey) -> bool {
         if key.is_entry() {
             self.entries.borrow().is_frame_bound(key)
@@ -52,13 +52,13 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// Removes the registration under `key`. Returns its task if that is alive. Calls
+    /// Removes the registration under `key`. Returns its task if the task is alive. Calls
     /// user code: the destructor of a waker.
     pub(crate) fn take(self, key: WaitKey) -> Option<Task<'a>> {
         let task = if key.is_entry() {
             let removed = self.entries.borrow_mut().remove(key)?;
             let task = removed.task;
-            // Dropping the waker is user code, so the task is looked up after that.
+            // Dropping the waker is user code. So the task is looked up afterwards.
             drop(removed);
             self.tasks.get(task)?
         } else {
@@ -75,14 +75,14 @@ impl<'a> Waits<'a> {
         drop(waker);
     }
 
-    /// Adds a join to those of its target.
+    /// Adds a join to the joins of its target.
     pub(crate) fn join(self, target: Task<'_>, key: WaitKey) {
         let last = target.joiners.get();
         let last = self.entries.borrow_mut().join(key, target.index(), last);
         target.joiners.set(last);
     }
 
-    /// Takes a join out of those of its target, if it is one of them.
+    /// Takes a join out of the joins of its target, if it is one of them.
     pub(crate) fn leave_joins(self, key: WaitKey) {
         let mut entries = self.entries.borrow_mut();
         if let Some(target) = entries.joins(key) {

@@ -1,4 +1,4 @@
-//! Waits that count frames, or runs of a phase: two or more.
+//! Waits for two or more frames, or for two or more runs of a phase.
 
 use crate::core::registration::key::WaitKey;
 
