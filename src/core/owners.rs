@@ -1,8 +1,8 @@
 //! The table of owners: a tree, in which each owner has a list of coroutines.
 //!
-//! Plain data: nothing here stops or polls a coroutine. The functions return lists
-//! of the coroutines to stop or pause, because user code may change the table while
-//! the caller works through a list.
+//! The table only stores data: it stops and polls no coroutine. Its functions return
+//! lists of the coroutines to stop or pause, because user code may change the table while
+//! the caller goes through a list.
 
 use std::borrow::Cow;
 use std::mem::replace;
@@ -14,12 +14,12 @@ use crate::core::cell::Guarded;
 use crate::core::task::{Flags, Task, TaskKey};
 use crate::time::ClockState;
 
-/// Names an owner. The name of an owner that has been removed is stale: the table
-/// treats it as that of an owner without coroutines, which takes none.
+/// Names an owner. The key of an owner that has been removed is stale. The table treats a
+/// stale key like that of an owner that has no coroutines and accepts none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwnerKey {
     index: OwnerIndex,
-    /// Its number among all owners that the executor has had. No other owner has it.
+    /// The number of the owner, which no other owner of the executor has ever had.
     serial: u64,
 }
 
@@ -30,14 +30,14 @@ impl OwnerKey {
         serial: 0,
     };
 
-    /// Its place in the table, which an owner after it may have too.
+    /// The index of the owner in the table. A later owner may have the same index.
     pub(crate) fn index(self) -> usize {
         self.index.get()
     }
 }
 
-/// Index of an owner. Only the table has indices: user code may remove an owner,
-/// and another one may take its place.
+/// The index of an owner. Only the table uses indices: user code may remove an owner, and
+/// another owner may get its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OwnerIndex(u32);
 
@@ -65,37 +65,38 @@ struct Node {
     parent: OwnerIndex,
     first_child: OwnerIndex,
     last_child: OwnerIndex,
-    /// Its previous and next sibling among the children of its parent.
+    /// The previous child of the same parent.
     previous: OwnerIndex,
+    /// The next child of the same parent.
     next: OwnerIndex,
     first_member: u32,
     last_member: u32,
-    /// How many members are being dropped, or are to be dropped: they are in no
-    /// list.
+    /// How many members have left the list because they are about to be dropped, or are
+    /// being dropped.
     ending: u32,
-    /// The clock of its coroutines, unless that is the game clock.
+    /// The clock of the coroutines, unless that is the game clock.
     clock: Option<Rc<ClockState>>,
     name: Option<Cow<'static, str>>,
     /// Whether a call of `pause` is in effect.
     set_to_pause: bool,
-    /// How many guards hold it.
+    /// How many guards hold the owner paused.
     holds: usize,
-    /// It is paused itself if either of the two says so.
+    /// The owner itself is paused if `set_to_pause` is set or `holds` is not zero.
     paused: Inherited,
     inactive: Inherited,
-    /// It is that of a behaviour that is being removed.
+    /// Whether the owner is that of a behaviour that is being removed.
     retired: bool,
-    /// It or an owner above it was dropped: it refuses coroutines, and leaves the tree
-    /// when it has no members and no children any more.
+    /// Whether the owner or an owner above it was dropped. It then refuses coroutines, and
+    /// leaves the tree once it has no members and no children.
     gone: bool,
-    /// It was dropped, and stays until its coroutines have ended.
+    /// Whether the owner itself was dropped. It stays until its coroutines have ended.
     dropped: bool,
-    /// Its number among all owners that the executor has had.
+    /// The number of the owner among all owners that the executor has had.
     serial: u64,
 }
 
 impl Node {
-    /// Whether it has no coroutine; one that is being dropped counts.
+    /// Whether the owner has no coroutine. Coroutines that are being dropped count.
     fn is_empty(&self) -> bool {
         self.first_member == NONE && self.ending == 0
     }
@@ -115,7 +116,7 @@ struct Inherited {
 pub(crate) enum PauseChange {
     /// A call of `pause` or `resume`.
     Set(bool),
-    /// A guard that holds the owner is made.
+    /// A guard that holds the owner paused is made.
     Hold,
     /// Such a guard is dropped.
     Release,
@@ -125,7 +126,7 @@ pub(crate) enum PauseChange {
 #[derive(Debug)]
 struct Member {
     task: TaskKey,
-    /// Its number in the order in which all members were spawned.
+    /// The number of the coroutine among all members, in the order they were spawned.
     spawned: u64,
     owner: OwnerIndex,
     previous: u32,
@@ -233,7 +234,7 @@ impl Owners {
         !self.is_alive(owner)
     }
 
-    /// Makes the owner of a behaviour inactive, which is being removed.
+    /// Makes the owner of a behaviour that is being removed inactive.
     pub(crate) fn retire(&mut self, owner: OwnerKey) {
         self.set_active(owner, false);
         if let Some(owner) = self.find(owner) {
@@ -263,8 +264,8 @@ impl Owners {
         self.nodes[owner.get()].name.replace(name)
     }
 
-    /// Its name, or else its number after the name of the closest owner above that
-    /// has a name.
+    /// The name of the owner. Without a name: its number, after the name of the closest
+    /// owner above that has one.
     pub(crate) fn label(&self, owner: OwnerKey) -> String {
         let mut at = self.find(owner);
         let owner = owner.index;
@@ -317,8 +318,9 @@ impl Owners {
         member
     }
 
-    /// Takes a coroutine that is to be dropped out of its list, so that a stop of
-    /// the owner in its destructor does not reach it. It keeps its owner.
+    /// Takes a coroutine that is about to be dropped out of its owner's list. So a stop of
+    /// the owner in the coroutine's destructor does not reach it. The coroutine keeps its
+    /// owner.
     pub(crate) fn end_member(&mut self, member: u32) {
         let entry = &mut self.members[member as usize];
         if entry.ending {
@@ -345,9 +347,9 @@ impl Owners {
         self.clear_away(owner);
     }
 
-    /// Takes an owner out of the tree if it is gone and nothing is below it, and
-    /// removes it if it was dropped. Then its parent, which may have stayed only for
-    /// its sake.
+    /// Takes an owner out of the tree if it is gone, with no members in its list and no
+    /// children. Removes it if it was dropped and is empty. Continues with its parent, which
+    /// may have stayed only because of this child.
     fn clear_away(&mut self, owner: OwnerIndex) {
         let mut at = owner.some();
         while let Some(here) = at {
@@ -375,8 +377,8 @@ impl Owners {
         below.all(|owner| self.nodes[owner.get()].is_empty())
     }
 
-    /// Collects the coroutines of the owner and of the owners below it, children
-    /// first, without those that are being dropped.
+    /// Collects the coroutines of the owner and of the owners below it, children first.
+    /// Leaves out coroutines that are being dropped.
     pub(crate) fn tasks(&self, owner: OwnerKey, tasks: &mut Vec<TaskKey>) {
         for owner in self.below(owner) {
             tasks.extend(self.members_of(owner).map(|member| member.task));
@@ -417,9 +419,9 @@ impl Owners {
         leaf
     }
 
-    /// Makes a change to the pause of an owner. Collects the coroutines whose state
-    /// changes, in the order in which they were spawned. Returns `false` if the owner
-    /// was already as the change makes it.
+    /// Makes a change to the pause of an owner. Collects the coroutines whose owners are
+    /// paused or resumed by the change, in the order they were spawned. Returns `false` if
+    /// nothing changes.
     pub(crate) fn change_pause(
         &mut self,
         owner: OwnerKey,
@@ -460,8 +462,8 @@ impl Owners {
         changed
     }
 
-    /// Sets a state of an owner, and calls `changed` with the owners whose state
-    /// changes, parents first.
+    /// Sets a state of an owner. Calls `changed` with each owner that changes its state,
+    /// parents first.
     fn set_inherited(
         &mut self,
         owner: OwnerIndex,
@@ -480,8 +482,7 @@ impl Owners {
         let mut at = Some(owner);
         while let Some(here) = at {
             let inherited = state(&mut self.nodes[here.get()]);
-            // An owner that has the state itself keeps it, and so do all owners
-            // below it.
+            // An owner with the state of its own keeps it, like all owners below it.
             let changes = here == owner || !inherited.own;
             if changes {
                 inherited.whole = on;
@@ -515,12 +516,12 @@ impl Owners {
         None
     }
 
-    /// Removes an owner: it and the owners below it refuse coroutines from now on.
-    /// Collects their coroutines, children first.
+    /// Removes an owner. From now on, that owner and the owners below it refuse
+    /// coroutines. Collects their coroutines, children first.
     ///
-    /// An owner that still has coroutines stays in the tree until these are dropped:
-    /// a destructor of one may stop an owner above. The others leave it at once, so
-    /// that the later removal of each costs O(1), however deep the tree was.
+    /// An owner that still has coroutines stays in the tree until these are dropped: the
+    /// destructor of one may stop an owner above. Owners without coroutines leave the tree
+    /// at once. So the later removal of each costs O(1), however deep the tree was.
     pub(crate) fn remove(&mut self, owner: OwnerKey, tasks: &mut Vec<TaskKey>) {
         let Some(owner) = self.find(owner) else {
             return;
@@ -535,7 +536,7 @@ impl Owners {
         }
     }
 
-    /// Takes an owner out of the tree, unless it has left it.
+    /// Takes an owner out of the tree, unless the owner has left it.
     fn unlink(&mut self, owner: OwnerIndex) {
         let node = &mut self.nodes[owner.get()];
         let parent = replace(&mut node.parent, OwnerIndex::NONE);

@@ -18,7 +18,7 @@ impl OwnTime {
         OwnTime(self.0 - i128::from(length_ns))
     }
 
-    /// How far it is past `earlier`; zero if it is not.
+    /// How far this point is past `earlier`, in nanoseconds. Zero if it is not past it.
     pub(crate) fn since(self, earlier: Self) -> u64 {
         let passed_ns = (self.0 - earlier.0).max(0);
         u64::try_from(passed_ns).unwrap_or(u64::MAX)
@@ -31,8 +31,8 @@ impl OwnTime {
         Self::read(scope, phase, |state, of| state.begin_ns(clock, of))
     }
 
-    /// The same for something that has begun before. It reads the time of `phase`,
-    /// even if it is polled in another phase.
+    /// The same for something that has begun before. It counts in the time of `phase`, even
+    /// when it is polled in another phase.
     pub(crate) fn now(scope: &Scope<'_>, phase: PhaseIndex) -> Self {
         let clock = &scope.core().clock;
         Self::read(scope, phase, |state, of| state.reached_ns(clock, of))

@@ -1,8 +1,8 @@
 //! The clock on which the coroutine being polled counts.
 //!
-//! For most coroutines that is the game clock, and needs no work. While a
-//! coroutine of an owner with another clock is polled, that clock is *shown*:
-//! plain waits count on it, and the time is read from it.
+//! Most coroutines count on the game clock, which needs no work. While a coroutine of an
+//! owner with another clock is polled, that clock is *shown*: plain waits count on it, and
+//! the time is read from it.
 
 use std::rc::Rc;
 
@@ -64,8 +64,8 @@ impl ShownClock {
         self.show(clock)
     }
 
-    /// Shows the game clock until the result is dropped, for what the host does: a
-    /// destructor may do it, while the clock of its coroutine is shown.
+    /// Shows the game clock until the result is dropped, for calls by the host. Such a call
+    /// may come from a destructor while the clock of its coroutine is shown.
     #[inline]
     pub(crate) fn show_game(&self) -> Option<Shows<'_>> {
         self.frames.has_view().then(|| self.show(None))
@@ -91,8 +91,7 @@ impl Drop for Shows<'_> {
     fn drop(&mut self) {
         let view = self.previous.as_ref().map(ClockState::view);
         self.shown.frames.set_view(view);
-        // This is never the last reference to a clock whose drop user code could
-        // observe.
+        // If this is the last reference to the clock, no user code can observe the drop.
         let shown = self.shown.clock.replace(self.previous.take());
         drop(shown);
     }

@@ -1,4 +1,4 @@
-//! What coroutines that are or were paused are owed.
+//! Counts of pauses, and the wakes that paused coroutines remember.
 
 use std::cell::Cell;
 use std::mem::take;
@@ -16,20 +16,20 @@ pub(crate) struct Pauses {
     /// How often a coroutine was paused or resumed, ended after a pause, or became
     /// the holder of a shared wait.
     changes: Cell<u64>,
-    /// How many timers have been suspended. Numbers them in order.
+    /// How many timers have been suspended. The count numbers them in order.
     suspended: Cell<u64>,
     /// A buffer for the readings of one coroutine's clocks, kept to reuse its memory.
     pub(crate) readings: Guarded<Vec<(ClockIndex, u64)>>,
 }
 
 impl Pauses {
-    /// Whether a live coroutine is paused or has been paused.
+    /// Whether any live coroutine is paused or has ever been paused.
     #[inline(always)]
     pub(crate) fn any(&self) -> bool {
         self.live.get() > 0
     }
 
-    /// Changes whenever a timer may be due earlier than before, because of a pause.
+    /// A number that changes whenever a pause may have made a timer due earlier.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.get()
     }
@@ -50,7 +50,7 @@ impl Pauses {
         self.suspended.replace(self.suspended.get() + 1)
     }
 
-    /// Calls `f` with the pause of a task. Makes it if there is none.
+    /// Calls `f` with the pause of a task. Makes the pause if there is none.
     pub(crate) fn edit<R>(
         &self,
         tasks: &Tasks,
@@ -76,9 +76,9 @@ impl Pauses {
         });
     }
 
-    /// Remembers that a run of `phase` has reached a paused coroutine that was
-    /// ready before the pause. That precedes any wake in the pause. The coroutine
-    /// stays ready: it may be in the list of another phase, too.
+    /// Remembers that a run of `phase` has reached a paused coroutine that was ready before
+    /// the pause. This replaces any wake from the pause. The coroutine stays ready: it may
+    /// be in the list of another phase, too.
     #[cold]
     pub(crate) fn remember_ready(
         &self,

@@ -1,10 +1,10 @@
-//! Pausing: a flag that makes a run look twice, one remembered wake, and timers
-//! that stand still.
+//! Pausing: a flag that a run checks, one remembered wake, and timers that stand
+//! still.
 //!
 //! Nothing is taken out of queues and wheels when a coroutine is paused. A wait
-//! that is due in the pause is served, and its coroutine is owed one poll. A
-//! timer that its wheel finds due is suspended, and its foreign waker is called. On
-//! resume it is inserted again, later by the length of the pause.
+//! that is due during the pause is served, and the coroutine remembers one wake. A timer
+//! that its wheel finds due is suspended, and its foreign waker is called. When the
+//! pause ends, the timer is inserted again, later by the length of the pause.
 
 pub(crate) mod counts;
 pub(crate) mod timers;
@@ -19,8 +19,8 @@ use crate::core::task::{Flags, Pause, Task, TaskKey};
 use crate::core::wake;
 use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
 
-/// Pauses or resumes one coroutine. Returns `false` if that changes nothing, or
-/// if the coroutine has ended.
+/// Pauses or resumes one coroutine. Returns `false` if that changes nothing, or if the
+/// coroutine has ended.
 pub(crate) fn set_paused(core: &Core, key: TaskKey, paused: bool) -> bool {
     let task = core.tasks.get(key);
     let Some(task) = task.filter(|task| task.is_alive()) else {
@@ -37,8 +37,8 @@ pub(crate) fn set_paused(core: &Core, key: TaskKey, paused: bool) -> bool {
     true
 }
 
-/// Makes a change to the pause of an owner, with all coroutines of it and of the
-/// owners below it, in the order in which they were spawned. Returns `false` if
+/// Makes a change to the pause of an owner. Pauses or resumes the coroutines of that
+/// owner and of the owners below it, in the order they were spawned. Returns `false` if
 /// that changes nothing.
 pub(crate) fn change_owner_pause(core: &Core, owner: OwnerKey, change: PauseChange) -> bool {
     let mut tasks = core.owned.take();
@@ -58,7 +58,8 @@ pub(crate) fn change_owner_pause(core: &Core, owner: OwnerKey, change: PauseChan
     changed
 }
 
-/// Pauses a task if its own flag or an owner above it says so, else resumes it.
+/// Pauses a task if it was paused itself, or an owner above it is paused. Otherwise
+/// resumes it.
 fn update_pause(core: &Core, task: Task<'_>) {
     let owner = core.owners.of(task);
     let by_owner = owner.is_some_and(|owner| core.owners.borrow().is_paused(owner));
@@ -82,8 +83,7 @@ fn update_pause(core: &Core, task: Task<'_>) {
     core.sharing().pass_on(task);
 }
 
-/// Resumes a task: its timers count again, and it is ready if a wake was
-/// remembered.
+/// Resumes a task: its timers count again. If it has remembered a wake, it is ready.
 fn unpause(core: &Core, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
     let owed = core.tasks.pause_of(task, |pause| {
         pause.end(readings);
@@ -93,7 +93,7 @@ fn unpause(core: &Core, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
     let Some((suspended, wake)) = owed else {
         return;
     };
-    // The timers count again, so one may be due earlier than the host knows.
+    // The timers count again. So one may be due earlier than the host knows.
     core.host.note_due();
     for timer in suspended {
         core.paused_timers().reinsert(task, &timer);
@@ -123,8 +123,8 @@ pub(crate) fn note_clock(
     }
 }
 
-/// Reads the clocks of a task: those of the executor, that of its owner, and
-/// those that its timers have named. Each is read once, sorted by clock.
+/// Reads the clocks of a task, each once, sorted by clock: those of the executor, that of
+/// its owner, and those on which its timers and futures count.
 fn read_clocks(core: &Core, task: Task<'_>, readings: &mut Vec<(ClockIndex, u64)>) {
     readings.clear();
     readings.extend([
@@ -143,7 +143,7 @@ fn read_clocks(core: &Core, task: Task<'_>, readings: &mut Vec<(ClockIndex, u64)
     let owner = core.owners.of(task).filter(|_| task.has(Flags::CLOCK));
     if let Some(owner) = owner {
         if let Some(clock) = core.owners.borrow().clock(owner) {
-            // Something may count on it without a timer.
+            // A future may count on it without a timer.
             read(clock.index(), clock);
             read(clock.index().stepped(), clock);
         }
@@ -161,14 +161,14 @@ fn read_clocks(core: &Core, task: Task<'_>, readings: &mut Vec<(ClockIndex, u64)
     readings.dedup_by_key(|&mut (clock, _)| clock);
 }
 
-/// Has the pauses of a task measure `clock` too, on which a future of it counts.
+/// Makes the pauses of a task measure `clock`, too: a future of the task counts on it.
 pub(crate) fn measure_clock(core: &Core, task: Task<'_>, clock: &Rc<ClockState>) {
     if !matches!(clock.as_ref(), ClockRef::Child(_)) {
         return; // It is always measured.
     }
     let is_new = core.tasks.cold_or_new(task, |cold| {
         let clocks = &mut cold.future_clocks;
-        // The future of another one has ended, and with it the last use.
+        // Of a clock with only this reference, the futures have ended.
         clocks.retain(|clock| Rc::strong_count(clock) > 1);
         let is_new = !clocks.iter().any(|known| Rc::ptr_eq(known, clock));
         if is_new {
@@ -181,8 +181,8 @@ pub(crate) fn measure_clock(core: &Core, task: Task<'_>, clock: &Rc<ClockState>)
     }
 }
 
-/// Adds a clock to those that the pause of a task measures, if it is paused: it
-/// has paused itself in this poll.
+/// Adds a clock to the present pause of a task, if there is one: the task has paused
+/// itself in this poll.
 fn measure_in_pause(core: &Core, task: Task<'_>, clock: &Rc<ClockState>) {
     if task.has(Flags::PAUSED) {
         core.pauses.edit(&core.tasks, task, |pause| {

@@ -1,9 +1,9 @@
 //! Timers of coroutines that are or were paused.
 //!
-//! A timer counts on the time of its coroutine: the reading of its clock less the
+//! A timer counts on the time of its coroutine: the reading of its clock, less the
 //! coroutine's pauses. Wheels do not know pauses. When a wheel finds a timer due, the
-//! timer is inserted again, later by the pauses since it was registered; or it is
-//! suspended until its coroutine is resumed.
+//! timer is inserted again, later by the pauses since it was registered. If its coroutine
+//! is paused, the timer is suspended instead, until the coroutine is resumed.
 
 use std::mem::replace;
 
@@ -17,7 +17,7 @@ use crate::core::timer::wheel::{Standing, TimerEntry};
 use crate::core::wake::host::Host;
 use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 
-/// What decides when the timer of a paused coroutine is due.
+/// The parts that decide when the timer of a paused coroutine is due.
 #[derive(Clone, Copy)]
 pub(crate) struct PausedTimers<'a> {
     pub(crate) waits: Waits<'a>,
@@ -28,7 +28,7 @@ pub(crate) struct PausedTimers<'a> {
 }
 
 impl PausedTimers<'_> {
-    /// Decides what becomes of a timer that a wheel found due. Suspends it if its
+    /// Decides what becomes of a timer that a wheel found due. Suspends the timer if its
     /// coroutine is paused.
     pub(crate) fn expire(self, phase: PhaseIndex, clock: ClockIndex, timer: &TimerEntry) -> Fate {
         let key = WaitKey::from_bits(timer.key);
@@ -40,7 +40,7 @@ impl PausedTimers<'_> {
         let due_ns = timer.deadline_ns.saturating_add(grown_ns);
         let was_due = stopped_ns.is_some_and(|stopped_ns| due_ns <= stopped_ns);
         let is_held = task.has(Flags::PAUSED) && !was_due;
-        // A foreign waker is called only when the earlier pauses have been made up for.
+        // A foreign waker is called only once the timer is later by all earlier pauses.
         let is_early = grown_ns > 0 && self.waits.entries.borrow().has_waker(key);
         if is_held && !is_early {
             let suspended = SuspendedTimer {
@@ -61,8 +61,8 @@ impl PausedTimers<'_> {
         }
     }
 
-    /// How a timer stands that has not been due yet: when it is due, if its coroutine
-    /// is not paused; when its foreign waker is called, if it is.
+    /// How a timer that has not been due yet stands. If its coroutine is not paused: when
+    /// the timer is due. If it is paused: when the foreign waker is called.
     pub(crate) fn standing(
         self,
         phase: PhaseIndex,
@@ -85,7 +85,7 @@ impl PausedTimers<'_> {
         Standing::At(timer.deadline_ns.saturating_add(grown_ns))
     }
 
-    /// Inserts a suspended timer again, for a task that is not paused.
+    /// Inserts a suspended timer again. `task`, which holds its wait, must not be paused.
     pub(crate) fn reinsert(self, task: Task<'_>, timer: &SuspendedTimer) {
         if !self.waits.is_live(timer.key) {
             return;
@@ -119,8 +119,8 @@ impl PausedTimers<'_> {
         }
     }
 
-    /// Notes a timer that the poll of `task` has registered, if `task` is or was
-    /// paused.
+    /// Notes a timer that a poll of `task` has registered. Called if any live coroutine is
+    /// or was paused.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_begin(
@@ -146,7 +146,7 @@ impl PausedTimers<'_> {
     }
 
     /// How long the task was paused since the timer was registered, or since the
-    /// previous call for it.
+    /// previous call for the timer.
     fn take_growth(
         self,
         task: Task<'_>,
@@ -167,8 +167,8 @@ impl PausedTimers<'_> {
         base_ns.map_or(0, |base_ns| grown_ns(base_ns, total_ns))
     }
 
-    /// The total of the pauses by which the wait under `key` counts: those of its
-    /// task, and an offset if the wait has had another holder. It wraps.
+    /// The total of the pauses that count for the wait under `key`: those of its task, and
+    /// an offset if the wait has had another holder. The total wraps.
     fn total_for(self, task: Task<'_>, measure: ClockIndex, key: WaitKey) -> u64 {
         let total_ns = self.total_ns(task, measure);
         let offset_ns = if key.is_entry() {
@@ -188,8 +188,8 @@ impl PausedTimers<'_> {
     }
 
     /// How long the task of a timer was paused since the timer was registered, as
-    /// `measure` counts; and if it is paused now, what `measure` read when that
-    /// began.
+    /// `measure` counts. If the task is paused now, also the reading of `measure` at the
+    /// beginning of the pause.
     pub(crate) fn pause_of(
         self,
         task: Task<'_>,
@@ -221,9 +221,9 @@ impl PausedTimers<'_> {
         self.total_ns(task, self.phases.get(phase).measure(clock))
     }
 
-    /// How long the task has been paused until now, as `clock` counts in runs of
-    /// `phase`. The present pause counts from now on if the clock had no waits when it
-    /// began.
+    /// How long the task has been paused until now, as `clock` counts in runs of `phase`.
+    /// If the clock had no waits when the present pause began, that pause counts from now
+    /// on.
     pub(crate) fn paused_so_far_ns(
         self,
         task: Task<'_>,

@@ -34,12 +34,12 @@ impl<'a> Sharing<'a> {
             shared.note_poll(key, timer, (holder, holder_runs), task);
             shared.polls
         };
-        // Without the holder's present pause: the new coroutine is not paused.
+        // Without the holder's present pause, which is not a pause of the new coroutine.
         self.hold_if_latest(key.index(), poll, task, PausedTimers::paused_before_ns);
     }
 
-    /// Makes `task` the holder of a wait, unless `task` is paused, or another running
-    /// coroutine has polled the wait later. `poll` is the number of the task's latest poll.
+    /// Makes `task` the holder of a wait, unless `task` is paused, or the present
+    /// holder runs and has polled the wait later. `poll` is the number of the task's poll.
     /// `paused_ns` says how long the previous holder has been paused.
     fn hold_if_latest(self, index: u32, poll: u64, task: Task<'_>, paused_ns: PausedNs<'a>) {
         if task.has(Flags::PAUSED) {

@@ -200,7 +200,7 @@ impl Registration {
         }
     }
 
-    /// Whether the wait has begun in `core`, or in no executor.
+    /// Whether the wait is not under way in another executor than `core`.
     #[inline(always)]
     pub(crate) fn is_of(&self, core: &Core) -> bool {
         self.tag.stage != Stage::Waiting || self.tag.executor == core.id

@@ -19,7 +19,8 @@ pub(crate) enum Unit {
     Runs,
 }
 
-/// A count as a deadline of the wheel, which sorts by ticks: one count in a tick. `None` if no executor reaches it.
+/// A count as a deadline of the wheel. The wheel sorts by ticks: one count in each tick.
+/// `None` if no executor reaches the count.
 fn deadline(count: u64) -> Option<u64> {
     count.checked_mul(1 << TICK_BITS)
 }
