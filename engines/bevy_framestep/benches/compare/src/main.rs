@@ -16,12 +16,13 @@ use crate::workload::{FRAMES_PER_SECOND, Workload};
 
 const USAGE: &str = "usage: [--rounds N] [--scripts N] [--row TEXT]";
 
-const ROWS: [(Workload, &str); 5] = [
+const ROWS: [(Workload, &str); 6] = [
     (Workload::Move, "move a component in each frame"),
     (Workload::Frame, "wait for the next frame, and again"),
     (Workload::Ask, "ask a condition in each frame"),
     (Workload::Sleep, "sleep, per frame"),
     (Workload::Fire, "sleep a second and go on, per timer"),
+    (Workload::Live, "spawned and despawned with an entity"),
 ];
 
 const EMPTY: &str = "an app without scripts, per update";

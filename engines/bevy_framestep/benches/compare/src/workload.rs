@@ -27,6 +27,9 @@ pub(crate) enum Workload {
     Fire,
     /// Each script waits for a condition that a resource does not meet yet.
     Ask,
+    /// In each frame, all entities are despawned, and as many spawned, each with a script that
+    /// waits for the next frame.
+    Live,
     /// No script.
     Empty,
 }
@@ -83,9 +86,12 @@ impl Workload {
         let resumed = match self {
             Workload::Frame | Workload::Ask => scripts * updates,
             Workload::Fire => scripts * updates / FRAMES_PER_SECOND,
-            Workload::Move | Workload::Sleep | Workload::Empty => 0,
+            Workload::Move | Workload::Sleep | Workload::Live | Workload::Empty => 0,
         };
         assert_eq!(after.resumed - before.resumed, resumed, "{self:?}");
+        if self == Workload::Live && scripts > 0 {
+            assert_eq!(after.positions.len() as u64, scripts);
+        }
         if self == Workload::Move {
             let moved = before.positions.iter().map(|at| at + updates);
             assert_eq!(after.positions.len() as u64, scripts);
@@ -112,5 +118,14 @@ impl Workload {
         app.update();
         app.update();
         assert_eq!(ENDED.read() - before, scripts, "{self:?}");
+    }
+}
+
+/// Despawns all entities.
+pub(crate) fn despawn_all(world: &mut World) {
+    let mut all = world.query_filtered::<Entity, With<Position>>();
+    let all: Vec<Entity> = all.iter(world).collect();
+    for entity in all {
+        world.despawn(entity);
     }
 }

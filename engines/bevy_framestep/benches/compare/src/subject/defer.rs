@@ -5,10 +5,22 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy_defer::{AccessResult, AsyncExtension, AsyncPlugin, AsyncWorld};
 
-use crate::workload::{ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload};
+use crate::workload::{
+    ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload, despawn_all,
+};
 
 pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
     app.add_plugins(AsyncPlugin::default_settings());
+    if workload == Workload::Live {
+        app.add_systems(PreUpdate, move |world: &mut World| {
+            despawn_all(world);
+            for _ in 0..scripts {
+                let entity = world.spawn(Position::default()).id();
+                world.spawn_task(idle(entity));
+            }
+        });
+        return;
+    }
     for number in 0..scripts {
         match workload {
             Workload::Move => {
@@ -28,7 +40,7 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
             Workload::Ask => {
                 app.spawn_task(ask());
             }
-            Workload::Empty => unreachable!("it has no scripts"),
+            Workload::Live | Workload::Empty => unreachable!("it has no scripts yet"),
         }
     }
 }
@@ -38,6 +50,17 @@ async fn step(entity: Entity) -> AccessResult {
         AsyncWorld.yield_now().await;
         let position = AsyncWorld.entity(entity).component::<Position>();
         position.get_mut(|position| position.0 += 1)?;
+    }
+}
+
+/// It ends when it next asks for the entity.
+async fn idle(entity: Entity) -> AccessResult {
+    loop {
+        AsyncWorld.yield_now().await;
+        AsyncWorld
+            .entity(entity)
+            .component::<Position>()
+            .get(|_| ())?;
     }
 }
 

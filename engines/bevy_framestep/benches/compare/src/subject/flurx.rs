@@ -5,11 +5,22 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy_flurx::prelude::*;
 
-use crate::workload::{ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload};
+use crate::workload::{
+    ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload, despawn_all,
+};
 
 pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
     app.add_plugins(FlurxPlugin);
     if workload == Workload::Empty {
+        return;
+    }
+    if workload == Workload::Live {
+        app.add_systems(PreUpdate, move |world: &mut World| {
+            despawn_all(world);
+            for _ in 0..scripts {
+                world.spawn((Position::default(), Reactor::schedule(idle)));
+            }
+        });
         return;
     }
     // Reactors look for schedules that the plugin notes down before the first frame.
@@ -24,7 +35,7 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
                     count_seconds(&mut commands, first);
                 }
                 Workload::Ask => ask(&mut commands),
-                Workload::Empty => unreachable!("it has no scripts"),
+                Workload::Live | Workload::Empty => unreachable!("it has no scripts yet"),
             }
         }
     });
@@ -45,6 +56,12 @@ fn step(commands: &mut Commands) {
         )
         .await;
     }));
+}
+
+async fn idle(task: ReactorTask) {
+    loop {
+        task.will(Update, delay::frames().with(1)).await;
+    }
 }
 
 fn count_frames(commands: &mut Commands) {

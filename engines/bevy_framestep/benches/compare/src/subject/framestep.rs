@@ -6,10 +6,21 @@ use bevy::prelude::*;
 use bevy_framestep::Missing;
 use bevy_framestep::prelude::*;
 
-use crate::workload::{ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload};
+use crate::workload::{
+    ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload, despawn_all,
+};
 
 pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
     app.add_plugins(FramestepPlugin::default());
+    if workload == Workload::Live {
+        app.add_systems(PreUpdate, move |world: &mut World| {
+            despawn_all(world);
+            for _ in 0..scripts {
+                world.spawn(Position::default()).start_script(idle);
+            }
+        });
+        return;
+    }
     let world = app.world_mut();
     for number in 0..scripts {
         match workload {
@@ -29,7 +40,7 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
             Workload::Ask => {
                 world.start_script(ask);
             }
-            Workload::Empty => unreachable!("it has no scripts"),
+            Workload::Live | Workload::Empty => unreachable!("it has no scripts yet"),
         }
     }
 }
@@ -38,6 +49,12 @@ async fn step(entity: Entity) -> Result<(), Missing> {
     loop {
         next_frame().await;
         entity.get_mut(|position: &mut Position| position.0 += 1)?;
+    }
+}
+
+async fn idle(_: Entity) {
+    loop {
+        next_frame().await;
     }
 }
 

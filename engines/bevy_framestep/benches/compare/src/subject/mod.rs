@@ -9,7 +9,7 @@ use bevy::diagnostic::FrameCountPlugin;
 use bevy::prelude::*;
 use bevy::time::{TimePlugin, TimeUpdateStrategy};
 
-use crate::workload::{FRAME, Open, Workload};
+use crate::workload::{FRAME, Open, Position, Workload, despawn_all};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -44,7 +44,7 @@ impl Subject {
         app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
         app.init_resource::<Open>();
         match self {
-            Subject::Bare => {}
+            Subject::Bare => add_bare(&mut app, workload, scripts),
             Subject::Framestep => framestep::add(&mut app, workload, scripts),
             Subject::Defer => defer::add(&mut app, workload, scripts),
             Subject::Flurx => flurx::add(&mut app, workload, scripts),
@@ -52,5 +52,16 @@ impl Subject {
         app.finish();
         app.cleanup();
         app
+    }
+}
+
+fn add_bare(app: &mut App, workload: Workload, scripts: u64) {
+    if workload == Workload::Live {
+        app.add_systems(PreUpdate, move |world: &mut World| {
+            despawn_all(world);
+            for _ in 0..scripts {
+                world.spawn(Position::default());
+            }
+        });
     }
 }
