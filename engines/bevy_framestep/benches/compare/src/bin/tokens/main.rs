@@ -4,7 +4,11 @@
 //!
 //! `cargo run --ignore-rust-version --bin tokens`
 
-#![allow(dead_code, reason = "they are compiled and counted, and not run")]
+#![allow(
+    dead_code,
+    clippy::unused_async,
+    reason = "they are compiled and counted, and not run"
+)]
 
 mod defer;
 mod flurx;
