@@ -38,22 +38,22 @@ thread_local! {
 /// One call from an executor into user code.
 pub(crate) struct Scope<'c> {
     core: &'c Core,
-    /// The coroutine that is being polled or dropped. Other threads may read it.
+    /// The coroutine that is being polled or dropped. Other threads may read the cell.
     current: TaskCell<'c>,
-    /// The key of the wait by which the coroutine is being resumed, if it is by a
-    /// wait.
+    /// The key of the wait that resumes the coroutine. `NOT_A_WAIT` if it is not resumed
+    /// by a wait.
     resumed: Cell<WaitKey>,
-    /// The scope's task waker, beside it in `enter_as`.
+    /// The waker of this scope. It lives beside the scope in `enter_as`.
     waker: Cell<*const Waker>,
-    /// The address of the waker in the `Context` of the poll under way: that of the
-    /// scope, or of the task. It is only compared.
+    /// The address of the waker in the `Context` of the poll under way: the waker of the
+    /// scope, or the task waker. The address is only compared.
     lent: Cell<*const Waker>,
-    /// The coroutine that is being polled, if it is known that no wait is registered
-    /// with the coroutine itself.
+    /// The coroutine that is being polled, if it is known that no wait is registered with
+    /// the task itself.
     free: TaskCell<'c>,
-    /// The phase whose run this is; Update for other user code.
+    /// The phase of this run. Update for other user code.
     phase: &'c PhaseState,
-    /// The owner of the behaviour whose callback runs, if this is such a call.
+    /// The owner of a behaviour, if this is a call of one of its callbacks.
     owner: Option<OwnerKey>,
     outer: *const Scope<'static>,
     /// How many scopes of this executor there are from here outwards.
@@ -72,21 +72,21 @@ impl<'c> Scope<'c> {
         self.current.get()
     }
 
-    /// The home phase of the coroutine that is being polled or dropped. It is Update
-    /// for other user code.
+    /// The home phase of the coroutine that is being polled or dropped. Update for other
+    /// user code.
     #[inline]
     pub(crate) fn home(&self) -> PhaseIndex {
         self.current()
             .map_or(PhaseIndex::UPDATE, |task| task.home())
     }
 
-    /// The phase whose run this is; Update for other user code.
+    /// The phase of this run. Update for other user code.
     #[inline(always)]
     pub(crate) fn phase(&self) -> &'c PhaseState {
         self.phase
     }
 
-    /// The state of a phase, which mostly is that of this run.
+    /// The state of a phase. Fast if it is the phase of this run.
     #[inline(always)]
     pub(crate) fn phase_of(&self, phase: PhaseIndex) -> &'c PhaseState {
         if phase == self.phase.index {
@@ -96,8 +96,8 @@ impl<'c> Scope<'c> {
         }
     }
 
-    /// Notes that a coroutine is about to be polled, and the key of the wait by
-    /// which it is resumed. No wait may be registered with it.
+    /// Notes that a coroutine is about to be polled, and the key of the wait that resumes
+    /// it. No wait may be registered with the task itself.
     #[inline(always)]
     pub(crate) fn set_free(&self, task: Task<'c>, resumed: WaitKey) {
         debug_assert!(!task.is_registered());
@@ -106,7 +106,7 @@ impl<'c> Scope<'c> {
         self.free.set(Some(task));
     }
 
-    /// The same for a coroutine with which a wait may be registered.
+    /// The same, but a wait may be registered with the task itself.
     #[inline(always)]
     pub(crate) fn set_current(&self, task: Task<'c>, resumed: WaitKey) {
         self.current.set(Some(task));
@@ -120,9 +120,9 @@ impl<'c> Scope<'c> {
         self.free.set(None);
     }
 
-    /// The key under which a wait can be registered with the coroutine itself, if `cx`
-    /// carries its task waker and no other wait is. `None` also if that is not known
-    /// without a look at the coroutine.
+    /// The key under which a wait can be registered with the task itself: if `cx` carries
+    /// the waker that this scope lends, and no other wait is registered with the task.
+    /// `None` also if that cannot be known without a look at the task.
     #[inline(always)]
     pub(crate) fn free_key(&self, cx: &Context<'_>) -> Option<FreeKey<'c>> {
         if !self.lends(cx) {
@@ -133,7 +133,7 @@ impl<'c> Scope<'c> {
         Some(free.free_key())
     }
 
-    /// The same after a look at the coroutine, which must be the one that is polled.
+    /// The same after a look at `task`, which must be the task that is polled.
     #[inline]
     pub(crate) fn find_free_key(&self, task: Task<'c>) -> Option<FreeKey<'c>> {
         if task.is_registered() {
@@ -143,21 +143,21 @@ impl<'c> Scope<'c> {
         Some(task.free_key())
     }
 
-    /// Whether the coroutine is being resumed by the wait of that key. If so, the
-    /// wait is due, and not registered any more.
+    /// Whether the wait with this key resumes the coroutine. If so, the wait is due, and
+    /// not registered any more.
     #[inline(always)]
     pub(crate) fn is_resumed_by(&self, key: WaitKey) -> bool {
         self.resumed.get() == key
     }
 
-    /// Whether another coroutine than this one is being polled here.
+    /// Whether a coroutine other than `task` is being polled here.
     #[inline(always)]
     pub(crate) fn is_polling_another(&self, task: Task<'_>) -> bool {
         let current = self.current.get();
         current.is_some_and(|current| current != task && current.is_polled())
     }
 
-    /// The owner of coroutines that are spawned here: that of the coroutine being
+    /// The owner of coroutines that are spawned here: the owner of the coroutine being
     /// polled, or of the callback.
     #[inline]
     pub(crate) fn inherited_owner(&self) -> Option<OwnerKey> {
@@ -167,13 +167,13 @@ impl<'c> Scope<'c> {
         }
     }
 
-    /// The context to poll with. It carries the scope's task waker.
+    /// The context for a poll. It carries the waker of this scope.
     #[inline(always)]
     pub(crate) fn context(&self) -> Context<'_> {
-        // SAFETY: the pointer is aligned and not null, since `enter_as` made it from a
-        // reference, before it handed out the scope. That waker lives in the same
-        // function as the scope, so as long as all borrows of the scope, and only
-        // shared references to it exist.
+        // SAFETY: the pointer is aligned and not null: `enter_as` made it from a
+        // reference before it lent the scope. The waker lives in that call of `enter_as`,
+        // like the scope, so it outlives all borrows of the scope. Only shared references
+        // to it exist.
         Context::from_waker(unsafe { &*self.waker.get() })
     }
 
@@ -185,23 +185,23 @@ impl<'c> Scope<'c> {
         ptr::eq(cx.waker(), self.lent.get())
     }
 
-    /// The coroutine being polled, if `cx` carries its task waker.
+    /// The coroutine being polled, if `cx` carries the waker that this scope lends.
     #[inline(always)]
     pub(crate) fn own_task(&self, cx: &Context<'_>) -> Option<Task<'c>> {
         if self.lends(cx) { self.current() } else { None }
     }
 
-    /// Calls `f` with a context that carries `own`, the waker of the coroutine.
+    /// Calls `f` with a context that carries `own`, the task waker of the coroutine.
     #[inline]
     pub(crate) fn lend<R>(&self, own: &Waker, f: impl FnOnce(&mut Context<'_>) -> R) -> R {
         let _lent = Restore::after_setting(&self.lent, ptr::from_ref(own));
         f(&mut Context::from_waker(own))
     }
 
-    /// A waker of the current coroutine that may leave the executor.
+    /// Returns a waker of the current coroutine that may outlive the poll.
     ///
-    /// It may be called on another thread: a scoped thread may hold the lent waker
-    /// until the poll returns.
+    /// May be called on another thread: a scoped thread may use the lent waker until the
+    /// poll returns.
     fn task_waker(&self) -> Waker {
         if self.is_on_this_thread() {
             match self.current() {
@@ -213,7 +213,7 @@ impl<'c> Scope<'c> {
         }
     }
 
-    /// Wakes the coroutine that is being polled.
+    /// Wakes the current coroutine. May be called on another thread, too.
     fn wake_current(&self) {
         if self.is_on_this_thread() {
             if let Some(task) = self.current() {
@@ -224,9 +224,9 @@ impl<'c> Scope<'c> {
         }
     }
 
-    /// A waker of the current coroutine, made on another thread. It reads only what
-    /// other threads may read: the cell of the current coroutine, the key of its
-    /// task, and the injected.
+    /// Makes a waker of the current coroutine on another thread. Reads only what other
+    /// threads may read: the cell of the current coroutine, the key of its task, and the
+    /// injection queue.
     #[cold]
     fn remote_waker(&self) -> Waker {
         match self.current.get() {
@@ -244,9 +244,9 @@ impl<'c> Scope<'c> {
 static LENT: RawWakerVTable = RawWakerVTable::new(clone_lent, wake_lent, wake_lent, |_| ());
 
 unsafe fn clone_lent(scope: *const ()) -> RawWaker {
-    // SAFETY: `enter_as` made the data pointer from a reference to a scope. The
-    // caller borrows the waker, which the scope outlives, so the scope is alive.
-    // Other threads read only what they may (`remote_waker`).
+    // SAFETY: `enter_as` made the data pointer from a scope. The caller borrows the
+    // waker, and the scope outlives the waker. So the scope is alive. Other threads read
+    // only what they may (`remote_waker`).
     let scope = unsafe { &*scope.cast::<Scope<'_>>() };
     let waker = ManuallyDrop::new(scope.task_waker());
     RawWaker::new(waker.data(), waker.vtable())
@@ -270,7 +270,7 @@ pub(crate) fn enter<'c, R>(core: &'c Core, f: impl FnOnce(&Scope<'c>) -> R) -> R
     enter_deeper(core, depth_of(core), f)
 }
 
-/// The same for a caller that knows that `depth` scopes of `core` are installed.
+/// The same for a caller that knows how many scopes of `core` are installed: `depth`.
 #[inline(always)]
 pub(crate) fn enter_deeper<'c, R>(
     core: &'c Core,
@@ -307,7 +307,7 @@ pub(crate) fn enter_task<'c, R>(
     )
 }
 
-/// Installs a scope in which what is spawned belongs to `owner`.
+/// Installs a scope in which spawned coroutines belong to `owner`.
 pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerKey, f: impl FnOnce() -> R) -> R {
     enter_as(
         core,
@@ -350,9 +350,9 @@ fn enter_as<'c, R>(
         depth: depth + 1,
     };
     let data = (&raw const scope).cast();
-    // SAFETY: the functions of the table uphold the contract of `RawWaker` while
-    // the scope that `data` points to is alive. The scope does not move, and
-    // outlives this waker, which is never handed out by value.
+    // SAFETY: the functions of the table uphold the contract of `RawWaker` while the
+    // scope at `data` is alive. The scope does not move, and outlives this waker. The
+    // waker is only lent.
     let waker = ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, &LENT)) });
     scope.waker.set(&raw const *waker);
     scope.lent.set(&raw const *waker);
@@ -363,25 +363,25 @@ fn enter_as<'c, R>(
 
 /// Calls `f` with the innermost scope, if the caller runs inside an executor.
 ///
-/// `f` works for any lifetime, so neither the scope nor a task of it can leave `f`.
+/// `f` accepts any lifetime. So neither the scope nor its task can leave `f`.
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Scope<'_>>) -> R) -> R {
     with_inlined(Closure(f))
 }
 
-/// Like [`with`], for the waits that are polled most often: their code is to be in
-/// the polls of coroutines, and a closure cannot have the attribute
+/// Like [`with`], for the waits that are polled most often. Their code must be inlined
+/// into the polls of coroutines, and a closure cannot have the attribute
 /// `inline(always)`.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn with_inlined<I: Inside>(inside: I) -> I::Output {
-    // SAFETY: the pointer is null, or that of an installed scope, which is alive and
-    // only shared until `Leave` takes it out. That happens further up the stack
-    // than this call, so after `call` has returned.
+    // SAFETY: the pointer is null, or points to an installed scope. That scope is alive
+    // and only shared until `Leave` takes it out. `Leave` is further up the stack, so
+    // this happens after `call` has returned.
     inside.call(unsafe { INNERMOST.get().cast::<Scope<'_>>().as_ref() })
 }
 
-/// What is to be done inside a scope.
+/// A function of the innermost scope, for [`with_inlined`].
 pub(crate) trait Inside {
     type Output;
 
@@ -399,8 +399,7 @@ impl<R, F: FnOnce(Option<&Scope<'_>>) -> R> Inside for Closure<F> {
     }
 }
 
-/// How many scopes of `core` are installed. Those of other executors do not
-/// count.
+/// How many scopes of `core` are installed. Scopes of other executors do not count.
 #[inline]
 pub(crate) fn depth_of(core: &Core) -> u32 {
     each(|scope| ptr::eq(scope.core, core).then_some(scope.depth)).unwrap_or(0)
@@ -410,9 +409,9 @@ pub(crate) fn depth_of(core: &Core) -> u32 {
 /// it returns `Some`.
 fn each<R>(mut f: impl FnMut(&Scope<'_>) -> Option<R>) -> Option<R> {
     let mut at = INNERMOST.get();
-    // SAFETY: the pointer is null, or that of an installed scope, or that of a
-    // scope around one. These are alive and only shared until they are taken out,
-    // the inner first.
+    // SAFETY: the pointer is null, or points to an installed scope or to a scope around
+    // it. All of them are alive and only shared until they are taken out, the inner ones
+    // first.
     while let Some(scope) = unsafe { at.as_ref() } {
         if let Some(found) = f(scope) {
             return Some(found);
@@ -437,7 +436,7 @@ pub(crate) fn is_polling(core: &Core) -> bool {
     each_current(core, |task| task.is_polled().then_some(())).is_some()
 }
 
-/// Whether the innermost coroutine of `core` that is being polled is this one.
+/// Whether `task` is the innermost coroutine of `core` that is being polled.
 pub(crate) fn is_innermost(core: &Core, task: Task<'_>) -> bool {
     let innermost = |current: Task<'_>| current.is_polled().then_some(current == task);
     each_current(core, innermost).unwrap_or(false)

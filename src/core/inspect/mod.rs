@@ -1,4 +1,4 @@
-//! What hosts see: snapshots, and waits with names.
+//! The content of snapshots, and waits with names.
 
 pub(crate) mod named;
 pub(crate) mod named_wait;

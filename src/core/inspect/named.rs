@@ -1,9 +1,8 @@
 //! Waits for signals, watches and permits that have a name, noted for snapshots
 //! and traces.
 //!
-//! To the executor, such a wait is a wait for a call of the coroutine's waker.
-//! So a wait for a named source is noted here until it ends. A wait for a
-//! source without a name costs nothing.
+//! To the executor, such a wait looks like any wait for a wake. So a wait for a named
+//! source is noted here until it ends. A wait for a source without a name costs nothing.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -89,8 +88,8 @@ impl NamedWaits {
         Some(self.0.try_remove(index)?.1)
     }
 
-    /// Calls `show` with each wait for a named source: its coroutine, and how it
-    /// looks in a phase.
+    /// Calls `show` with each wait for a named source: its coroutine, and a function that
+    /// makes the wait as a snapshot shows it in a phase.
     pub(crate) fn each(&self, mut show: impl FnMut(TaskKey, &dyn Fn(Phase) -> Wait)) {
         for (_, (task, source)) in &self.0 {
             show(*task, &|phase| source.wait(phase));

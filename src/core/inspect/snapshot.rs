@@ -2,8 +2,8 @@
 //! wait.
 //!
 //! A snapshot changes nothing. It finds waits in their lists: the queues, the
-//! counts, the wheels and the lists of joins. A wait that is registered and in
-//! no list is due in the run under way.
+//! counts, the wheels and the lists of joins. A registered wait that is in no list is due
+//! in the run under way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,9 +25,9 @@ use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 struct Draft<'a> {
     core: &'a Core,
     coroutines: Vec<CoroutineInfo>,
-    /// Their tasks, in the same order.
+    /// The tasks of the coroutines, in the same order.
     tasks: Vec<Task<'a>>,
-    /// The position of each task index in those lists; `ABSENT` if it is not alive.
+    /// By index of the task: its position in those lists, or `ABSENT` if it is not alive.
     positions: Vec<u32>,
     /// How many waits of each coroutine have been found.
     found: Vec<u32>,
@@ -53,7 +53,7 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
     draft.finish()
 }
 
-/// What the task itself holds about its coroutine.
+/// Reads what the task itself says about its coroutine.
 fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> CoroutineInfo {
     let owner = core.owners.of(task);
     let origin = origin_of(core, task);
@@ -105,7 +105,7 @@ fn origin_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool)> {
 }
 
 impl<'a> Draft<'a> {
-    /// All live coroutines, with what their tasks hold.
+    /// Begins with all live coroutines, as their tasks describe them.
     fn new(core: &'a Core) -> Self {
         let (count, alive) = (core.tasks.len(), core.tasks.alive());
         let mut draft = Draft {
@@ -143,7 +143,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Notes that a coroutine is due in a run: of `phase`, or else of its home
+    /// Notes that a coroutine is due in a run: of `phase`, or with `None` of its home
     /// phase.
     fn set_ready(&mut self, key: TaskKey, phase: Option<PhaseIndex>) {
         let position = self
@@ -162,8 +162,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Reads in which phases coroutines are ready. One that is ready in several
-    /// shows the first of a frame.
+    /// Reads the phases in which coroutines are ready. A coroutine that is ready in several
+    /// phases shows the first of a frame.
     fn read_ready(&mut self) {
         let core = self.core;
         let mut ready = Vec::new();
@@ -303,7 +303,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Reads the waits for signals and watches, which have no registration.
+    /// Reads the waits for named sources, which have no registration.
     fn read_named(&mut self) {
         let core = self.core;
         core.named_waits.borrow().each(|key, wait| {
@@ -315,8 +315,8 @@ impl<'a> Draft<'a> {
         });
     }
 
-    /// Reads the waits that are registered and have not been found: they are due in
-    /// the run under way.
+    /// Looks for registered waits that have not been found: they are due in the run under
+    /// way.
     fn read_due(&mut self) {
         let core = self.core;
         let mut registered = vec![0; self.tasks.len()];
@@ -350,7 +350,8 @@ impl<'a> Draft<'a> {
         });
     }
 
-    /// Adds the waits that follow from having found nothing else.
+    /// Completes the waits of coroutines: those that run or are ready have none. Those
+    /// without any other wait wait for a wake, or for nothing.
     fn finish(mut self) -> Snapshot {
         for (coroutine, task) in self.coroutines.iter_mut().zip(&self.tasks) {
             match coroutine.state {

@@ -10,15 +10,15 @@ use crate::core::cell::Guarded;
 use crate::core::task::{Reference, Task, Tasks};
 use crate::inspect::Hook;
 
-/// The hooks for unread outputs, and the tasks whose outputs they have yet to
-/// receive.
+/// The hooks for unread outputs, and a list of tasks with outputs for the hooks.
 #[derive(Default)]
 pub(crate) struct Unread {
     pub(crate) hooks: Guarded<HashMap<TypeId, Rc<dyn Receive>>>,
-    /// Whether there is a hook, or something on the list.
+    /// Whether there is a hook, or a task on the list.
     pub(crate) is_on: Cell<bool>,
+    /// The list.
     pub(crate) waiting: Guarded<VecDeque<Reference>>,
-    /// Whether a call is working off the list.
+    /// Whether a call is going through the list.
     pub(crate) is_telling: Cell<bool>,
 }
 
@@ -32,12 +32,12 @@ pub(crate) trait Receive {
     fn close(&self);
 }
 
-/// The hook takes the value out of the cell.
+/// The cell holds the output. The hook takes it out.
 impl<T: 'static> Receive for Hook<Cell<Option<T>>> {
     fn receive(&self, tasks: &Tasks, task: Task<'_>) -> Result<(), Payload> {
         let output = Cell::new(tasks.take_unread::<T>(task));
         let called = self.call(&output);
-        // There is something to drop only if the hook has been dropped.
+        // The output is still there only if the hook has been dropped.
         call::quietly(|| drop(output));
         called.map(drop)
     }
@@ -48,7 +48,7 @@ impl<T: 'static> Receive for Hook<Cell<Option<T>>> {
 }
 
 impl Unread {
-    /// Whether there is a hook, or something on the list.
+    /// Whether there is a hook, or a task on the list.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.is_on.get()

@@ -11,15 +11,15 @@ use crate::core::call;
 use crate::core::scope;
 use crate::inspect::{Report, Reports};
 
-/// Calls a hook of the host in the middle of anything else: outside of any
+/// Calls a hook of the host, maybe in the middle of a poll. The hook runs outside of any
 /// coroutine, without an owner, on the game clock.
 pub(crate) fn as_host<R>(core: &Core, f: impl FnOnce() -> R) -> R {
     let _shown = core.shown.show_game();
     scope::enter(core, |_| call::out(f))
 }
 
-/// Sends a report to the host's hook. Calls user code, but not as part of the
-/// coroutine being polled: what the hook spawns has no owner.
+/// Sends a report to the host's hook. Calls user code, but not as part of the coroutine
+/// being polled: a coroutine that the hook spawns has no owner.
 #[cold]
 pub(crate) fn send(core: &Core, report: &Report) {
     if let Err(payload) = as_host(core, || core.reports.send(report)) {
@@ -27,9 +27,9 @@ pub(crate) fn send(core: &Core, report: &Report) {
     }
 }
 
-/// Reports that a coroutine was refused: to the executor that refuses it, else to
-/// the one that runs the caller. If there is none, or if it is gone, the report is
-/// printed. Calls user code.
+/// Reports that a coroutine was refused: to the executor that refuses it, or else to the
+/// executor that runs the caller. If neither exists or listens, prints the report. Calls
+/// user code.
 #[cold]
 pub(crate) fn refused(refuses: Option<&Core>, report: &Report) {
     let hears = |core: &Core| !core.is_closed() || core.reports.hook.is_set();

@@ -7,7 +7,7 @@ use crate::core::cell::Guarded;
 use crate::inspect::Report;
 use crate::time::Phase;
 
-/// The payload of a coroutine's panic, and when it was raised.
+/// The payload of a coroutine's panic, and when the panic was raised.
 #[derive(Debug)]
 pub(crate) struct Panicked {
     pub(crate) payload: Foreign<Payload>,
@@ -27,12 +27,12 @@ impl Panicked {
 /// Which panics of coroutines are passed on to the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PassOn {
-    /// None: those that no join returns are reported.
+    /// No panics. Those that no join returns are reported.
     #[default]
     Nothing,
-    /// Those that no join returns.
+    /// The panics that no join returns.
     Unread,
-    /// All of them.
+    /// All panics.
     All,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum PassOn {
 #[derive(Debug, Default)]
 pub(crate) struct Panics {
     pub(crate) pass_on: Cell<PassOn>,
-    /// The first one since the last that was passed on.
+    /// The first panic since the last one that was passed on.
     pub(crate) pending: Guarded<Option<Pending>>,
     pub(crate) is_pending: Cell<bool>,
 }

@@ -1,4 +1,4 @@
-//! Panics of coroutines that the host hears of: reported, or passed on to it.
+//! Panics of coroutines that are reported, or passed on to the host.
 
 use crate::core::Core;
 use crate::core::call::{self, Foreign, Payload};
@@ -8,9 +8,9 @@ use crate::core::report::panicked::{Panicked, PassOn, Pending};
 use crate::core::task::Task;
 use crate::inspect::Report;
 
-/// Stores the panic of a task that has ended. Returns what has to be [passed
-/// on](pass_on) to the host, even if a join returns the panic: a join then
-/// returns the message alone, because the host receives the payload.
+/// Stores the panic of a task that has ended. If all panics are passed on to the host,
+/// returns what to [pass on](pass_on). The host then receives the payload, and a join
+/// returns only the message.
 pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Option<Pending> {
     let mut panicked = Panicked {
         payload: Foreign::new(payload),
@@ -43,8 +43,7 @@ fn report_of(core: &Core, task: Task<'_>, panicked: &Panicked) -> Report {
     }
 }
 
-/// Reports the panic of a task, or passes it on: no handle can return it any
-/// more.
+/// Reports the panic of a task that no handle can return any more, or passes it on.
 #[cold]
 pub(crate) fn report_unread(core: &Core, task: Task<'_>) {
     let panicked = core.tasks.cold(task, |cold| cold.panic.take()).flatten();
@@ -54,8 +53,8 @@ pub(crate) fn report_unread(core: &Core, task: Task<'_>) {
     }
 }
 
-/// Reports a panic, or keeps the first one if it is to be passed on to the
-/// host. Calls user code: nothing may be borrowed.
+/// Reports a panic, or keeps it to be passed on to the host: the first one since the last
+/// that was. Calls user code: nothing may be borrowed.
 pub(crate) fn pass_on(core: &Core, report: Report, payload: Foreign<Payload>) {
     if let Err((report, payload)) = keep_pending(core, report, payload) {
         report::send(core, &report);
@@ -63,8 +62,8 @@ pub(crate) fn pass_on(core: &Core, report: Report, payload: Foreign<Payload>) {
     }
 }
 
-/// Keeps a panic that is to be passed on to the host. Returns it if it is to be
-/// reported.
+/// Keeps a panic that must be passed on to the host. Returns a panic that must be
+/// reported instead.
 fn keep_pending(core: &Core, report: Report, payload: Foreign<Payload>) -> Result<(), Pending> {
     let keep = match core.panics.pass_on.get() {
         PassOn::Nothing => false,
@@ -120,8 +119,8 @@ pub(crate) fn report_time_source_panic(core: &Core) {
     }
 }
 
-/// Reports the panic of the output of a task, which was dropped unread, or passes
-/// it on. Calls user code.
+/// Reports a panic of the destructor of an output that was dropped unread, or passes it
+/// on. Calls user code.
 #[cold]
 pub(crate) fn output_panicked(core: &Core, task: Task<'_>, payload: Payload) {
     let report = Report::CoroutinePanicked {
@@ -134,7 +133,8 @@ pub(crate) fn output_panicked(core: &Core, task: Task<'_>, payload: Payload) {
     pass_on(core, report, Foreign::new(payload));
 }
 
-/// Ends a run by raising the panic that is to be passed on to the host, if any.
+/// Raises the panic that must be passed on to the host, if there is one. That ends the
+/// run.
 #[inline]
 pub(crate) fn let_panic_through(core: &Core) {
     if core.panics.is_pending.get() {
@@ -162,8 +162,8 @@ pub(crate) fn let_each_panic_through(core: &Core) {
     }
 }
 
-/// Ends the passing on of panics, when the executor ends. Reports the panic that
-/// the host has not received, or returns it if the end has to raise it. Calls
+/// Ends the passing on of panics, because the executor ends. If there is a panic that the
+/// host has not received, returns it if the end must raise it. Otherwise reports it. Calls
 /// user code.
 pub(crate) fn close_panics(core: &Core, may_raise: bool) -> Option<Payload> {
     let raise = may_raise && core.panics.passes_on(PassOn::All) && !std::thread::panicking();

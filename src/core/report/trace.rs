@@ -1,8 +1,8 @@
 //! Events of observed coroutines.
 //!
-//! Whether a coroutine is observed is decided when it is spawned, or when a
-//! trace begins. A flag sends the polls of an observed one the long way. A plain
-//! resume does not test for it.
+//! A coroutine is observed if a trace is on when it is spawned, or begins while it is
+//! alive. A flag sends the polls of an observed coroutine along the slow path. So a plain
+//! resume needs no test for it.
 
 use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
@@ -35,11 +35,11 @@ pub(crate) fn observed(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polle
     note_resumed(core, task);
     let slow_polls = core.instruments.slow_polls.as_ref();
     let lap = slow_polls.map(SlowPolls::begin);
-    // A panic is caught, so that the stopwatch, which is user code, is not read
-    // while the stack unwinds.
+    // A panic is caught: the stopwatch is user code, and must not be read while the
+    // stack unwinds.
     let polled = call::catch(|| {
         if task.has(Flags::PAUSED) {
-            // By the hook: the poll is owed.
+            // The hook has paused it, so the poll is remembered.
             let phase = core.runs.phase().unwrap_or_else(|| task.home());
             core.pauses.remember_wake(&core.tasks, task, phase);
             Polled::Refused
@@ -70,15 +70,15 @@ pub(crate) fn observed(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polle
     }
 }
 
-/// Keeps the block of an observed task until the result is dropped. The trace
-/// hook may end the task in its poll, and start another.
+/// Keeps the block of an observed task until the result is dropped. The trace hook is
+/// called before the poll, and may end the task and start another one.
 #[inline]
 pub(crate) fn keep_observed<'c>(core: &'c Core, task: Task<'_>) -> Kept<'c> {
     let reference = task.has(Flags::OBSERVED).then(|| core.tasks.refer(task));
     Kept(core, reference)
 }
 
-/// Sets the trace hook, and watches all coroutines from now on.
+/// Sets the trace hook. From now on all coroutines are observed.
 pub(crate) fn trace(core: &Core, hook: Box<dyn FnMut(&TraceEvent)>) {
     if core.instruments.turn_on() {
         for index in 0..core.tasks.len() {
@@ -130,7 +130,7 @@ fn note_resumed(core: &Core, task: Task<'_>) {
     };
     let by = core.tasks.cold(task, |cold| {
         let observed = cold.observed.as_mut()?;
-        // The next wait of the task begins in this poll.
+        // In this poll, the next wait of the task begins.
         observed.since = Some(now);
         observed.has_begun = true;
         observed.woken_by.take()
@@ -181,8 +181,8 @@ pub(crate) fn send_events(core: &Core) {
 fn send_waiting_events(core: &Core) {
     let _notifies = core.host.notifies();
     while let Some(event) = core.instruments.trace.next() {
-        // Not as part of the coroutine being polled: what the hook spawns has
-        // no owner.
+        // Not as part of the coroutine being polled: a coroutine that the hook spawns
+        // has no owner.
         if let Err(payload) = report::as_host(core, || core.instruments.trace.hook.call(&event)) {
             panics::hook_panicked(core, "on_trace", payload);
         }

@@ -1,9 +1,9 @@
 //! Outputs: their readers, and the host's hooks for those that nothing reads.
 //!
-//! A hook is user code, and may make more outputs unread. So a task with such
-//! an output goes onto a list, which one call at a time works off. The output
-//! stays in the task's block until then. Readers that come after the task has
-//! returned use the same list.
+//! A hook is user code, and may make more outputs unread. So a task with such an output
+//! goes onto a list. One call at a time goes through the list. Until then the output
+//! stays in the task's block. Readers that are added after the task has returned use the
+//! same list.
 
 use std::any::TypeId;
 use std::cell::Cell;
@@ -24,8 +24,8 @@ use crate::core::start;
 use crate::core::task::{Flags, Reader, Reference, Task};
 use crate::inspect::{Hook, Report};
 
-/// Adds a reader of the output of a task, which is called when the task returns,
-/// or now if it has. Calls user code.
+/// Adds a reader of the output of a task. The reader is called when the task returns, or
+/// as soon as possible if the task has returned. Calls user code.
 pub(crate) fn on_return<T: 'static>(
     core: &Core,
     task: Task<'_>,
@@ -103,8 +103,8 @@ pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T) + 'stat
     }
 }
 
-/// Whether the output of an ended task goes to a hook or a reader if no handle
-/// can take it.
+/// Whether there is a hook or a reader for the output of an ended task that no handle can
+/// take.
 #[inline]
 pub(crate) fn hears_unread(core: &Core, task: Task<'_>) -> bool {
     core.unread.is_on.get() && has_listener(core, task)
@@ -116,7 +116,7 @@ fn has_listener(core: &Core, task: Task<'_>) -> bool {
     has_readers.unwrap_or(false) || hook_for(core, task).is_some()
 }
 
-/// The hook for the output of a task, if the output is there and unread.
+/// The hook for the output of a task, if there is one and the output is there, unread.
 fn hook_for(core: &Core, task: Task<'_>) -> Option<Rc<dyn Receive>> {
     let output = core.tasks.output_type(task)?;
     let is_read = core.tasks.cold(task, |cold| cold.is_read);
@@ -126,23 +126,23 @@ fn hook_for(core: &Core, task: Task<'_>) -> Option<Rc<dyn Receive>> {
     core.unread.hooks.borrow().get(&output).cloned()
 }
 
-/// Calls the readers of a task that has returned before, now or as soon as hooks
-/// may be called. Calls user code.
+/// Calls the readers of a task that has already returned: now, or as soon as hooks may be
+/// called. Calls user code.
 pub(crate) fn read_soon(core: &Core, reference: Reference) {
     core.unread.is_on.set(true);
     put_unread(core, reference);
 }
 
-/// Sends the output of a task to its hook, now or as soon as hooks may be
-/// called. Calls user code.
+/// Sends the output of a task to its hook: now, or as soon as hooks may be called. Calls
+/// user code.
 #[cold]
 pub(crate) fn put_unread(core: &Core, reference: Reference) {
     core.unread.waiting.borrow_mut().push_back(reference);
     flush(core);
 }
 
-/// Sends the outputs on the list to their hooks, unless another call does so, or
-/// a closure that borrows lent state is being called. Calls user code.
+/// Sends the outputs on the list to their hooks. Does nothing inside another such call,
+/// or inside a closure that borrows lent state. Calls user code.
 #[inline]
 pub(crate) fn flush(core: &Core) {
     if core.unread.is_on.get() && !core.unread.is_telling.get() && !start::holds_starts(core) {
@@ -162,7 +162,7 @@ fn work_off(core: &Core) {
         };
         let task = core.tasks.of(&reference);
         call_readers(core, task);
-        // Joins that began while a reader had the output.
+        // Moves joins that began while a reader had the output to the completions.
         core.runs.completions.complete(&core.entries, task);
         if !task.has(Flags::HANDLE) {
             match hook_for(core, task) {

@@ -19,21 +19,22 @@ pub(crate) enum Message {
     Wake(Arc<RemoteWake>),
     /// `Remote::spawn` was called.
     Spawn(Foreign<Order>),
-    /// `Remote::call` or `Remote::stop` was called, or a `SendOwner` was dropped.
-    /// It is user code, so it is called when a run begins.
+    /// `Remote::call` or `Remote::stop` was called, or a `SendOwner` was dropped. The
+    /// order is user code, so it is called when a run begins.
     Call(Foreign<Order>),
 }
 
-/// The one door between threads: a list in order of arrival, behind a lock. The
-/// lock is held only to push one message or to take all of them.
+/// The only way from other threads to the executor: a list in order of arrival, behind a
+/// lock. The lock is held only to push one message, or to take or read all of them.
 #[derive(Default)]
 pub(crate) struct InjectionQueue {
     messages: Mutex<Messages>,
-    /// Whether there are messages. The executor reads it without the lock.
+    /// Whether there are messages. The executor reads this flag without the lock.
     waiting: AtomicBool,
     /// Whether the host has been notified since it last looked or a run began.
     is_notified: AtomicBool,
-    /// Shared, so that the waker can be called without the lock: that is user code.
+    /// The waker of the host. It is shared, so that it can be called without the lock:
+    /// that call is user code.
     host: Mutex<Option<Arc<Foreign<Waker>>>>,
 }
 
@@ -43,8 +44,8 @@ struct Messages {
     closed: bool,
 }
 
-/// Locks a mutex. User code never runs under these locks, so the data of a
-/// poisoned one is good.
+/// Locks a mutex. User code never runs under these locks. So the data of a poisoned
+/// mutex is good.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -58,48 +59,48 @@ impl InjectionQueue {
                 return Err(message);
             }
             messages.list.push(message);
-            // Under the lock: the call that clears the flag also takes the message.
+            // Under the lock, so that a call that clears the flag takes the message, too.
             self.waiting.store(true, Ordering::Release);
         }
         self.notify_host();
         Ok(())
     }
 
-    /// Notifies the host that there is something to do: once, until the host looks
+    /// Notifies the host that there is something to do. Does so once, until the host looks
     /// or runs.
     pub(crate) fn notify_host(&self) {
         if !self.is_notified.swap(true, Ordering::AcqRel) {
             let host = lock(&self.host).clone();
             if let Some(host) = host {
-                // A waker may be called in a destructor.
+                // This call may come from a destructor.
                 call::in_drop(|| host.get().wake_by_ref());
             }
         }
     }
 
-    /// Notes that the host is about to look, and wants a new notification after
-    /// that.
+    /// Notes that the host is about to look. After that, the host is notified again.
     pub(crate) fn acknowledge(&self) {
         if self.is_notified.load(Ordering::Relaxed) {
             // A swap, not a store. A thread whose swap in `notify_host` reads `true`
-            // does not notify the host. That swap comes before this one, which so
+            // does not notify the host. Its swap comes before this swap, which thereby
             // acquires what the thread has pushed.
             self.is_notified.swap(false, Ordering::AcqRel);
         }
     }
 
-    /// Whether there are or an announcement that has not been acknowledged.
+    /// Whether there are messages, or a notification that has not been acknowledged.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
         self.is_notified.load(Ordering::Relaxed) || self.has_messages()
     }
 
+    /// Whether there are messages that have not been taken.
     #[inline]
     pub(crate) fn has_messages(&self) -> bool {
         self.waiting.load(Ordering::Acquire)
     }
 
-    /// Swaps the messages into `list`, which is empty, in order of arrival.
+    /// Swaps the messages into `list`, in order of arrival. `list` must be empty.
     pub(crate) fn take(&self, list: &mut Vec<Message>) {
         debug_assert!(list.is_empty());
         let mut messages = lock(&self.messages);
@@ -107,7 +108,7 @@ impl InjectionQueue {
         mem::swap(&mut messages.list, list);
     }
 
-    /// Calls `f` with the tasks whose wakes have not been taken.
+    /// Calls `f` with each task that was woken, if the wake has not been taken.
     pub(crate) fn each_woken(&self, mut f: impl FnMut(TaskKey)) {
         for message in &lock(&self.messages).list {
             if let Message::Wake(wake) = message {
@@ -116,7 +117,7 @@ impl InjectionQueue {
         }
     }
 
-    /// Sets the waker of the host, which is called for events from outside.
+    /// Sets the waker of the host.
     pub(crate) fn set_host(&self, waker: Waker) {
         let previous = lock(&self.host).replace(Arc::new(Foreign::new(waker)));
         // This host has not been notified of anything yet.

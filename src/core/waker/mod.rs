@@ -8,11 +8,12 @@
 //!
 //! Nearly all wakers stay on the executor's thread, where one coroutine wakes
 //! another. So a task waker counts its clones there without atomic operations.
-//! It is made once for each coroutine, and lent to its polls, so that
-//! `will_wake` returns `true`.
+//! It is made once for each coroutine that gives away a waker. From then on it is lent
+//! to the polls, so that `will_wake` returns `true`.
 //!
-//! A waker holds numbers, never an address in the executor: dropping it frees
-//! at most a few bytes. Calls on other threads go through the [injection queue](InjectionQueue).
+//! A waker holds numbers, never an address in the executor. So dropping a waker frees
+//! at most a few bytes. Calls on other threads go through the
+//! [injection queue](InjectionQueue).
 
 mod injection;
 #[cfg(all(test, framestep_loom))]

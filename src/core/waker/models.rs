@@ -24,7 +24,7 @@ use crate::time::Phase;
 
 use super::{InjectionQueue, Message, remote_waker};
 
-/// An event on one thread, for which another thread is woken.
+/// An event on one thread that wakes another thread.
 ///
 /// Only the wake makes the event visible to the other thread: the accesses are
 /// relaxed.
@@ -45,8 +45,7 @@ impl Event {
     }
 }
 
-/// Counts its drops. Panics if it is dropped on another thread than it was made
-/// on.
+/// Counts its drops. Panics if it is dropped on another thread than the one that made it.
 struct Resident {
     home: thread::ThreadId,
     dropped: Rc<Cell<u32>>,
@@ -68,8 +67,7 @@ impl Drop for Resident {
     }
 }
 
-/// A coroutine that waits for all of its events, with what a test observes of
-/// it.
+/// A coroutine that waits for all of its events, with the values that a test observes.
 struct Sleeper {
     coroutine: Coroutine<()>,
     waker: Waker,
@@ -217,9 +215,8 @@ fn a_borrowed_waker_may_be_used_on_another_thread_while_the_poll_lasts() {
                 return Poll::Ready(());
             }
             is_first = false;
-            // SAFETY: the borrow lives until the poll returns. The thread that uses
-            // it is joined before that, as a scoped thread is, which loom does not
-            // have.
+            // SAFETY: the borrow lives until the poll returns. The thread that uses it
+            // is joined before that, like a scoped thread. Loom has no scoped threads.
             let borrowed: &'static Waker = unsafe { &*ptr::from_ref(cx.waker()) };
             let here = cx.waker().clone();
             let scoped = thread::spawn({
@@ -376,7 +373,7 @@ fn a_wake_races_the_end_of_the_executor() {
         });
         drop(executor);
         assert_eq!(dropped.get(), 1);
-        // Also a wake after the end.
+        // A wake after the end, too.
         thread.join().unwrap().wake();
         assert_eq!(dropped.get(), 1);
     });
@@ -424,8 +421,8 @@ fn a_coroutine_ends_while_its_wakers_are_dropped_here_and_there() {
             ..
         } = Sleeper::new(&executor, &[&never]);
         // All clones are counted at home, and two of them are dropped elsewhere.
-        // Their state holds the injected, so loom reports if no thread frees it, or two
-        // do.
+        // Their state holds the injection queue. So loom reports if no thread frees the
+        // state, or two threads do.
         let threads = [waker.clone(), waker.clone()].map(|waker| thread::spawn(|| drop(waker)));
         drop(waker.clone());
         coroutine.stop();
@@ -585,7 +582,8 @@ fn a_sleeping_host_is_notified_of_what_the_run_did_not_see() {
         let (event, never) = (Event::new(), Event::new());
         let [sleeper, other] = [&event, &never].map(|event| Sleeper::new(&executor, &[event]));
         let waker = sleeper.waker.clone();
-        // The host is notified of this wake. After the spawn, the injected is empty.
+        // The host is notified of this wake. After the spawn, the injection queue is
+        // empty.
         other.waker.wake();
         assert_eq!(rings(&rung), 1);
         drop(executor.spawn(async {}));

@@ -8,11 +8,11 @@ use crate::core::task::TaskKey;
 use super::injection::{InjectionQueue, Message};
 use super::sync::{Arc, AtomicBool, Ordering};
 
-/// What all remote wakers of one coroutine share.
+/// The state that all clones of a remote waker share.
 pub(crate) struct RemoteWake {
     injected: Arc<InjectionQueue>,
     pub(crate) key: TaskKey,
-    /// Whether the wake is in the injected: a million wakes send it once.
+    /// Whether the wake is in the injection queue. A million wakes send it once.
     sent: AtomicBool,
 }
 
@@ -26,13 +26,14 @@ impl RemoteWake {
 
     /// Notes that the executor has taken the wake: the next wake sends it again.
     pub(crate) fn taken(&self) {
-        // A swap, not a store. It reads what the last waker wrote, so what that
-        // waker's thread did before the wake is visible to the poll that follows.
+        // A swap, not a store: it reads the value that the last waker wrote. So
+        // everything that the waker's thread did before the wake is visible to the poll
+        // that follows.
         self.sent.swap(false, Ordering::AcqRel);
     }
 }
 
-/// An remote waker, which may be used on any thread.
+/// Makes a remote waker, which may be used on any thread.
 pub(crate) fn remote_waker(injected: Arc<InjectionQueue>, key: TaskKey) -> Waker {
     let wake = Arc::new(RemoteWake {
         injected,

@@ -1,7 +1,6 @@
-//! The primitives that threads share: std's, or loom's when the models are
-//! tested.
+//! Primitives for state that threads share: std's, or loom's when the models are tested.
 //!
-//! Loom sees all that is imported from here.
+//! Loom sees all uses of what is imported from here.
 
 #[cfg(not(all(test, framestep_loom)))]
 mod primitives {
@@ -17,7 +16,7 @@ mod primitives {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
 
-    /// Loom has no `OnceLock`. This is std's, behind a lock that loom sees.
+    /// Loom has no `OnceLock`. This is std's type, behind a lock that loom sees.
     pub(crate) struct OnceLock<T> {
         lock: Mutex<()>,
         value: std::sync::OnceLock<T>,

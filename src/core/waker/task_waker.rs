@@ -1,16 +1,16 @@
 //! The task waker of a coroutine, for the executor's thread, and safe on others.
 //!
-//! All task wakers of one coroutine point to a [`WakerState`]. The *home* of the state
-//! is the executor's thread. There, the executor holds an [`TaskWaker`], the
-//! handle of the state, until the coroutine ends.
+//! All clones of the task waker of a coroutine point to the same [`WakerState`]. The
+//! *home* of the state is the executor's thread. There, the executor holds a
+//! [`TaskWaker`], the handle of the state, until the coroutine ends.
 //!
 //! The wakers are counted in two parts: on the home thread in `at_home`, with
 //! plain loads and stores, and elsewhere in `away`. A waker that was counted at
 //! home may be dropped elsewhere, which lowers `away`. So `away` begins at
-//! [`CREDIT`], which is more than there can ever be wakers. When the coroutine
-//! ends, its handle adds `at_home` to `away`, takes the credit off, and the
-//! state has no home any more. From then on only `away` counts, like the count
-//! of an `Arc`: the last waker that is dropped frees the state.
+//! [`CREDIT`], which is more than the number of wakers can ever be. When the coroutine
+//! ends, its handle adds `at_home` to `away` and takes the credit off. Then the state
+//! has no home any more, and only `away` counts, like the count of an `Arc`: the last
+//! waker that is dropped frees the state.
 
 #![expect(
     unsafe_code,
@@ -31,18 +31,20 @@ use super::injection::InjectionQueue;
 use super::sync::{Arc, AtomicU64, OnceLock, Ordering, fence};
 use super::{remote_waker, thread};
 
-/// What the task wakers of one coroutine point to.
+/// The state that all clones of the task waker of a coroutine share.
 ///
-/// The fields that each wake reads are in one cache line. With many coroutines,
-/// a wake waits mostly for the cache.
+/// The fields that each wake reads are in the same cache line. With many coroutines,
+/// most of the time of a wake goes into fetching it.
 #[repr(C, align(64))]
 struct WakerState {
-    /// The number of the executor's thread; [`thread::NONE`] once the coroutine has
+    /// The number of the executor's thread. [`thread::NONE`] once the coroutine has
     /// ended.
     home: AtomicU64,
+    /// The count on the home thread. It wraps. Only the home thread accesses it.
     at_home: AtomicU64,
     /// The number of the executor.
     executor: u32,
+    /// The count on all other threads, plus [`CREDIT`] while there is a home.
     away: AtomicU64,
     key: TaskKey,
     injected: Arc<InjectionQueue>,
@@ -50,6 +52,7 @@ struct WakerState {
     remote: OnceLock<Waker>,
 }
 
+/// More than the number of wakers can ever be.
 const CREDIT: u64 = 1 << 63;
 
 impl WakerState {
@@ -58,7 +61,7 @@ impl WakerState {
         thread::is_here(self.home.load(Ordering::Relaxed))
     }
 
-    /// Adds to `at_home`. To be called on the home thread only.
+    /// Adds to `at_home`. Must be called on the home thread.
     #[inline]
     fn count_at_home(&self, more: u64) {
         let count = self.at_home.load(Ordering::Relaxed);
@@ -66,11 +69,11 @@ impl WakerState {
             .store(count.wrapping_add(more), Ordering::Relaxed);
     }
 
-    /// Wakes the coroutine in the short way, from another coroutine. Returns
-    /// `false` if that is not possible.
+    /// Wakes the coroutine the short way, from another coroutine. Returns `false` if that
+    /// is not possible.
     #[inline(always)]
     fn wake_soon(&self) -> bool {
-        // An executor that runs on this thread is at home here.
+        // No check for the home thread is needed: a scope of the executor is on it.
         scope::with_inlined(WakesSoon(self))
     }
 
@@ -102,7 +105,7 @@ impl WakerState {
     }
 }
 
-/// Wakes the coroutine of a state in the short way, if the scope is one of its executor.
+/// Wakes the coroutine of a state the short way, if the scope is one of its executor.
 struct WakesSoon<'a>(&'a WakerState);
 
 impl Inside for WakesSoon<'_> {
@@ -120,7 +123,8 @@ impl Inside for WakesSoon<'_> {
     }
 }
 
-/// A pointer to a state. Its holder is counted, in one of the two parts.
+/// A pointer to a state. Its holder is counted in one of the two parts, or is the
+/// handle.
 #[derive(Clone, Copy, Debug)]
 struct StatePtr(NonNull<WakerState>);
 
@@ -129,23 +133,23 @@ impl Deref for StatePtr {
 
     #[inline(always)]
     fn deref(&self) -> &WakerState {
-        // SAFETY: the pointer comes from a `Box`. Only `count_off` frees the state,
-        // when the last count is taken off, and the holder of this pointer is
-        // counted. The state is only shared.
+        // SAFETY: the pointer comes from a `Box`. Only `count_off` frees the state, when
+        // it takes off the last count. The holder of this pointer is counted, or is the
+        // handle, whose credit counts. The state is only shared.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl StatePtr {
-    /// Takes `less` off `away`: counts that the holder gives up. The last one frees
-    /// the state. The state may be gone when this returns.
+    /// Takes `less` off `away`: the counts that the holder gives up. Frees the state if
+    /// none is left. The state may be gone when this returns.
     #[inline]
     fn count_off(self, less: u64) {
         if self.away.fetch_sub(less, Ordering::Release) == less {
-            // What other threads did with the state comes before it is freed.
+            // All uses of the state by other threads come before it is freed.
             fence(Ordering::Acquire);
-            // SAFETY: the pointer comes from a `Box`, in `TaskWaker::new`. The count
-            // was the last, so no other pointer to the state is used any more.
+            // SAFETY: the pointer comes from a `Box`, in `TaskWaker::new`. This was the
+            // last count, so no other pointer to the state is used any more.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }
@@ -156,7 +160,7 @@ impl StatePtr {
 pub(crate) struct TaskWaker(StatePtr);
 
 impl TaskWaker {
-    /// Makes the handle for a task of the executor that has the injected.
+    /// Makes the handle for a task of the executor to which the injection queue belongs.
     pub(crate) fn new(executor: u32, key: TaskKey, injected: Arc<InjectionQueue>) -> Self {
         let state = Box::new(WakerState {
             home: AtomicU64::new(thread::here()),
@@ -170,32 +174,32 @@ impl TaskWaker {
         TaskWaker(StatePtr(NonNull::from(Box::leak(state))))
     }
 
-    /// A counted waker, which may be used on any thread.
+    /// Returns a counted waker, which may be used on any thread.
     #[inline]
     pub(crate) fn to_waker(&self) -> Waker {
         ManuallyDrop::into_inner(ManuallyDrop::new(self.lend()).waker())
     }
 
-    /// A counted waker for a poll on this thread.
+    /// Returns a counted waker for a poll on this thread.
     #[inline(always)]
     pub(crate) fn lend(&self) -> LentWaker {
-        // This is the home thread: the handle stays there.
+        // This is the home thread: the handle never leaves it.
         self.0.count_at_home(1);
         LentWaker(self.0)
     }
 }
 
-/// An task waker that is lent to a poll.
+/// A task waker that is lent to a poll.
 pub(crate) struct LentWaker(StatePtr);
 
 impl LentWaker {
-    /// The waker. It must not be used after this is dropped.
+    /// The waker. It must not be used after `self` is dropped.
     #[inline(always)]
     fn waker(&self) -> ManuallyDrop<Waker> {
         let data = self.0.0.as_ptr().cast_const().cast();
         // SAFETY: the functions of the table uphold the contract of `RawWaker` while the
-        // state is alive. This is counted, which keeps the state alive. Of this and the
-        // waker, callers drop only one.
+        // state is alive. `self` is counted, which keeps the state alive. Callers drop
+        // either `self` or the waker, not both.
         ManuallyDrop::new(unsafe { Waker::new(data, &OWN) })
     }
 
@@ -260,7 +264,7 @@ impl Counted {
     #[inline(always)]
     fn wake(self) {
         if self.0.wake_soon() {
-            // So this is the home thread.
+            // The short way works on the home thread only.
             self.0.count_at_home(1_u64.wrapping_neg());
             mem::forget(self);
         } else {
@@ -268,8 +272,8 @@ impl Counted {
         }
     }
 
-    /// The drop checks for the home thread again: the executor may end in a call of
-    /// the host's waker.
+    /// Wakes the coroutine, then drops the waker. The drop checks for the home thread
+    /// again, because the executor may end in a call of the host's waker.
     #[cold]
     #[inline(never)]
     fn wake_and_drop(self) {

@@ -1,4 +1,4 @@
-//! The number of this thread. No two threads of a program have the same.
+//! The number of this thread. No two threads of a program have the same number.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use super::sync::thread_local;
 /// The number of no thread.
 pub(crate) const NONE: u64 = u64::MAX;
 
-/// The number of a thread that has not been given one.
+/// Stands for the number of a thread that has none yet.
 const NEW: u64 = 0;
 
 thread_local! {
@@ -19,7 +19,7 @@ thread_local! {
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The number of this thread.
+/// The number of this thread. The first call assigns it.
 pub(crate) fn here() -> u64 {
     let here = HERE.get();
     if here != NEW {
@@ -30,7 +30,7 @@ pub(crate) fn here() -> u64 {
     next
 }
 
-/// Whether `number` is this thread's. It may be that of a thread, or [`NONE`].
+/// Whether `number` is that of this thread. It may be [`NONE`].
 #[inline]
 pub(crate) fn is_here(number: u64) -> bool {
     HERE.get() == number
