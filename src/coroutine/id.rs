@@ -1,4 +1,4 @@
-//! Ids of coroutines: small values that become stale when their coroutine ends.
+//! Ids of coroutines: small values that go stale when the coroutine ends.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use crate::core::task::TaskKey;
 
 /// Identifies one coroutine of one executor.
 ///
-/// An id is a plain value that keeps nothing alive. It is unique (until a slot has
-/// had four billion occupants). If the coroutine has ended or belongs to another
+/// An id is a plain value that keeps nothing alive. It is unique, until four billion
+/// coroutines have used the same slot. If the coroutine has ended or belongs to another
 /// executor, [`stop`](crate::stop) and similar functions return `false`.
 ///
 /// It prints as slot and generation: `12v3` is the third occupant of slot 12.

@@ -44,8 +44,8 @@ impl Default for Builder {
     fn default() -> Self {
         Builder {
             fixed_delta_ns: 20 * MILLISECOND_NS,
-            // Unity's third of a second: the value of 1.0 / 3.0 as an `f32`, so
-            // that such a dt is not cut.
+            // Unity's third of a second: the value of 1.0 / 3.0 as an `f32`. So such a dt
+            // is not cut.
             max_delta_ns: 333_333_340,
             max_polls_per_run: 1000,
             propagate_panics: false,
@@ -58,9 +58,9 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Sets the length of a fixed step; 0.02 s by default. A step that the host
-    /// begins with [`begin_fixed_step_of`](Executor::begin_fixed_step_of) has its
-    /// own length.
+    /// Sets the length of a fixed step; 0.02 s by default. For a step that the host begins
+    /// with [`begin_fixed_step_of`](Executor::begin_fixed_step_of), that call sets the
+    /// length instead.
     ///
     /// # Panics
     ///
@@ -74,9 +74,9 @@ impl Builder {
         self
     }
 
-    /// Sets by how much the game clock advances in one frame at most, before its
-    /// scale is applied; a third of a second by default. The rest of a longer frame
-    /// is dropped from the game clock, and [reported](Executor::on_report).
+    /// Sets the most by which the game clock advances in one frame, before its scale is
+    /// applied; a third of a second by default. The rest of a longer frame is dropped from
+    /// the game clock, and [reported](Executor::on_report).
     ///
     /// It also limits the fixed steps of a frame to `max_delta / fixed_delta`,
     /// rounded up, whatever the scale of the game clock: 17 steps by default, which
@@ -102,8 +102,8 @@ impl Builder {
     /// Sets how often a coroutine is polled in one run because of wakes that arrive
     /// during the run, and how often because it [yields](crate::yield_now); 1000 by
     /// default. A coroutine that exceeds the limit continues in the next run, and is
-    /// [reported](Executor::on_report). So neither two coroutines that keep waking each
-    /// other nor one that keeps yielding can block a frame.
+    /// [reported](Executor::on_report). So two coroutines that keep waking each other
+    /// cannot block a frame, and neither can a coroutine that keeps yielding.
     ///
     /// # Panics
     ///
@@ -118,20 +118,20 @@ impl Builder {
     /// Passes a panic that no join returns on to the host, instead of
     /// [reporting](crate::Report::CoroutinePanicked) it. Off by default.
     ///
-    /// For tests and tools, in which a panic of a script should end the program.
-    /// The run in which the panic happens completes: the other coroutines are
-    /// polled. Then [`run_phase`](Executor::run_phase) panics with the same
-    /// payload. If the panic happens outside a run, or if its handle is dropped
-    /// between two runs, the next run of any phase panics.
+    /// For tests and tools that should end if a script panics.
+    /// If a coroutine panics during a run, the run completes: the other coroutines are
+    /// polled. Then [`run_phase`](Executor::run_phase) panics with the same payload. If the
+    /// panic happens outside a run, or if the handle is dropped between two runs, the next
+    /// run of any phase panics.
     ///
-    /// [`run_frame`](Executor::run_frame) panics after the phase in which the panic
-    /// happens, and skips the phases after it. Their waits stay due. A host that
-    /// catches the panic may run the next frame.
+    /// [`run_frame`](Executor::run_frame) panics after the phase with the panic, and skips
+    /// the later phases. Their waits stay due. A host that catches the panic may run the
+    /// next frame.
     ///
     /// If several coroutines panic before the run ends, the host receives the first
-    /// panic, and the others are reported. A panic that is left when the executor
-    /// is dropped is reported, too. A panic that a join returns is only an `Err` of
-    /// that join. To pass on such panics as well, use [`strict`](Self::strict).
+    /// panic, and the others are reported. A panic that has not been passed on when the
+    /// executor is dropped is reported, too. A panic that a join returns is only an `Err`
+    /// of that join. To pass on such panics as well, use [`strict`](Self::strict).
     ///
     /// A panic of a hook is passed on like that of a coroutine: of
     /// [`on_unread`](Executor::on_unread), [`on_trace`](Executor::on_trace),
@@ -168,15 +168,15 @@ impl Builder {
     /// - The host receives the panic even if a handle exists or a join returns it.
     ///   The join returns an `Err` as usual; the payload of that
     ///   [`JoinError`](crate::JoinError) is the message of the panic, as a `String`.
-    /// - A panic that is left when the executor is dropped is raised by the drop,
-    ///   unless the thread is unwinding already. So a test that runs no frame after
+    /// - If a panic has not been passed on when the executor is dropped, the drop raises
+    ///   it, unless the thread is unwinding already. So a test that runs no frame after
     ///   the panic fails, too.
     /// - [`run_until`](Executor::run_until) raises such a panic before it returns.
     ///
-    /// As with `propagate_panics`, panics of hooks are passed on, too; the host receives
-    /// the first panic, and others are reported. If a child's panic makes its parent panic, the first one is that of
-    /// the child. A script that is expected to panic needs an executor that is not
-    /// strict.
+    /// As with `propagate_panics`, panics of hooks are passed on, too. The host receives
+    /// the first panic, and others are reported. If a child's panic makes its parent
+    /// panic, the first panic is that of the child. A script that is expected to panic
+    /// needs an executor that is not strict.
     ///
     /// # Examples
     ///
@@ -228,7 +228,7 @@ impl Builder {
     /// coroutine's name, as [`Report::SlowPoll`](crate::Report::SlowPoll). Off by
     /// default; infinity switches it off.
     ///
-    /// A script that computes, loads or blocks for so long holds up the frame.
+    /// A script that computes, loads or blocks for that long holds up the frame.
     /// Split its work over frames with a [`Budget`](crate::Budget), or move the
     /// work to another thread. If a poll starts other coroutines, their time counts
     /// only for them.

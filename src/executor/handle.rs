@@ -167,8 +167,8 @@ impl Handle {
         self.with_key(id, Core::is_alive)
     }
 
-    /// Like [`Executor::enter`]. Returns `None` if the executor has been dropped;
-    /// `f` is then not called.
+    /// Like [`Executor::enter`]. If the executor has been dropped, returns `None` and does
+    /// not call `f`.
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let core = self.core()?;
         Some(scope::call_in(&core, f))

@@ -9,7 +9,7 @@ impl Executor {
     /// inside a closure of [`with`](crate::with) or [`with_ref`](crate::with_ref).
     ///
     /// The game's state stays where it is, and needs no cell, no reference counting
-    /// and no lock. To lend several types, nest the calls. If two states of one
+    /// and no lock. To lend several types, nest the calls. If two states of the same
     /// type are lent, coroutines find the inner one.
     ///
     /// Outside `f`, add scripts with [`spawn`](Executor::spawn): a script that is
@@ -66,14 +66,14 @@ impl Executor {
 
 impl Handle {
     /// Lends `state` to the coroutines that `f` starts, like [`Executor::lend`].
-    /// Returns `None` if the executor has been dropped; `f` is then not called.
+    /// If the executor has been dropped, returns `None` and does not call `f`.
     ///
     /// For callbacks of an engine, such as observers and commands, that can reach
     /// the state but not the executor. A coroutine that `f` [starts](Handle::start)
     /// runs up to its first wait, and may borrow the state until then.
     ///
-    /// Inside a closure of [`with`](crate::with), a started coroutine begins after the closure
-    /// has returned, as always. This lend has ended by then.
+    /// Inside a closure of [`with`](crate::with), a started coroutine begins only after the
+    /// closure has returned. By then this lend has ended.
     ///
     /// # Examples
     ///
@@ -106,8 +106,8 @@ impl Handle {
     }
 
     /// Lends `state`, whose type has a lifetime, as `K`, like
-    /// [`Executor::lend_as`]. Returns `None` if the executor has been dropped; `f`
-    /// is then not called.
+    /// [`Executor::lend_as`]. If the executor has been dropped, returns `None` and does
+    /// not call `f`.
     pub fn lend_as<K: Lend, R>(
         &self,
         state: &mut K::Of<'_>,

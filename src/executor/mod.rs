@@ -28,7 +28,7 @@ pub use builder::Builder;
 pub use handle::Handle;
 pub use remote::Remote;
 
-/// Runs coroutines, frame by frame, on the thread on which it was made.
+/// Runs coroutines, frame by frame, on the thread that made it.
 ///
 /// The host decides when a frame happens, and passes in its length. A minimal game
 /// loop makes one call a frame:
@@ -42,7 +42,7 @@ pub use remote::Remote;
 /// }
 /// ```
 ///
-/// An engine with its own loop calls the parts of a frame. It makes its own
+/// An engine with a loop of its own calls the parts of a frame. It makes its own
 /// callbacks for a phase before the executor's run of that phase:
 ///
 /// ```
@@ -92,8 +92,8 @@ impl Executor {
         &self.core
     }
 
-    /// Adds a coroutine. It is first polled later in the current run, or, outside a
-    /// run, in the next run of [`Phase::Update`], which is its home.
+    /// Adds a coroutine, with [`Phase::Update`] as home. It is first polled later in the
+    /// current run. Outside a run, it is first polled in the next run of Update.
     ///
     /// Dropping the handle detaches the coroutine.
     ///
@@ -130,7 +130,7 @@ impl Executor {
     /// Starts nest up to 100 deep, so that they do not overflow the stack. A
     /// coroutine that is started deeper begins when the innermost start around it
     /// has reached its first wait, after this call has returned. Starts have a
-    /// [limit](crate::Builder::max_polls_per_run) in each run. A coroutine beyond it
+    /// [limit](crate::Builder::max_polls_per_run) in each run. A coroutine beyond the limit
     /// begins in the next run of any phase. Both are [reported](crate::Report).
     ///
     /// # Examples
@@ -166,11 +166,11 @@ impl Executor {
         )
     }
 
-    /// Adds a coroutine whose home is `phase`, and polls it at once, up to its first
+    /// Adds a coroutine with `phase` as home, and polls it at once, up to its first
     /// wait, like [`start`](Self::start).
     ///
-    /// Waits that name no phase, and every other future, resume the coroutine at
-    /// home. What it starts or spawns has the same home.
+    /// Waits that name no phase, and every other future, resume the coroutine in its home
+    /// phase. Coroutines that it starts or spawns have the same home.
     ///
     /// # Examples
     ///
@@ -202,11 +202,11 @@ impl Executor {
         )
     }
 
-    /// Adds a coroutine whose home is `phase`. It is first polled in the next run of
+    /// Adds a coroutine with `phase` as home. It is first polled in the next run of
     /// `phase` that begins after this call.
     ///
-    /// Waits that name no phase, and every other future, resume the coroutine at
-    /// home. What it starts or spawns has the same home.
+    /// Waits that name no phase, and every other future, resume the coroutine in its home
+    /// phase. Coroutines that it starts or spawns have the same home.
     ///
     /// # Examples
     ///
@@ -320,14 +320,14 @@ impl Executor {
     /// Begins a frame of a host that scales and clamps time itself: realtime
     /// advances by `dt`, the game clock by `game_dt`.
     ///
-    /// Neither is cut to [`max_delta`](Builder::max_delta), and `max_delta` does
+    /// Neither dt is cut to [`max_delta`](Builder::max_delta), and `max_delta` does
     /// not limit the [fixed steps](Self::begin_fixed_step) of the frame. A
     /// [scale](Clock::set_scale) or pause of the game clock itself is applied to
-    /// `game_dt`. [`Time::scale`] is the scale of the game clock, without the
-    /// host's.
+    /// `game_dt`. [`Time::scale`] is the scale of the game clock, without the scale of the
+    /// host.
     ///
-    /// Both are rounded like the dt of [`begin_frame`](Self::begin_frame), and an
-    /// invalid one is treated and reported in the same way.
+    /// Both are rounded like the dt of [`begin_frame`](Self::begin_frame). An invalid dt is
+    /// treated and reported in the same way.
     ///
     /// # Examples
     ///
@@ -350,19 +350,19 @@ impl Executor {
     /// Begins the next fixed step, if the game clock has reached the end of that
     /// step. Returns whether a step has begun.
     ///
-    /// Call it in a loop that runs [`Phase::FixedUpdate`]. From a call that returns
+    /// Call it in a loop that runs [`Phase::FixedUpdate`]. After a call that returns
     /// `true`, the game clock and the clocks below it read
-    /// [the time of the step](Clock#in-fixed-steps), also in custom phases that the
+    /// [the time of the step](Clock#in-fixed-steps), even in custom phases that the
     /// host runs as a part of the step. They do so until a call returns `false`, or
     /// until another named phase is run.
     ///
     /// While the game clock is paused, no step begins. Steps that are due by then
-    /// follow once it is resumed: in the same frame if the host calls this again,
-    /// else in the next one.
+    /// follow once the clock is resumed: in the same frame if the host calls this again,
+    /// or else in the next frame.
     ///
     /// [`max_delta`](Builder::max_delta) limits the number of steps in a frame,
     /// whatever the scale of the game clock, and however many steps are left from
-    /// earlier frames. Only steps that a pause has held back come on top. Fixed time
+    /// earlier frames. Only steps that a pause has held back do not count. Fixed time
     /// skips the steps beyond the limit, which is [reported](Self::on_report).
     #[track_caller]
     pub fn begin_fixed_step(&mut self) -> bool {
@@ -373,10 +373,10 @@ impl Executor {
     /// Begins a fixed step of length `step`, whatever the game clock reads: for
     /// hosts that decide themselves when a step happens.
     ///
-    /// Run [`Phase::FixedUpdate`] after it. Fixed time advances by `step`, also
-    /// past the game clock, as in engines that run their physics before they know
-    /// the dt of the frame, and also while the game clock is paused. The length may differ from step to step;
-    /// [`Time::fixed_delta`] is the length of the latest step.
+    /// Run [`Phase::FixedUpdate`] after it. Fixed time advances by `step`, even while the
+    /// game clock is paused. It may even pass the game clock, as in engines that run their
+    /// physics before they know the dt of the frame. The length may differ from step to
+    /// step: [`Time::fixed_delta`] is the length of the latest step.
     ///
     /// The game clock reads the time of the step until
     /// [`end_fixed_step`](Self::end_fixed_step), or until another named phase is run
@@ -409,8 +409,8 @@ impl Executor {
     /// Ends the fixed steps of this frame: the game clock reads the time of the frame
     /// again.
     ///
-    /// For hosts that call [`begin_fixed_step_of`](Self::begin_fixed_step_of): call
-    /// it between the last step and the host's own update, which may start scripts.
+    /// For hosts that call [`begin_fixed_step_of`](Self::begin_fixed_step_of). Call this
+    /// between the last step and the host's own update, which may start scripts.
     /// Running another named phase and beginning a frame have the same effect.
     ///
     /// # Examples
@@ -439,26 +439,24 @@ impl Executor {
     ///
     /// 1. Coroutines that became ready before the run: spawned, woken, or resumed
     ///    from a pause. In order of arrival.
-    /// 2. Coroutines that wait for the phase or for a condition, in the order in
-    ///    which they began to wait. A condition that was false begins to wait anew.
-    /// 3. Coroutines that wait for two or more frames or steps, by the frame or
-    ///    step in which they are due, then in the order in which they began to
-    ///    wait.
-    /// 4. Coroutines that wait for a deadline: clock by clock (the game clock,
-    ///    realtime, then the others in the order in which they were made), then by
-    ///    deadline, then in the order in which they began to wait.
-    /// 5. Coroutines that become ready during the run, in the order in which they
-    ///    do.
+    /// 2. Coroutines that wait for the phase or for a condition, in the order they began
+    ///    to wait. A condition that was false begins to wait anew.
+    /// 3. Coroutines that wait for two or more frames or steps, by the number of the frame
+    ///    or step, then in the order they began to wait.
+    /// 4. Coroutines that wait for a deadline: clock by clock (the game clock, realtime,
+    ///    then the others in the order they were made), then by deadline, then in the order
+    ///    they began to wait.
+    /// 5. Coroutines that become ready during the run, in that order.
     ///
-    /// A coroutine that joins another resumes right after the poll in which that
-    /// one ended. A coroutine that is due for several reasons is polled once, at
-    /// the earliest place.
+    /// A coroutine that joins another one resumes right after the poll that ended the
+    /// other. A coroutine that is due for several reasons is polled once, at its earliest
+    /// place.
     ///
     /// # Panics
     ///
     /// If a run of this executor is in progress, or one of its coroutines is being
-    /// polled. So do [`begin_frame`](Executor::begin_frame) and the other methods
-    /// that step the executor.
+    /// polled. [`begin_frame`](Executor::begin_frame) and the other methods that step the
+    /// executor panic likewise.
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         run::assert_idle(&self.core, "run_phase");
@@ -468,8 +466,8 @@ impl Executor {
     /// Starts `future`, runs frames of `dt` until it has returned, and returns its
     /// output.
     ///
-    /// For tools and tests: it does not sleep, so the frames run as fast as they
-    /// can. If the future never returns, neither does `run_until`.
+    /// For tools and tests: it does not sleep, so the frames run as fast as possible. If the
+    /// future never returns, neither does `run_until`.
     ///
     /// If another coroutine may stop the script, spawn it and pass its handle as
     /// `future`: then the output is a `Result`.
@@ -507,9 +505,9 @@ impl Executor {
         output_of(coroutine)
     }
 
-    /// Calls `f`, in which the free functions, such as [`spawn`](crate::spawn),
-    /// [`start`](crate::start), [`stop`](crate::stop) and [`time`](crate::time()),
-    /// use this executor.
+    /// Calls `f`. Inside it, free functions such as [`spawn`](crate::spawn),
+    /// [`start`](crate::start), [`stop`](crate::stop) and [`time`](crate::time()) use this
+    /// executor.
     ///
     /// # Examples
     ///
@@ -523,7 +521,7 @@ impl Executor {
         scope::call_in(&self.core, f)
     }
 
-    /// Returns a weak handle to spawn, start and stop with, anywhere on this
+    /// Returns a weak handle, which spawns, starts and stops coroutines anywhere on this
     /// thread.
     pub fn handle(&self) -> Handle {
         Handle::new(&self.core)
@@ -559,8 +557,8 @@ impl Executor {
     /// The clock itself cannot be scaled or paused: [`Clock::pause`] and
     /// [`Clock::set_scale`] panic. A [`child`](Clock::child) of it can be.
     ///
-    /// Inside a fixed step, it reads the time of the frame. Its
-    /// [`delta`](Clock::delta) is then the length of the step divided by the game
+    /// Inside a fixed step, realtime reads the time of the frame. Its
+    /// [`delta`](Clock::delta) is then the length of the step, divided by the game
     /// clock's scale.
     ///
     /// # Examples
@@ -588,7 +586,8 @@ impl Executor {
         self.core.realtime().clone()
     }
 
-    /// Returns a handle to spawn, stop and call with from other threads.
+    /// Returns a handle for other threads, which spawns and stops coroutines and makes
+    /// calls.
     pub fn remote(&self) -> Remote {
         Remote::new(self.core.injected.clone())
     }
@@ -605,7 +604,7 @@ impl Executor {
 
     /// Stops a coroutine: drops its future and runs its destructors, before this
     /// returns. A coroutine that is being polled continues to its next wait and is
-    /// dropped there; if it returns first, it finishes normally.
+    /// dropped there. If it returns first, it finishes normally.
     ///
     /// A coroutine that joins it resumes with a [`JoinError`](crate::JoinError).
     ///

@@ -1,5 +1,5 @@
 //! How a host observes an executor: whether frames are needed, what each coroutine
-//! waits for, which coroutines run.
+//! waits for, and which coroutines run.
 
 use std::task::Waker;
 use std::time::Duration;
@@ -30,17 +30,16 @@ impl Executor {
     ///   a join;
     /// - at any time, wakes and [`Remote`] requests from other threads.
     ///
-    /// Events in a run on the executor's own thread do not call it, because the
+    /// Events in a run on the executor's own thread do not call the waker, because the
     /// host checks after the run.
     ///
-    /// It is called once, and not again until the host has called `has_ready`,
-    /// `next_deadline` or `idle_until`, or has run a phase. It may be called although nothing new
-    /// is due: then the host checks, and sleeps again.
+    /// The waker is called once, and not again until the host has called `has_ready`,
+    /// `next_deadline` or `idle_until`, or has run a phase. It may be called although
+    /// nothing new is due: then the host checks, and sleeps again.
     ///
-    /// It is called on the thread of the event, inside the call that causes it, and
-    /// may call any function of this crate. If it panics during a wake or a
-    /// `Remote` request, the panic reaches the caller of these. Other calls swallow
-    /// the panic.
+    /// The waker is called on the thread of the event, inside the call that causes it. It
+    /// may call any function of this crate. If it panics during a wake or a `Remote`
+    /// request, the panic is passed on to the caller. Other calls discard the panic.
     ///
     /// # Examples
     ///
@@ -69,10 +68,10 @@ impl Executor {
     /// coroutine that is woken again and again.
     ///
     /// Without a hook, the first report of each kind for each script is printed to
-    /// standard error: see [`Report`]. So are reports that come after the executor has
-    /// been dropped, which drops the hook.
+    /// standard error: see [`Report`]. Dropping the executor drops the hook, so later
+    /// reports are printed, too.
     ///
-    /// A panic of the hook does not reach the code that caused the report. It is
+    /// A panic of the hook is not passed on to the code that caused the report. It is
     /// printed, as a [`Report::HookPanicked`]. With
     /// [`propagate_panics`](Builder::propagate_panics) or [`strict`](Builder::strict), it
     /// is passed on to the host.
@@ -98,13 +97,13 @@ impl Executor {
     /// - While a closure borrows lent state, or a callback of a behaviour runs, the
     ///   outputs are kept. The hook is called when the outermost closure or callback
     ///   has returned.
-    /// - Outputs that become unread while a hook is being called follow when that hook
-    ///   has returned.
+    /// - For outputs that become unread while a hook is being called, the hook is called
+    ///   after the first one has returned.
     /// - A panic of the hook is [reported](Report::HookPanicked). With
     ///   [`propagate_panics`](Builder::propagate_panics) or [`strict`](Builder::strict),
     ///   it is passed on to the host. So in a test, the hook may simply `unwrap`.
-    /// - The hook is dropped with the executor. An output that becomes unread after
-    ///   that, because its handle outlives the executor, is dropped.
+    /// - The hook is dropped with the executor. If a handle outlives the executor, its
+    ///   unread output is dropped.
     ///
     /// A panic is not an output: it is [reported](crate::Report::CoroutinePanicked).
     /// An error that a handler of [`on_error`](crate::Coroutine::on_error) receives is
@@ -151,7 +150,7 @@ impl Executor {
     }
 
     /// Returns what every coroutine waits for now, as owned data: to print it, to
-    /// search it, or to compare it with a later one.
+    /// search it, or to compare it with a later snapshot.
     ///
     /// Its cost is linear in the number of coroutines and timers: about a
     /// millisecond for ten thousand. Without a call, there is no cost. [`Snapshot`]
@@ -182,12 +181,12 @@ impl Executor {
     /// Calls `hook` with every [`TraceEvent`]: when a coroutine is spawned, each
     /// time it resumes, and when it has ended.
     ///
-    /// From this call on, the executor watches all coroutines, as with
+    /// From this call on, the executor observes all coroutines, as with
     /// [`Builder::inspect`]. Without the call, a resume takes no additional
     /// instruction. The hook is called before the poll that an event announces, so
     /// that printed lines are in order.
     ///
-    /// The hook may spawn, start, stop and take snapshots; events that this causes
+    /// The hook may spawn, start, stop and take snapshots. Events that these calls cause
     /// while the hook runs are not traced. A second call replaces the hook.
     ///
     /// A panic of the hook is [reported](Report::HookPanicked). With
@@ -224,9 +223,9 @@ impl Executor {
     /// otherwise the time until the earliest timer is due. `None` if nothing is due
     /// before [`on_wake`](Self::on_wake) is called.
     ///
-    /// It is [`has_ready`](Self::has_ready) and [`next_deadline`](Self::next_deadline)
-    /// in one call, with the rules of both. It counts from the last frame. A host that
-    /// has a frame rate waits at least for the length of a frame.
+    /// This combines [`has_ready`](Self::has_ready) and
+    /// [`next_deadline`](Self::next_deadline), with the rules of both. The time counts from
+    /// the last frame. A host with a frame rate sleeps at least for the length of a frame.
     ///
     /// # Examples
     ///
@@ -254,14 +253,13 @@ impl Executor {
         }
     }
 
-    /// Returns how much time has to pass until the earliest timer is due. Zero if
-    /// one is already due; `None` if there is no timer, or none on a clock that
-    /// moves.
+    /// Returns how much time has to pass until the earliest timer is due. Zero if a timer
+    /// is already due. `None` if there is no timer, or no timer on a clock that moves.
     ///
-    /// - It counts from the last frame. A host subtracts the time that has passed
-    ///   since.
-    /// - It uses scales and pauses as they are set now. Timers of paused coroutines
-    ///   do not count.
+    /// - The time counts from the last frame. A host subtracts the time that has passed
+    ///   since then.
+    /// - The time is computed from the present scales and pauses. Timers of paused
+    ///   coroutines do not count.
     /// - A timer on the game clock, or on a child of it, is due when the dt of the
     ///   frames, each cut to `max_delta`, add up to the returned time. A host that
     ///   sleeps until then makes the executor with a
@@ -269,8 +267,8 @@ impl Executor {
     /// - A timer in [`Phase::FixedUpdate`] is due in a fixed step. Steps are
     ///   assumed to follow the game clock, each as long as the latest. So such a
     ///   timer does not count while the game clock is paused.
-    /// - While a coroutine is alive that has ever been paused, the cost is linear
-    ///   in the number of timers.
+    /// - While any live coroutine has ever been paused, the cost is linear in the number
+    ///   of timers.
     pub fn next_deadline(&self) -> Option<Duration> {
         idle::next_deadline(&self.core).map(Duration::from_nanos)
     }

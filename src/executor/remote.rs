@@ -22,15 +22,14 @@ use crate::time::Phase;
 /// futures of gameplay scripts are seldom `Send`. Only the closure is sent to the
 /// executor's thread.
 ///
-/// Each method sends a request, and does not block. It returns `true` if the
-/// executor was alive to receive the request; the request is carried out later. The
-/// requests of one thread are carried out in the order in which they were made. The
-/// exception is a spawn: its coroutine is first polled after all stops and calls
-/// that have arrived by then.
+/// Each method sends a request, and does not block. It returns `true` if the executor was
+/// alive to receive the request. The request is carried out later. The requests of a
+/// thread are carried out in the order they were made. The exception is a spawn: its
+/// coroutine is first polled after all stops and calls that have arrived by then.
 ///
 /// After the executor has been dropped, every method returns `false`, and drops its
 /// closure on the calling thread. If the executor is dropped before it carries out
-/// a request, the closure is dropped on the executor's thread, and is not called.
+/// a request, the closure is not called, and is dropped on the executor's thread.
 ///
 /// # Examples
 ///
@@ -61,10 +60,10 @@ impl Remote {
     }
 
     /// Requests that the executor's thread calls `make` and runs its future as a
-    /// coroutine. `make` is called, and the future first polled, in the next run of
-    /// [`Phase::Update`].
+    /// coroutine. The next run of [`Phase::Update`] calls `make`, and polls the future for
+    /// the first time.
     ///
-    /// Returns `false` if the executor has been dropped; `make` is then dropped.
+    /// If the executor has been dropped, drops `make` and returns `false`.
     #[track_caller]
     pub fn spawn<M, F>(&self, make: M) -> bool
     where
@@ -74,8 +73,8 @@ impl Remote {
         self.spawn_at(Location::caller(), Home::HOST, make)
     }
 
-    /// Like [`spawn`](Remote::spawn), with `phase` as home: in the next run of `phase`
-    /// that begins after this call.
+    /// Like [`spawn`](Remote::spawn), with `phase` as home: the next run of `phase` that
+    /// begins after this call polls the future.
     ///
     /// # Examples
     ///
@@ -104,7 +103,7 @@ impl Remote {
         F: Future + 'static,
     {
         self.push(Message::Spawn, move |core| {
-            // An output that is not `()` goes to the hook for unread ones.
+            // An output that is not `()` goes to the hook for unread outputs.
             let script = async move { make().await };
             if start::accepts(core, None) {
                 let task = start::spawn(core, unnamed, script, home, None, place);
@@ -116,12 +115,12 @@ impl Remote {
     }
 
     /// Requests that the executor's thread stops a coroutine, when the next run of
-    /// any phase begins. The future is dropped then, with its destructors, and the
+    /// any phase begins. Then the future is dropped, with its destructors, and the
     /// coroutines that join it resume with a [`JoinError`](crate::JoinError).
     ///
     /// Nothing happens if the coroutine has ended by then, or belongs to another
-    /// executor. Returns `false` if the executor has been dropped; its coroutines
-    /// have then ended.
+    /// executor. Returns `false` if the executor has been dropped: then its coroutines
+    /// have ended.
     ///
     /// # Examples
     ///
@@ -150,13 +149,13 @@ impl Remote {
     /// [starts](crate::Executor::start) right before the run. The free functions
     /// work in it, and [`with`](crate::with()) borrows the state that the host
     /// lends for that run. A coroutine that `f` spawns is first polled in the next
-    /// run of Update, which may be the one that begins. A panic of `f` ends only
+    /// run of Update, which may be the run that begins. A panic of `f` ends only
     /// `f`.
     ///
-    /// A call that `f` itself requests is made in the run after that, so an endless
-    /// chain of calls does not block a run.
+    /// A call that `f` itself requests is made in the following run. So an endless chain
+    /// of calls does not block a run.
     ///
-    /// Returns `false` if the executor has been dropped; `f` is then dropped.
+    /// If the executor has been dropped, drops `f` and returns `false`.
     ///
     /// # Examples
     ///
@@ -195,9 +194,9 @@ impl Remote {
         })
     }
 
-    /// Sends `order`. Returns `false` if the executor has been dropped; `order` is
-    /// then dropped here. The executor may also end while it takes the messages: so
-    /// `order` has to ask it.
+    /// Sends `order`. If the executor has been dropped, drops `order` here and returns
+    /// `false`. The executor may also end while it takes messages. So `order` must check
+    /// that the executor accepts it.
     fn push(
         &self,
         message: fn(Foreign<Order>) -> Message,

@@ -12,8 +12,9 @@ pub(super) type Closure<K> = Box<dyn FnOnce(&mut <K as Lend>::Of<'_>)>;
 
 /// A closure that waits for its state.
 pub(super) struct Soon {
+    /// The type id of the `K` whose state the closure borrows.
     of: TypeId,
-    /// A [`Closure`] of that type.
+    /// A [`Closure`] for the `K` with that type id.
     pub(super) closure: Foreign<Box<dyn Any>>,
     pub(super) origin: Origin,
 }

@@ -9,7 +9,7 @@ use super::key::Lend;
 use super::own::Own;
 use super::soon;
 
-/// Lends `state` while `f` runs. It is found by its type.
+/// Lends `state` while `f` runs. Coroutines find the state by its type.
 pub(crate) fn plain<S: 'static, R>(core: &Rc<Core>, state: &mut S, f: impl FnOnce() -> R) -> R {
     lend::<Own<S>, R>(core, type_name::<S>(), state, f)
 }

@@ -1,10 +1,10 @@
 //! Lent state: state of the host that coroutines borrow inside closures.
 //!
-//! [`Executor::lend`](crate::Executor::lend) puts a [note] on its stack that holds
-//! the address of the state, and links the note into the executor. [`with`] finds the
-//! note by type. The type is that of a key, [`Lend`], so that one mechanism serves
-//! plain state and contexts with lifetimes. A closure of [`with_soon`] is
-//! [kept] until the state is lent and free.
+//! [`Executor::lend`](crate::Executor::lend) puts a [note] with the address of the state
+//! on its stack, and links the note into the executor. [`with`] finds the note by type.
+//! The type is that of a key, [`Lend`]. So the same mechanism serves plain state and
+//! contexts with lifetimes. A closure that is passed to [`with_soon`] is [kept] until the
+//! state is lent and free.
 
 mod borrow;
 mod defer;

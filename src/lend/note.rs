@@ -1,11 +1,11 @@
 //! Notes of lent state: its address, and how many closures borrow it.
 //!
-//! [`Lending::link`] puts a [`Lent`] on its stack and links it into the executor,
-//! which finds it by type. This is sound for two reasons (invariant LENT):
+//! [`Lending::link`] puts a [`Lent`] on its stack and links it into the executor. The
+//! executor finds it by type. This is sound for two reasons (invariant LENT):
 //!
-//! - The note is unlinked before the host's `&mut` ends, also by a panic.
-//! - Its count of borrows lets either one closure borrow the state exclusively, or
-//!   any number of closures share it.
+//! - The note is unlinked before the host's `&mut` ends, even when unwinding.
+//! - The note counts the borrows. It lets either one closure borrow the state
+//!   exclusively, or any number of closures share it.
 
 #![expect(unsafe_code, reason = "finds the host's `&mut` by its type")]
 
@@ -25,17 +25,17 @@ use super::key::Lend;
 struct Lent {
     /// The type id of the `K` of that call.
     of: TypeId,
-    /// The name of the type as its users write it.
+    /// The name of the type, as users write it.
     name: &'static str,
     /// The `K::Of` of that call.
     state: NonNull<()>,
     /// The number of closures that share the state, or [`EXCLUSIVE`].
     borrows: Cell<u32>,
-    /// Where the outermost of these closures was passed.
+    /// The line at which the outermost of these closures was passed.
     borrowed_at: Cell<Option<&'static Location<'static>>>,
     /// Closures that wait for the end of the outermost borrow.
     soon: Guarded<VecDeque<Soon>>,
-    /// The note of a call further up the stack.
+    /// The next note outwards: that of a call further up the stack.
     outer: Option<NonNull<Lent>>,
 }
 
@@ -87,7 +87,7 @@ impl Lending {
 
     /// Calls `f` with the innermost state for which `is_it` holds.
     ///
-    /// `f` works for any lifetime, so the reference cannot leave `f`.
+    /// `f` accepts any lifetime. So the reference cannot leave `f`.
     #[inline]
     fn find_by<R>(
         &self,
@@ -99,10 +99,10 @@ impl Lending {
             let Some(note) = next else {
                 break None;
             };
-            // SAFETY: LENT: a note that is linked into an executor is alive until the
-            // call of `link` that linked it ends. That call is further up the stack
-            // than this one, so it ends after `f` has returned. The calls of `link`
-            // are nested, so the outer notes are alive, too. A note is only shared.
+            // SAFETY: LENT: a linked note is alive until the call of `link` that linked
+            // it ends. That call is further up the stack than this call, so it ends after
+            // `f` has returned. The calls of `link` are nested, so the outer notes are
+            // alive, too. A note is only shared.
             let lent = unsafe { note.as_ref() };
             if is_it(LentRef(lent)) {
                 break Some(LentRef(lent));
@@ -118,8 +118,8 @@ impl Lending {
         self.with_waiting(of, |closures| closures.push_back(soon));
     }
 
-    /// Keeps closures for the next lend of their type, `of`. They come before those
-    /// that wait for it already.
+    /// Keeps closures for the next lend of their type, `of`. They come before the closures
+    /// that wait for that type already.
     fn keep_first(&self, of: TypeId, mut first: VecDeque<Soon>) {
         self.with_waiting(of, |closures| {
             first.append(closures);
@@ -148,8 +148,8 @@ impl Lending {
         of_k.map_or_else(VecDeque::new, |known| mem::take(&mut known.closures))
     }
 
-    /// Links `state` into the executor for the length of `f`, which receives the note.
-    /// Messages call its type `name`.
+    /// Links a note of `state` into the executor while `f` runs, which receives the note.
+    /// Messages call the type of the state `name`.
     pub(super) fn link<K: Lend, R>(
         &self,
         name: &'static str,
@@ -186,7 +186,8 @@ impl Drop for Unlink<'_> {
         lending.innermost.set(lent.outer);
         let left = lent.soon.take();
         if !left.is_empty() && !lending.closed.get() {
-            // They exceeded the limit of this lend, and come first in the next one.
+            // These closures exceeded the limit of this lend. They come first in the
+            // next lend.
             lending.keep_first(lent.of, left);
         }
     }
@@ -203,7 +204,7 @@ impl LentRef<'_> {
         self.0.borrows.get() == EXCLUSIVE
     }
 
-    /// Where the outermost closure that borrows the state was passed.
+    /// The line at which the outermost closure that borrows the state was passed.
     pub(super) fn borrowed_at(self) -> Option<&'static Location<'static>> {
         self.0.borrowed_at.get()
     }
@@ -218,15 +219,15 @@ impl LentRef<'_> {
         self.0.soon.borrow_mut().push_back(soon);
     }
 
-    /// The next closure that waits.
+    /// Takes the next closure that waits.
     pub(super) fn next_soon(self) -> Option<Soon> {
         self.0.soon.borrow_mut().pop_front()
     }
 
     /// Calls `f`, which was passed at `place`, with an exclusive borrow of the state.
     ///
-    /// `f` works for any lifetime in `K::Of`. So it can neither keep a reference
-    /// with that lifetime, nor store one that would need it.
+    /// `f` accepts any lifetime in `K::Of`. So it can neither keep a reference with that
+    /// lifetime nor store a reference that would need it.
     pub(super) fn borrow_mut<K: Lend, R>(
         self,
         place: &'static Location<'static>,
@@ -241,8 +242,8 @@ impl LentRef<'_> {
         // unlinked. Meanwhile, only the closures that are called here and in
         // `borrow` use the state. None of them runs now: the count of borrows was
         // 0, and both functions refuse while there is an exclusive borrow. The
-        // lifetime in `K::Of` differs from the one in `link`, which changes neither
-        // the value nor its layout, and `f` works for any lifetime.
+        // lifetime in `K::Of` differs from the lifetime in `link`. That changes
+        // neither the value nor its layout, and `f` accepts any lifetime.
         f(unsafe { lent.state.cast::<K::Of<'_>>().as_mut() })
     }
 

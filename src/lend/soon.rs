@@ -25,25 +25,26 @@ use super::own::Own;
 /// when the host stops it. `f` is called:
 ///
 /// 1. at once, if an `S` is lent and no closure borrows it;
-/// 2. if an `S` is lent and borrowed, when the outermost closure that borrows it
-///    has returned, before the scripts that were started in it begin;
+/// 2. if an `S` is lent and borrowed, when the outermost closure that borrows it has
+///    returned, and before scripts begin that were started in that closure;
 /// 3. if no `S` is lent, at the beginning of the next lend of an `S`.
 ///
-/// Closures for one state are called in the order of the calls of `with_soon`. `f`
+/// Closures for the same state are called in the order of the calls of `with_soon`. `f`
 /// may call `with_soon`, spawn, start and stop, as inside
 /// [`Executor::enter`](crate::Executor::enter). A coroutine that it starts has no
 /// owner, and begins when the state is free.
 ///
-/// Returns whether `f` was called or kept. Outside an executor, and if the executor
-/// is being dropped and no `S` is lent, `f` is dropped, and `with_soon` returns
-/// `false`. A closure that waits for a lend when the executor is dropped is dropped
-/// with it. The destructors of coroutines always run inside their executor.
+/// Returns whether `f` was called or kept. Outside an executor, `f` is dropped, and
+/// `with_soon` returns `false`. The same happens if the executor is being dropped and no
+/// `S` is lent. If a closure still waits for a lend when the executor is dropped, the
+/// closure is dropped, too. The destructors of coroutines always run inside their
+/// executor.
 ///
 /// # Panics
 ///
 /// `with_soon` does not panic. A panic of `f` is
 /// [reported](Report::WithSoonPanicked), or passed [on to the
-/// host](crate::Builder::propagate_panics). The closures after it are called.
+/// host](crate::Builder::propagate_panics). Later closures are called all the same.
 ///
 /// # Examples
 ///
@@ -135,8 +136,8 @@ pub(super) fn work_off<K: Lend>(core: &Core, note: LentRef<'_>) {
 
 #[cold]
 fn work_off_waiting<K: Lend>(core: &Core, note: LentRef<'_>) {
-    // Each closure may keep another one, endlessly. So there is a limit: the rest
-    // is called after the next borrow or in the next lend.
+    // Each closure may keep another one, without end. So there is a limit: the other
+    // closures are called after the next borrow or in the next lend.
     for _ in 0..core.runs.limits.most_in_sequence(core.tasks.alive()) {
         let Some(soon) = note.next_soon() else {
             return;
@@ -160,7 +161,8 @@ fn call_now<K: Lend>(
     call_alone(core, || note.borrow_mut::<K, ()>(place, f), origin);
 }
 
-/// Calls a closure outside any coroutine. Its panic goes to the host.
+/// Calls a closure outside of any coroutine. A panic is reported, or passed on to the
+/// host.
 pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
     let called = scope::enter(core, |_| call::catch(f));
     if let Err(payload) = called {
