@@ -1,4 +1,4 @@
-//! The table of owners: a tree, in which each owner has a list of coroutines.
+//! The table of owners: a tree. Each owner has a list of coroutines.
 //!
 //! The table only stores data: it stops and polls no coroutine. Its functions return
 //! lists of the coroutines to stop or pause, because user code may change the table while

@@ -362,8 +362,8 @@ impl Executor {
     ///
     /// [`max_delta`](Builder::max_delta) limits the number of steps in a frame,
     /// whatever the scale of the game clock, and however many steps are left from
-    /// earlier frames. Only steps that a pause has held back do not count. Fixed time
-    /// skips the steps beyond the limit, which is [reported](Self::on_report).
+    /// earlier frames. Steps that a pause has held back do not count towards the limit.
+    /// Fixed time skips the steps beyond the limit, which is [reported](Self::on_report).
     #[track_caller]
     pub fn begin_fixed_step(&mut self) -> bool {
         run::assert_idle(&self.core, "begin_fixed_step");
@@ -441,8 +441,8 @@ impl Executor {
     ///    from a pause. In order of arrival.
     /// 2. Coroutines that wait for the phase or for a condition, in the order they began
     ///    to wait. A condition that was false begins to wait anew.
-    /// 3. Coroutines that wait for two or more frames or steps, by the number of the frame
-    ///    or step, then in the order they began to wait.
+    /// 3. Coroutines that wait for two or more frames or steps, by the frame or step at
+    ///    which they are due, then in the order they began to wait.
     /// 4. Coroutines that wait for a deadline: clock by clock (the game clock, realtime,
     ///    then the others in the order they were made), then by deadline, then in the order
     ///    they began to wait.
@@ -521,7 +521,7 @@ impl Executor {
         scope::call_in(&self.core, f)
     }
 
-    /// Returns a weak handle, which spawns, starts and stops coroutines anywhere on this
+    /// Returns a weak handle. It spawns, starts and stops coroutines anywhere on this
     /// thread.
     pub fn handle(&self) -> Handle {
         Handle::new(&self.core)
@@ -586,8 +586,7 @@ impl Executor {
         self.core.realtime().clone()
     }
 
-    /// Returns a handle for other threads, which spawns and stops coroutines and makes
-    /// calls.
+    /// Returns a handle for other threads. It spawns and stops coroutines, and makes calls.
     pub fn remote(&self) -> Remote {
         Remote::new(self.core.injected.clone())
     }

@@ -1,5 +1,4 @@
-//! Waits for signals, watches and permits that have a name, noted for snapshots
-//! and traces.
+//! Waits for signals, watches and permits with a name, noted for snapshots and traces.
 //!
 //! To the executor, such a wait looks like any wait for a wake. So a wait for a named
 //! source is noted here until it ends. A wait for a source without a name costs nothing.

@@ -1,4 +1,4 @@
-//! The waiters of one phase, in the order in which they began to wait.
+//! The waiters of a phase, in the order they began to wait.
 
 use std::cell::Cell;
 

@@ -28,7 +28,7 @@ struct Entry {
     task: TaskKey,
     /// Odd while the entry is in use.
     stamp: u32,
-    /// Whether the wait must wait for a later frame than the one in which it began.
+    /// Whether the wait is due only in a later frame than the one in which it began.
     frame_bound: bool,
     /// Whether the wait checks a condition.
     asks: bool,

@@ -218,7 +218,7 @@ impl Registration {
         self.is_due_in(core.phases.get(self.tag.phase))
     }
 
-    /// The same for the phase of the wait, in the executor in which it began.
+    /// The same for the phase of the wait, in the executor of the wait.
     #[inline(always)]
     pub(crate) fn is_due_in(&self, state: &PhaseState) -> bool {
         let reached = if self.is_frame_bound() {
@@ -300,7 +300,7 @@ impl Registration {
     /// did not hold.
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         self.cancel(Place::Queue);
-        // The wait is past its first frame, so the next run will do.
+        // The wait is past its first frame, so it may be due in the next run.
         self.tag.bound = Bound::Run;
         self.begin_for_run(scope, cx);
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 1  ready     spawned, woken or resumed from a pause before the run, by arrival
-//! 2  waiters   of the phase, in the order in which they began to wait
+//! 2  waiters   of the phase, in the order they began to wait
 //! 3  counts    by frame or run, then registration
 //! 4  timers    clock by clock, by deadline, then registration
 //! 5  ready     tasks that become ready during the run, in order
@@ -68,8 +68,8 @@ struct Run<'a> {
     next_timer: usize,
 }
 
-/// Panics at the caller's line if a run is under way or a coroutine is being
-/// polled: one run at a time.
+/// Panics at the caller's line if a run is under way or a coroutine is being polled: an
+/// executor has one run at a time.
 #[inline]
 #[track_caller]
 pub(crate) fn assert_idle(core: &Core, call: &str) {

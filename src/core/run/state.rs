@@ -16,8 +16,8 @@ pub(crate) struct Runs {
     pub(crate) phase: Cell<Option<PhaseIndex>>,
     /// How many runs there have been, of all phases.
     pub(crate) serial: Cell<u64>,
-    /// The lists of the latest run, kept to reuse their memory. Those that a phase
-    /// lends return to it.
+    /// The lists of the latest run, kept to reuse their memory. The lists that a phase
+    /// lends return to that phase.
     pub(crate) lists: Guarded<Lists>,
     pub(crate) completions: Completions,
     pub(crate) limits: Limits,

@@ -218,7 +218,7 @@ pub(crate) struct Header {
 
 const _: () = assert!(size_of::<Header>() == 40);
 
-/// In `registered`: the wait must wait for a later frame.
+/// In `registered`: the wait is due only in a later frame.
 const FRAME_BOUND: u8 = 1;
 /// In `registered`: the wait checks a condition.
 const ASKS: u8 = 1 << 1;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::core::registration::key::WaitKey;
 use crate::time::{ClockIndex, PhaseIndex};
 
-/// How long each clock has been running without the task, and what the task is
-/// owed when it is resumed.
+/// How long each clock has been running without the task, and the wake and the timers
+/// that the task receives when it is resumed.
 ///
 /// On each clock, a task counts in a time of its own: the reading of the clock, less
 /// the total of the task's pauses. The deadlines of its waits are in that time. Wheels
@@ -30,7 +30,7 @@ pub(crate) struct Pause {
     /// Whether that wake came from the waker of a timer that stands still. Any other
     /// wake replaces such a wake.
     pub(crate) is_wake_spare: bool,
-    /// The timers that became due during the pause, in the order in which they did.
+    /// The timers that became due during the pause, in that order.
     pub(crate) suspended: Vec<SuspendedTimer>,
 }
 

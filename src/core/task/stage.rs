@@ -92,13 +92,14 @@ pub(crate) fn name_of<F>() -> &'static str {
 pub(super) unsafe fn write<F: Future>(block: NonNull<Header>, future: ManuallyDrop<F>) {
     // SAFETY: the block was carved for the class of `F`'s table, so its size and
     // alignment fit a `Block<F>`, and the stage is in it. No reference to the stage
-    // exists: these functions alone make such, and none of them is working on it.
+    // exists: only these functions make such references, and none of them is working
+    // on it.
     unsafe { stage::<F>(block).write(Stage { future }) };
 }
 
-/// The stage of a task whose block was carved for the class of `F`'s table; for any
-/// other block, a pointer that must not be used. A pointer, not a reference: the
-/// future or the output in the stage may access the header.
+/// The stage of a task, as a pointer: while the future or the output in the stage is
+/// used, other code accesses the header. The pointer must not be used unless the block
+/// was carved for the class of `F`'s table.
 #[inline]
 fn stage<F: Future>(block: NonNull<Header>) -> *mut Stage<F> {
     let offset = offset_of!(Block<F>, stage);
@@ -108,8 +109,8 @@ fn stage<F: Future>(block: NonNull<Header>) -> *mut Stage<F> {
 unsafe fn poll<F: Future>(block: NonNull<Header>, cx: &mut Context<'_>) -> bool {
     let stage = stage::<F>(block);
     // SAFETY: the caller ensures that the block holds a `Block<F>` with its future,
-    // and that no other reference to the future exists. It does not move: a block keeps its address until its
-    // content has been dropped in place.
+    // and that no other reference to the future exists. The future does not move: a
+    // block keeps its address until its content has been dropped in place.
     let future = unsafe { Pin::new_unchecked(&mut *(*stage).future) };
     let Poll::Ready(output) = future.poll(cx) else {
         return false;
