@@ -12,6 +12,7 @@
 use std::task::Waker;
 
 use crate::core::call::Foreign;
+use crate::core::cell::Guarded;
 use crate::core::registration::key::WaitKey;
 use crate::core::registration::shared::SharedWaits;
 use crate::core::task::TaskKey;
@@ -383,6 +384,14 @@ impl Entries {
             self.bases_ns.resize(index + 1, 0);
         }
         Some(std::mem::replace(&mut self.bases_ns[index], base_ns))
+    }
+}
+
+impl Guarded<Entries> {
+    /// Removes an entry. Calls user code: the destructor of its waker.
+    pub(crate) fn discard(&self, key: WaitKey) {
+        let waker = self.borrow_mut().remove_waker(key);
+        drop(waker);
     }
 }
 

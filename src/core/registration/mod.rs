@@ -251,7 +251,7 @@ impl Registration {
     #[inline]
     pub(crate) fn finish(&mut self, core: &Core) {
         if self.key.is_entry() {
-            core.waits().remove_entry(self.key);
+            core.entries.discard(self.key);
         } else if self.key != WaitKey::NONE {
             if let Some(task) = core.tasks.waiting(self.key) {
                 task.deregister();

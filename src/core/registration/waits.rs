@@ -69,12 +69,6 @@ impl<'a> Waits<'a> {
         task.is_alive().then_some(task)
     }
 
-    /// Removes an entry. Calls user code: the destructor of its waker.
-    pub(crate) fn remove_entry(self, key: WaitKey) {
-        let waker = self.entries.borrow_mut().remove_waker(key);
-        drop(waker);
-    }
-
     /// Adds a join to the joins of its target.
     pub(crate) fn join(self, target: Task<'_>, key: WaitKey) {
         let last = target.joiners.get();
