@@ -11,7 +11,7 @@ pub(crate) fn has_ready(core: &Core) -> bool {
     if core.injected.has_messages() || core.arrivals.has_news() || core.starts.has_any() {
         return true;
     }
-    let may_step = core.clock.dt_until_step_at(0).is_some();
+    let may_step = || core.clock.dt_until_step_at(0).is_some();
     let mut ready = false;
     core.phases.each(|_, state| {
         ready |= state
@@ -19,7 +19,7 @@ pub(crate) fn has_ready(core: &Core) -> bool {
             .keys
             .iter()
             .any(|key| schedule::is_ready(core, key))
-            || (may_step || !state.is_fixed) && state.has_waits(|key| core.waits().is_live(key));
+            || state.has_waits(|key| core.waits().is_live(key)) && (!state.is_fixed || may_step());
     });
     ready
 }
