@@ -142,14 +142,14 @@ impl Count {
             if self.registration.is_new() {
                 let state = self.registration.begin(scope);
                 let now = match self.unit {
-                    Unit::Frames => core.clock.frame(),
+                    Unit::Frames => state.frame(),
                     Unit::Runs => state.runs.get(),
                 };
                 self.due = now.saturating_add(self.count);
             } else if self.registration.is_due(core) {
                 let state = core.phases.get(self.registration.phase());
                 let now = match self.unit {
-                    Unit::Frames => state.frame.get(),
+                    Unit::Frames => state.frame_of_run(),
                     Unit::Runs => state.runs.get(),
                 };
                 if now >= self.due {

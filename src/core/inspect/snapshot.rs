@@ -213,7 +213,7 @@ impl<'a> Draft<'a> {
                 let wait = match unit {
                     Unit::Frames => Wait::FrameCount {
                         phase,
-                        left: due.saturating_sub(core.clock.frame()),
+                        left: due.saturating_sub(state.frame()),
                     },
                     Unit::Runs => Wait::StepCount {
                         phase,

@@ -11,22 +11,23 @@ use crate::core::timer::wheel::TimerEntry;
 use crate::core::timer::{Counts, Fate, PhaseTimers};
 use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 
+/// How many bits of a moment count runs.
+const RUN_BITS: u32 = 28;
+const RUNS: u64 = (1 << RUN_BITS) - 1;
+
 /// One phase.
 pub(crate) struct PhaseState {
     /// How many runs of the phase have begun.
     pub(crate) runs: Cell<u64>,
-    /// The frame of the latest run that had something to do.
-    pub(crate) frame: Cell<u64>,
-    /// Counts moments: the begins of frames, and of runs of the phase. A wait stores the
-    /// moment at which it begins. It is due once a run has begun at a later moment, or in
-    /// a frame that began at a later moment: see the next three fields.
+    /// The present moment: the frame, as the phase counts frames, and in the lower bits how
+    /// many runs of the phase there have been in it.
+    ///
+    /// A wait stores the moment at which it begins. A wait for a run is due once a run has
+    /// begun at a later moment, a wait for a frame once a run has begun in a later frame.
+    /// After 2^28 runs in one frame, the next one counts as that of a later frame.
     pub(crate) moment: Cell<u64>,
-    /// The moment at which the present frame began.
-    pub(crate) frame_began: Cell<u64>,
     /// The moment at which the latest run began.
     pub(crate) run_began: Cell<u64>,
-    /// The moment at which the frame of the latest run began.
-    pub(crate) run_frame_began: Cell<u64>,
     /// The reading of the game clock in the latest run: fixed time in the fixed phase.
     game_ns: Cell<u64>,
     /// The reading of realtime in the latest run.
@@ -48,6 +49,12 @@ pub(crate) struct PhaseState {
     has_others: Cell<bool>,
 }
 
+/// The frame of a moment, as its phase counts frames.
+#[inline(always)]
+pub(crate) fn frame_of(moment: u64) -> u64 {
+    moment >> RUN_BITS
+}
+
 impl PhaseState {
     fn new(executor: u32, index: PhaseIndex) -> Self {
         let is_fixed = index == PhaseIndex::FIXED_UPDATE;
@@ -55,11 +62,8 @@ impl PhaseState {
         timers.borrow_mut().is_fixed = is_fixed;
         PhaseState {
             runs: Cell::new(0),
-            frame: Cell::new(0),
             moment: Cell::new(0),
-            frame_began: Cell::new(0),
             run_began: Cell::new(0),
-            run_frame_began: Cell::new(0),
             game_ns: Cell::new(0),
             real_ns: Cell::new(0),
             index,
@@ -84,32 +88,32 @@ impl PhaseState {
         }
     }
 
+    /// The present frame, as the phase counts frames.
+    #[inline]
+    pub(crate) fn frame(&self) -> u64 {
+        frame_of(self.moment.get())
+    }
+
+    /// The frame of the latest run.
+    #[inline]
+    pub(crate) fn frame_of_run(&self) -> u64 {
+        frame_of(self.run_began.get())
+    }
+
     /// Notes that a frame begins.
     #[inline]
     pub(crate) fn begin_frame(&self) {
-        self.frame_began.set(self.next_moment());
+        self.moment.set((self.moment.get() | RUNS) + 1);
         self.queue.begin_frame();
     }
 
-    #[inline]
-    fn next_moment(&self) -> u64 {
-        let next = self.moment.get() + 1;
-        self.moment.set(next);
-        next
-    }
-
-    /// Notes that a run begins.
+    /// Notes that a run begins, and the readings of the executor's own clocks in it.
     #[inline(always)]
-    pub(crate) fn begin_run(&self) {
-        self.run_began.set(self.next_moment());
-        self.run_frame_began.set(self.frame_began.get());
+    pub(crate) fn begin_run(&self, clock: &FrameClock) {
+        let moment = self.moment.get() + 1;
+        self.moment.set(moment);
+        self.run_began.set(moment);
         self.runs.set(self.runs.get() + 1);
-    }
-
-    /// Notes the readings of the executor's own clocks in the run that has begun. An idle
-    /// run needs no readings: it has reached no deadline.
-    pub(crate) fn note_readings(&self, clock: &FrameClock) {
-        self.frame.set(clock.frame());
         self.game_ns.set(self.run_game_ns(clock));
         self.real_ns.set(clock.real_ns());
     }
@@ -192,7 +196,7 @@ impl PhaseState {
         fate: Option<impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
     ) {
         let mut timers = self.timers.borrow_mut();
-        timers.expire(self.frame.get(), |clock| self.now_ns(clock), due, fate);
+        timers.expire(self.frame_of_run(), |clock| self.now_ns(clock), due, fate);
     }
 
     /// The reading of one of the executor's own clocks in the latest run.
@@ -205,22 +209,18 @@ impl PhaseState {
 
     /// Whether nothing is due in the run that has begun.
     #[inline(always)]
-    pub(crate) fn is_idle(&self, clock: &FrameClock) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.ready.keys.is_empty()
             && self.queue.keys().is_empty()
-            && (!self.has_others.get() || self.others_are_idle(clock))
+            && (!self.has_others.get() || self.others_are_idle())
     }
 
     #[inline(never)]
-    fn others_are_idle(&self, frames: &FrameClock) -> bool {
+    fn others_are_idle(&self) -> bool {
         let (counts, timers) = (self.counts.borrow(), self.timers.borrow());
         self.has_others
             .set(!counts.is_empty() || !timers.is_empty());
-        counts.is_empty()
-            && timers.is_idle(|clock| match clock {
-                ClockIndex::GAME => self.run_game_ns(frames),
-                _ => frames.real_ns(),
-            })
+        counts.is_empty() && timers.is_idle(|clock| self.now_ns(clock))
     }
 
     /// Notes that `counts` or `timers` is about to receive a wait.

@@ -131,12 +131,14 @@ impl Entries {
 
     #[inline]
     fn get(&self, key: WaitKey) -> Option<&Entry> {
+        debug_assert!(key.is_entry(), "tasks have keys with the same stamps");
         let entry = self.slots.get(key.index() as usize)?;
         (entry.stamp == key.stamp()).then_some(entry)
     }
 
     #[inline]
     fn get_mut(&mut self, key: WaitKey) -> Option<&mut Entry> {
+        debug_assert!(key.is_entry(), "tasks have keys with the same stamps");
         let entry = self.slots.get_mut(key.index() as usize)?;
         (entry.stamp == key.stamp()).then_some(entry)
     }

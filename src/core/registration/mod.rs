@@ -17,7 +17,7 @@ use std::task::{Context, Waker};
 use crate::core::Core;
 use crate::core::call::{self, Foreign};
 use crate::core::pause;
-use crate::core::phase::state::PhaseState;
+use crate::core::phase::state::{PhaseState, frame_of};
 use crate::core::registration::key::WaitKey;
 use crate::core::registration::tag::{Stage, Tag};
 use crate::core::registry;
@@ -221,12 +221,12 @@ impl Registration {
     /// The same for the phase of the wait, in the executor of the wait.
     #[inline(always)]
     pub(crate) fn is_due_in(&self, state: &PhaseState) -> bool {
-        let reached = if self.is_frame_bound() {
-            state.run_frame_began.get()
+        let is_later = if self.is_frame_bound() {
+            state.frame_of_run() > frame_of(self.began)
         } else {
-            state.run_began.get()
+            state.run_began.get() > self.began
         };
-        self.tag.stage == Stage::Waiting && reached > self.began
+        self.tag.stage == Stage::Waiting && is_later
     }
 
     /// Whether `scope` resumes the coroutine by this wait. If so, ends the wait: nothing
@@ -277,7 +277,7 @@ impl Registration {
 
     /// Whether the wait began in this frame and must wait for a later frame.
     fn is_for_later_frame(&self, state: &PhaseState) -> bool {
-        self.is_frame_bound() && self.began >= state.frame_began.get()
+        self.is_frame_bound() && frame_of(self.began) == state.frame()
     }
 
     /// Registers the wait in the queue of the phase.
@@ -344,7 +344,7 @@ impl Registration {
             // timer waits for the next step, which is the next run.
             let is_overdue = deadline_ns <= state.reached_ns(&core.clock, clock);
             if is_overdue && self.is_for_later_frame(state) {
-                timers.insert_overdue(clock, deadline_ns, key, core.clock.frame());
+                timers.insert_overdue(clock, deadline_ns, key, state.frame());
             } else {
                 timers.insert(clock, deadline_ns, key);
             }

@@ -30,6 +30,9 @@ pub(crate) fn fire_due(core: &Core, lists: &Lists, phase: PhaseIndex) {
 /// only woken futures. The waker is their only link to the timer. The coroutine that
 /// polls the timer then continues with it.
 fn fire_suspended(core: &Core, key: WaitKey) {
+    if !key.is_entry() {
+        return;
+    }
     let taken = core.entries.borrow_mut().take_waker(key);
     if let Some((task, waker)) = taken {
         let paused = core.tasks.get(task);

@@ -98,7 +98,7 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
         return run_phase_with_news(core, phase);
     }
     let state = begin_run(core, phase);
-    if state.is_idle(&core.clock) {
+    if state.is_idle() {
         // Most phases of most frames end here.
         core.host.rearm();
     } else {
@@ -125,7 +125,7 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     trace::send_events(core);
     calls::make(core);
     let state = begin_run(core, phase);
-    if state.is_idle(&core.clock) && !core.starts.has_any() {
+    if state.is_idle() && !core.starts.has_any() {
         core.host.rearm();
         end_run(core);
     } else {
@@ -137,7 +137,7 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
 fn begin_run(core: &Core, phase: PhaseIndex) -> &PhaseState {
     let state = core.phases.get(phase);
     core.clock.enter_phase(phase);
-    state.begin_run();
+    state.begin_run(&core.clock);
     state
 }
 
@@ -147,7 +147,6 @@ fn run_due(core: &Core, state: &PhaseState) {
     core.host.begin_run();
     core.runs.serial.set(core.runs.serial.get() + 1);
     core.runs.limits.begin(core.tasks.alive());
-    state.note_readings(&core.clock);
     let mut run = Run::begin(core, state);
     if !run.is_idle() {
         run.poll_all();
@@ -182,7 +181,7 @@ impl<'a> Run<'a> {
         let is_later = |key| core.waits().is_for_later_frame(key);
         run.lists.waiters = state.queue.take_due(is_later);
         {
-            let (frame, runs) = (core.clock.frame(), state.runs.get());
+            let (frame, runs) = (state.frame_of_run(), state.runs.get());
             let mut counts = state.counts.borrow_mut();
             counts.expire(frame, runs, &mut run.lists.counts);
         }

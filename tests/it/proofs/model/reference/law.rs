@@ -16,7 +16,7 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
         Kind::Frames(frames) => clocks.frame >= wait.frame + frames,
         Kind::Steps(steps, begun) => begun >= steps,
         Kind::Timer(timer) => is_later(wait, clocks) && is_reached(timer, phase, clocks),
-        Kind::Again(_) => is_later(wait, clocks),
+        Kind::Again => is_later(wait, clocks),
         Kind::InPhase => true,
         Kind::Join(_) => false,
     }
@@ -59,7 +59,7 @@ pub(super) fn place(wait: &Wait) -> impl Ord + use<> {
         // The phase's waiters, as they began to wait.
         Kind::NextFrame
         | Kind::InPhase
-        | Kind::Again(_)
+        | Kind::Again
         | Kind::Join(_)
         | Kind::Frames(1)
         | Kind::Steps(1, _) => (0, 0, 0, order),

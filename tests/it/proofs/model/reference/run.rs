@@ -190,7 +190,7 @@ impl State {
             wait.ready = true;
             wakers.extend(wait.waker.clone().map(|waker| (wait.coroutine, waker)));
             let cause = Cause::Wait(wait.name);
-            let asks = matches!(wait.kind, Kind::Again(_));
+            let asks = matches!(wait.kind, Kind::Again);
             let Some(coroutine) = wait.coroutine.filter(|&one| self.is_alive(one)) else {
                 continue;
             };

@@ -152,8 +152,8 @@ pub(super) enum Kind {
     /// At least one, and how many runs have begun since.
     Steps(u64, u64),
     Timer(Timer),
-    /// Conditions and animations: checked in every frame.
-    Again(Option<Timer>),
+    /// Conditions: checked in every frame.
+    Again,
     InPhase,
     /// The coroutine whose end it waits for.
     Join(usize),
@@ -258,14 +258,14 @@ impl State {
 impl Wait {
     pub(super) fn timer(&self) -> Option<&Timer> {
         match &self.kind {
-            Kind::Timer(timer) | Kind::Again(Some(timer)) => Some(timer),
+            Kind::Timer(timer) => Some(timer),
             _ => None,
         }
     }
 
     pub(super) fn timer_mut(&mut self) -> Option<&mut Timer> {
         match &mut self.kind {
-            Kind::Timer(timer) | Kind::Again(Some(timer)) => Some(timer),
+            Kind::Timer(timer) => Some(timer),
             _ => None,
         }
     }

@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
+use framestep::Phase;
 use futures::FutureExt;
 
 use super::Core;
@@ -54,38 +55,52 @@ pub(super) fn condition(
     poll_fn(move |cx| wait.poll(cx, |_| holds()).map(|()| Got::Done)).boxed_local()
 }
 
+/// A wait for the next frame, again and again, beside a timer of the whole length.
 pub(super) fn animate(
     core: &Rc<Core>,
     at: At,
     length: Length,
     apply: impl Fn(f32) + 'static,
 ) -> system::Waiting {
-    let mut wait = Waiting::new(core, at, Plan::Animate(length));
     let core = Rc::downgrade(core);
-    let mut begun = false;
+    let mut waits: Option<(Phase, Waiting, Waiting)> = None;
     let mut last = 0.0;
     poll_fn(move |cx| {
-        if !std::mem::replace(&mut begun, true) {
-            let pending = wait.poll(cx, |_| true);
+        let core = core.upgrade().expect("it is polled in its executor");
+        // In the fixed phase, once in every step.
+        let later = |phase| {
+            let in_steps = phase == Phase::FixedUpdate;
+            let plan = if in_steps {
+                Plan::InPhase
+            } else {
+                Plan::NextFrame
+            };
+            Waiting::new(&core, Some(phase), plan)
+        };
+        let (phase, next, end) = waits.get_or_insert_with(|| {
+            let phase = core.phase_of(at);
+            // Panics if the length is no number, before the first call.
+            core.timer(None, phase, length);
             apply(0.0);
-            return pending.map(|()| Got::Done);
+            let end = Waiting::new(&core, Some(phase), Plan::Seconds(None, length));
+            (phase, later(phase), end)
+        });
+        loop {
+            let is_next = next.poll(cx, |_| true).is_ready();
+            if end.poll(cx, |_| true).is_ready() {
+                apply(1.0);
+                return Poll::Ready(Got::Done);
+            }
+            if !is_next {
+                return Poll::Pending;
+            }
+            let (timer, now) = end.timer(&core).expect("it waits");
+            last = share(timer, now, length).max(last);
+            apply(last);
+            *next = later(*phase);
         }
-        let timer = core.upgrade().and_then(|core| wait.timer(&core));
-        let over = timer.is_some_and(|(timer, now)| is_over(timer, now));
-        let share = timer.map_or(0.0, |(timer, now)| share(timer, now, length).max(last));
-        wait.poll(cx, |_| {
-            last = share;
-            apply(share);
-            over
-        })
-        .map(|()| Got::Done)
     })
     .boxed_local()
-}
-
-fn is_over(timer: Timer, now: u64) -> bool {
-    let now = timer.paused_at.unwrap_or(now);
-    timer.deadline.is_some_and(|deadline| now >= deadline)
 }
 
 /// How much of an animation has passed.

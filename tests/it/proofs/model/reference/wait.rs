@@ -18,7 +18,6 @@ pub(super) enum Plan {
     Steps(u64),
     /// On a clock, or on that of the coroutine.
     Seconds(Option<usize>, Length),
-    Animate(Length),
     Condition,
     InPhase,
     /// A tick of an interval, and when it is due.
@@ -99,11 +98,10 @@ impl Core {
             Plan::NextFrame => Kind::NextFrame,
             Plan::Frames(frames) => Kind::Frames(frames.max(1)),
             Plan::Steps(steps) => Kind::Steps(steps.max(1), 0),
-            Plan::Condition => Kind::Again(None),
+            Plan::Condition => Kind::Again,
             Plan::InPhase => Kind::InPhase,
             Plan::Tick(timer) => Kind::Timer(timer),
             Plan::Seconds(clock, length) => Kind::Timer(self.timer(clock, phase, length)),
-            Plan::Animate(length) => Kind::Again(Some(self.timer(None, phase, length))),
             Plan::Join(of) => {
                 if self.outcome(of).0.is_some() {
                     return None;
@@ -176,7 +174,7 @@ impl Core {
         let coroutine = self.polling();
         let own = self.is_own_waker(coroutine, cx);
         let mut state = self.state.borrow_mut();
-        let (frame, order) = (state.clocks.frame, state.number());
+        let order = state.number();
         state.move_to(name, coroutine);
         let wait = state.wait(name).expect("it has begun");
         wait.waker = (!own).then(|| cx.waker().clone());
@@ -185,13 +183,9 @@ impl Core {
             assert!(!(itself && own), "a coroutine awaits itself");
             return false;
         }
-        if let Kind::Again(animation) = &wait.kind {
+        if matches!(wait.kind, Kind::Again) {
             wait.ready = false;
             wait.order = order;
-            if animation.is_some() {
-                // Once in a frame.
-                wait.frame = frame;
-            }
         }
         true
     }
