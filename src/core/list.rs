@@ -40,16 +40,32 @@ impl<T: Copy> List<T> {
     #[cold]
     #[inline(never)]
     fn grow(&self, value: T) {
-        let mut values = self.take();
-        values.push(value);
-        self.put_back(values);
+        while !self.push_in_place(value) {
+            self.reserve(2 * self.len().max(2));
+        }
     }
 
-    /// Replaces the vector, and appends the values that code of the allocator has pushed
-    /// meanwhile.
-    fn put_back(&self, values: Vec<T>) {
-        for value in self.replace(values) {
-            self.push(value);
+    /// Makes the buffer one of at least `capacity` values. The values stay in the list
+    /// meanwhile: code of the allocator may use the list, and change it.
+    fn reserve(&self, capacity: usize) {
+        let mut other = Vec::with_capacity(capacity);
+        self.with(|values| {
+            // Only if the allocator's code has not made the list longer than that.
+            if values.len() < other.capacity() && values.capacity() < other.capacity() {
+                other.extend_from_slice(values);
+                mem::swap(values, &mut other);
+            }
+        });
+        // This calls the allocator, too.
+        drop(other);
+    }
+
+    /// Makes room for one more value, for [`push_in_place`](List::push_in_place). Code of
+    /// the allocator may use the room up.
+    #[inline]
+    pub(crate) fn make_room(&self) {
+        if self.with(|values| values.len() == values.capacity()) {
+            self.reserve(2 * self.len().max(2));
         }
     }
 
@@ -106,11 +122,10 @@ impl<T: Copy> List<T> {
 
     /// Appends copies of `value` up to a length of `len`.
     pub(crate) fn grow_to(&self, len: usize, value: T) {
-        let mut values = self.take();
-        let more = len.saturating_sub(values.len());
-        values.reserve_exact(more);
-        values.extend(std::iter::repeat_n(value, more));
-        self.put_back(values);
+        self.reserve(len);
+        while self.len() < len {
+            self.push(value);
+        }
     }
 
     /// Replaces the vector. Returns the earlier vector.
@@ -125,11 +140,14 @@ impl<T: Copy> List<T> {
         self.replace(Vec::new())
     }
 
-    /// Keeps the values for which `keep` returns `true`. `keep` finds the list empty.
+    /// Keeps the values for which `keep` returns `true`. `keep` finds the list empty, and
+    /// may push to it.
     pub(crate) fn retain(&self, keep: impl FnMut(&T) -> bool) {
         let mut values = self.take();
         values.retain(keep);
-        self.put_back(values);
+        for value in self.replace(values) {
+            self.push(value);
+        }
     }
 
     /// The values by position, up to the end that the list has by then.

@@ -415,18 +415,25 @@ impl Tasks {
     #[cold]
     #[inline(never)]
     fn carve(&self, vtable: &'static VTable) -> Task<'_> {
-        let index = self.len();
-        assert!(
-            (index as usize) < WaitKey::MAX_INDEX,
-            "more than 2^31 coroutines at once"
-        );
         let block = self.store.borrow_mut().pool.carve(vtable.class);
         let block = block.cast::<Header>();
         let first_stamp = WaitKey::first_stamp(self.executor);
-        // SAFETY: a block of any class has room for a header and is aligned for it.
-        // Nothing else refers to a new block.
-        unsafe { block.write(Header::vacant(vtable, index, first_stamp)) };
-        self.blocks.push(block);
+        // Code of the allocator may spawn, and so use up the room and the index. From the
+        // index to the push, nothing is allocated.
+        loop {
+            self.blocks.make_room();
+            let index = self.len();
+            assert!(
+                (index as usize) < WaitKey::MAX_INDEX,
+                "more than 2^31 coroutines at once"
+            );
+            // SAFETY: a block of any class has room for a header and is aligned for it.
+            // Nothing else refers to a new block.
+            unsafe { block.write(Header::vacant(vtable, index, first_stamp)) };
+            if self.blocks.push_in_place(block) {
+                break;
+            }
+        }
         Task {
             block,
             table: PhantomData,

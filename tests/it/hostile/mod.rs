@@ -2,6 +2,7 @@
 //! docs/reliability.md has a test here, or one that is named there.
 
 mod aborts;
+mod allocator;
 mod combined_waits;
 mod contexts;
 mod corners;

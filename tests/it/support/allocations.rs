@@ -12,12 +12,20 @@ static COUNTING: Counting = Counting;
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
     static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
+    /// What the next allocation of that many bytes calls.
+    static CALL: Cell<Option<(usize, fn())>> = const { Cell::new(None) };
 }
 
 // While a thread ends its counters are dropped, and not read.
 
-fn count() {
+fn count(bytes: usize) {
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+    let _ = CALL.try_with(|call| {
+        if let Some((_, f)) = call.get().filter(|&(of, _)| of == bytes) {
+            call.set(None);
+            f();
+        }
+    });
 }
 
 fn grow(from: usize, to: usize) {
@@ -30,7 +38,7 @@ fn grow(from: usize, to: usize) {
 // constant-initialised thread local and allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         grow(0, layout.size());
         // SAFETY: the caller's promises are those of `System`.
         unsafe { System.alloc(layout) }
@@ -43,7 +51,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(size);
         grow(layout.size(), size);
         // SAFETY: the caller's promises are those of `System`.
         unsafe { System.realloc(pointer, layout, size) }
@@ -60,4 +68,14 @@ pub(crate) fn allocations_of(f: impl FnOnce()) -> u64 {
 /// The bytes that this thread has allocated, minus those that it has freed.
 pub(crate) fn live_bytes() -> i64 {
     LIVE_BYTES.get()
+}
+
+/// Calls `f` inside the next allocation of `bytes` on this thread.
+pub(crate) fn call_in_allocation(bytes: usize, f: fn()) {
+    CALL.set(Some((bytes, f)));
+}
+
+/// Whether no call has been left over. Removes it.
+pub(crate) fn has_called() -> bool {
+    CALL.take().is_none()
 }
