@@ -61,7 +61,7 @@ use super::Owner;
 pub struct SendOwner {
     /// Its methods and its drop have an effect only on the executor's thread.
     owner: Owner,
-    /// The injected of the executor. `None` if the executor had been dropped.
+    /// The injection queue of the executor. `None` if the executor had been dropped.
     injected: Option<Arc<InjectionQueue>>,
 }
 
