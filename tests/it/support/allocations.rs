@@ -6,14 +6,16 @@ use std::cell::Cell;
 
 struct Counting;
 
+/// A number of bytes, and what is called in the allocation of as many.
+type Call = (usize, fn());
+
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
     static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
-    /// What the next allocation of that many bytes calls.
-    static CALL: Cell<Option<(usize, fn())>> = const { Cell::new(None) };
+    static CALL: Cell<Option<Call>> = const { Cell::new(None) };
 }
 
 // While a thread ends its counters are dropped, and not read.
