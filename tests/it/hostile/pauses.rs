@@ -1,6 +1,7 @@
 //! Pauses must hold, and must neither lose nor move what they delay.
 
 use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -292,4 +293,24 @@ fn a_snapshot_shows_the_phase_in_which_one_that_was_resumed_continues() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn a_timer_that_stands_still_wakes_no_other_coroutine() {
+    let mut executor = Executor::new();
+    // The first wait of its task, and the first entry of the executor.
+    let paused = executor.start(async { wait_seconds(0.25).await });
+    let polls = Rc::new(Cell::new(0));
+    let counted = polls.clone();
+    executor.start(async move {
+        let mut waits = FuturesUnordered::from_iter([wait_seconds(5)]);
+        poll_fn(|cx| {
+            counted.set(counted.get() + 1);
+            waits.poll_next_unpin(cx)
+        })
+        .await;
+    });
+    paused.pause();
+    executor.run_frames(4, 0.25);
+    assert_eq!(polls.get(), 1);
 }
