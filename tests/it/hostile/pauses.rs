@@ -310,7 +310,10 @@ fn a_timer_that_stands_still_wakes_no_other_coroutine() {
         })
         .await;
     });
+    // `FuturesUnordered` wakes itself once.
+    executor.run_frame(0);
+    let before = polls.get();
     paused.pause();
     executor.run_frames(4, 0.25);
-    assert_eq!(polls.get(), 1);
+    assert_eq!(polls.get(), before);
 }
