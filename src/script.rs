@@ -491,7 +491,7 @@ pub fn handle() -> Handle {
 #[track_caller]
 pub fn remote() -> Remote {
     let core = executor("remote");
-    Remote::new(core.injected.clone())
+    Remote::new(core.host.injected.clone())
 }
 
 /// Returns the home phase of the calling coroutine: the one passed to [`spawn_in`] or

@@ -41,7 +41,7 @@ impl<T: Copy> List<T> {
     #[inline(never)]
     fn grow(&self, value: T) {
         while !self.push_in_place(value) {
-            self.reserve(2 * self.len().max(2));
+            self.make_room();
         }
     }
 

@@ -55,8 +55,6 @@ use start::deferred::Starts;
 use task::{Flags, Task, TaskKey, Tasks};
 use wake::arrivals::Arrivals;
 use wake::host::Host;
-use waker::InjectionQueue;
-use waker::sync::Arc;
 
 /// The state of one executor.
 pub(crate) struct Core {
@@ -84,7 +82,6 @@ pub(crate) struct Core {
     owned: Guarded<Vec<TaskKey>>,
     pub(crate) pauses: Pauses,
     pub(crate) lent: Lending,
-    pub(crate) injected: Arc<InjectionQueue>,
     pub(crate) host: Host,
     arrivals: Arrivals,
     pub(crate) reports: Reports,
@@ -124,7 +121,6 @@ impl Core {
             owned: Guarded::default(),
             pauses: Pauses::default(),
             lent: Lending::default(),
-            injected: host.injected.clone(),
             host,
             arrivals: Arrivals::default(),
             reports: Reports::default(),

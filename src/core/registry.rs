@@ -6,7 +6,9 @@ use std::mem::ManuallyDrop;
 use std::rc::{Rc, Weak};
 
 use crate::core::Core;
+use crate::core::call::Foreign;
 use crate::core::scope;
+use crate::core::waker::Order;
 
 std::thread_local! {
     /// The executors of this thread, by number. Without a destructor, so that executors
@@ -23,6 +25,14 @@ pub(crate) fn with_executor<R>(id: u32, f: impl FnOnce(&Core) -> R) -> Option<R>
         Some(scope) if scope.core().id == id => Some(f(scope.core())),
         _ => find(id).map(|core| f(&core)),
     })
+}
+
+/// A call of `f` with the executor that takes the order.
+pub(crate) fn order(f: impl FnOnce(&Core) + Send + 'static) -> Foreign<Order> {
+    let order: Order = Box::new(move |executor| {
+        with_executor(executor, f);
+    });
+    Foreign::new(order)
 }
 
 #[cold]

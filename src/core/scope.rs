@@ -231,7 +231,7 @@ impl<'c> Scope<'c> {
     fn remote_waker(&self) -> Waker {
         match self.current.get() {
             None => Waker::noop().clone(),
-            Some(task) => waker::remote_waker(self.core.injected.clone(), task.task_key()),
+            Some(task) => waker::remote_waker(self.core.host.injected.clone(), task.task_key()),
         }
     }
 

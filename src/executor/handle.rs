@@ -207,7 +207,7 @@ impl Handle {
 
     /// Like [`Executor::remote`]. Returns `None` if the executor has been dropped.
     pub fn remote(&self) -> Option<Remote> {
-        Some(Remote::new(self.core()?.injected.clone()))
+        Some(Remote::new(self.core()?.host.injected.clone()))
     }
 }
 

@@ -588,7 +588,7 @@ impl Executor {
 
     /// Returns a handle for other threads. It spawns and stops coroutines, and makes calls.
     pub fn remote(&self) -> Remote {
-        Remote::new(self.core.injected.clone())
+        Remote::new(self.core.host.injected.clone())
     }
 
     /// The number of coroutines that are alive.

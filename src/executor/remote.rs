@@ -202,10 +202,7 @@ impl Remote {
         message: fn(Foreign<Order>) -> Message,
         order: impl FnOnce(&Core) + Send + 'static,
     ) -> bool {
-        let order: Order = Box::new(move |executor| {
-            registry::with_executor(executor, order);
-        });
-        let pushed = self.injected.push(message(Foreign::new(order)));
+        let pushed = self.injected.push(message(registry::order(order)));
         pushed.map_err(refuse).is_ok()
     }
 }

@@ -7,13 +7,12 @@
 
 use std::fmt;
 
-use crate::core::Core;
-use crate::core::call::{self, Foreign};
+use crate::core::call;
 use crate::core::end::owned;
 use crate::core::owners::OwnerKey;
 use crate::core::registry;
 use crate::core::waker::sync::Arc;
-use crate::core::waker::{InjectionQueue, Message, Order};
+use crate::core::waker::{InjectionQueue, Message};
 
 use super::Owner;
 
@@ -83,7 +82,7 @@ unsafe impl Sync for SendOwner {}
 
 impl SendOwner {
     pub(super) fn new(owner: Owner) -> Self {
-        let injected = owner.with_core(|core| core.injected.clone());
+        let injected = owner.with_core(|core| core.host.injected.clone());
         SendOwner { owner, injected }
     }
 
@@ -101,11 +100,7 @@ impl Drop for SendOwner {
         if let (false, Some(injected)) = (at_home, &self.injected) {
             // If `push` returns the order, the executor is gone.
             let key = self.owner.key;
-            let remove = move |core: &Core| owned::remove_owner(core, key);
-            let remove: Order = Box::new(move |executor| {
-                registry::with_executor(executor, remove);
-            });
-            let remove = Foreign::new(remove);
+            let remove = registry::order(move |core| owned::remove_owner(core, key));
             // `push` wakes the host, which is user code, and this destructor may
             // run while the stack unwinds.
             call::quietly(|| drop(injected.push(Message::Call(remove))));

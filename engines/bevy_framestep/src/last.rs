@@ -45,7 +45,7 @@ pub(crate) fn add(
     });
 }
 
-/// Puts all systems before those of [`RunPhases`], but for those that come after the scripts by
+/// Puts all systems before those of [`RunPhases`], except those that come after the scripts by
 /// an order of their own.
 #[derive(Debug, Default)]
 struct RunLast {

@@ -51,7 +51,7 @@ impl OwnTime {
         let paused_ns = if now_ns == u64::MAX {
             0
         } else {
-            own_pauses_ns(scope, phase)
+            paused_ns(scope, phase, clock.index())
         };
         OwnTime(i128::from(now_ns) - i128::from(paused_ns))
     }

@@ -60,7 +60,7 @@ pub(crate) fn close(core: &Core) -> Option<Payload> {
 
 fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     // Pending messages are dropped on this thread, outside of the lock.
-    drop(core.injected.close());
+    drop(core.host.injected.close());
     drop(core.arrivals.take_calls());
     {
         let _deeper = Deeper::new(core);

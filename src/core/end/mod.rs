@@ -27,8 +27,7 @@ use crate::core::run::joins;
 use crate::core::run::runaway;
 use crate::core::scope;
 use crate::core::start;
-use crate::core::task::TaskKey;
-use crate::core::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle, TaskOf};
+use crate::core::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle, TaskKey, TaskOf};
 use crate::coroutine::{JoinError, Outcome};
 
 /// Counts a nested end; undone on drop, even when unwinding. The outermost one carries

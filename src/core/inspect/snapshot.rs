@@ -14,8 +14,7 @@ use crate::core::phase::schedule;
 use crate::core::phase::state::PhaseState;
 use crate::core::registration::key::WaitKey;
 use crate::core::scope;
-use crate::core::task::TaskKey;
-use crate::core::task::{Flags, NO_JOINER, Task};
+use crate::core::task::{Flags, NO_JOINER, Task, TaskKey};
 use crate::core::timer::Unit;
 use crate::coroutine::CoroutineId;
 use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait};
@@ -48,7 +47,9 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
     draft.read_named();
     draft.read_due();
     core.starts.each(|key| draft.set_ready(key, None));
-    core.injected.each_woken(|key| draft.set_ready(key, None));
+    core.host
+        .injected
+        .each_woken(|key| draft.set_ready(key, None));
     draft.read_polled();
     draft.finish()
 }

@@ -8,7 +8,7 @@ use crate::time::ClockRef;
 /// counts frames or steps, or a message, a call or a deferred start has arrived.
 pub(crate) fn has_ready(core: &Core) -> bool {
     core.host.look(core.runs.phase().is_some());
-    if core.injected.has_messages() || core.arrivals.has_news() || core.starts.has_any() {
+    if core.host.injected.has_messages() || core.arrivals.has_news() || core.starts.has_any() {
         return true;
     }
     let may_step = || core.clock.dt_until_step_at(0).is_some();

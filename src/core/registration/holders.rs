@@ -1,6 +1,8 @@
 //! Which coroutine holds a shared wait, and which is next when it is paused or ends.
 
+use crate::core::cell::Guarded;
 use crate::core::pause::timers::PausedTimers;
+use crate::core::registration::entries::Entries;
 use crate::core::registration::key::WaitKey;
 use crate::core::task::{Flags, Task, TaskKey};
 use crate::time::{ClockIndex, PhaseIndex};
@@ -15,6 +17,10 @@ pub(crate) struct Sharing<'a> {
 }
 
 impl<'a> Sharing<'a> {
+    fn entries(self) -> &'a Guarded<Entries> {
+        self.timers.waits.entries
+    }
+
     /// Notes that `task` polls the wait of `key`, whose entry names another
     /// coroutine. `timer` is the phase and the clock of a timer.
     #[cold]
@@ -24,12 +30,12 @@ impl<'a> Sharing<'a> {
         task: Task<'_>,
         timer: Option<(PhaseIndex, ClockIndex)>,
     ) {
-        let Some(holder) = self.timers.waits.entries.borrow_mut().set_shared(key) else {
+        let Some(holder) = self.entries().borrow_mut().set_shared(key) else {
             return;
         };
         let holder_runs = self.timers.waits.runs_on(holder);
         let poll = {
-            let shared = &mut self.timers.waits.entries.borrow_mut().shared;
+            let shared = &mut self.entries().borrow_mut().shared;
             let task = (task.task_key(), !task.has(Flags::PAUSED));
             shared.note_poll(key, timer, (holder, holder_runs), task);
             shared.polls
@@ -46,7 +52,7 @@ impl<'a> Sharing<'a> {
             return;
         }
         let (latest, holder) = {
-            let entries = self.timers.waits.entries.borrow();
+            let entries = self.entries().borrow();
             let wait = &entries.shared.waits[&index];
             (wait.holder, wait.polls.get(&wait.holder).copied())
         };
@@ -59,24 +65,11 @@ impl<'a> Sharing<'a> {
     /// next holders.
     #[inline]
     pub(crate) fn pass_on(self, task: Task<'_>) {
-        if self.timers.waits.entries.borrow().shared.is_empty() {
+        if self.entries().borrow().shared.is_empty() {
             return;
         }
-        let waits = self
-            .timers
-            .waits
-            .entries
-            .borrow()
-            .shared
-            .of(task.task_key());
-        for (index, poll) in waits {
-            let runs = !task.has(Flags::PAUSED);
-            self.timers
-                .waits
-                .entries
-                .borrow_mut()
-                .shared
-                .set_running(index, poll, runs);
+        let runs = !task.has(Flags::PAUSED);
+        for (index, poll) in self.note_running(task, runs) {
             if runs {
                 self.hold_if_latest(index, poll, task, PausedTimers::paused_so_far_ns);
             } else if self.holds(index, poll) {
@@ -89,43 +82,36 @@ impl<'a> Sharing<'a> {
     /// other coroutines of a wait are paused, the latest one holds it.
     #[inline]
     pub(crate) fn leave(self, task: Task<'_>) {
-        if self.timers.waits.entries.borrow().shared.is_empty() {
+        if self.entries().borrow().shared.is_empty() {
             return;
         }
-        let waits = self
-            .timers
-            .waits
-            .entries
-            .borrow()
-            .shared
-            .of(task.task_key());
-        for (index, poll) in waits {
-            self.timers
-                .waits
-                .entries
-                .borrow_mut()
-                .shared
-                .set_running(index, poll, false);
+        for (index, poll) in self.note_running(task, false) {
             if self.holds(index, poll) && !self.hand_on(index) {
                 self.hand_on_to_paused(index, task);
             }
-            let shared = &mut self.timers.waits.entries.borrow_mut().shared;
+            let shared = &mut self.entries().borrow_mut().shared;
             if let Some(wait) = shared.waits.get_mut(&index) {
                 wait.polls.remove(&poll);
             }
         }
-        self.timers
-            .waits
-            .entries
-            .borrow_mut()
-            .shared
-            .of_task
-            .remove(&task.task_key());
+        let shared = &mut self.entries().borrow_mut().shared;
+        shared.of_task.remove(&task.task_key());
+    }
+
+    /// Notes whether a coroutine runs, in all waits that it shares. Returns them, each with
+    /// the number of the coroutine's latest poll.
+    fn note_running(self, task: Task<'_>, runs: bool) -> Vec<(u32, u64)> {
+        let shared = &mut self.entries().borrow_mut().shared;
+        let waits = shared.of(task.task_key());
+        for &(index, poll) in &waits {
+            shared.set_running(index, poll, runs);
+        }
+        waits
     }
 
     /// Whether `poll` is the number of the holder's latest poll of the wait.
     fn holds(self, index: u32, poll: u64) -> bool {
-        let entries = self.timers.waits.entries.borrow();
+        let entries = self.entries().borrow();
         let wait = entries.shared.waits.get(&index);
         wait.is_some_and(|wait| wait.holder == poll)
     }
@@ -133,7 +119,7 @@ impl<'a> Sharing<'a> {
     /// Hands a wait over to the latest coroutine that runs. Returns `false` if none runs.
     fn hand_on(self, index: u32) -> bool {
         let next = {
-            let entries = self.timers.waits.entries.borrow();
+            let entries = self.entries().borrow();
             let runs_on = |key| self.timers.waits.runs_on(key);
             entries.shared.latest_running(index, runs_on)
         };
@@ -143,7 +129,7 @@ impl<'a> Sharing<'a> {
     /// Hands a wait over to the latest coroutine other than `task`, if there is one.
     fn hand_on_to_paused(self, index: u32, task: Task<'_>) {
         let next = {
-            let entries = self.timers.waits.entries.borrow();
+            let entries = self.entries().borrow();
             entries.shared.latest_of_others(index, task.task_key())
         };
         self.hand_on_to(index, next);
@@ -161,7 +147,7 @@ impl<'a> Sharing<'a> {
     /// `paused_ns` says how long the previous holder has been paused.
     fn hand_over(self, index: u32, poll: u64, to: Task<'_>, paused_ns: PausedNs<'a>) {
         let (key, timer, from) = {
-            let entries = self.timers.waits.entries.borrow();
+            let entries = self.entries().borrow();
             let shared = &entries.shared;
             let wait = &shared.waits[&index];
             let from = wait.polls.get(&wait.holder).copied();
@@ -176,17 +162,13 @@ impl<'a> Sharing<'a> {
             _ => 0,
         };
         {
-            let shared = &mut self.timers.waits.entries.borrow_mut().shared;
+            let shared = &mut self.entries().borrow_mut().shared;
             if let Some(wait) = shared.waits.get_mut(&index) {
                 wait.holder = poll;
                 wait.offset_ns = wait.offset_ns.wrapping_add(more_ns);
             }
         }
-        self.timers
-            .waits
-            .entries
-            .borrow_mut()
-            .set_task(key, to.task_key());
+        self.entries().borrow_mut().set_task(key, to.task_key());
         // The timer may count again.
         self.timers.pauses.note_change();
         to.set(Flags::ENTRIES);

@@ -22,8 +22,7 @@ use crate::core::registration::key::WaitKey;
 use crate::core::registration::tag::{Stage, Tag};
 use crate::core::registry;
 use crate::core::scope::{self, Scope};
-use crate::core::task::TaskKey;
-use crate::core::task::{Flags, Reference, Task};
+use crate::core::task::{Flags, Reference, Task, TaskKey};
 use crate::core::timer::{Counts, Unit};
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 

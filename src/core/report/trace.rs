@@ -14,8 +14,7 @@ use crate::core::end;
 use crate::core::report;
 use crate::core::report::panics;
 use crate::core::scope;
-use crate::core::task::TaskKey;
-use crate::core::task::{Flags, Polled, Reference, Task};
+use crate::core::task::{Flags, Polled, Reference, Task, TaskKey};
 use crate::inspect::{Lap, Moment, Observed, Report, SlowPolls, TraceEvent, Traced};
 
 /// Keeps the block of a task until this is dropped.

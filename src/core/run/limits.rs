@@ -66,7 +66,7 @@ impl Limits {
     /// Begins to count the polls of a run, or of a call outside of runs. `alive` is the
     /// number of live coroutines.
     pub(crate) fn begin(&self, alive: usize) {
-        self.left.set(self.for_coroutines(alive));
+        self.left.set(self.most_in_sequence(alive));
         self.reported.set(false);
     }
 
@@ -77,16 +77,12 @@ impl Limits {
         self.left.set(self.left.get().saturating_sub(taken));
     }
 
-    fn for_coroutines(&self, alive: usize) -> u64 {
-        let extra = FACTOR * u64::from(self.max_polls_per_run);
-        (alive as u64).saturating_add(extra)
-    }
-
-    /// How many closures of `with_soon`, or calls of hooks for unread outputs, may
-    /// follow one another, and how many ends of coroutines one end may cause. `tasks` is
-    /// the number of tasks that count towards it.
+    /// How many polls a run may take; how many closures of `with_soon`, or calls of hooks
+    /// for unread outputs, may follow one another; and how many ends of coroutines one end
+    /// may cause. `tasks` is the number of tasks that count towards it.
     pub(crate) fn most_in_sequence(&self, tasks: usize) -> u64 {
-        self.for_coroutines(tasks)
+        let extra = FACTOR * u64::from(self.max_polls_per_run);
+        (tasks as u64).saturating_add(extra)
     }
 
     /// Takes one of the polls that the run has left. Returns `false` if no poll is left.

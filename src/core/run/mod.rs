@@ -110,7 +110,7 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
 #[inline(always)]
 fn has_news(core: &Core) -> bool {
     core.clock.has_view()
-        || core.injected.has_news()
+        || core.host.injected.has_news()
         || core.arrivals.has_news()
         || core.instruments.is_on()
 }
@@ -118,7 +118,7 @@ fn has_news(core: &Core) -> bool {
 #[inline(never)]
 fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     let _shown = core.shown.show_game();
-    core.injected.acknowledge();
+    core.host.injected.acknowledge();
     core.host.begin_run();
     wake::take_messages(core);
     // The trace hook hears of what the messages spawned.
@@ -145,7 +145,7 @@ fn begin_run(core: &Core, phase: PhaseIndex) -> &PhaseState {
 #[inline(never)]
 fn run_due(core: &Core, state: &PhaseState) {
     core.host.begin_run();
-    core.runs.serial.set(core.runs.serial.get() + 1);
+    core.runs.serial.set(core.runs.serial() + 1);
     core.runs.limits.begin(core.tasks.alive());
     let mut run = Run::begin(core, state);
     if !run.is_idle() {

@@ -29,7 +29,7 @@ pub(crate) fn resume_slowly<'c>(
     task.clear(Flags::READY);
     if task.has(Flags::ENTRIES) || task.is_registered() {
         task.set(Flags::ENTRIES);
-        let serial = core.runs.serial.get();
+        let serial = core.runs.serial();
         core.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
     }
     let _kept = trace::keep_observed(core, task);

@@ -67,7 +67,7 @@ impl<'a, 's> Resumer<'a, 's> {
     #[cold]
     #[inline(never)]
     fn resume_once(self, task: Task<'a>, resumed: WaitKey) {
-        let serial = self.core.runs.serial.get();
+        let serial = self.core.runs.serial();
         let polled_in = self.core.tasks.cold(task, |cold| cold.polled_in);
         if polled_in != Some(serial) {
             poll::resume_slowly(self.core, self.scope, task, resumed, self.phase());
@@ -144,7 +144,7 @@ impl<'a, 's> Resumer<'a, 's> {
     #[inline(always)]
     fn resume_woken(self, task: Task<'a>) {
         let core = self.core;
-        let (serial, most) = (core.runs.serial.get(), core.runs.limits.polls_per_task());
+        let (serial, most) = (core.runs.serial(), core.runs.limits.polls_per_task());
         let woken = core.tasks.cold(task, |cold| {
             let own = cold.waker.as_ref().map(TaskWaker::lend);
             (cold.count_wake(serial), own)

@@ -27,7 +27,7 @@ fn looks_at_join(core: &Core) -> bool {
     let Some(key) = scope::each_current(core, |task| Some(task.task_key())) else {
         return true;
     };
-    let this = Some((key, core.runs.serial.get()));
+    let this = Some((key, core.runs.serial()));
     if joins.latest.replace(this) != this {
         joins.samples.set(0);
     }
@@ -64,7 +64,7 @@ pub(crate) fn defer_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, wakes
 /// Counts a yield of the task that is being polled in a run of `phase`. If the task has
 /// yielded too often in this run, reports that and returns `false`.
 pub(crate) fn may_yield(core: &Core, task: Task<'_>, phase: PhaseIndex) -> bool {
-    let serial = core.runs.serial.get();
+    let serial = core.runs.serial();
     let yields = core
         .tasks
         .cold_or_new(task, |cold| cold.count_yield(serial));

@@ -41,13 +41,9 @@ impl Runs {
     }
 
     /// How many runs there have been, of all phases.
+    #[inline(always)]
     pub(crate) fn serial(&self) -> u64 {
         self.serial.get()
-    }
-
-    /// Begins to count the polls of a run, or of a call outside of runs.
-    pub(crate) fn begin_limits(&self, alive: usize) {
-        self.limits.begin(alive);
     }
 }
 

@@ -29,8 +29,7 @@ use crate::core::report::unread;
 use crate::core::run::poll;
 use crate::core::run::runaway;
 use crate::core::scope::{self, Scope};
-use crate::core::task::TaskKey;
-use crate::core::task::{Flags, Polled, Task, TaskHandle};
+use crate::core::task::{Flags, Polled, Task, TaskHandle, TaskKey};
 use crate::core::wake;
 use crate::inspect::Refusal;
 use crate::time::{Phase, PhaseIndex};
@@ -92,15 +91,8 @@ pub(crate) fn spawn<F: Future + 'static>(
     owner: Option<OwnerKey>,
     place: &'static Location<'static>,
 ) -> TaskHandle<F::Output> {
-    let future = ManuallyDrop::new(future);
     let soon = matches!(home, Home::Inherited(_)) && core.runs.phase().is_some();
-    let (task, handle) = core.tasks.insert(future, home.phase());
-    if let Some(name) = name() {
-        core.name(task, name);
-    }
-    if let Some(owner) = owner {
-        core.owners.adopt(task, owner);
-    }
+    let (task, handle) = store(core, name, future, home, owner);
     schedule::new(core, task, soon);
     if core.instruments.is_on() {
         trace::note_spawned(core, task, place);
@@ -120,17 +112,7 @@ pub(crate) fn start<F: Future + 'static>(
     owner: Option<OwnerKey>,
     place: &'static Location<'static>,
 ) -> TaskHandle<F::Output> {
-    // No user code is called before the future is stored. So no panic can leave the
-    // future undropped, and the compiler can build it in its block instead of on the
-    // stack.
-    let future = ManuallyDrop::new(future);
-    let (task, handle) = core.tasks.insert(future, home.phase());
-    if let Some(name) = name() {
-        core.name(task, name);
-    }
-    if let Some(owner) = owner {
-        core.owners.adopt(task, owner);
-    }
+    let (task, handle) = store(core, name, future, home, owner);
     let key = handle.key();
     if core.instruments.is_on() {
         trace::note_spawned(core, task, place);
@@ -156,6 +138,29 @@ pub(crate) fn start<F: Future + 'static>(
         defer_start(core, key);
     }
     handle
+}
+
+/// Stores a future, with its name and its owner.
+#[inline(always)]
+fn store<F: Future + 'static>(
+    core: &Core,
+    name: impl FnOnce() -> Name,
+    future: F,
+    home: Home,
+    owner: Option<OwnerKey>,
+) -> (Task<'_>, TaskHandle<F::Output>) {
+    // No user code is called before the future is stored. So no panic can leave the
+    // future undropped, and the compiler can build it in its block instead of on the
+    // stack.
+    let future = ManuallyDrop::new(future);
+    let (task, handle) = core.tasks.insert(future, home.phase());
+    if let Some(name) = name() {
+        core.name(task, name);
+    }
+    if let Some(owner) = owner {
+        core.owners.adopt(task, owner);
+    }
+    (task, handle)
 }
 
 /// How many scopes of the executor are around a start here. `None` if the start must be
@@ -217,7 +222,7 @@ fn count_starts(core: &Core, f: impl FnOnce()) {
         f();
     } else {
         let _counts = Restore::after_setting(&core.starts.counts, true);
-        core.runs.begin_limits(core.tasks.alive());
+        core.runs.limits.begin(core.tasks.alive());
         f();
     }
 }

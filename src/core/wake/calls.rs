@@ -24,7 +24,6 @@ fn make_waiting(core: &Core) {
             call.into_inner()(core.id);
         }
     }
-    // The calls may have caused or run a phase.
+    // The calls may have sent messages.
     wake::take_messages(core);
-    core.host.begin_run();
 }

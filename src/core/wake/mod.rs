@@ -70,7 +70,7 @@ pub(crate) fn task_waker(core: &Core, task: Task<'_>) -> Waker {
     core.tasks.cold_or_new(task, |cold| {
         let own = cold.waker.get_or_insert_with(|| {
             task.set(Flags::TASK_WAKER);
-            TaskWaker::new(core.id, task.task_key(), core.injected.clone())
+            TaskWaker::new(core.id, task.task_key(), core.host.injected.clone())
         });
         own.to_waker()
     })
@@ -80,7 +80,7 @@ pub(crate) fn task_waker(core: &Core, task: Task<'_>) -> Waker {
 /// caller must send the events to the trace hook later, and notify the host.
 #[inline]
 pub(crate) fn take_messages(core: &Core) {
-    if core.injected.has_messages() && !core.host.is_silenced() {
+    if core.host.injected.has_messages() && !core.host.is_silenced() {
         take_waiting_messages(core);
     }
 }
@@ -91,7 +91,7 @@ fn take_waiting_messages(core: &Core) {
     // send without pause would keep this call from returning.
     core.host.silenced(|| {
         let mut messages = core.arrivals.messages.take();
-        core.injected.take(&mut messages);
+        core.host.injected.take(&mut messages);
         for message in messages.drain(..) {
             match message {
                 Message::Wake(wake) => {

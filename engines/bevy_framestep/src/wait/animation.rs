@@ -6,7 +6,7 @@ use bevy_ecs::prelude::*;
 use super::ComponentUntil;
 
 /// Waits until all animations that the `AnimationPlayer` of an entity plays have finished. One
-/// that repeats for ever does not.
+/// that repeats without end does not.
 ///
 /// # Resumes
 ///
