@@ -11,7 +11,7 @@ use crate::query::EntityFn;
 use crate::script::name_of;
 use crate::scripts::{nobody, owner_of};
 use crate::start::note;
-use crate::wait::{self, ComponentChanged, ComponentUntil, Events, NextEventOf};
+use crate::wait::{ComponentChanged, ComponentUntil, Despawned, Events, NextEventOf};
 
 /// What scripts do with an entity.
 ///
@@ -149,7 +149,8 @@ pub trait ScriptEntity: Copy {
     /// # Resumes
     ///
     /// In the home phase of the script: later in the same run if a
-    /// script of that phase despawned the entity, else in the next run of it.
+    /// script of that phase despawned the entity, else in the next run of it. With
+    /// [`in_phase`](Despawned::in_phase), in another phase.
     ///
     /// # Examples
     ///
@@ -165,7 +166,7 @@ pub trait ScriptEntity: Copy {
     /// }
     /// ```
     #[track_caller]
-    fn despawned(self) -> impl Future<Output = ()> + use<Self>;
+    fn despawned(self) -> Despawned;
 
     /// Waits for the next change of a component after this call, by Bevy's change
     /// detection.
@@ -359,8 +360,8 @@ impl ScriptEntity for Entity {
     }
 
     #[track_caller]
-    fn despawned(self) -> impl Future<Output = ()> + use<> {
-        wait::despawned(self)
+    fn despawned(self) -> Despawned {
+        Despawned::new(self)
     }
 
     #[track_caller]

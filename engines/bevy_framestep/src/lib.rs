@@ -36,8 +36,9 @@ pub use wait::compute;
 #[cfg(feature = "asset")]
 pub use wait::{AssetFailed, NextAssetEvent, WaitForAsset, next_asset_event, wait_for_asset};
 pub use wait::{
-    ComponentChanged, ComponentUntil, Events, Messages, NextEvent, NextEventOf, NextMessage,
-    WaitUntilWorld, messages, next_event, next_message, wait_for_timer, wait_until_world,
+    ComponentChanged, ComponentUntil, Despawned, Events, Messages, NextEvent, NextEventOf,
+    NextMessage, WaitForTimer, WaitUntilWorld, messages, next_event, next_message, wait_for_timer,
+    wait_until_world,
 };
 #[cfg(feature = "state")]
 pub use wait::{WaitForState, next_transition, state_entered, state_exited, wait_for_state};

@@ -24,6 +24,7 @@ use bevy_framestep::{AssetFailed, WaitForAsset, next_frame_in};
 use bevy_reflect::TypePath;
 use bevy_tasks::{IoTaskPool, TaskPoolBuilder, futures_lite::future::yield_now};
 use bevy_time::TimePlugin;
+use futures::FutureExt;
 
 /// A file with the names of others.
 #[derive(Asset, TypePath)]
@@ -221,6 +222,46 @@ fn with_all_dependencies() {
     assert_eq!(fixture.log(), ["4: castle.level: loaded"]);
     let levels = fixture.app.world().resource::<Assets<Level>>();
     assert!(levels.iter().any(|(_, level)| level.parts.len() == 2));
+}
+
+/// In the phase of the wait, also for a failure. What is loaded is ready at once.
+#[test]
+fn in_another_phase() {
+    async fn late(name: &'static str) {
+        let handle = load(name);
+        let result = wait_for_asset(&handle).in_phase(Phase::LateUpdate).await;
+        let (phase, frame) = (time().phase, time().frame);
+        let line = format!("{phase:?} of {frame}: {name} {}", result.is_ok());
+        resource_mut(|log: &mut Log| log.0.push(line));
+        let again = wait_for_asset(&handle).in_phase(Phase::EarlyUpdate).await;
+        assert_eq!(again.is_ok(), result.is_ok());
+        assert_eq!((time().phase, time().frame), (phase, frame));
+    }
+
+    let mut fixture = Fixture::new();
+    fixture.start(|| late("yard.level"));
+    fixture.start(|| late("ruin.level"));
+    fixture.frame(&[]);
+    assert_eq!(fixture.log(), [""; 0]);
+    fixture.frame(&["yard.level", "ruin.level"]);
+    assert_eq!(fixture.log(), ["Some(LateUpdate) of 2: yard.level true"]);
+    fixture.frame(&["broken.level"]);
+    assert_eq!(fixture.log(), ["Some(LateUpdate) of 3: ruin.level false"]);
+    fixture.frame(&[]);
+    let framestep = fixture.app.world().non_send::<Framestep>();
+    assert!(framestep.with_executor(framestep::Executor::is_empty));
+}
+
+/// A phase is chosen before the wait begins.
+#[test]
+fn in_a_phase_too_late() {
+    let mut fixture = Fixture::new();
+    let begun = fixture.app.world_mut().start_script(|| async {
+        let mut wait = wait_for_asset(&load("yard.level"));
+        assert!((&mut wait).now_or_never().is_none());
+        drop(wait.in_phase(Phase::LateUpdate));
+    });
+    assert!(begun.take().unwrap().is_err_and(|ended| ended.is_panic()));
 }
 
 /// One that is loaded is ready at once, here before the first frame of the script.

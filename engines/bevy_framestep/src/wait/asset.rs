@@ -4,18 +4,18 @@ use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bevy_asset::{
     Asset, AssetEvent, AssetId, AssetLoadError, AssetPath, AssetServer, LoadState,
-    RecursiveDependencyLoadState, UntypedAssetId, UntypedAssetLoadFailedEvent,
+    RecursiveDependencyLoadState, UntypedAssetId, UntypedAssetLoadFailedEvent, UntypedHandle,
 };
 use bevy_ecs::prelude::*;
 use framestep::{Phase, with_ref};
-use futures::future::{Fuse, FusedFuture, LocalBoxFuture};
+use futures::future::FusedFuture;
 use futures::{FutureExt, StreamExt};
 
-use super::{Messages, messages, wait_until_world};
+use super::{Messages, WaitUntilWorld, messages, wait_until_world};
 
 /// Why an asset that a script waits for is not there.
 ///
@@ -83,7 +83,8 @@ impl Error for AssetFailed {
 ///
 /// # Resumes
 ///
-/// As [`wait_until_world`] does. The asset server finishes loads in `PreUpdate`.
+/// As [`wait_until_world`] does; in another phase with [`in_phase`](WaitForAsset::in_phase).
+/// The asset server finishes loads in `PreUpdate`.
 ///
 /// # Errors
 ///
@@ -105,48 +106,101 @@ pub fn wait_for_asset(asset: impl Into<UntypedAssetId>) -> WaitForAsset {
         Some(server) => server.clone(),
         None => panic!("waits for assets need `AssetPlugin`, which is part of `DefaultPlugins`"),
     });
-    // Without a strong handle, the asset would be dropped while it loads.
-    let keep = server.get_id_handle_untyped(id);
-    // They name the paths. The script asks for the state in each run: the asset server wakes
-    // nobody when a dependency has failed, and says nothing if that was before the asset
-    // itself was there.
-    let mut failures = messages::<UntypedAssetLoadFailedEvent>();
-    let wait = async move {
-        let mut failed = Vec::new();
-        loop {
-            if let Some(result) = state(&server, id, &failed) {
-                drop(keep);
-                return result;
-            }
-            let asked = server.clone();
-            wait_until_world(move |_| state(&asked, id, &[]).is_some()).await;
-            while let Some(Some(failure)) = failures.next().now_or_never() {
-                failed.push((failure.id, failure.path));
-            }
-        }
-    };
     WaitForAsset {
-        wait: wait.boxed_local().fuse(),
+        load: Some(Load {
+            // Without a strong handle, the asset would be dropped while it loads.
+            _keep: server.get_id_handle_untyped(id),
+            // They name the paths. The script asks for the state in each run: the asset server
+            // wakes nobody when a dependency has failed, and says nothing if that was before
+            // the asset itself was there.
+            failures: messages(),
+            failed: Vec::new(),
+            server,
+            id,
+            phase: None,
+            wait: None,
+        }),
     }
 }
 
 /// The future of [`wait_for_asset`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitForAsset {
-    wait: Fuse<LocalBoxFuture<'static, Result<(), AssetFailed>>>,
+    /// `None` once it has been ready.
+    load: Option<Load>,
+}
+
+/// An asset that is being loaded.
+struct Load {
+    server: AssetServer,
+    id: UntypedAssetId,
+    _keep: Option<UntypedHandle>,
+    failures: Messages<UntypedAssetLoadFailedEvent>,
+    /// Those that were read so far.
+    failed: Vec<Failed>,
+    /// `None`: at home.
+    phase: Option<Phase>,
+    /// `None` until it has been asked once.
+    wait: Option<WaitUntilWorld>,
+}
+
+impl WaitForAsset {
+    /// Resumes in the first run of `phase` that finds the asset loaded or failed, and not at
+    /// home. Ready at once if it is when the wait begins.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        match &mut self.load {
+            Some(load) if load.wait.is_none() => load.phase = Some(phase),
+            _ => panic!("`in_phase` was called on a wait that has begun"),
+        }
+        self
+    }
+}
+
+impl Load {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), AssetFailed>> {
+        loop {
+            if let Some(wait) = &mut self.wait {
+                ready!(wait.poll_unpin(cx));
+                while let Some(Some(failure)) = self.failures.next().now_or_never() {
+                    self.failed.push((failure.id, failure.path));
+                }
+            }
+            if let Some(result) = state(&self.server, self.id, &self.failed) {
+                return Poll::Ready(result);
+            }
+            let (server, id) = (self.server.clone(), self.id);
+            let wait = wait_until_world(move |_| state(&server, id, &[]).is_some());
+            self.wait = Some(match self.phase {
+                Some(phase) => wait.in_phase(phase),
+                None => wait,
+            });
+        }
+    }
 }
 
 impl Future for WaitForAsset {
     type Output = Result<(), AssetFailed>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.wait.poll_unpin(cx)
+        let Some(load) = &mut self.load else {
+            panic!("`wait_for_asset` was polled after it had ended");
+        };
+        let result = ready!(load.poll(cx));
+        self.load = None;
+        Poll::Ready(result)
     }
 }
 
 impl FusedFuture for WaitForAsset {
     fn is_terminated(&self) -> bool {
-        self.wait.is_terminated()
+        self.load.is_none()
     }
 }
 

@@ -1,10 +1,17 @@
 //! Waits for the end of an entity.
 
 use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use bevy_ecs::prelude::*;
-use framestep::with;
+use framestep::{Phase, with};
+use futures::FutureExt;
 use futures::channel::oneshot::{self, Receiver, Sender};
+use futures::future::FusedFuture;
+
+use super::turn::Turn;
 
 /// Who waits for the end of the entity: dropping the component tells them, on whichever
 /// thread that is.
@@ -23,15 +30,81 @@ impl Ends {
     }
 }
 
-#[track_caller]
-pub(crate) fn despawned(entity: Entity) -> impl Future<Output = ()> + use<> {
-    let mut end = with(|world: &mut World| end_of(world, entity));
-    async move {
-        while let Some(wait) = end {
-            let Err(oneshot::Canceled) = wait.await;
-            // Only the component may be gone.
-            end = with(|world: &mut World| end_of(world, entity));
+/// The future of [`ScriptEntity::despawned`](crate::ScriptEntity::despawned).
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Despawned {
+    entity: Entity,
+    /// `None`: the entity is not there.
+    end: Option<Receiver<Infallible>>,
+    turn: Turn,
+    is_done: bool,
+}
+
+impl Despawned {
+    #[track_caller]
+    pub(crate) fn new(entity: Entity) -> Self {
+        Despawned {
+            entity,
+            end: with(|world: &mut World| end_of(world, entity)),
+            turn: Turn::default(),
+            is_done: false,
         }
+    }
+
+    /// Resumes in the first run of `phase` that finds the entity despawned, and not at home.
+    /// Ready at once if it was not there when the wait was made.
+    ///
+    /// The script is polled in each run of a phase that is not its home.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.turn.set(phase);
+        self
+    }
+}
+
+impl Future for Despawned {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        assert!(!this.is_done, "`despawned` was polled after it had ended");
+        let entity = this.entity;
+        if let Some(end) = &mut this.end {
+            let polled = this.turn.poll(cx, |cx| {
+                while let Poll::Ready(Err(oneshot::Canceled)) = end.poll_unpin(cx) {
+                    // Only the component may be gone.
+                    match with(|world: &mut World| end_of(world, entity)) {
+                        Some(again) => *end = again,
+                        None => return Poll::Ready(()),
+                    }
+                }
+                Poll::Pending
+            });
+            if polled.is_pending() {
+                return Poll::Pending;
+            }
+        }
+        this.is_done = true;
+        Poll::Ready(())
+    }
+}
+
+impl FusedFuture for Despawned {
+    fn is_terminated(&self) -> bool {
+        self.is_done
+    }
+}
+
+impl fmt::Debug for Despawned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Despawned")
+            .field("entity", &self.entity)
+            .field("done", &self.is_done)
+            .finish_non_exhaustive()
     }
 }
 

@@ -19,7 +19,6 @@ mod timer;
 mod turn;
 mod until;
 
-pub(crate) use despawned::despawned;
 pub(crate) use message::Feed;
 pub(crate) use until::{Condition, Conditions};
 
@@ -29,6 +28,7 @@ pub use animation::animation_finished;
 pub use asset::{AssetFailed, NextAssetEvent, WaitForAsset, next_asset_event, wait_for_asset};
 pub use changed::ComponentChanged;
 pub use component::ComponentUntil;
+pub use despawned::Despawned;
 pub use event::{Events, NextEvent, NextEventOf, next_event};
 #[cfg(feature = "input")]
 pub use input::{just_pressed, just_released};
@@ -37,5 +37,5 @@ pub use message::{Messages, NextMessage, messages, next_message};
 pub use state::{WaitForState, next_transition, state_entered, state_exited, wait_for_state};
 #[cfg(feature = "tasks")]
 pub use task::compute;
-pub use timer::wait_for_timer;
+pub use timer::{WaitForTimer, wait_for_timer};
 pub use until::{WaitUntilWorld, wait_until_world};

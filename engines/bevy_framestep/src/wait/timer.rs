@@ -1,7 +1,14 @@
 //! Timers of Bevy.
 
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
 use bevy_time::{Timer, TimerMode};
-use framestep::{time, wait_seconds};
+use framestep::{Phase, WaitSeconds, time, wait_seconds};
+use futures::FutureExt;
+use futures::future::FusedFuture;
 
 /// Waits until a timer of Bevy's finishes, and ticks it meanwhile, on the clock of the script: a
 /// repeating one up to its next end, from which it goes on.
@@ -16,6 +23,7 @@ use framestep::{time, wait_seconds};
 /// # Resumes
 ///
 /// In the home phase of the script, in the first later frame at or past the end of the timer.
+/// With [`in_phase`](WaitForTimer::in_phase), in another phase.
 ///
 /// # Cancel safety
 ///
@@ -35,14 +43,106 @@ use framestep::{time, wait_seconds};
 ///     }
 /// }
 /// ```
-pub async fn wait_for_timer(timer: &mut Timer) {
-    if timer.mode() == TimerMode::Once && timer.is_finished() {
-        return;
+pub fn wait_for_timer(timer: &mut Timer) -> WaitForTimer<'_> {
+    WaitForTimer {
+        timer,
+        phase: None,
+        state: State::New,
     }
-    if timer.is_paused() {
-        std::future::pending::<()>().await;
+}
+
+/// The future of [`wait_for_timer`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitForTimer<'a> {
+    timer: &'a mut Timer,
+    /// `None`: at home.
+    phase: Option<Phase>,
+    state: State,
+}
+
+enum State {
+    New,
+    /// The timer was paused when the wait began.
+    Never,
+    Waits {
+        /// When that was, on the clock of the script.
+        begun: Duration,
+        wait: WaitSeconds,
+    },
+    Done,
+}
+
+impl WaitForTimer<'_> {
+    /// Resumes in `phase`, as [`WaitSeconds::in_phase`] says.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        assert!(
+            matches!(self.state, State::New),
+            "`in_phase` was called on a wait that has begun"
+        );
+        self.phase = Some(phase);
+        self
     }
-    let begun = time().elapsed;
-    wait_seconds(timer.remaining()).await;
-    timer.tick(time().elapsed.saturating_sub(begun));
+
+    fn begin(&self) -> State {
+        if self.timer.mode() == TimerMode::Once && self.timer.is_finished() {
+            return State::Done;
+        }
+        if self.timer.is_paused() {
+            return State::Never;
+        }
+        let wait = wait_seconds(self.timer.remaining());
+        State::Waits {
+            begun: time().elapsed,
+            wait: match self.phase {
+                Some(phase) => wait.in_phase(phase),
+                None => wait,
+            },
+        }
+    }
+}
+
+impl Future for WaitForTimer<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if let State::New = this.state {
+            this.state = this.begin();
+            if let State::Done = this.state {
+                return Poll::Ready(());
+            }
+        }
+        match &mut this.state {
+            State::Waits { begun, wait } => {
+                ready!(wait.poll_unpin(cx));
+                let passed = time().elapsed.saturating_sub(*begun);
+                // Fixed steps have a time of their own, which may be behind.
+                this.timer.tick(passed.max(this.timer.remaining()));
+                this.state = State::Done;
+                Poll::Ready(())
+            }
+            State::New | State::Never => Poll::Pending,
+            State::Done => panic!("`wait_for_timer` was polled after it had ended"),
+        }
+    }
+}
+
+impl FusedFuture for WaitForTimer<'_> {
+    fn is_terminated(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+}
+
+impl fmt::Debug for WaitForTimer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitForTimer")
+            .field("timer", &self.timer)
+            .field("done", &self.is_terminated())
+            .finish_non_exhaustive()
+    }
 }

@@ -16,6 +16,7 @@ pub(crate) struct Turn {
     /// `None`: at home.
     phase: Option<Phase>,
     next: Option<InPhase>,
+    is_polled: bool,
 }
 
 impl Turn {
@@ -27,7 +28,7 @@ impl Turn {
     #[track_caller]
     pub(crate) fn set(&mut self, phase: Phase) {
         assert!(
-            self.next.is_none(),
+            !self.is_polled,
             "`in_phase` was called on a wait that has begun"
         );
         self.phase = Some(phase);
@@ -39,6 +40,7 @@ impl Turn {
         cx: &mut Context<'_>,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
+        self.is_polled = true;
         let Some(phase) = self.elsewhere() else {
             return poll(cx);
         };

@@ -5,6 +5,7 @@ mod conditions;
 mod entities;
 mod first_week;
 mod panics;
+mod phases;
 mod ready_made;
 mod schedules;
 #[cfg(feature = "state")]
