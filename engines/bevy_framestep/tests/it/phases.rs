@@ -86,13 +86,17 @@ fn rows() -> Vec<Row> {
         row!(
             "wait_until",
             |hero| hero.wait_until(|health: &Health| health.0 < 10),
-            |world, hero| world.get_mut::<Health>(hero).unwrap().0 = 9
+            |world, hero| {
+                world.get_mut::<Health>(hero).unwrap().0 = 9;
+            }
         ),
         row!("removed", |hero| hero.removed::<Health>(), |world, hero| {
             world.entity_mut(hero).remove::<Health>()
         }),
         row!("changed", |hero| hero.changed::<Health>(), |world, hero| {
-            world.get_mut::<Health>(hero).unwrap().0 = 9
+            {
+                world.get_mut::<Health>(hero).unwrap().0 = 9;
+            }
         }),
         row!(
             "wait_until_world",
@@ -293,7 +297,7 @@ mod states {
             0 => wait_for_state(Screen::Game).in_phase(phase).await,
             1 => state_entered(Screen::Game).in_phase(phase).await,
             2 => state_exited(Screen::Menu).in_phase(phase).await,
-            _ => drop(next_transition::<Screen>().in_phase(phase).await),
+            _ => _ = next_transition::<Screen>().in_phase(phase).await,
         }
         log(format!(
             "{:?} of frame {}",
