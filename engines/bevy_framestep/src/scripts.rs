@@ -76,13 +76,17 @@ use crate::start::start_unread;
 #[derive(Component)]
 #[component(storage = "SparseSet", on_insert = inserted, on_discard = discarded, on_remove = removed)]
 pub struct Scripts {
-    /// `None` until it is inserted.
-    live: Option<Box<Live>>,
-    /// What is done when it is inserted.
-    begin: Option<Box<Begin>>,
+    /// `None` until it is inserted. Not in a box: most entities that have scripts have the
+    /// component, and a box takes as long as the rest of it.
+    live: Option<Live>,
+    base: Base,
+    /// What is done when it is inserted. Locked by nobody: the lock makes the component `Sync`.
+    begin: Mutex<Option<Box<Begin>>>,
     is_paused: AtomicBool,
     /// The bits of a float.
     speed: AtomicU64,
+    /// The world in which it is about to be replaced or removed.
+    discarded: Option<WorldId>,
 }
 
 /// That of an entity in a world.
@@ -90,8 +94,7 @@ struct Live {
     owner: SendOwner,
     remote: Remote,
     entity: Entity,
-    base: Base,
-    /// Whether they have another clock than that.
+    /// Whether they have another clock than that of the base.
     has_speed: AtomicBool,
     /// Those that were started on the entity from outside. Most have one.
     first: Option<Known>,
@@ -124,14 +127,8 @@ struct Known {
     id: CoroutineId,
 }
 
-#[derive(Default)]
-struct Begin {
-    base: Base,
-    /// Locked by nobody: the list makes the component `Sync`.
-    scripts: Mutex<Vec<Box<Start>>>,
-}
-
-type Start = dyn FnOnce(&mut World, Entity) + Send;
+/// Starts scripts, one after the other.
+type Begin = dyn FnOnce(&mut World, Entity) + Send;
 
 const NORMAL: f64 = 1.0;
 
@@ -139,9 +136,11 @@ impl Default for Scripts {
     fn default() -> Self {
         Scripts {
             live: None,
-            begin: None,
+            base: Base::Game,
+            begin: Mutex::new(None),
             is_paused: AtomicBool::new(false),
             speed: AtomicU64::new(NORMAL.to_bits()),
+            discarded: None,
         }
     }
 }
@@ -210,12 +209,14 @@ impl Scripts {
         S: FnOnce(Entity) -> F + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
-        let begin = self.begin.get_or_insert_default();
-        let scripts = begin.scripts.get_mut();
-        let scripts = scripts.unwrap_or_else(PoisonError::into_inner);
-        scripts.push(Box::new(move |world, entity| {
-            start_unread(world, entity, script);
-        }));
+        let begin = self.begin_mut();
+        *begin = Some(match begin.take() {
+            None => Box::new(move |world, entity| start_unread(world, entity, script)),
+            Some(first) => Box::new(move |world, entity| {
+                first(world, entity);
+                start_unread(world, entity, script);
+            }),
+        });
         self
     }
 
@@ -249,11 +250,10 @@ impl Scripts {
     pub fn on_clock(handle: &Handle, clock: &Clock) -> Option<Self> {
         let owner = handle.owner_on(clock)?;
         let remote = handle.remote()?;
-        Some(Self::of_owner(
-            owner,
-            remote,
-            Base::Other(ClockKey::new(clock)),
-        ))
+        let mut scripts = Self::default();
+        scripts.live = Some(Live::of(owner, remote));
+        scripts.base = Base::Other(ClockKey::new(clock));
+        Some(scripts)
     }
 
     /// Scripts that count on realtime, which goes on while the game is paused: of a menu.
@@ -274,19 +274,9 @@ impl Scripts {
     /// ```
     #[must_use]
     pub fn on_realtime() -> Self {
-        let base = Base::Realtime;
-        let scripts = Mutex::default();
-        Scripts {
-            begin: Some(Box::new(Begin { base, scripts })),
-            ..Self::default()
-        }
-    }
-
-    fn of_owner(owner: Owner, remote: Remote, base: Base) -> Self {
-        Scripts {
-            live: Some(Box::new(Live::of(owner, remote, base))),
-            ..Self::default()
-        }
+        let mut scripts = Self::default();
+        scripts.base = Base::Realtime;
+        scripts
     }
 
     /// Pauses the scripts: none of them is polled, and their timers stand still.
@@ -302,6 +292,11 @@ impl Scripts {
     /// Whether [`pause`](Self::pause) was called later than [`resume`](Self::resume).
     pub fn is_paused(&self) -> bool {
         self.is_paused.load(Ordering::Relaxed)
+    }
+
+    fn begin_mut(&mut self) -> &mut Option<Box<Begin>> {
+        let begin = self.begin.get_mut();
+        begin.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn set_paused(&self, paused: bool) {
@@ -461,9 +456,9 @@ impl Live {
         self.remote.call(move || {
             with_ref(|world: &World| {
                 let scripts = world.get::<Scripts>(entity);
-                if let Some(live) = scripts.and_then(|scripts| scripts.live.as_ref()) {
+                if let Some(scripts) = scripts.filter(|scripts| scripts.live.is_some()) {
                     let shared = Shared::of(world);
-                    let base = || live.base.clock(shared.handle());
+                    let base = || scripts.base.clock(shared.handle());
                     shared.speeds().set_speed(entity, base, speed);
                 }
             });
@@ -489,61 +484,80 @@ impl fmt::Debug for Scripts {
 }
 
 thread_local! {
-    /// The scripts of entities whose component is being replaced or removed. Only what runs
-    /// next says which of the two it is.
-    static DISCARDED: RefCell<Vec<Discarded>> = const { RefCell::new(Vec::new()) };
+    /// The scripts of entities whose component has been replaced, until the new one is there.
+    static REPLACED: RefCell<Vec<Replaced>> = const { RefCell::new(Vec::new()) };
 }
 
-struct Discarded {
+struct Replaced {
     world: WorldId,
-    live: Box<Live>,
+    live: Live,
+    base: Base,
     is_paused: bool,
     speed: f64,
 }
 
-/// Takes back what [`discarded`] has put there.
-fn take_discarded(world: WorldId, entity: Entity) -> Option<Discarded> {
-    DISCARDED.with_borrow_mut(|all| {
-        let is_it = |of: &Discarded| of.world == world && of.live.entity == entity;
+/// Takes back what a component has left behind that was replaced.
+fn take_replaced(world: WorldId, entity: Entity) -> Option<Replaced> {
+    REPLACED.with_borrow_mut(|all| {
+        let is_it = |of: &Replaced| of.world == world && of.live.entity == entity;
         let index = all.iter().rposition(is_it)?;
         Some(all.swap_remove(index))
     })
 }
 
+/// Only what comes next says whether it is replaced or removed.
 fn discarded(mut world: DeferredWorld<'_>, context: HookContext) {
     let id = world.id();
-    let Some(mut scripts) = world.get_mut::<Scripts>(context.entity) else {
-        return;
-    };
-    if let Some(live) = scripts.live.take() {
-        let discarded = Discarded {
-            world: id,
-            live,
-            is_paused: scripts.is_paused(),
-            speed: scripts.speed(),
-        };
-        DISCARDED.with_borrow_mut(|all| all.push(discarded));
+    if let Some(mut scripts) = world.get_mut::<Scripts>(context.entity) {
+        scripts.bypass_change_detection().discarded = Some(id);
     }
 }
 
-fn removed(world: DeferredWorld<'_>, context: HookContext) {
+impl Drop for Scripts {
+    fn drop(&mut self) {
+        let Some(world) = self.discarded else {
+            return;
+        };
+        // From one that was removed, they have been taken.
+        if let Some(live) = self.live.take() {
+            let replaced = Replaced {
+                world,
+                live,
+                base: take(&mut self.base),
+                is_paused: self.is_paused(),
+                speed: self.speed(),
+            };
+            REPLACED.with_borrow_mut(|all| all.push(replaced));
+        }
+    }
+}
+
+fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
     let entity = context.entity;
-    let discarded = take_discarded(world.id(), entity);
-    let live = discarded.as_ref().map(|discarded| &discarded.live);
-    if live.is_some_and(|live| live.has_speed.load(Ordering::Relaxed))
+    let Some(mut scripts) = world.get_mut::<Scripts>(entity) else {
+        return;
+    };
+    let scripts = scripts.bypass_change_detection();
+    scripts.base = Base::Game;
+    let Some(live) = scripts.live.take() else {
+        return;
+    };
+    if live.has_speed.load(Ordering::Relaxed)
         && let Some(framestep) = world.get_non_send::<crate::Framestep>()
     {
         framestep.shared().speeds().forget(entity);
     }
     // This runs destructors.
-    drop(discarded);
+    drop(live);
 }
 
 fn inserted(mut world: DeferredWorld<'_>, context: HookContext) {
     let entity = context.entity;
-    let Some(scripts) = world.get::<Scripts>(entity) else {
+    let Some(mut scripts) = world.get_mut::<Scripts>(entity) else {
         return;
     };
+    let scripts = scripts.bypass_change_detection();
+    scripts.discarded = None;
     let is_whole = scripts
         .live
         .as_ref()
@@ -556,27 +570,25 @@ fn inserted(mut world: DeferredWorld<'_>, context: HookContext) {
 /// Makes what was inserted by hand, or in the place of another one, one of the entity.
 fn complete(world: &mut DeferredWorld<'_>, entity: Entity) {
     let shared = Shared::of(world);
-    let before = take_discarded(world.id(), entity);
-    let name = OwnerName::of(world, entity);
+    let before = take_replaced(world.id(), entity);
+    let name = OwnerName::of(world.get(entity), entity);
     let Some(mut scripts) = world.get_mut::<Scripts>(entity) else {
         return;
     };
-    let begin = scripts.begin.take();
-    let (base, list) = begin.map(|begin| (begin.base, begin.scripts)).unzip();
-    let base = base.unwrap_or_default();
-    let brought = scripts.live.take();
-    let live = match (before, brought) {
-        (Some(mut before), brought) => {
-            // Those that run go on, on the clock of the new one.
-            let base = brought.map_or(base, |mut brought| take(&mut brought.base));
-            if !matches!(base, Base::Game) {
-                if let Some(clock) = base.clock(shared.handle()) {
+    let begin = scripts.begin_mut().take();
+    let live = match (before, scripts.live.take()) {
+        // Those that run go on, on the clock of the new one.
+        (Some(before), _) => {
+            if matches!(scripts.base, Base::Game) {
+                scripts.base = before.base;
+                if is_normal(scripts.speed()) {
+                    *scripts.speed.get_mut() = before.speed.to_bits();
+                }
+            } else {
+                if let Some(clock) = scripts.base.clock(shared.handle()) {
                     shared.speeds().set(entity, clock);
                 }
-                before.live.base = base;
                 before.live.has_speed.store(true, Ordering::Relaxed);
-            } else if is_normal(scripts.speed()) {
-                *scripts.speed.get_mut() = before.speed.to_bits();
             }
             if before.is_paused {
                 *scripts.is_paused.get_mut() = true;
@@ -584,27 +596,25 @@ fn complete(world: &mut DeferredWorld<'_>, entity: Entity) {
             Some(before.live)
         }
         (None, Some(brought)) => Some(brought),
-        (None, None) => Live::new(&shared, base, name),
+        (None, None) => Live::new(&shared, &scripts.base, name).map(|(live, _)| live),
     };
     // There is none if the app is ending.
     let Some(mut live) = live else {
         return;
     };
     live.entity = entity;
-    if let Some(owner) = live.owner.get().filter(|_| scripts.is_paused()) {
+    if scripts.is_paused()
+        && let Some(owner) = live.owner.get()
+    {
         owner.pause();
     }
     if !is_normal(scripts.speed()) {
         live.apply_speed(scripts.speed());
     }
     scripts.live = Some(live);
-    let list = list.map(|list| list.into_inner().unwrap_or_else(PoisonError::into_inner));
-    if let Some(scripts) = list.filter(|scripts| !scripts.is_empty()) {
-        world.commands().queue(move |world: &mut World| {
-            for start in scripts {
-                start(world, entity);
-            }
-        });
+    if let Some(begin) = begin {
+        let begin = move |world: &mut World| begin(world, entity);
+        world.commands().queue(begin);
     }
 }
 
@@ -613,24 +623,24 @@ fn is_normal(speed: f64) -> bool {
 }
 
 impl Live {
-    /// `None`: the app is ending.
-    fn new(shared: &Shared, base: Base, name: OwnerName) -> Option<Box<Self>> {
+    /// And a handle of the owner. `None`: the app is ending.
+    fn new(shared: &Shared, base: &Base, name: OwnerName) -> Option<(Self, OwnerHandle)> {
         let handle = shared.handle();
         let owner = match base {
             Base::Realtime => handle.owner_on(&handle.realtime()?)?,
-            Base::Other(ref clock) => handle.owner_on(&clock.get()?)?,
+            Base::Other(clock) => handle.owner_on(&clock.get()?)?,
             Base::Game => handle.owner()?,
         };
-        let live = Self::of(name.give(owner), handle.remote()?, base);
-        Some(Box::new(live))
+        let owner = name.give(owner);
+        let of_owner = owner.handle();
+        Some((Self::of(owner, handle.remote()?), of_owner))
     }
 
-    fn of(owner: Owner, remote: Remote, base: Base) -> Self {
+    fn of(owner: Owner, remote: Remote) -> Self {
         Live {
             owner: owner.into_send(),
             remote,
             entity: Entity::PLACEHOLDER,
-            base,
             has_speed: AtomicBool::new(false),
             first: None,
             others: Vec::new(),
@@ -643,8 +653,8 @@ struct OwnerName(Option<String>);
 
 impl OwnerName {
     /// Entities without a [`Name`] have one in debug builds only: they are many.
-    fn of(world: &World, entity: Entity) -> Self {
-        OwnerName(match world.get::<Name>(entity) {
+    fn of(name: Option<&Name>, entity: Entity) -> Self {
+        OwnerName(match name {
             Some(name) => Some(format!("{name} {entity}")),
             None if cfg!(debug_assertions) => Some(format!("entity {entity}")),
             None => None,
@@ -666,23 +676,16 @@ pub(crate) fn owner_of(
     entity: Entity,
 ) -> Result<OwnerHandle, Missing> {
     let missing = Missing::entity(entity);
-    let found = world.get_entity(entity).map_err(|_| missing)?;
-    if let Some(scripts) = found.get::<Scripts>()
-        && let Some(owner) = scripts.owner()
-    {
+    let mut found = world.get_entity_mut(entity).map_err(|_| missing)?;
+    if let Some(owner) = found.get::<Scripts>().and_then(Scripts::owner) {
         return Ok(owner.handle());
     }
-    let name = OwnerName::of(world, entity);
-    let live = Live::new(shared, Base::Game, name);
-    let mut live = live.ok_or(missing)?;
+    let name = OwnerName::of(found.get(), entity);
+    let (mut live, owner) = Live::new(shared, &Base::Game, name).ok_or(missing)?;
     live.entity = entity;
-    let owner = live.owner.get().map(Owner::handle).ok_or(missing)?;
-    let scripts = Scripts {
-        live: Some(live),
-        ..Scripts::default()
-    };
-    let mut entity = world.get_entity_mut(entity).map_err(|_| missing)?;
-    entity.insert(scripts);
+    let mut scripts = Scripts::default();
+    scripts.live = Some(live);
+    found.insert(scripts);
     Ok(owner)
 }
 
