@@ -171,6 +171,65 @@ fn the_world_is_cleared() {
     assert_eq!(alive(&app), 0);
 }
 
+/// Replaced or changed in its place, the component leaves the scripts alone. They end with the
+/// entity all the same, however that ends.
+#[test]
+fn the_component_is_replaced_or_changed() {
+    let changes: [fn(EntityWorldMut<'_>); 3] = [
+        |mut goblin| _ = goblin.insert(Scripts::new()),
+        |mut goblin| _ = goblin.modify_component(|scripts: &mut Scripts| scripts.set_speed(0.5)),
+        |mut goblin| {
+            goblin.insert(Scripts::on_realtime());
+            goblin.modify_component(|_: &mut Scripts| ());
+            goblin.insert(Scripts::new());
+        },
+    ];
+    let ends: [fn(&mut App, Entity); 5] = [
+        |app, goblin| _ = app.world_mut().despawn(goblin),
+        |app, goblin| _ = app.world_mut().entity_mut(goblin).remove::<Scripts>(),
+        |app, goblin| _ = app.world_mut().entity_mut(goblin).take::<Scripts>(),
+        |app, _| app.world_mut().clear_entities(),
+        |app, _| *app = self::app(),
+    ];
+    for change in changes {
+        for end in ends {
+            let (mut app, goblin) = app_with_goblin();
+            let token = std::rc::Rc::new(());
+            let held = token.clone();
+            app.world_mut()
+                .entity_mut(goblin)
+                .start_script(|_| async move {
+                    wait_frames(100).await;
+                    drop(held);
+                });
+            change(app.world_mut().entity_mut(goblin));
+            app.update();
+            assert_eq!(alive(&app), 2);
+            assert_eq!(take_log(&mut app).len(), 1);
+            end(&mut app, goblin);
+            assert_eq!(alive(&app), 0);
+            assert_eq!(std::rc::Rc::strong_count(&token), 1);
+        }
+    }
+}
+
+/// One that was taken off begins anew on another entity, with what it is given there.
+#[test]
+fn the_component_is_taken() {
+    let (mut app, goblin) = app_with_goblin();
+    let scripts = app.world_mut().entity_mut(goblin).take::<Scripts>();
+    let scripts = scripts.unwrap().and(patrol);
+    assert_eq!(alive(&app), 0);
+    let other = app.world_mut().spawn(scripts).id();
+    app.world_mut().flush();
+    assert_eq!(alive(&app), 1);
+    app.world_mut().despawn(other);
+    app.update();
+    // The destructors of both reach the world when it is lent next.
+    assert_eq!(take_log(&mut app), ["patrol ends in frame 1"; 2]);
+    assert_eq!(alive(&app), 0);
+}
+
 /// What a script of an entity starts ends with the entity too, unless it is told
 /// otherwise.
 #[test]

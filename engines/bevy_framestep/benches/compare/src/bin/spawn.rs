@@ -2,18 +2,38 @@
 //!
 //! `valgrind --tool=callgrind target/release/spawn WAY COUNT`
 //!
-//! Two counts give two numbers, and their difference is what the entities took.
+//! The difference of two runs, one with a count that is greater by 1, is what 100 entities take.
+//!
+//! | way | an entity |
+//! |---|---|
+//! | `plain` | has no script |
+//! | `component` | has none either, and gets a component with as many hooks as `Scripts` has |
+//! | `core` | has none either; beside it, framestep starts a script of an owner and drops that |
+//! | `world`, `bundle`, `commands` | has a script, started in that way |
 
 use std::env;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use bevy::ecs::lifecycle::HookContext;
+use bevy::ecs::world::DeferredWorld;
 use bevy::prelude::*;
 use bevy::time::{TimePlugin, TimeUpdateStrategy};
 use bevy_framestep::prelude::*;
 
 #[derive(Component)]
 struct Position;
+
+/// What Bevy takes for a component like `Scripts`.
+#[derive(Component)]
+#[component(storage = "SparseSet", on_insert = hook, on_discard = hook, on_remove = hook)]
+struct Hooked([u64; 20]);
+
+fn hook(mut world: DeferredWorld<'_>, context: HookContext) {
+    if let Some(mut hooked) = world.get_mut::<Hooked>(context.entity) {
+        hooked.bypass_change_detection().0[0] += 1;
+    }
+}
 
 async fn idle(_: Entity) {
     loop {
@@ -25,17 +45,31 @@ fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     let (Some(way), Some(Ok(count))) = (args.first(), args.get(1).map(|count| count.parse()))
     else {
-        eprintln!("usage: spawn plain|world|bundle|commands COUNT");
+        eprintln!("usage: spawn plain|component|core|world|bundle|commands COUNT");
         return ExitCode::FAILURE;
     };
     let mut app = App::new();
     app.add_plugins((TimePlugin, FramestepPlugin::default()));
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(16)));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
+        16,
+    )));
     app.update();
     let world = app.world_mut();
+    let handle = world.non_send::<Framestep>().handle().clone();
+    let mut owners = Vec::new();
     for _ in 0..count {
         let entities: [Entity; 100] = std::array::from_fn(|_| match way.as_str() {
             "plain" => world.spawn(Position).id(),
+            "component" => world.spawn(Position).insert(Hooked([0; 20])).id(),
+            "core" => {
+                let entity = world.spawn(Position).id();
+                let owner = handle.owner().expect("the world holds the executor");
+                handle.lend(world, |_| {
+                    owner.script("idle").start(idle(entity));
+                });
+                owners.push(owner.into_send());
+                entity
+            }
             "world" => {
                 let mut entity = world.spawn(Position);
                 entity.start_script(idle);
@@ -46,13 +80,15 @@ fn main() -> ExitCode {
                 world.flush();
                 entity
             }
-            _ => {
+            "commands" => {
                 let mut commands = world.commands();
                 let entity = commands.spawn(Position).start_script(idle).id();
                 world.flush();
                 entity
             }
+            _ => panic!("there is no way {way}"),
         });
+        owners.clear();
         for entity in entities {
             world.despawn(entity);
         }
