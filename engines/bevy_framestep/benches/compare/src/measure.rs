@@ -21,15 +21,15 @@ pub(crate) struct Cost {
     pub(crate) ratio: f64,
 }
 
-/// Measures all subjects in turns, each of which begins with another one.
+/// Measures all subjects that have the workload, in turns, each of which begins with another one.
 pub(crate) fn costs(workload: Workload, scripts: u64, rounds: usize) -> Vec<Cost> {
     // Short turns, so that all see the same machine; more of them where they are shorter.
     let rounds = rounds * (10_000 / scripts.clamp(100, 10_000)) as usize;
-    let mut apps: Vec<App> = Subject::ALL
-        .iter()
-        .map(|subject| subject.app(workload, scripts))
-        .collect();
-    // By round and subject.
+    let subjects = Subject::ALL.into_iter();
+    let subjects: Vec<Subject> = subjects.filter(|of| of.has(workload)).collect();
+    let apps = subjects.iter().map(|of| of.app(workload, scripts));
+    let mut apps: Vec<App> = apps.collect();
+    // By round and subject; only those of subjects that have the workload.
     let mut times = vec![[Duration::ZERO; Subject::ALL.len()]; rounds];
     for app in &mut apps {
         for _ in 0..FRAMES_PER_SECOND * 2 {
@@ -47,19 +47,22 @@ pub(crate) fn costs(workload: Workload, scripts: u64, rounds: usize) -> Vec<Cost
             }
             times[index] = start.elapsed();
             let after = Progress::of(app);
-            let of_bare = Subject::ALL[index] == Subject::Bare;
+            let of_bare = subjects[index] == Subject::Bare;
             let scripts = if of_bare { 0 } else { scripts };
             workload.check(scripts, UPDATES, &before, &after);
         }
     }
-    for (subject, app) in Subject::ALL.iter().zip(&mut apps) {
-        if *subject != Subject::Bare {
-            workload.check_end(scripts, app);
+    for (subject, app) in subjects.iter().zip(&mut apps) {
+        if *subject != Subject::Bare
+            && let Some(ended) = workload.ended(scripts, app)
+        {
+            let expected = subject.ends(workload, scripts);
+            assert_eq!(ended, expected, "{workload:?} of {}", subject.name());
         }
     }
 
     let of = |subject: Subject, times: &[Duration; Subject::ALL.len()]| {
-        let index = Subject::ALL.iter().position(|of| *of == subject);
+        let index = subjects.iter().position(|of| *of == subject);
         times[index.expect("it is one of all")].as_nanos() as f64
     };
     let above_bare = |subject: Subject| {
@@ -76,7 +79,7 @@ pub(crate) fn costs(workload: Workload, scripts: u64, rounds: usize) -> Vec<Cost
             ns: median(own),
         }
     };
-    let mut costs: Vec<Cost> = Subject::ALL.map(cost).into();
+    let mut costs: Vec<Cost> = subjects.iter().map(|&subject| cost(subject)).collect();
     let bare = times.iter().map(|times| of(Subject::Bare, times));
     costs[0].ns = median(bare.map(|ns| ns / UPDATES as f64).collect());
     costs

@@ -27,6 +27,14 @@ pub(crate) enum Workload {
     Fire,
     /// Each script waits for a condition that a resource does not meet yet.
     Ask,
+    /// Each script waits for a change of a component of its entity, and none comes.
+    Change,
+    /// Each script waits for a message, and none comes.
+    Await,
+    /// A message is written in each frame, and each script hears it.
+    Hear,
+    /// In each frame, an event is triggered on each entity, and its script hears it.
+    Poke,
     /// In each frame, all entities are despawned, and as many spawned, each with a script that
     /// waits for the next frame.
     Live,
@@ -36,6 +44,16 @@ pub(crate) enum Workload {
 
 #[derive(Component, Default)]
 pub(crate) struct Position(pub(crate) u64);
+
+/// What [`Workload::Change`] looks at.
+#[derive(Component, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Level(u32);
+
+#[derive(Message, Clone)]
+pub(crate) struct News;
+
+#[derive(EntityEvent, Clone)]
+pub(crate) struct Poked(pub(crate) Entity);
 
 /// What [`Workload::Ask`] asks for.
 #[derive(Resource, Default)]
@@ -84,9 +102,14 @@ impl Workload {
     /// Panics unless `updates` made exactly the progress that they should.
     pub(crate) fn check(self, scripts: u64, updates: u64, before: &Progress, after: &Progress) {
         let resumed = match self {
-            Workload::Frame | Workload::Ask => scripts * updates,
+            Workload::Frame | Workload::Ask | Workload::Hear | Workload::Poke => scripts * updates,
             Workload::Fire => scripts * updates / FRAMES_PER_SECOND,
-            Workload::Move | Workload::Sleep | Workload::Live | Workload::Empty => 0,
+            Workload::Move
+            | Workload::Sleep
+            | Workload::Change
+            | Workload::Await
+            | Workload::Live
+            | Workload::Empty => 0,
         };
         assert_eq!(after.resumed - before.resumed, resumed, "{self:?}");
         if self == Workload::Live && scripts > 0 {
@@ -99,25 +122,53 @@ impl Workload {
         }
     }
 
-    /// Panics unless scripts that wait end their wait when they should.
-    pub(crate) fn check_end(self, scripts: u64, app: &mut App) {
-        if !matches!(self, Workload::Sleep | Workload::Ask) {
-            return;
-        }
-        let mut open = app.world_mut().resource_mut::<Open>();
-        open.0 = true;
-        if self == Workload::Sleep {
-            let world = app.world_mut();
-            world
-                .resource_mut::<Time<Virtual>>()
-                .set_max_delta(LONG * 4);
-            world.resource_mut::<Time<Fixed>>().set_timestep(LONG * 8);
-            world.insert_resource(TimeUpdateStrategy::ManualDuration(LONG * 2));
+    /// How many of the scripts that wait end their wait when they should. `None`: they have no
+    /// end.
+    pub(crate) fn ended(self, scripts: u64, app: &mut App) -> Option<u64> {
+        let world = app.world_mut();
+        match self {
+            Workload::Ask => world.resource_mut::<Open>().0 = true,
+            Workload::Sleep => {
+                world
+                    .resource_mut::<Time<Virtual>>()
+                    .set_max_delta(LONG * 4);
+                world.resource_mut::<Time<Fixed>>().set_timestep(LONG * 8);
+                world.insert_resource(TimeUpdateStrategy::ManualDuration(LONG * 2));
+            }
+            Workload::Change => {
+                let mut levels = world.query::<&mut Level>();
+                levels.iter_mut(world).for_each(|mut level| level.0 += 1);
+            }
+            // One each, for those that share them.
+            Workload::Await => _ = world.write_message_batch((0..scripts).map(|_| News)),
+            _ => return None,
         }
         let before = ENDED.read();
         app.update();
         app.update();
-        assert_eq!(ENDED.read() - before, scripts, "{self:?}");
+        Some(ENDED.read() - before)
+    }
+}
+
+/// What Bevy alone does in a row, too.
+pub(crate) fn add_to_all(app: &mut App, workload: Workload) {
+    match workload {
+        Workload::Await => _ = app.add_message::<News>(),
+        Workload::Hear => {
+            app.add_message::<News>();
+            app.add_systems(PreUpdate, |mut news: MessageWriter<News>| {
+                news.write(News);
+            });
+        }
+        Workload::Poke => {
+            let poke = |entities: Query<Entity, With<Position>>, mut commands: Commands| {
+                for entity in &entities {
+                    commands.trigger(Poked(entity));
+                }
+            };
+            app.add_systems(PreUpdate, poke);
+        }
+        _ => {}
     }
 }
 

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use bevy_defer::{AccessResult, AsyncExtension, AsyncPlugin, AsyncWorld};
+use bevy_defer::reactors::Change;
+use bevy_defer::{AccessResult, AppReactorExtension, AsyncExtension, AsyncPlugin, AsyncWorld};
+use bevy_framestep::futures::StreamExt;
 
 use crate::workload::{
-    ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload, despawn_all,
+    ENDED, FRAME, FRAMES_PER_SECOND, LONG, Level, News, Open, Poked, Position, RESUMED, Workload,
+    despawn_all,
 };
 
 pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
@@ -20,6 +23,11 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
             }
         });
         return;
+    }
+    match workload {
+        Workload::Change => _ = app.react_to_component_change::<Level>(),
+        Workload::Await => _ = app.react_to_message::<News>(),
+        _ => {}
     }
     for number in 0..scripts {
         match workload {
@@ -40,7 +48,20 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
             Workload::Ask => {
                 app.spawn_task(ask());
             }
-            Workload::Live | Workload::Empty => unreachable!("it has no scripts yet"),
+            Workload::Change => {
+                let entity = app.world_mut().spawn(Level::default()).id();
+                app.spawn_task(await_change(entity));
+            }
+            Workload::Await => {
+                app.spawn_task(await_news());
+            }
+            Workload::Poke => {
+                let entity = app.world_mut().spawn(Position::default()).id();
+                app.spawn_task(feel(entity));
+            }
+            Workload::Hear | Workload::Live | Workload::Empty => {
+                unreachable!("it has no such tasks, or none yet")
+            }
         }
     }
 }
@@ -93,5 +114,26 @@ async fn ask() -> AccessResult {
         })
         .await;
     ENDED.bump();
+    Ok(())
+}
+
+async fn await_change(entity: Entity) -> AccessResult {
+    let changes = AsyncWorld.entity(entity).signal_sender::<Change<Level>>()?;
+    changes.read_async_arc().await;
+    ENDED.bump();
+    Ok(())
+}
+
+async fn await_news() -> AccessResult {
+    AsyncWorld.next_event::<News>().await;
+    ENDED.bump();
+    Ok(())
+}
+
+async fn feel(entity: Entity) -> AccessResult {
+    let mut pokes = AsyncWorld.entity(entity).on::<Poked>()?;
+    while pokes.next().await.is_some() {
+        RESUMED.bump();
+    }
     Ok(())
 }

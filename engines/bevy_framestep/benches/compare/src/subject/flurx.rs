@@ -6,7 +6,8 @@ use bevy::prelude::*;
 use bevy_flurx::prelude::*;
 
 use crate::workload::{
-    ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload, despawn_all,
+    ENDED, FRAME, FRAMES_PER_SECOND, LONG, Level, News, Open, Position, RESUMED, Workload,
+    despawn_all,
 };
 
 pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
@@ -35,7 +36,11 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
                     count_seconds(&mut commands, first);
                 }
                 Workload::Ask => ask(&mut commands),
-                Workload::Live | Workload::Empty => unreachable!("it has no scripts yet"),
+                Workload::Change => await_change(&mut commands),
+                Workload::Await => await_news(&mut commands),
+                Workload::Hear | Workload::Poke | Workload::Live | Workload::Empty => {
+                    unreachable!("it has no such reactors, or none yet")
+                }
             }
         }
     });
@@ -102,6 +107,32 @@ fn ask(commands: &mut Commands) {
             }),
         )
         .await;
+        ENDED.bump();
+    }));
+}
+
+/// By hand: it has no wait for this.
+fn await_change(commands: &mut Commands) {
+    let entity = commands.spawn(Level::default()).id();
+    commands.spawn(Reactor::schedule(move |task| async move {
+        task.will(
+            Update,
+            wait::until(
+                move |levels: Query<(), Changed<Level>>, mut has_run: Local<bool>| {
+                    // To a system that runs for the first time, all is new.
+                    let has_run = std::mem::replace(&mut *has_run, true);
+                    levels.contains(entity) && has_run
+                },
+            ),
+        )
+        .await;
+        ENDED.bump();
+    }));
+}
+
+fn await_news(commands: &mut Commands) {
+    commands.spawn(Reactor::schedule(|task| async move {
+        task.will(Update, wait::message::comes::<News>()).await;
         ENDED.bump();
     }));
 }

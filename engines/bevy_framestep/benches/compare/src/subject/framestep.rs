@@ -7,7 +7,8 @@ use bevy_framestep::Missing;
 use bevy_framestep::prelude::*;
 
 use crate::workload::{
-    ENDED, FRAME, FRAMES_PER_SECOND, LONG, Open, Position, RESUMED, Workload, despawn_all,
+    ENDED, FRAME, FRAMES_PER_SECOND, LONG, Level, News, Open, Poked, Position, RESUMED, Workload,
+    despawn_all,
 };
 
 pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
@@ -39,6 +40,18 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
             }
             Workload::Ask => {
                 world.start_script(ask);
+            }
+            Workload::Change => {
+                world.spawn(Level::default()).start_script(await_change);
+            }
+            Workload::Await => {
+                world.start_script(await_news);
+            }
+            Workload::Hear => {
+                world.start_script(hear);
+            }
+            Workload::Poke => {
+                world.spawn(Position::default()).start_script(feel);
             }
             Workload::Live | Workload::Empty => unreachable!("it has no scripts yet"),
         }
@@ -85,4 +98,23 @@ async fn ask() {
     })
     .await;
     ENDED.bump();
+}
+
+async fn await_change(entity: Entity) -> Result<(), Missing> {
+    entity.changed::<Level>().await?;
+    ENDED.bump();
+    Ok(())
+}
+
+async fn await_news() {
+    next_message::<News>().await;
+    ENDED.bump();
+}
+
+async fn hear() {
+    messages().for_each(|_: News| RESUMED.bump()).await;
+}
+
+async fn feel(entity: Entity) {
+    entity.events().for_each(|_: Poked| RESUMED.bump()).await;
 }
