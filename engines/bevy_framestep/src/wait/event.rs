@@ -13,6 +13,7 @@ use std::task::{Context, Poll};
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
+use bevy_platform::hash::FixedHasher;
 use framestep::{Phase, Signal, Subscription, current, stop, with};
 use futures::future::FusedFuture;
 use futures::stream::Next;
@@ -30,7 +31,7 @@ use crate::executor::Shared;
 /// There is one observer for each type, however many scripts wait, from the first wait on.
 struct EventFeed<E, K> {
     /// Empty when the observer was despawned.
-    signals: RefCell<HashMap<Option<Entity>, Channel<E>>>,
+    signals: RefCell<HashMap<Option<Entity>, Channel<E>, FixedHasher>>,
     observer: RefCell<Option<Entity>>,
     kind: PhantomData<K>,
 }
