@@ -14,7 +14,7 @@ use crate::job::State;
 use crate::world::World;
 
 /// No step of the demo takes this long, on any machine.
-const TOO_LONG: Duration = Duration::from_mins(1);
+const TOO_LONG: Duration = Duration::from_mins(10);
 
 pub(crate) async fn play(folder: PathBuf) {
     wait_seconds(0.5).await;

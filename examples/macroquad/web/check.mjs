@@ -87,16 +87,20 @@ async function figures() {
   return result.value ?? { frame: 0 };
 }
 
-/// Waits for so many further frames.
+/// Waits for so many further frames, however slow they are.
 async function frames(count) {
-  const until = (await figures()).frame + count;
-  for (let second = 0; second < 120; second += 1) {
-    const now = await figures();
+  let now = await figures();
+  const until = now.frame + count;
+  // How many seconds ago the last one came. This is for a page that hangs.
+  for (let idle = 0; idle < 1_200; idle += 1) {
     if (errors.length > 0) throw new Error('the page prints errors');
     if (now.frame >= until) return now;
     await sleep(1_000);
+    const before = now;
+    now = await figures();
+    if (now.frame > before.frame) idle = 0;
   }
-  throw new Error(`no ${count} frames in two minutes: ${JSON.stringify(await figures())}`);
+  throw new Error(`no frame in twenty minutes: ${JSON.stringify(now)}`);
 }
 
 async function picture(name) {

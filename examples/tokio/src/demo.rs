@@ -150,7 +150,8 @@ async fn waits(scripts: &Handle, frames: &Frames) -> Outcome<()> {
     let (began, before) = (Instant::now(), frames.count());
     scripts.spawn(wait_seconds(0.25)).await?;
     let took = began.elapsed();
-    let in_time = Duration::from_millis(250)..Duration::from_secs(5);
+    // Not after an hour, however slow the machine is.
+    let in_time = Duration::from_millis(250)..Duration::from_secs(300);
     assert!(in_time.contains(&took), "{took:?}");
     println!(
         "a script that waits for 0.25 s, begun by another task: in time, {} frames",
