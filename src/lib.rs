@@ -395,7 +395,8 @@ pub use combine::{JoinAll, Race, TryJoinAll, join_all, race, try_join_all};
 pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, join};
 pub use executor::{Builder, Executor, Handle, Remote};
 pub use inspect::{
-    CoroutineInfo, Moment, Refusal, Report, Snapshot, State, TimerClock, TraceEvent, Traced, Wait,
+    CoroutineInfo, Moment, Profile, Refusal, Report, Snapshot, State, TimerClock, TraceEvent,
+    Traced, Wait, describe,
 };
 pub use lend::{
     Defer, DeferCall, Lend, WithError, defer, defer_call, try_with, try_with_as, try_with_ref,
@@ -412,10 +413,10 @@ pub use script::{
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use time::{Clock, ClockGuard, Phase, Seconds, Time};
 pub use wait::{
-    Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, On, Tick, Timeout,
-    WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow,
-    animate, end_of_frame, fixed_update, frames, in_phase, interval, next_frame, on, timeout,
-    wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
+    Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, NextItem, NextTick, On,
+    Tick, Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile,
+    YieldNow, animate, end_of_frame, fixed_update, frames, in_phase, interval, next_frame, on,
+    timeout, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
     yield_now,
 };
 /// Makes a `Waker` from a closure, for [`Executor::on_wake`].

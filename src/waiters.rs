@@ -6,13 +6,14 @@
 //! after the borrow has ended.
 
 use std::collections::VecDeque;
+use std::panic::Location;
 use std::task::{Context, Waker};
 
 use slab::Slab;
 
 use crate::core::call::{self, Foreign};
+use crate::core::inspect::events::EventWait;
 use crate::core::inspect::named::Source;
-use crate::core::inspect::named_wait::NamedWait;
 
 /// The waiters of one source, each with the data that the source keeps for it.
 pub(crate) struct Waiters<D> {
@@ -44,24 +45,25 @@ struct Place {
 /// How to wake a waiter that waits.
 pub(crate) struct Waiting {
     waker: Foreign<Waker>,
-    named: Option<NamedWait>,
+    noted: Option<EventWait>,
 }
 
 impl Waiting {
     /// Wakes the coroutine that is being polled with `cx`. Clones its waker, which is
-    /// user code.
+    /// user code. The caller is the `.await`.
+    #[track_caller]
     pub(crate) fn new(cx: &Context<'_>, source: Option<&Source>) -> Self {
         Waiting {
             waker: Foreign::new(call::out(|| cx.waker().clone())),
-            named: source.and_then(NamedWait::begin),
+            noted: EventWait::begin(source, Location::caller()),
         }
     }
 
     /// Wakes the waiter. A panic of the waker is swallowed, so that the waiters after this one are
     /// still woken.
     pub(crate) fn wake(self) {
-        if let Some(named) = self.named {
-            named.note_woken();
+        if let Some(noted) = self.noted {
+            noted.note_woken();
         }
         call::quietly(|| self.waker.into_inner().wake());
     }

@@ -39,7 +39,7 @@ use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 use cell::Guarded;
 use clock::shown::ShownClock;
 use end::deferred::Ends;
-use inspect::named::NamedWaits;
+use inspect::events::EventWaits;
 use owners::Owners;
 use pause::counts::Pauses;
 use pause::timers::PausedTimers;
@@ -69,7 +69,7 @@ pub(crate) struct Core {
     pub(crate) shown: ShownClock,
     pub(crate) tasks: Tasks,
     entries: Guarded<Entries>,
-    named_waits: Guarded<NamedWaits>,
+    event_waits: Guarded<EventWaits>,
     pub(crate) phases: Phases,
     ready: Ready,
     pub(crate) runs: Runs,
@@ -109,7 +109,7 @@ impl Core {
             realtime: OnceCell::new(),
             tasks,
             entries: Guarded::new(Entries::new(id)),
-            named_waits: Guarded::default(),
+            event_waits: Guarded::default(),
             phases: Phases::new(id),
             ready: Ready::default(),
             runs: Runs::new(max_polls_per_run),

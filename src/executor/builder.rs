@@ -36,6 +36,7 @@ pub struct Builder {
     propagate_panics: bool,
     strict: bool,
     inspect: bool,
+    profile: bool,
     slow_poll: Option<Duration>,
     time_source: TimeSource,
 }
@@ -51,6 +52,7 @@ impl Default for Builder {
             propagate_panics: false,
             strict: false,
             inspect: false,
+            profile: false,
             slow_poll: None,
             time_source: TimeSource::default(),
         }
@@ -224,6 +226,32 @@ impl Builder {
         self
     }
 
+    /// Counts and times the polls of each coroutine, for
+    /// [`CoroutineInfo::profile`](crate::CoroutineInfo::profile). Off by default. Turns
+    /// [`inspect`](Self::inspect) on.
+    ///
+    /// This reads the computer's clock, or the host's [`stopwatch`](Self::stopwatch),
+    /// before and after each poll. It does not change what coroutines do, nor their
+    /// order. If the target has no clock, nothing is counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::builder().profile(true).build();
+    /// let door = executor.start(async { wait_frames(3).await });
+    /// executor.run_frame(0.25);
+    /// let snapshot = executor.snapshot();
+    /// let profile = snapshot.get(door.id()).unwrap().profile().unwrap();
+    /// assert_eq!(profile.polls, 1);
+    /// assert!(profile.longest <= profile.total);
+    /// ```
+    pub fn profile(mut self, profile: bool) -> Self {
+        self.profile = profile;
+        self
+    }
+
     /// Reports every poll of a coroutine that takes `limit` or longer, with the
     /// coroutine's name, as [`Report::SlowPoll`](crate::Report::SlowPoll). Off by
     /// default; infinity switches it off.
@@ -313,7 +341,8 @@ impl Builder {
     /// Makes the executor.
     pub fn build(self) -> Executor {
         let clock = FrameClock::new(self.fixed_delta_ns, self.max_delta_ns);
-        let instruments = Instruments::new(self.inspect, self.slow_poll, self.time_source);
+        let instruments =
+            Instruments::new(self.inspect, self.profile, self.slow_poll, self.time_source);
         let pass_on = match (self.strict, self.propagate_panics) {
             (true, _) => PassOn::All,
             (false, true) => PassOn::Unread,

@@ -5,8 +5,8 @@ use std::task::Waker;
 use std::time::Duration;
 
 use crate::core::inspect::snapshot;
+use crate::core::inspect::trace;
 use crate::core::phase::idle;
-use crate::core::report::trace;
 use crate::core::report::unread;
 use crate::inspect::{Report, Snapshot, TraceEvent};
 
@@ -216,7 +216,40 @@ impl Executor {
     /// );
     /// ```
     pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) {
-        trace::trace(&self.core, Box::new(hook));
+        trace::set(&self.core, Box::new(hook), false);
+    }
+
+    /// Calls `hook` with every event: those of [`on_trace`](Self::on_trace), and when
+    /// polls, waits, pauses, phases and frames begin and end, who wakes whom, and which
+    /// events are emitted. [`Traced`](crate::Traced) lists them, and their order.
+    ///
+    /// A run of a phase in which nothing is due has no events. Otherwise, all is as with
+    /// `on_trace`, whose hook this call replaces.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::{cell::RefCell, rc::Rc};
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::new();
+    /// let trace = Rc::new(RefCell::new(Vec::new()));
+    /// let log = trace.clone();
+    /// executor.on_full_trace(move |event| log.borrow_mut().push(event.to_string()));
+    ///
+    /// executor.spawn(async { wait_frames(2).await }).named("door");
+    /// executor.run_frame(0.25);
+    /// let trace = trace.borrow();
+    /// assert_eq!(trace[1], "frame 1: begins, at 250ms");
+    /// assert_eq!(trace[2], "frame 1, Update: begins");
+    /// assert_eq!(trace[3], "frame 1, Update: 0v1 door resumed");
+    /// // The end of this line is the place of the `.await`: file, line and column.
+    /// assert!(trace[4].starts_with("frame 1, Update: 0v1 door waits for 2 frames, at "));
+    /// assert_eq!(trace[5], "frame 1, Update: 0v1 door suspended");
+    /// assert_eq!(trace[6], "frame 1, Update: ends");
+    /// ```
+    pub fn on_full_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) {
+        trace::set(&self.core, Box::new(hook), true);
     }
 
     /// Returns how long the host may sleep: zero if a coroutine wants the next frame,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::iter;
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
 
+use super::observed::{Line, Profile};
 use super::wait::{TimerClock, Wait};
 
 /// The state of one coroutine when a [`Snapshot`](crate::Snapshot) was taken.
@@ -36,8 +38,12 @@ const _: () = assert!(size_of::<CoroutineInfo>() <= 152);
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Origin {
     pub(crate) since: Option<Moment>,
-    pub(crate) place: Option<&'static Location<'static>>,
+    pub(crate) place: Option<Line>,
     pub(crate) parent: Option<CoroutineId>,
+    /// Where it waits: a line for each of its waits, in their order.
+    pub(crate) lines: Vec<Option<Line>>,
+    pub(crate) description: Option<String>,
+    pub(crate) profile: Option<Profile>,
 }
 
 /// Whether a coroutine waits, in a [`CoroutineInfo`].
@@ -87,6 +93,46 @@ impl CoroutineInfo {
     /// served.
     pub fn waits(&self) -> impl Iterator<Item = &Wait> {
         self.wait.iter().chain(&self.more_waits)
+    }
+
+    /// What it waits for, and where: the file, line and column of each `.await`.
+    ///
+    /// The innermost `.await` is shown: in an `async fn` that a script awaits, the line
+    /// in that function. Of a wait inside a combinator of this crate, the line is that
+    /// of the combinator's `.await`, and of its macros the line of the macro.
+    ///
+    /// The line is `None` if it was not noted (see
+    /// [`Builder::inspect`](crate::Builder::inspect)), if the wait is that of another
+    /// crate, or if it began before a trace was set. If a combinator of another crate
+    /// polls the wait, its line is shown.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let executor = Executor::builder().inspect(true).build();
+    /// let (door, line) = (executor.start(async { wait_seconds(1).await }), line!());
+    /// let snapshot = executor.snapshot();
+    /// let (wait, at) = snapshot.get(door.id()).unwrap().waits_at().next().unwrap();
+    /// assert_eq!(wait.to_string(), "1s, until 1s");
+    /// assert_eq!(at.unwrap().line(), line);
+    /// ```
+    pub fn waits_at(&self) -> impl Iterator<Item = (&Wait, Option<&'static Location<'static>>)> {
+        let lines = self.origin.as_ref().map_or(&[][..], |origin| &origin.lines);
+        let lines = lines.iter().copied().chain(iter::repeat(None));
+        self.waits().zip(lines)
+    }
+
+    /// What the script last [said](crate::describe) of itself.
+    pub fn description(&self) -> Option<&str> {
+        self.origin.as_ref()?.description.as_deref()
+    }
+
+    /// How often it was polled, and for how long. `None` unless the executor
+    /// [profiles](crate::Builder::profile).
+    pub fn profile(&self) -> Option<Profile> {
+        self.origin.as_ref()?.profile
     }
 
     /// The phase it resumes in if it is ready, or when it is woken. That is its
@@ -145,27 +191,34 @@ impl CoroutineInfo {
         self.wait == Some(Wait::Never)
     }
 
-    /// Whether it waits for a signal or a watch that has a name.
-    pub(crate) fn waits_by_name(&self) -> bool {
-        let is_named = |wait: &Wait| {
+    /// Whether it is shown with a wait for an event already.
+    pub(crate) fn waits_for_event(&self) -> bool {
+        let is_event = |wait: &Wait| {
             matches!(
                 wait,
-                Wait::Signal { .. } | Wait::Watch { .. } | Wait::Permit { .. }
+                Wait::Signal { .. } | Wait::Watch { .. } | Wait::Permit { .. } | Wait::Wake { .. }
             )
         };
-        self.waits().any(is_named)
+        self.waits().any(is_event)
     }
 
-    pub(crate) fn add_wait(&mut self, wait: Wait) {
+    /// Adds a wait that began at the `.await` in `line`.
+    pub(crate) fn add_wait(&mut self, wait: Wait, line: Option<Line>) {
         match self.wait {
             None => self.wait = Some(wait),
             Some(_) => self.more_waits.push(wait),
+        }
+        if let Some(origin) = &mut self.origin {
+            origin.lines.push(line);
         }
     }
 
     pub(crate) fn clear_waits(&mut self) {
         self.wait = None;
         self.more_waits = Vec::new();
+        if let Some(origin) = &mut self.origin {
+            origin.lines.clear();
+        }
     }
 
     /// Writes the state, and each wait by `write_wait`.

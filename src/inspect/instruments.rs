@@ -1,14 +1,9 @@
 //! What an executor keeps to observe its coroutines.
 
 use std::cell::Cell;
-use std::panic::Location;
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::core::task::TaskKey;
-
-use super::coroutine::Moment;
-use super::slow_polls::SlowPolls;
+use super::poll_times::PollTimes;
 use super::time_source::TimeSource;
 use super::trace::Trace;
 
@@ -17,33 +12,27 @@ use super::trace::Trace;
 pub(crate) struct Instruments {
     on: Cell<bool>,
     pub(crate) time_source: TimeSource,
-    /// Set if slow polls are reported.
-    pub(crate) slow_polls: Option<SlowPolls>,
+    /// Set if polls are timed.
+    pub(crate) poll_times: Option<PollTimes>,
+    /// Whether the times of each coroutine are added up.
+    pub(crate) profiles: bool,
     pub(crate) trace: Trace,
 }
 
-/// The notes about one observed coroutine.
-#[derive(Clone, Debug)]
-pub(crate) struct Observed {
-    /// Where it was spawned, and which coroutine was being polled then. `None` if
-    /// it was spawned before observing began.
-    pub(crate) place: Option<&'static Location<'static>>,
-    pub(crate) parent: Option<TaskKey>,
-    /// When it was last polled, if known.
-    pub(crate) since: Option<Moment>,
-    /// Whether it may have been polled.
-    pub(crate) has_begun: bool,
-    /// The first signal or watch with a name that has woken it since its last poll.
-    pub(crate) woken_by: Option<Arc<str>>,
-}
-
 impl Instruments {
-    pub(crate) fn new(inspect: bool, slow_poll: Option<Duration>, time_source: TimeSource) -> Self {
-        let slow_polls = slow_poll.map(|limit| SlowPolls::new(time_source.clone(), limit));
+    pub(crate) fn new(
+        inspect: bool,
+        profiles: bool,
+        slow_poll: Option<Duration>,
+        time_source: TimeSource,
+    ) -> Self {
+        let is_timed = profiles || slow_poll.is_some();
+        let poll_times = is_timed.then(|| PollTimes::new(time_source.clone(), slow_poll));
         Instruments {
-            on: Cell::new(inspect || slow_polls.is_some()),
+            on: Cell::new(inspect || is_timed),
             time_source,
-            slow_polls,
+            poll_times,
+            profiles,
             trace: Trace::default(),
         }
     }
@@ -52,8 +41,8 @@ impl Instruments {
     pub(crate) fn close(&self) {
         self.trace.hook.close();
         self.time_source.close();
-        if let Some(slow_polls) = &self.slow_polls {
-            slow_polls.close();
+        if let Some(poll_times) = &self.poll_times {
+            poll_times.close();
         }
     }
 

@@ -123,6 +123,12 @@ pub enum Report {
         phase: Option<Phase>,
         /// How long the poll took, without the polls of coroutines that it started.
         took: Duration,
+        /// The line of the `.await` from which the coroutine continued. `None` in its
+        /// first poll, and if the wait is that of another crate.
+        from: Option<&'static Location<'static>>,
+        /// The line of the `.await` at which it waits now. `None` if it has ended, and
+        /// if the wait is that of another crate.
+        to: Option<&'static Location<'static>>,
     },
     /// A coroutine or its destructor panicked, and no join returned the panic: the
     /// handle was dropped, before or afterwards. Or the destructor of an output that
@@ -142,6 +148,9 @@ pub enum Report {
         phase: Option<Phase>,
         /// The message of the panic, if its payload is a string.
         message: Option<String>,
+        /// The line of the `.await` from which the coroutine had continued, if it is
+        /// observed ([`inspect`](crate::Builder::inspect), a trace).
+        from: Option<&'static Location<'static>>,
     },
     /// A hook of the host panicked. The executor continues, and calls the hook again
     /// for the next event. With
@@ -337,12 +346,20 @@ impl fmt::Display for Report {
                 frame,
                 phase,
                 took,
+                from,
+                to,
             } => {
                 write_moment(f, *frame, *phase)?;
                 write!(
                     f,
                     ": coroutine {id} ({name}) took {took:?} in one poll, which blocked the frame"
-                )
+                )?;
+                match (from, to) {
+                    (Some(from), Some(to)) => write!(f, ": between {from} and {to}"),
+                    (Some(from), None) => write!(f, ": after {from}"),
+                    (None, Some(to)) => write!(f, ": before {to}"),
+                    (None, None) => Ok(()),
+                }
             }
             Report::CoroutinePanicked {
                 id,
@@ -350,13 +367,18 @@ impl fmt::Display for Report {
                 frame,
                 phase,
                 message,
+                from,
             } => {
                 write_moment(f, *frame, *phase)?;
                 write!(
                     f,
                     ": coroutine {id} ({name}) panicked: {}",
                     text_or_none(message.as_deref())
-                )
+                )?;
+                match from {
+                    Some(from) => write!(f, " (after the .await at {from})"),
+                    None => Ok(()),
+                }
             }
             Report::Refused {
                 name,

@@ -54,6 +54,7 @@ impl Acquire {
 impl Future for Acquire {
     type Output = Permit;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit> {
         if let Some(waiter) = self.waiter() {
             if !self.shared.is_granted(waiter) {

@@ -198,6 +198,7 @@ impl Shared {
 
     /// Waits with the waker in `cx`. Calls user code, so the waiter may have been
     /// granted a permit afterwards.
+    #[track_caller]
     fn wait(&self, waiter: usize, cx: &Context<'_>) {
         let (is_waiting, source) = {
             let waiters = &self.state.borrow().waiters;

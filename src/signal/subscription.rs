@@ -6,9 +6,10 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use futures::stream::{FusedStream, Next, Stream, StreamExt};
+use futures::stream::{FusedStream, Stream};
 
 use crate::core::call::{self, Foreign, Value};
+use crate::wait::NextItem;
 use crate::waiters::Waiting;
 
 use super::Shared;
@@ -89,6 +90,7 @@ impl<T> Subscription<T> {
 
     /// Waits with the waker in `cx`. Returns `false` if there is now something to
     /// read.
+    #[track_caller]
     fn wait(&self, cx: &Context<'_>) -> bool {
         let journal = &self.shared.journal;
         let is_waiting = {
@@ -106,6 +108,7 @@ impl<T> Subscription<T> {
         !journal.borrow().has_news(self.reader)
     }
 
+    #[track_caller]
     fn read(&self, cx: &Context<'_>) -> Read<Value<T>> {
         loop {
             let read = self.shared.journal.borrow_mut().read(self.reader);
@@ -123,8 +126,8 @@ impl<T: Clone> Subscription<T> {
     /// It is `StreamExt::next` of the `futures` crate, without the import. Dropping
     /// the wait loses nothing.
     #[allow(clippy::should_implement_trait, reason = "streams use this name")]
-    pub fn next(&mut self) -> Next<'_, Self> {
-        StreamExt::next(self)
+    pub fn next(&mut self) -> NextItem<'_, Self> {
+        NextItem::new(self)
     }
 
     /// Polls for the next event that `accept` accepts, and reads the events before
@@ -132,6 +135,7 @@ impl<T: Clone> Subscription<T> {
     ///
     /// It checks the events that are stored when it begins. An event that `accept`
     /// emits is checked in a later poll, so that it cannot block a frame.
+    #[track_caller]
     pub(super) fn poll_for(
         &mut self,
         cx: &Context<'_>,
@@ -191,6 +195,7 @@ impl<T: Clone> Subscription<T> {
 impl<T: Clone> Stream for Subscription<T> {
     type Item = T;
 
+    #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         if self.ended {
             return Poll::Ready(None);

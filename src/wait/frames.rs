@@ -1,13 +1,16 @@
 //! The waits for a number of frames or fixed steps.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Place, Registration};
 use crate::core::timer::Unit;
+use crate::inspect::Wait;
 use crate::time::{Phase, PhaseIndex};
 
 use super::{expect_pollable, polled};
@@ -137,6 +140,7 @@ impl Count {
     #[track_caller]
     fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         expect_pollable(name, &self.registration);
+        let line = Location::caller();
         polled(name, |scope| {
             let core = scope.core();
             if self.registration.is_new() {
@@ -163,6 +167,21 @@ impl Count {
                 }
                 _ => self.registration.wait_on_for_run(scope, cx),
             }
+            awaited::note(scope, &self.registration, line, |phase| {
+                let state = core.phases.get(self.registration.phase());
+                match (self.count, self.unit) {
+                    (1, Unit::Frames) => Wait::Frame { phase },
+                    (1, Unit::Runs) => Wait::Run { phase },
+                    (_, Unit::Frames) => Wait::FrameCount {
+                        phase,
+                        left: self.due.saturating_sub(state.frame()),
+                    },
+                    (_, Unit::Runs) => Wait::StepCount {
+                        phase,
+                        left: self.due.saturating_sub(state.runs.get()),
+                    },
+                }
+            });
             Poll::Pending
         })
     }

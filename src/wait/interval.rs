@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures::stream::{FusedStream, SelectNextSome, Stream, StreamExt};
+use futures::stream::{FusedStream, Stream};
 
 use crate::core::clock::own;
 use crate::core::clock::own::OwnTime;
@@ -13,6 +13,7 @@ use crate::core::scope::Scope;
 use crate::core::task::TaskKey;
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
+use super::next_item::NextTick;
 use super::{WaitSeconds, polled, wait_seconds};
 
 /// Ticks every `period` seconds of the coroutine's clock, without drift.
@@ -200,8 +201,8 @@ impl Interval {
     }
 
     /// Waits for the next tick.
-    pub fn tick(&mut self) -> SelectNextSome<'_, Self> {
-        self.select_next_some()
+    pub fn tick(&mut self) -> NextTick<'_> {
+        NextTick::new(self)
     }
 
     /// The state after the tick that was due at `due`, and the tick.

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use pin_project::{pin_project, pinned_drop};
 
+use crate::core::call;
 use crate::core::pause;
 use crate::core::scope;
 use crate::core::task::TaskKey;
@@ -100,7 +101,7 @@ impl<F: Future> Future for On<F> {
         if this.future.is_none() {
             polled_again("on()");
         }
-        polled("on()", |scope| {
+        let core = polled("on()", |scope| {
             let core = scope.core();
             if !this.clock.state().is_of(&core.clock) {
                 clock_of_another_executor(this.place);
@@ -111,17 +112,18 @@ impl<F: Future> Future for On<F> {
                     *this.known_to = Some(task.task_key());
                 }
             }
-            core.shown.during(this.clock.state(), || {
-                let Some(future) = this.future.as_mut().as_pin_mut() else {
-                    return Poll::Pending;
-                };
-                let polled = future.poll(cx);
-                if polled.is_ready() {
-                    this.future.set(None);
-                }
-                polled
-            })
-        })
+            core.rc()
+        });
+        // Not in a closure, which would hide the line of the `.await` from the future.
+        let _shows = core.shown.show_clock(this.clock.state());
+        let Some(future) = this.future.as_mut().as_pin_mut() else {
+            return Poll::Pending;
+        };
+        let polled = future.poll(cx);
+        if polled.is_ready() {
+            this.future.set(None);
+        }
+        polled
     }
 }
 
@@ -133,7 +135,9 @@ impl<F> PinnedDrop for On<F> {
         scope::with(|scope| {
             let state = this.clock.state();
             if let Some(scope) = scope.filter(|scope| state.is_of(&scope.core().clock)) {
-                scope.core().shown.during(state, || this.future.set(None));
+                let core = scope.core();
+                let _shows = core.shown.show_clock(state);
+                call::out(|| this.future.set(None));
             }
         });
     }

@@ -1,9 +1,12 @@
 //! The common part of the waits for a run of a phase.
 
+use std::panic::Location;
 use std::task::{Context, Poll};
 
+use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Place, Registration};
 use crate::core::scope::{self, Inside, Scope};
+use crate::inspect::{Line, Wait};
 use crate::time::PhaseIndex;
 
 use super::Misuse;
@@ -89,22 +92,55 @@ impl PhaseWait {
 
     /// Handles a poll that is neither a plain first one nor a resume by this wait.
     #[inline(never)]
+    #[track_caller]
     fn poll_slowly(&mut self, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
-        let registration = &mut self.registration;
+        let line = Location::caller();
         scope::with(|scope| {
             let scope = scope.ok_or(Misuse::Outside)?;
-            if registration.is_new() {
-                registration.begin_for_run(scope, cx);
+            if scope.core().instruments.is_on() {
+                self.poll_noted(scope, cx, line)
             } else {
-                Misuse::of(registration, scope).map_or(Ok(()), Err)?;
-                if registration.is_due_in(scope.phase_of(registration.phase())) {
-                    registration.finish(scope.core());
-                    return Ok(Poll::Ready(()));
-                }
-                registration.wait_on_for_run(scope, cx);
+                self.poll_in(scope, cx)
             }
-            Ok(Poll::Pending)
         })
+    }
+
+    /// The same in an executor that observes its coroutines.
+    #[cold]
+    #[inline(never)]
+    fn poll_noted(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        line: Line,
+    ) -> Result<Poll<()>, Misuse> {
+        let polled = self.poll_in(scope, cx);
+        if let Ok(Poll::Pending) = polled {
+            let registration = &self.registration;
+            awaited::note(scope, registration, line, |phase| {
+                match registration.bound() {
+                    Bound::Run => Wait::Run { phase },
+                    Bound::Frame | Bound::FrameOrStep => Wait::Frame { phase },
+                }
+            });
+        }
+        polled
+    }
+
+    #[inline(always)]
+    fn poll_in(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
+        let registration = &mut self.registration;
+        if registration.is_new() {
+            registration.begin_for_run(scope, cx);
+        } else {
+            Misuse::of(registration, scope).map_or(Ok(()), Err)?;
+            if registration.is_due_in(scope.phase_of(registration.phase())) {
+                registration.finish(scope.core());
+                return Ok(Poll::Ready(()));
+            }
+            registration.wait_on_for_run(scope, cx);
+        }
+        Ok(Poll::Pending)
     }
 }
 

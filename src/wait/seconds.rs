@@ -9,9 +9,11 @@ use futures::future::FusedFuture;
 
 use crate::core::Core;
 use crate::core::clock::own;
+use crate::core::inspect::awaited;
 use crate::core::pause::timers::grown_ns;
 use crate::core::registration::{Bound, Place, Registration};
 use crate::core::scope::{self, Inside, Scope};
+use crate::inspect::{Wait, WaitId};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 
@@ -319,7 +321,7 @@ impl Timer {
     #[track_caller]
     fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         match self.wait.deadline {
-            Deadline::In(ClockIndex::OWN, length_ns) if !scope.core().clock.has_view() => {
+            Deadline::In(ClockIndex::OWN, length_ns) if scope.core().shown.is_plain.get() => {
                 self.wait.begin(scope, cx, ClockRef::Game, after(length_ns));
                 Poll::Pending
             }
@@ -331,7 +333,8 @@ impl Timer {
         }
     }
 
-    /// Begins on another clock than the game clock, or not at all.
+    /// Begins on another clock than the game clock, in an observed coroutine, or not at
+    /// all.
     #[cold]
     #[inline(never)]
     #[track_caller]
@@ -344,6 +347,7 @@ impl Timer {
                 let clock = self.clock.as_ref();
                 let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
                 wait.begin(scope, cx, clock, after(length_ns));
+                wait.note(scope, clock);
             }
             Deadline::In(index, ns) | Deadline::Until(index, ns) => {
                 let is_of_another = |clock: &AwaitedClock| !clock.state().is_of(&core.clock);
@@ -355,9 +359,11 @@ impl Timer {
                     Deadline::Until(..) => wait.begin(scope, cx, clock, |_| Some(ns)),
                     _ => wait.begin(scope, cx, clock, after(ns)),
                 }
+                wait.note(scope, clock);
             }
             Deadline::Never if wait.registration.is_new() => {
                 wait.registration.begin(scope);
+                awaited::note_wait(scope, WaitId::Unknown, Location::caller(), Wait::Never);
             }
             Deadline::At(..) | Deadline::Never => {}
             Deadline::Invalid(location) => not_a_number(location),
@@ -467,7 +473,23 @@ impl DeadlineWait {
             self.registration
                 .wait_for_time(scope, cx, state, clock, due_ns);
         }
+        self.note(scope, clock);
         Poll::Pending
+    }
+
+    /// Notes what an observed coroutine waits for. The caller is the `.await`.
+    #[cold]
+    #[track_caller]
+    fn note(&self, scope: &Scope<'_>, clock: ClockRef<'_>) {
+        let line = Location::caller();
+        if let Deadline::At(_, due_ns) = self.deadline {
+            let (core, phase) = (scope.core(), self.registration.phase());
+            awaited::note(scope, &self.registration, line, |_| {
+                awaited::timer(core, phase, clock, due_ns)
+            });
+        } else {
+            awaited::note_wait(scope, WaitId::Unknown, line, Wait::Never);
+        }
     }
 
     /// Returns the deadline, moved by the pauses of the coroutine that has waited for

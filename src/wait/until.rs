@@ -2,13 +2,16 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
 use crate::core::call;
+use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Place, Registration};
+use crate::inspect::Wait;
 use crate::time::{Phase, PhaseIndex};
 
 use super::{expect_pollable, polled};
@@ -132,6 +135,7 @@ impl<P: FnMut() -> bool> Condition<P> {
     #[track_caller]
     fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<()> {
         expect_pollable(self.name, &self.registration);
+        let line = Location::caller();
         polled(self.name, |scope| {
             let core = scope.core();
             if self.registration.is_new() {
@@ -147,6 +151,8 @@ impl<P: FnMut() -> bool> Condition<P> {
                 self.registration.wait_on_for_run(scope, cx);
             }
             self.registration.note_condition(core);
+            let wait = |phase| Wait::Condition { phase };
+            awaited::note(scope, &self.registration, line, wait);
             Poll::Pending
         })
     }

@@ -90,30 +90,21 @@ enum Stage {
 }
 
 impl YieldNow {
-    fn poll_in(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
-        let core = scope.core();
-        if let Stage::New = self.stage {
-            self.stage = match yielding::yield_turn(core, scope) {
-                Some(turn) => Stage::InRun(turn),
-                None => Stage::Outside(PhaseWait::next_run(PhaseIndex::HOME)),
-            };
-        } else if let Stage::InRun(turn) = &self.stage {
-            if yielding::has_turn(core, turn) {
-                return Poll::Ready(());
-            }
-            yielding::yield_again(core, scope);
+    /// Begins: takes a turn in the run under way, if there is one.
+    fn begin(&mut self, scope: &Scope<'_>) {
+        self.stage = match yielding::yield_turn(scope.core(), scope) {
+            Some(turn) => Stage::InRun(turn),
+            None => Stage::Outside(PhaseWait::next_run(PhaseIndex::HOME)),
+        };
+    }
+
+    /// Whether the turn of a wait in a run has come, in a poll after the first.
+    fn has_turn(turn: &Turn, scope: &Scope<'_>) -> bool {
+        let has_turn = yielding::has_turn(scope.core(), turn);
+        if !has_turn {
+            yielding::yield_again(scope.core(), scope);
         }
-        match &mut self.stage {
-            Stage::Outside(wait) => wait.poll(cx, "yield_now()"),
-            Stage::New | Stage::InRun(_) | Stage::Done => {
-                if !scope.lends(cx) {
-                    // A combinator polls this again only if its task waker is called.
-                    // It may do so in this poll: then this is not ready yet.
-                    cx.waker().wake_by_ref();
-                }
-                Poll::Pending
-            }
-        }
+        has_turn
     }
 }
 
@@ -125,11 +116,29 @@ impl Future for YieldNow {
         if let Stage::Done = self.stage {
             polled_again("yield_now()");
         }
-        let poll = polled("yield_now()", |scope| self.poll_in(scope, cx));
-        if poll.is_ready() {
+        let is_ready = match &mut self.stage {
+            Stage::New => {
+                polled("yield_now()", |scope| self.begin(scope));
+                false
+            }
+            Stage::InRun(turn) => polled("yield_now()", |scope| Self::has_turn(turn, scope)),
+            Stage::Outside(_) | Stage::Done => false,
+        };
+        let is_ready = match &mut self.stage {
+            Stage::Outside(wait) => wait.poll(cx, "yield_now()").is_ready(),
+            _ => is_ready,
+        };
+        if is_ready {
             self.stage = Stage::Done;
+            return Poll::Ready(());
         }
-        poll
+        let lends = polled("yield_now()", |scope| scope.lends(cx));
+        if !lends && matches!(self.stage, Stage::InRun(_)) {
+            // A combinator polls this again only if its task waker is called. It may do
+            // so in this poll: then this is not ready yet.
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
     }
 }
 

@@ -4,7 +4,9 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::stream::{FusedStream, Next, Stream, StreamExt};
+use futures::stream::{FusedStream, Stream};
+
+use crate::wait::NextItem;
 
 use super::waiter::Waiter;
 
@@ -71,14 +73,15 @@ impl<T: Clone> Changes<T> {
     /// It is `StreamExt::next` of the `futures` crate, without the import. Dropping
     /// the wait loses nothing.
     #[allow(clippy::should_implement_trait, reason = "streams use this name")]
-    pub fn next(&mut self) -> Next<'_, Self> {
-        StreamExt::next(self)
+    pub fn next(&mut self) -> NextItem<'_, Self> {
+        NextItem::new(self)
     }
 }
 
 impl<T: Clone> Stream for Changes<T> {
     type Item = T;
 
+    #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let this = &mut *self;
         if this.ended {

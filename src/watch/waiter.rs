@@ -39,6 +39,7 @@ impl<T> Waiter<T> {
     }
 
     /// Waits with the waker in `cx`. Calls user code, which may change the value.
+    #[track_caller]
     pub(super) fn wait(&self, cx: &Context<'_>) {
         let state = &self.shared.state;
         let (is_waiting, source) = {

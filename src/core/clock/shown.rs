@@ -4,9 +4,9 @@
 //! owner with another clock is polled, that clock is *shown*: plain waits count on it, and
 //! the time is read from it.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::core::call;
 use crate::core::cell::Guarded;
 use crate::core::owners::Owners;
 use crate::core::task::{Flags, Task};
@@ -17,12 +17,16 @@ pub(crate) struct ShownClock {
     frames: Rc<FrameClock>,
     /// `None`: the game clock.
     clock: Guarded<Option<Rc<ClockState>>>,
+    /// Whether a plain wait may begin on the game clock with no further look: no other
+    /// clock is shown, and the coroutine being polled is not observed.
+    pub(crate) is_plain: Cell<bool>,
 }
 
 /// Shows the previous clock again when it is dropped, as it reads then.
 pub(crate) struct Shows<'a> {
     shown: &'a ShownClock,
     previous: Option<Rc<ClockState>>,
+    was_plain: bool,
 }
 
 impl ShownClock {
@@ -30,6 +34,7 @@ impl ShownClock {
         ShownClock {
             frames,
             clock: Guarded::default(),
+            is_plain: Cell::new(true),
         }
     }
 
@@ -71,17 +76,20 @@ impl ShownClock {
         self.frames.has_view().then(|| self.show(None))
     }
 
-    /// Calls `f`, a poll or a drop, while `clock` is shown.
-    pub(crate) fn during<R>(&self, clock: &Rc<ClockState>, f: impl FnOnce() -> R) -> R {
+    /// Shows a clock until the result is dropped, while a future is polled or dropped on
+    /// it.
+    pub(crate) fn show_clock(&self, clock: &Rc<ClockState>) -> Shows<'_> {
         let is_game = clock.index() == ClockIndex::GAME;
-        let _shows = self.show((!is_game).then(|| clock.clone()));
-        call::out(f)
+        self.show((!is_game).then(|| clock.clone()))
     }
 
     fn show(&self, clock: Option<Rc<ClockState>>) -> Shows<'_> {
         self.frames.set_view(clock.as_ref().map(ClockState::view));
+        let was_plain = self.is_plain.get();
+        self.is_plain.set(was_plain && clock.is_none());
         Shows {
             shown: self,
+            was_plain,
             previous: self.clock.replace(clock),
         }
     }
@@ -91,6 +99,7 @@ impl Drop for Shows<'_> {
     fn drop(&mut self) {
         let view = self.previous.as_ref().map(ClockState::view);
         self.shown.frames.set_view(view);
+        self.shown.is_plain.set(self.was_plain);
         // If this is the last reference to the clock, no user code can observe the drop.
         let shown = self.shown.clock.replace(self.previous.take());
         drop(shown);

@@ -20,8 +20,8 @@ use std::mem;
 use crate::core::Core;
 use crate::core::call::{self, Foreign, Payload};
 use crate::core::end::deferred::{DeferredEnd, MAX_DEPTH};
+use crate::core::inspect::{observe, trace};
 use crate::core::report::panics;
-use crate::core::report::trace;
 use crate::core::report::unread;
 use crate::core::run::joins;
 use crate::core::run::runaway;
@@ -243,7 +243,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
         core.owners.borrow_mut().remove_member(member);
     }
     if task.has(Flags::OBSERVED) {
-        trace::note_ended(core, task);
+        observe::note_ended(core, task);
     }
     let left = core.tasks.cold(task, |cold| {
         if cold.pause.take().is_some() {

@@ -1,5 +1,9 @@
-//! The content of snapshots, and waits with names.
+//! The content of snapshots and traces: what is noted about observed coroutines, and waits
+//! with names.
 
+pub(crate) mod awaited;
+pub(crate) mod events;
 pub(crate) mod named;
-pub(crate) mod named_wait;
+pub(crate) mod observe;
 pub(crate) mod snapshot;
+pub(crate) mod trace;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::core::Core;
+use crate::core::inspect::awaited;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
 use crate::core::phase::state::PhaseState;
@@ -17,7 +18,7 @@ use crate::core::scope;
 use crate::core::task::{Flags, NO_JOINER, Task, TaskKey};
 use crate::core::timer::Unit;
 use crate::coroutine::CoroutineId;
-use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait};
+use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait, WaitId};
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 /// A snapshot that is being made.
@@ -44,7 +45,7 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
     draft.read_ready();
     draft.read_suspended();
     draft.read_joins();
-    draft.read_named();
+    draft.read_events();
     draft.read_due();
     core.starts.each(|key| draft.set_ready(key, None));
     core.host
@@ -98,6 +99,9 @@ fn origin_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool)> {
                 since: observed.since,
                 place: observed.place,
                 parent: observed.parent.map(|key| CoroutineId::new(core.id, key)),
+                lines: Vec::new(),
+                description: observed.description.clone(),
+                profile: core.instruments.profiles.then_some(observed.profile),
             };
             (origin, observed.has_begun)
         })
@@ -137,10 +141,11 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds a wait that was found in a list.
-    fn add_wait(&mut self, task: Task<'_>, wait: Wait) {
+    fn add_wait(&mut self, task: Task<'_>, key: WaitKey, wait: Wait) {
         if let Some(position) = self.position(task) {
             self.found[position] += 1;
-            self.coroutines[position].add_wait(wait);
+            let line = awaited::line_of(self.core, task, WaitId::Registered(key));
+            self.coroutines[position].add_wait(wait, line);
         }
     }
 
@@ -202,7 +207,7 @@ impl<'a> Draft<'a> {
             } else {
                 Wait::Run { phase }
             };
-            self.add_wait(task, wait);
+            self.add_wait(task, key, wait);
         }
     }
 
@@ -221,7 +226,7 @@ impl<'a> Draft<'a> {
                         left: due.saturating_sub(state.runs.get()),
                     },
                 };
-                self.add_wait(task, wait);
+                self.add_wait(task, key, wait);
             }
         });
     }
@@ -284,7 +289,7 @@ impl<'a> Draft<'a> {
             deadline: Duration::from_nanos(due_ns.saturating_add(moved_ns)),
             left: Duration::from_nanos(left_ns),
         };
-        self.add_wait(task, wait);
+        self.add_wait(task, key, wait);
     }
 
     fn read_joins(&mut self) {
@@ -297,21 +302,28 @@ impl<'a> Draft<'a> {
             let id = self.coroutines[position].id;
             let mut joiners = Vec::new();
             let entries = core.entries.borrow();
-            entries.each_join(last, |key| joiners.extend(entries.task(key)));
-            for task in joiners.into_iter().filter_map(|key| core.tasks.get(key)) {
-                self.add_wait(task, Wait::Join { id });
+            entries.each_join(last, |key| {
+                joiners.extend(entries.task(key).map(|task| (task, key)));
+            });
+            for (joiner, key) in joiners {
+                if let Some(task) = core.tasks.get(joiner) {
+                    self.add_wait(task, key, Wait::Join { id });
+                }
             }
         }
     }
 
-    /// Reads the waits for named sources, which have no registration.
-    fn read_named(&mut self) {
+    /// Reads the noted waits for events, which have no registration.
+    fn read_events(&mut self) {
         let core = self.core;
-        core.named_waits.borrow().each(|key, wait| {
-            let task = core.tasks.get(key);
-            if let Some(position) = task.and_then(|task| self.position(task)) {
+        core.event_waits.borrow().each(|key, id, wait| {
+            let Some(task) = core.tasks.get(key) else {
+                return;
+            };
+            if let Some(position) = self.position(task) {
                 let coroutine = &mut self.coroutines[position];
-                coroutine.add_wait(wait(coroutine.phase));
+                let wait = wait(coroutine.phase);
+                coroutine.add_wait(wait, awaited::line_of(core, task, id));
             }
         });
     }
@@ -357,11 +369,11 @@ impl<'a> Draft<'a> {
         for (coroutine, task) in self.coroutines.iter_mut().zip(&self.tasks) {
             match coroutine.state {
                 State::Running | State::Ready => coroutine.clear_waits(),
-                State::Waiting if task.has(Flags::TASK_WAKER) && !coroutine.waits_by_name() => {
+                State::Waiting if task.has(Flags::TASK_WAKER) && !coroutine.waits_for_event() => {
                     let phase = coroutine.phase;
-                    coroutine.add_wait(Wait::Wake { phase });
+                    coroutine.add_wait(Wait::Wake { phase }, None);
                 }
-                State::Waiting if coroutine.wait.is_none() => coroutine.add_wait(Wait::Never),
+                State::Waiting if coroutine.wait.is_none() => coroutine.add_wait(Wait::Never, None),
                 State::Waiting | State::Paused => {}
             }
         }
@@ -369,7 +381,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-fn clock_of_index(index: ClockIndex) -> TimerClock {
+pub(crate) fn clock_of_index(index: ClockIndex) -> TimerClock {
     match index {
         ClockIndex::GAME => TimerClock::Game,
         ClockIndex::FIXED => TimerClock::Fixed,

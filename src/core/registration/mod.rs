@@ -12,10 +12,12 @@ pub(crate) mod shared;
 pub(crate) mod tag;
 pub(crate) mod waits;
 
+use std::panic::Location;
 use std::task::{Context, Waker};
 
 use crate::core::Core;
 use crate::core::call::{self, Foreign};
+use crate::core::inspect::awaited;
 use crate::core::pause;
 use crate::core::phase::state::{PhaseState, frame_of};
 use crate::core::registration::key::WaitKey;
@@ -24,6 +26,7 @@ use crate::core::registry;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Reference, Task, TaskKey};
 use crate::core::timer::{Counts, Unit};
+use crate::inspect::Wait;
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 pub(crate) use crate::core::registration::tag::Bound;
@@ -366,6 +369,7 @@ impl Registration {
     /// Waits for the end of a task of `core`.
     #[track_caller]
     pub(crate) fn wait_for_end(&mut self, core: &Core, cx: &Context<'_>, target: &Reference) {
+        let line = Location::caller();
         let awaits_itself = scope::with(|scope| {
             // If no coroutine of this executor polls the join, only its waker is called
             // at the end of the task.
@@ -387,6 +391,11 @@ impl Registration {
                 self.tag.stage = Stage::Waiting;
                 self.key = core.entries.borrow_mut().insert(key, waker, false);
                 core.waits().join(target, self.key);
+            }
+            if let Some(scope) = scope {
+                awaited::note(scope, self, line, |_| Wait::Join {
+                    id: core.id_of(target),
+                });
             }
             false
         });

@@ -3,7 +3,6 @@
 pub(crate) mod hooks;
 pub(crate) mod panicked;
 pub(crate) mod panics;
-pub(crate) mod trace;
 pub(crate) mod unread;
 
 use crate::core::Core;

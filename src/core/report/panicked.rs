@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::core::call::{Foreign, Payload};
 use crate::core::cell::Guarded;
-use crate::inspect::Report;
+use crate::inspect::{Line, Report};
 use crate::time::Phase;
 
 /// The payload of a coroutine's panic, and when the panic was raised.
@@ -14,6 +14,8 @@ pub(crate) struct Panicked {
     pub(crate) frame: u64,
     /// `None`: outside of a run.
     pub(crate) phase: Option<Phase>,
+    /// Where the coroutine continued in that poll, if it was observed.
+    pub(crate) from: Option<Line>,
     /// Whether the host hears of the panic, even if no join returns it.
     pub(crate) is_heard: bool,
 }

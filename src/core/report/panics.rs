@@ -3,6 +3,7 @@
 use crate::core::Core;
 use crate::core::call::{self, Foreign, Payload};
 use crate::core::end;
+use crate::core::inspect::observe;
 use crate::core::report;
 use crate::core::report::panicked::{Panicked, PassOn, Pending};
 use crate::core::task::Task;
@@ -16,6 +17,7 @@ pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Optio
         payload: Foreign::new(payload),
         frame: core.clock.frame(),
         phase: core.running_phase(),
+        from: observe::notes(core, task, |notes| notes.resumed_from).flatten(),
         is_heard: false,
     };
     let mut pending = None;
@@ -40,6 +42,7 @@ fn report_of(core: &Core, task: Task<'_>, panicked: &Panicked) -> Report {
         frame: panicked.frame,
         phase: panicked.phase,
         message: call::message(&**panicked.payload.get()),
+        from: panicked.from,
     }
 }
 
@@ -129,6 +132,7 @@ pub(crate) fn output_panicked(core: &Core, task: Task<'_>, payload: Payload) {
         frame: core.clock.frame(),
         phase: core.running_phase(),
         message: call::message(&*payload),
+        from: None,
     };
     pass_on(core, report, Foreign::new(payload));
 }

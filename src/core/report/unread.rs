@@ -74,6 +74,7 @@ fn call_each_reader(core: &Core, task: Task<'_>) {
                     frame: core.clock.frame(),
                     phase: core.running_phase(),
                     message: super::call::message(&**payload.get()),
+                    from: None,
                 };
                 panics::pass_on(core, report, payload);
             }

@@ -32,12 +32,12 @@ use std::task::Context;
 use crate::core::Core;
 use crate::core::call::{self, Payload};
 use crate::core::end;
+use crate::core::inspect::trace;
 use crate::core::phase::ready::Listing;
 use crate::core::phase::schedule;
 use crate::core::phase::state::PhaseState;
 use crate::core::registration::key::WaitKey;
 use crate::core::report::panics;
-use crate::core::report::trace;
 use crate::core::run::state::Lists;
 use crate::core::scope::{self, Scope};
 use crate::core::task::Flags;
@@ -121,6 +121,7 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     core.host.injected.acknowledge();
     core.host.begin_run();
     wake::take_messages(core);
+    trace::note_frame(core);
     // The trace hook hears of what the messages spawned.
     trace::send_events(core);
     calls::make(core);
@@ -147,11 +148,17 @@ fn run_due(core: &Core, state: &PhaseState) {
     core.host.begin_run();
     core.runs.serial.set(core.runs.serial() + 1);
     core.runs.limits.begin(core.tasks.alive());
+    if core.instruments.is_on() {
+        trace::note_phase_began(core, state.index);
+    }
     let mut run = Run::begin(core, state);
     if !run.is_idle() {
         run.poll_all();
     }
     drop(run);
+    if core.instruments.is_on() {
+        trace::note_phase_ended(core, state.index);
+    }
     end_run(core);
 }
 

@@ -4,8 +4,8 @@ use std::task::Context;
 
 use crate::core::Core;
 use crate::core::end;
+use crate::core::inspect::observe;
 use crate::core::registration::key::WaitKey;
-use crate::core::report::trace;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
 use crate::core::waker::TaskWaker;
@@ -32,7 +32,7 @@ pub(crate) fn resume_slowly<'c>(
         let serial = core.runs.serial();
         core.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
     }
-    let _kept = trace::keep_observed(core, task);
+    let _kept = observe::keep(core, task);
     scope.set_current(task, resumed);
     let polled = poll_slowly(core, scope, task);
     scope.clear_current();
@@ -68,7 +68,7 @@ fn poll_on_own_clock(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polle
 fn poll_shown(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
     let _shown = core.shown.show_of(&core.owners, task);
     if task.has(Flags::OBSERVED) {
-        trace::observed(core, task, || core.tasks.poll(task, cx))
+        observe::poll(core, task, || core.tasks.poll(task, cx))
     } else {
         core.tasks.poll(task, cx)
     }

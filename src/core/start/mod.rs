@@ -21,10 +21,10 @@ use crate::core::call;
 use crate::core::cell::Restore;
 use crate::core::end;
 use crate::core::end::deferred::MAX_DEPTH;
+use crate::core::inspect::{observe, trace};
 use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
 use crate::core::registration::key::WaitKey;
-use crate::core::report::trace;
 use crate::core::report::unread;
 use crate::core::run::poll;
 use crate::core::run::runaway;
@@ -95,7 +95,7 @@ pub(crate) fn spawn<F: Future + 'static>(
     let (task, handle) = store(core, name, future, home, owner);
     schedule::new(core, task, soon);
     if core.instruments.is_on() {
-        trace::note_spawned(core, task, place);
+        observe::note_spawned(core, task, place);
     }
     core.host.notify();
     handle
@@ -115,7 +115,7 @@ pub(crate) fn start<F: Future + 'static>(
     let (task, handle) = store(core, name, future, home, owner);
     let key = handle.key();
     if core.instruments.is_on() {
-        trace::note_spawned(core, task, place);
+        observe::note_spawned(core, task, place);
     }
     if task.has(Flags::PAUSED) && !holds_starts(core) {
         if core.runs.phase().is_none() {
@@ -386,8 +386,12 @@ fn start_now<'c>(core: &'c Core, task: Task<'c>, depth: u32) {
 #[cold]
 #[inline(never)]
 fn start_slowly<'c>(core: &'c Core, task: Task<'c>, depth: u32) {
-    let _kept = trace::keep_observed(core, task);
+    let _kept = observe::keep(core, task);
     poll_start(core, task, depth, |scope| {
+        if task.has(Flags::OBSERVED) {
+            // Its waits begin where they are noted.
+            scope.set_current(task, WaitKey::NOT_A_WAIT);
+        }
         poll::poll_slowly(core, scope, task)
     });
 }

@@ -156,7 +156,7 @@ impl Flags {
     /// The polls of the task are noted for snapshots and traces.
     ///
     /// Set when the task is spawned while the instruments are on, and for all live tasks
-    /// when they are turned on (`report::trace`). Never cleared.
+    /// when they are turned on (`inspect::observe`). Never cleared.
     ///
     /// With this flag the cold data has what is known about the task, until the task
     /// ends. Polls call the trace hook first, and are timed if slow polls are reported.
@@ -164,7 +164,7 @@ impl Flags {
     /// The flags for which a poll has to prepare.
     pub(crate) const CLOCK_OR_OBSERVED: Flags = Flags(0b11_0000);
     /// The flags that a wake has to check.
-    pub(crate) const READY_OR_PAUSED: Flags = Flags(0b1001);
+    pub(crate) const SLOW_WAKE: Flags = Flags(0b10_1001);
     /// The flags that a poll has to check.
     pub(crate) const SLOW_PATH: Flags = Flags(0b11_1111);
     /// The same without those that only say that the task was woken.

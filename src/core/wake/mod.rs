@@ -8,6 +8,7 @@ pub(crate) mod yielding;
 use std::task::Waker;
 
 use crate::core::Core;
+use crate::core::inspect::observe;
 use crate::core::phase::schedule;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Task, TaskKey};
@@ -25,7 +26,7 @@ pub(crate) fn wake_soon(core: &Core, key: TaskKey, scope: &Scope<'_>) -> bool {
     let soon = core.runs.phase() == Some(task.home())
         && scope.is_polling_another(task)
         && task.is_alive()
-        && !task.has(Flags::READY_OR_PAUSED);
+        && !task.has(Flags::SLOW_WAKE);
     if soon {
         schedule::soon(core, task);
     }
@@ -36,6 +37,9 @@ pub(crate) fn wake_soon(core: &Core, key: TaskKey, scope: &Scope<'_>) -> bool {
 #[inline(never)]
 pub(crate) fn wake(core: &Core, key: TaskKey) {
     if let Some(task) = core.tasks.get(key).filter(|task| task.is_alive()) {
+        if task.has(Flags::OBSERVED) {
+            observe::note_woken(core, task);
+        }
         make_ready(core, task, task.home());
         core.host.notify_of_wake();
     }
@@ -98,6 +102,9 @@ fn take_waiting_messages(core: &Core) {
                     wake.taken();
                     let task = core.tasks.get(wake.key);
                     if let Some(task) = task.filter(|task| task.is_alive()) {
+                        if task.has(Flags::OBSERVED) {
+                            observe::note_woken(core, task);
+                        }
                         queue_ready(core, task, task.home());
                     }
                 }

@@ -7,10 +7,11 @@ use crate::core::call::Payload;
 
 use super::time_source::TimeSource;
 
-/// Finds slow polls.
+/// Times polls, and finds slow ones.
 #[derive(Debug)]
-pub(crate) struct SlowPolls {
-    limit: Duration,
+pub(crate) struct PollTimes {
+    /// The limit from which a poll is slow, if there is one.
+    limit: Option<Duration>,
     time_source: TimeSource,
     /// The total time of the polls that began and ended inside the current poll.
     inside: Cell<Duration>,
@@ -19,15 +20,15 @@ pub(crate) struct SlowPolls {
 /// One poll, from its beginning to its end.
 #[derive(Debug)]
 pub(crate) struct Lap<'a> {
-    stopwatch: &'a SlowPolls,
+    stopwatch: &'a PollTimes,
     began: Option<Duration>,
     /// What `inside` was for the poll around this one.
     outside: Duration,
 }
 
-impl SlowPolls {
-    pub(crate) fn new(time_source: TimeSource, limit: Duration) -> Self {
-        SlowPolls {
+impl PollTimes {
+    pub(crate) fn new(time_source: TimeSource, limit: Option<Duration>) -> Self {
+        PollTimes {
             limit,
             time_source,
             inside: Cell::default(),
@@ -44,6 +45,11 @@ impl SlowPolls {
         self.time_source.take_panic()
     }
 
+    /// Whether a poll that took this long is slow.
+    pub(crate) fn is_slow(&self, took: Duration) -> bool {
+        self.limit.is_some_and(|limit| took >= limit)
+    }
+
     /// Begins to time a poll. Calls user code.
     pub(crate) fn begin(&self) -> Lap<'_> {
         Lap {
@@ -55,11 +61,11 @@ impl SlowPolls {
 }
 
 impl Lap<'_> {
-    /// Returns how long the poll itself took, if that reaches the limit. Calls user
-    /// code.
+    /// Returns how long the poll itself took. `None` if the time cannot be read. Calls
+    /// user code.
     pub(crate) fn stop(self) -> Option<Duration> {
-        let own = self.elapsed()?.saturating_sub(self.stopwatch.inside.get());
-        (own >= self.stopwatch.limit).then_some(own)
+        let elapsed = self.elapsed()?;
+        Some(elapsed.saturating_sub(self.stopwatch.inside.get()))
     }
 
     /// The time since the beginning. `None` if it cannot be read.
@@ -85,7 +91,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::time::Duration;
 
-    use super::{SlowPolls, TimeSource};
+    use super::{Lap, PollTimes, TimeSource};
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -93,8 +99,13 @@ mod tests {
         static PASSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }
 
-    fn stopwatch() -> SlowPolls {
-        SlowPolls::new(TimeSource::new(|| PASSED.get()), MS(8))
+    fn stopwatch() -> PollTimes {
+        PollTimes::new(TimeSource::new(|| PASSED.get()), Some(MS(8)))
+    }
+
+    /// How long the poll took, if it was slow.
+    fn slow(stopwatch: &PollTimes, lap: Lap<'_>) -> Option<Duration> {
+        lap.stop().filter(|&took| stopwatch.is_slow(took))
     }
 
     fn work(milliseconds: u64) {
@@ -106,10 +117,10 @@ mod tests {
         let stopwatch = stopwatch();
         let lap = stopwatch.begin();
         work(7);
-        assert_eq!(lap.stop(), None);
+        assert_eq!(slow(&stopwatch, lap), None);
         let lap = stopwatch.begin();
         work(8);
-        assert_eq!(lap.stop(), Some(MS(8)));
+        assert_eq!(slow(&stopwatch, lap), Some(MS(8)));
     }
 
     #[test]
@@ -122,12 +133,12 @@ mod tests {
             work(milliseconds);
             let innermost = stopwatch.begin();
             work(1);
-            assert_eq!(innermost.stop(), None);
-            let slow = (milliseconds >= 8).then(|| MS(milliseconds));
-            assert_eq!(inner.stop(), slow);
+            assert_eq!(slow(&stopwatch, innermost), None);
+            let expected = (milliseconds >= 8).then(|| MS(milliseconds));
+            assert_eq!(slow(&stopwatch, inner), expected);
         }
         work(6);
-        assert_eq!(outer.stop(), Some(MS(9)));
+        assert_eq!(slow(&stopwatch, outer), Some(MS(9)));
     }
 
     #[test]
@@ -142,7 +153,7 @@ mod tests {
         }));
         assert!(panicked.is_err());
         work(1);
-        assert_eq!(outer.stop(), None);
+        assert_eq!(slow(&stopwatch, outer), None);
     }
 
     #[test]
@@ -154,9 +165,9 @@ mod tests {
                 assert_ne!(reads.get(), panics_at, "on purpose");
                 MS(100 * reads.get())
             });
-            let stopwatch = SlowPolls::new(time_source, MS(8));
-            let slow = stopwatch.begin().stop();
-            assert_eq!(slow.is_some(), panics_at == 3);
+            let stopwatch = PollTimes::new(time_source, Some(MS(8)));
+            let took = stopwatch.begin().stop();
+            assert_eq!(took.is_some(), panics_at == 3);
         }
     }
 }

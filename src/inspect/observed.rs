@@ -1,0 +1,79 @@
+//! The notes about one observed coroutine.
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::core::registration::key::WaitKey;
+use crate::core::task::TaskKey;
+
+use super::coroutine::Moment;
+use super::wait::Wait;
+
+/// A line of the program.
+pub(crate) type Line = &'static Location<'static>;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Observed {
+    /// Where it was spawned, and which coroutine was being polled then. `None` if
+    /// it was spawned before observing began.
+    pub(crate) place: Option<Line>,
+    pub(crate) parent: Option<TaskKey>,
+    /// When it was last polled, if known.
+    pub(crate) since: Option<Moment>,
+    /// Whether it may have been polled.
+    pub(crate) has_begun: bool,
+    /// The first named source that has woken it since its last poll.
+    pub(crate) woken_by: Option<Arc<str>>,
+    /// The named source that is about to wake it.
+    pub(crate) wakes: Option<Arc<str>>,
+    /// What it waits for, in the order of the begins.
+    pub(crate) waits: Vec<NotedWait>,
+    /// The line of the wait that was over when it was last polled.
+    pub(crate) resumed_from: Option<Line>,
+    /// What the script says of itself.
+    pub(crate) description: Option<String>,
+    pub(crate) profile: Profile,
+}
+
+/// A wait of an observed coroutine.
+#[derive(Clone, Debug)]
+pub(crate) struct NotedWait {
+    pub(crate) id: WaitId,
+    pub(crate) wait: Wait,
+    pub(crate) at: Option<Line>,
+}
+
+/// Tells how to find out whether a noted wait is still under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitId {
+    /// By its registration.
+    Registered(WaitKey),
+    /// It waits for a waker, and is in the list of those.
+    Event(usize, u64),
+    /// It cannot be found out. It counts as over when the coroutine is polled.
+    Unknown,
+}
+
+/// How often a coroutine was polled, and how long its polls took. In a
+/// [`CoroutineInfo`](crate::CoroutineInfo) of an executor that
+/// [profiles](crate::Builder::profile).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Profile {
+    /// How often it was polled.
+    pub polls: u64,
+    /// How long its polls took together, without the polls of coroutines that it
+    /// started.
+    pub total: Duration,
+    /// How long its longest poll took, in the same sense.
+    pub longest: Duration,
+}
+
+impl Profile {
+    pub(crate) fn add(&mut self, took: Duration) {
+        self.polls += 1;
+        self.total = self.total.saturating_add(took);
+        self.longest = self.longest.max(took);
+    }
+}
