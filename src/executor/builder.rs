@@ -28,6 +28,7 @@ const MILLISECOND_NS: u64 = 1_000_000;
 /// assert_eq!(executor.time().fixed_delta.as_millis(), 33);
 /// ```
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct Builder {
     fixed_delta_ns: u64,

@@ -116,6 +116,7 @@ impl Snapshot {
             }),
             column("state", &|c, _| self.state_of(c)),
             column("since", &|c, _| known(c.since().map(since))),
+            column("waits at", &|c, _| places(c)),
             column("clock", &|c, _| match c.clock() {
                 TimerClock::Game => String::new(),
                 clock => clock.to_string(),
@@ -126,7 +127,7 @@ impl Snapshot {
             column("spawned by", &|c, _| {
                 known(c.parent().map(|p| p.to_string()))
             }),
-            column("at", &|c, _| {
+            column("spawned at", &|c, _| {
                 known(
                     c.spawned_at()
                         .map(|at| format!("{}:{}", at.file(), at.line())),
@@ -202,6 +203,16 @@ fn in_one_line(text: String) -> String {
         }
     };
     text.chars().map(escaped).collect()
+}
+
+/// The lines of the waits, if they are known, each once.
+fn places(coroutine: &CoroutineInfo) -> String {
+    let mut places: Vec<String> = Vec::new();
+    for (_, at) in coroutine.waits_at() {
+        let place = at.map(|at| format!("{}:{}", at.file(), at.line()));
+        places.extend(place.filter(|place| !places.contains(place)));
+    }
+    places.join(" | ")
 }
 
 fn since(moment: Moment) -> String {

@@ -187,10 +187,12 @@ impl<F: FnMut(f32)> Future for Animate<F> {
         loop {
             // Before the timer, since the wait that is polled first is the cheaper one.
             let is_next = self.wait.poll(cx, "animate()").is_ready();
-            let end = self.end.as_mut();
-            if end.is_some_and(|end| Pin::new(end).poll(cx).is_ready()) {
-                self.finish();
-                return Poll::Ready(());
+            // Not in a closure, which would hide the line of the `.await` from the timer.
+            if let Some(end) = &mut self.end {
+                if Pin::new(end).poll(cx).is_ready() {
+                    self.finish();
+                    return Poll::Ready(());
+                }
             }
             if !is_next {
                 return Poll::Pending;

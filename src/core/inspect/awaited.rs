@@ -13,7 +13,7 @@ use crate::core::inspect::snapshot::clock_of_index;
 use crate::core::inspect::trace;
 use crate::core::registration::Registration;
 use crate::core::scope::Scope;
-use crate::core::task::{Flags, Task};
+use crate::core::task::{Flags, Task, stage};
 use crate::inspect::{Line, NotedWait, Traced, Wait, WaitId};
 use crate::time::{ClockRef, Phase, PhaseIndex};
 
@@ -41,28 +41,35 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: Wait) {
         return;
     };
     let begins = observe::notes(core, task, |notes| {
+        let at = match line.file() {
+            // The wait is the future of the coroutine itself.
+            stage::FILE => notes.place,
+            _ => Some(line),
+        };
         let is_next = |noted: &NotedWait| {
             // A condition that did not hold is checked again in the next run, by a new
             // registration. It is one wait all the same.
             let asks_again = matches!(wait, Wait::Condition { .. })
-                && noted.at == Some(line)
+                && noted.at == at
                 && noted.wait == wait
                 && !is_under_way(core, task, noted.id);
             noted.id == id && id != WaitId::Unknown || asks_again
         };
         if let Some(noted) = notes.waits.iter_mut().find(|noted| is_next(noted)) {
-            (noted.id, noted.at) = (id, Some(line));
-            return false;
+            (noted.id, noted.at) = (id, at);
+            return None;
         }
         notes.waits.push(NotedWait {
             id,
             wait: wait.clone(),
-            at: Some(line),
+            at,
         });
-        true
+        Some(at)
     });
-    if begins == Some(true) && core.instruments.trace.is_full() {
-        let at = Some(line);
+    if let Some(at) = begins
+        .flatten()
+        .filter(|_| core.instruments.trace.is_full())
+    {
         trace::note(core, task, Traced::WaitBegan { wait, at });
     }
 }

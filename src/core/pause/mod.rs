@@ -23,6 +23,8 @@ use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
 /// Pauses or resumes one coroutine. Returns `false` if that changes nothing, or if the
 /// coroutine has ended.
 pub(crate) fn set_paused(core: &Core, key: TaskKey, paused: bool) -> bool {
+    // Earlier wakes come before this.
+    wake::take_messages_between_runs(core);
     let task = core.tasks.get(key);
     let Some(task) = task.filter(|task| task.is_alive()) else {
         return false;
@@ -42,6 +44,7 @@ pub(crate) fn set_paused(core: &Core, key: TaskKey, paused: bool) -> bool {
 /// owner and of the owners below it, in the order they were spawned. Returns `false` if
 /// that changes nothing.
 pub(crate) fn change_owner_pause(core: &Core, owner: OwnerKey, change: PauseChange) -> bool {
+    wake::take_messages_between_runs(core);
     let mut tasks = core.owned.take();
     let changed = {
         let mut owners = core.owners.borrow_mut();

@@ -86,7 +86,7 @@ mod header;
 mod key;
 mod pause;
 mod pool;
-mod stage;
+pub(crate) mod stage;
 
 use std::alloc::Layout;
 use std::any::TypeId;

@@ -20,6 +20,9 @@ use std::task::{Context, Poll};
 use super::header::{Header, State};
 use super::pool::Class;
 
+/// The file with the line that polls the futures of coroutines.
+pub(crate) const FILE: &str = file!();
+
 /// The content of a task: its future, later its output. Both begin at offset 0.
 #[repr(C)]
 union Stage<F: Future> {

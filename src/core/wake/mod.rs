@@ -48,9 +48,7 @@ pub(crate) fn wake(core: &Core, key: TaskKey) {
 /// Makes a task ready in `phase`: in the run under way, or in the next one. First takes
 /// the messages that arrived earlier.
 pub(crate) fn make_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
-    if core.runs.phase().is_none() {
-        take_messages(core);
-    }
+    take_messages_between_runs(core);
     queue_ready(core, task, phase);
 }
 
@@ -86,6 +84,15 @@ pub(crate) fn task_waker(core: &Core, task: Task<'_>) -> Waker {
 pub(crate) fn take_messages(core: &Core) {
     if core.host.injected.has_messages() && !core.host.is_silenced() {
         take_waiting_messages(core);
+    }
+}
+
+/// The same unless a run is under way, which takes none: what arrives during a run counts
+/// for the runs that have not begun.
+#[inline]
+pub(crate) fn take_messages_between_runs(core: &Core) {
+    if core.runs.phase().is_none() {
+        take_messages(core);
     }
 }
 

@@ -20,7 +20,7 @@ use crate::support::{count_frames, forever};
 fn stop_at_the_next_spawn(executor: &Executor, victim: CoroutineId) {
     let handle = executor.handle();
     executor.on_trace(move |event| {
-        if event.what == Traced::Spawned && event.id != victim {
+        if matches!(event.what, Traced::Spawned { .. }) && event.id != Some(victim) {
             handle.stop(victim);
         }
     });
@@ -57,7 +57,7 @@ fn one_that_a_hook_stops_while_a_paused_owner_starts_it_is_never_polled() {
         let (handle, own) = (executor.handle(), Rc::downgrade(&owner));
         let first = Cell::new(None::<CoroutineId>);
         executor.on_trace(move |event| {
-            if event.what != Traced::Spawned {
+            if !matches!(event.what, Traced::Spawned { .. }) {
                 return;
             }
             if inactive {
@@ -65,7 +65,7 @@ fn one_that_a_hook_stops_while_a_paused_owner_starts_it_is_never_polled() {
                 if let Some(own) = own.upgrade() {
                     own.set_active(false);
                 }
-            } else if let Some(first) = first.replace(Some(event.id)) {
+            } else if let Some(first) = first.replace(event.id) {
                 handle.stop(first);
             }
         });

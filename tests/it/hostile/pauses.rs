@@ -317,3 +317,30 @@ fn a_timer_that_stands_still_wakes_no_other_coroutine() {
     executor.run_frames(4, 0.25);
     assert_eq!(polls.get(), before);
 }
+
+/// A wake from another thread that came before the resume comes before it in the run, too.
+#[test]
+fn a_wake_from_a_thread_keeps_its_place_before_a_resume() {
+    let log = Log::new();
+    let mut executor = unclamped();
+    let mut wakers = Vec::new();
+    let scripts: Vec<_> = ["paused", "awake"]
+        .into_iter()
+        .map(|name| {
+            let (sender, receiver) = futures::channel::oneshot::channel::<()>();
+            wakers.push(sender);
+            let log = log.clone();
+            executor.start(async move {
+                let _ = receiver.await;
+                log.note(name);
+            })
+        })
+        .collect();
+    scripts[0].pause();
+    let wakes = move || wakers.into_iter().for_each(|waker| waker.send(()).unwrap());
+    std::thread::spawn(wakes).join().unwrap();
+    // The paused one remembers its wake, and is ready only now.
+    scripts[0].resume();
+    executor.run_frame(0.25);
+    log.check(&["awake", "paused"]);
+}

@@ -53,7 +53,7 @@ fn what_the_trace_hook_starts_in_place_of_what_it_stops_gets_its_own_wakes() {
     let (handle, keep) = (executor.handle(), started.clone());
     let (events, hears) = (second.clone(), heard.clone());
     executor.on_trace(move |event| {
-        if event.id == victim && event.what == Traced::Resumed {
+        if event.id == Some(victim) && matches!(event.what, Traced::Resumed { .. }) {
             handle.stop(victim);
             keep.replace(Some(handle.start(count(
                 true,

@@ -1,8 +1,11 @@
 //! Inspection from outside: snapshots, traces, names, slow polls, printed
 //! reports.
 
+mod full_trace;
+mod lines;
 mod named;
 mod printing;
+mod profile;
 mod slow_poll;
 mod snapshots;
 mod trace;

@@ -217,7 +217,7 @@ fn on_resume(executor: &Executor, name: &'static str, react: impl FnOnce() + 'st
     let mut react = Some(react);
     executor.on_trace(move |event| {
         write.note(event);
-        if event.what == Traced::Resumed && event.name == name {
+        if matches!(event.what, Traced::Resumed { .. }) && event.name == name {
             if let Some(react) = react.take() {
                 react();
             }
@@ -250,8 +250,8 @@ fn a_hook_may_stop_a_coroutine_that_is_about_to_begin() {
     let executor = unclamped();
     let handle = executor.handle();
     executor.on_trace(move |event| {
-        if event.what == Traced::Spawned {
-            assert!(handle.stop(event.id));
+        if matches!(event.what, Traced::Spawned { .. }) {
+            assert!(handle.stop(event.id.unwrap()));
         }
     });
     let polled = Rc::new(Cell::new(false));
@@ -351,7 +351,7 @@ fn one_that_is_about_to_begin_is_ready() {
     executor.on_trace(move |event| {
         let snapshot = handle.snapshot().unwrap();
         see.borrow_mut()
-            .push(snapshot.get(event.id).unwrap().state());
+            .push(snapshot.get(event.id.unwrap()).unwrap().state());
     });
     executor.start(forever());
     assert_eq!(*seen.borrow(), [State::Ready, State::Running]);
@@ -365,12 +365,15 @@ fn events_can_be_read_as_values() {
     executor.on_trace(move |event| write.borrow_mut().push(event.clone()));
     let id = executor.start(async {}).id();
     let events = events.borrow();
-    let what: Vec<Traced> = events.iter().map(|event| event.what).collect();
-    assert_eq!(what, [Traced::Spawned, Traced::Resumed]);
+    let what: Vec<Traced> = events.iter().map(|event| event.what.clone()).collect();
+    assert!(matches!(
+        what[..],
+        [Traced::Spawned { .. }, Traced::Resumed { .. }]
+    ));
     assert!(
         events
             .iter()
-            .all(|event| event.id == id && event.phase.is_none())
+            .all(|event| event.id == Some(id) && event.phase.is_none())
     );
     assert_eq!(Traced::Ended(Outcome::Stopped).to_string(), "stopped");
 }
@@ -380,8 +383,8 @@ fn a_hook_that_pauses_the_coroutine_of_a_resumed_event_prevents_the_poll() {
     let mut executor = unclamped();
     let handle = executor.handle();
     executor.on_trace(move |event| {
-        if event.what == Traced::Resumed && event.frame == 1 {
-            handle.pause(event.id);
+        if matches!(event.what, Traced::Resumed { .. }) && event.frame == 1 {
+            handle.pause(event.id.unwrap());
         }
     });
     let polls = Rc::new(Cell::new(0));
@@ -407,7 +410,7 @@ fn a_hook_that_resumes_an_owner_while_something_starts_on_it_loses_no_start() {
     let owner = Rc::new(executor.owner());
     let resumes = owner.clone();
     executor.on_trace(move |event| {
-        if event.what == Traced::Spawned {
+        if matches!(event.what, Traced::Spawned { .. }) {
             resumes.resume();
         }
     });
@@ -428,7 +431,7 @@ fn messages_from_other_threads_are_taken_over_when_a_run_begins_and_not_by_a_sta
     let events = Rc::new(RefCell::new(Vec::new()));
     let log = events.clone();
     executor.on_trace(move |event| {
-        if event.what == Traced::Spawned && event.name.contains("remote") {
+        if matches!(event.what, Traced::Spawned { .. }) && event.name.contains("remote") {
             log.borrow_mut().push((event.frame, event.phase));
         }
     });

@@ -280,7 +280,7 @@ fn has_come(coroutine: &CoroutineInfo, now: &Time, events: &[TraceEvent]) -> Opt
         Wait::Join { id } => Some(
             events
                 .iter()
-                .any(|event| event.id == id && matches!(event.what, Traced::Ended(_))),
+                .any(|event| event.id == Some(id) && matches!(event.what, Traced::Ended(_))),
         ),
         Wait::Never => Some(false),
         _ => None,
@@ -302,12 +302,16 @@ fn what_a_snapshot_shows_comes_true() {
             let frame = events.take();
             let now = executor.time();
             for coroutine in before.iter().flatten() {
-                let of_it = || frame.iter().filter(|event| event.id == coroutine.id());
+                let of_it = || {
+                    frame
+                        .iter()
+                        .filter(|event| event.id == Some(coroutine.id()))
+                };
                 let stopped = Traced::Ended(Outcome::Stopped);
                 if of_it().any(|event| event.what == stopped) {
                     continue;
                 }
-                let resumed = of_it().any(|event| event.what == Traced::Resumed);
+                let resumed = of_it().any(|event| matches!(event.what, Traced::Resumed { .. }));
                 if let Some(come) = has_come(coroutine, &now, &frame) {
                     assert_eq!(
                         resumed, come,

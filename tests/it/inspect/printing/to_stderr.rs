@@ -55,12 +55,15 @@ fn the_first_of_each_kind_for_each_script_is_printed() {
         lines.iter().filter(is_it).count()
     };
     assert_eq!(
-        has(&["(door) panicked: lost (printed once; "]),
+        has(&[
+            "(door) panicked: lost (after the .await at ",
+            "(printed once; "
+        ]),
         1,
         "{lines:#?}"
     );
     assert_eq!(
-        has(&["(guard) panicked: lost (printed once; "]),
+        has(&["(guard) panicked: lost (after", "(printed once; "]),
         1,
         "{lines:#?}"
     );

@@ -33,6 +33,7 @@ const OTHER_TYPES: &[&str] = &[
     "Permit",
     "Permits",
     "Phase",
+    "Profile",
     "Remote",
     "Refusal",
     "Report",

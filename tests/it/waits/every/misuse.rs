@@ -120,7 +120,15 @@ fn polled_again_after_its_end_each_panics_and_does_no_harm() {
             let polled = catch_unwind(AssertUnwindSafe(|| (&mut wait).now_or_never()));
             // A stream has another item, and the outcome of a coroutine can be read
             // again.
-            let others = ["Interval", "Frames", "Subscription", "Changes", "Finished"];
+            let others = [
+                "Interval",
+                "NextTick",
+                "Frames",
+                "Subscription",
+                "Changes",
+                "NextItem",
+                "Finished",
+            ];
             assert_eq!(polled.is_ok(), others.contains(&row.of), "{}", row.call);
         });
         run(&mut executor, &stage);

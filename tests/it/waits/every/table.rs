@@ -12,7 +12,7 @@ use futures::future::{LocalBoxFuture, pending};
 use futures::{FutureExt, Stream};
 
 use framestep::prelude::*;
-use framestep::{Executor, Handle};
+use framestep::{Executor, Handle, Interval, Subscription};
 
 use crate::support::timeline::UNLIMITED;
 use crate::support::{place_of_panic, poll_once};
@@ -120,6 +120,32 @@ impl<S: Stream + Debug + Unpin> Wait for Item<S> {
 
     fn print(&self) -> String {
         format!("{:?}", self.0)
+    }
+}
+
+/// A tick of an interval.
+struct Ticks(RefCell<Interval>);
+
+impl Wait for Ticks {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.borrow_mut().tick().poll_unpin(cx).map(drop)
+    }
+
+    fn print(&self) -> String {
+        format!("{:?}", self.0.borrow_mut().tick())
+    }
+}
+
+/// An event of a subscription.
+struct Events(RefCell<Subscription<u64>>);
+
+impl Wait for Events {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.borrow_mut().next().poll_unpin(cx).map(drop)
+    }
+
+    fn print(&self) -> String {
+        format!("{:?}", self.0.borrow_mut().next())
     }
 }
 
@@ -364,6 +390,10 @@ pub(crate) fn table() -> Vec<Row> {
             Item(interval(0.5).in_phase(FixedUpdate))
         })
         .counts_time(),
+        row!("NextTick", "tick", AtHome, F 2 Update, |stage| {
+            Ticks(RefCell::new(interval(0.5)))
+        })
+        .counts_time(),
         row!("Frames", "frames", AtHome, F 1 Update, |stage| Item(frames())),
         row!("Frames", "frames", InPhase, F 1 LateUpdate, |stage| {
             Item(frames().in_phase(LateUpdate))
@@ -401,6 +431,9 @@ pub(crate) fn table() -> Vec<Row> {
         }),
         row!("Subscription", "subscribe", Foreign, F 2 Update, |stage| {
             Item(stage.signal.subscribe())
+        }),
+        row!("NextItem", "next", Foreign, F 2 Update, |stage| {
+            Events(RefCell::new(stage.signal.subscribe()))
         }),
         row!("Changed", "changed", Foreign, F 2 Update, |stage| stage.watch.changed()),
         row!("WaitWatch", "wait_for", Foreign, F 2 Update, |stage| {

@@ -59,10 +59,10 @@ impl State {
         above && !owner.inactive && !owner.gone
     }
 
-    /// An owner and those below it are gone. They are no longer linked.
+    /// An owner and those below it are gone. They stay below the owner above, which
+    /// owns their coroutines until these are dropped: a destructor may stop it.
     fn remove_owner(&mut self, owner: usize) {
         self.owners[owner].gone = true;
-        self.owners[owner].above = None;
         for below in 0..self.owners.len() {
             if self.owners[below].above == Some(owner) {
                 self.remove_owner(below);

@@ -1,0 +1,289 @@
+//! The lines of waits: a snapshot shows the line of the `.await`, in the user's code.
+
+#![expect(
+    clippy::redundant_async_block,
+    reason = "the line of the `.await` is what is tested"
+)]
+
+use std::cell::RefCell;
+use std::future::{pending, poll_fn, ready};
+use std::panic::Location;
+use std::rc::Rc;
+
+use framestep::prelude::*;
+use framestep::{CoroutineInfo, Executor, Report};
+use futures::FutureExt;
+use futures::channel::oneshot;
+
+use crate::support::timeline::UNLIMITED;
+
+fn inspecting() -> Executor {
+    let builder = Executor::builder().max_delta(UNLIMITED).inspect(true);
+    builder.build()
+}
+
+/// What it waits for, each with its line in this file.
+fn waits(coroutine: &CoroutineInfo) -> Vec<(String, Option<u32>)> {
+    let waits = coroutine.waits_at().map(|(wait, at)| {
+        let at = at.inspect(|at| assert_eq!(at.file(), file!()));
+        (wait.to_string(), at.map(Location::line))
+    });
+    waits.collect()
+}
+
+/// Starts a script, and checks that it waits for these, all at `line`.
+#[track_caller]
+fn expect(line: u32, script: impl Future + 'static, expected: &[&str]) {
+    let executor = inspecting();
+    expect_in(&executor, line, script, expected);
+}
+
+#[track_caller]
+fn expect_in(executor: &Executor, line: u32, script: impl Future + 'static, expected: &[&str]) {
+    let script = executor.start(async move {
+        script.await;
+    });
+    let snapshot = executor.snapshot();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|&wait| (wait.to_owned(), Some(line)))
+        .collect();
+    assert_eq!(waits(snapshot.get(script.id()).unwrap()), expected);
+}
+
+#[test]
+#[rustfmt::skip]
+fn of_each_simple_wait() {
+    expect(line!(), async { next_frame().await }, &["the next frame"]);
+    expect(line!(), async { end_of_frame().await }, &["the next EndOfFrame"]);
+    expect(line!(), async { fixed_update().await }, &["the next FixedUpdate"]);
+    expect(line!(), async { in_phase(Phase::LateUpdate).await }, &["the next LateUpdate"]);
+    expect(line!(), async { wait_frames(3).await }, &["3 frames"]);
+    expect(line!(), async { wait_frames(1).await }, &["the next frame"]);
+    expect(line!(), async { wait_steps(3).await }, &["3 steps, in FixedUpdate"]);
+    expect(line!(), async { wait_seconds(1).await }, &["1s, until 1s"]);
+    expect(line!(), async { wait_seconds_realtime(1).await }, &["1s, until 1s of realtime"]);
+    expect(line!(), async { wait_until(|| false).await }, &["a condition"]);
+    expect(line!(), async { wait_while(|| true).await }, &["a condition"]);
+    expect(line!(), async { yield_now().await }, &["the next Update"]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn of_waits_that_repeat() {
+    expect(line!(), async { animate(1, |_| ()).await }, &["the next frame", "1s, until 1s"]);
+    expect(line!(), async { interval(1).tick().await }, &["1s, until 1s"]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn of_waits_for_others() {
+    let executor = inspecting();
+    let door = executor.start(pending::<()>());
+    let end = door.finished();
+    let wait = format!("the end of {}", door.id());
+    expect_in(&executor, line!(), async { end.await }, &[&wait]);
+    expect_in(&executor, line!(), async { door.await }, &[&wait]);
+    let bell = Signal::<u8>::new().named("bell");
+    let wait = bell.wait();
+    expect(line!(), async { wait.await }, &["signal bell"]);
+    let wait = bell.wait_for(|_| true);
+    expect(line!(), async { wait.await }, &["signal bell"]);
+    let mut rings = bell.subscribe();
+    expect(line!(), async move { rings.next().await }, &["signal bell"]);
+    let health = Watch::new(9).named("health");
+    let (wait, mut changes) = (health.changed(), health.subscribe());
+    expect(line!(), async { wait.await }, &["watch health"]);
+    expect(line!(), async move { changes.next().await }, &["watch health"]);
+    let wait = health.wait_for(|&health| health == 0);
+    expect(line!(), async { wait.await }, &["watch health"]);
+    let tokens = Permits::new(0).named("tokens");
+    expect(line!(), async move { tokens.acquire().await }, &["a permit of tokens"]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn of_waits_for_sources_without_a_name() {
+    let (bell, health) = (Signal::<u8>::new(), Watch::new(9));
+    let wait = bell.wait();
+    expect(line!(), async { wait.await }, &["a wake"]);
+    let wait = health.changed();
+    expect(line!(), async { wait.await }, &["a wake"]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn of_waits_inside_combinators_is_that_of_the_combinator() {
+    let pair = || [wait_seconds(1), wait_seconds(2)];
+    let both = ["1s, until 1s", "2s, until 2s"];
+    expect(line!(), async move { join_all(pair()).await }, &both);
+    expect(line!(), async move { race(pair()).await }, &both);
+    expect(line!(), async { timeout(2, wait_seconds(1)).await }, &both);
+    expect(line!(), async { join!(wait_seconds(1), wait_seconds(2)) }, &both);
+    let script = async {
+        select! { _ = wait_seconds(1) => {}, _ = wait_seconds(2) => {} }
+    };
+    expect(line!() - 2, script, &both);
+}
+
+#[test]
+#[rustfmt::skip]
+fn on_another_clock() {
+    let executor = inspecting();
+    let slow = executor.clock().child();
+    let clock = slow.clone();
+    let wait = ["1s, until 1s of clock 1"];
+    expect_in(&executor, line!(), async move { clock.wait_seconds(1).await }, &wait);
+    expect_in(&executor, line!(), async move { on(&slow, wait_seconds(1)).await }, &wait);
+}
+
+async fn opens() -> u32 {
+    let line = line!() + 1;
+    wait_seconds(1).await;
+    line
+}
+
+#[test]
+fn in_an_async_fn_is_the_line_in_that_function() {
+    let mut executor = inspecting();
+    let script = executor.start(async { opens().await });
+    let snapshot = executor.snapshot();
+    let waits = waits(snapshot.get(script.id()).unwrap());
+    let line = executor.run_until(script, 0.25).unwrap();
+    assert_eq!(waits, [("1s, until 1s".to_owned(), Some(line))]);
+}
+
+#[test]
+fn a_wait_of_another_crate_has_none() {
+    let executor = inspecting();
+    let (_sender, receiver) = oneshot::channel::<()>();
+    let script = executor.start(receiver);
+    let snapshot = executor.snapshot();
+    let waits = waits(snapshot.get(script.id()).unwrap());
+    assert_eq!(waits, [("a wake".to_owned(), None)]);
+}
+
+#[test]
+fn of_a_wait_that_is_a_coroutine_itself_is_that_of_the_start() {
+    let executor = inspecting();
+    let (script, line) = (executor.start(wait_seconds(1)), line!());
+    let snapshot = executor.snapshot();
+    let waits = waits(snapshot.get(script.id()).unwrap());
+    assert_eq!(waits, [("1s, until 1s".to_owned(), Some(line))]);
+}
+
+#[test]
+fn without_inspection_there_is_none() {
+    let executor = Executor::new();
+    let script = executor.start(async { wait_seconds(1).await });
+    let snapshot = executor.snapshot();
+    let waits = waits(snapshot.get(script.id()).unwrap());
+    assert_eq!(waits, [("1s, until 1s".to_owned(), None)]);
+}
+
+/// A wait that goes on keeps its line while others beside it come and go, and while its
+/// coroutine is paused.
+#[test]
+fn a_wait_keeps_its_line() {
+    let mut executor = inspecting();
+    let line = line!() + 7;
+    let script = executor.start(async {
+        let frames = async {
+            loop {
+                next_frame().await;
+            }
+        };
+        select! { _ = wait_seconds(10) => {}, _ = frames => {} }
+    });
+    for frame in 0..4 {
+        if frame == 2 {
+            script.pause();
+        }
+        let snapshot = executor.snapshot();
+        let waits = waits(snapshot.get(script.id()).unwrap());
+        let timer = waits.iter().find(|(wait, _)| wait.contains("until"));
+        assert_eq!(timer.unwrap().1, Some(line), "frame {frame}: {waits:?}");
+        executor.run_frame(0.25);
+    }
+}
+
+#[test]
+#[rustfmt::skip]
+fn a_loop_around_a_condition_is_one_wait() {
+    let mut executor = inspecting();
+    let (script, line) = (executor.start(async { wait_until(|| false).await }), line!());
+    for _ in 0..3 {
+        executor.run_frame(0.25);
+        let snapshot = executor.snapshot();
+        let waits = waits(snapshot.get(script.id()).unwrap());
+        assert_eq!(waits, [("a condition".to_owned(), Some(line))]);
+    }
+}
+
+/// Between the lines that a slow poll names is the code that was slow.
+#[test]
+fn a_slow_poll_is_reported_with_the_lines_around_it() {
+    let mut executor = Executor::builder().slow_poll(0).build();
+    let reports = Rc::new(RefCell::new(Vec::new()));
+    let log = reports.clone();
+    executor.on_report(move |report| {
+        if let Report::SlowPoll { from, to, .. } = report {
+            let lines = [from, to].map(|at| at.map(Location::line));
+            log.borrow_mut().push(lines);
+        }
+    });
+    let first = line!() + 2;
+    executor.spawn(async {
+        next_frame().await;
+        wait_frames(2).await;
+        ready(()).await;
+    });
+    for _ in 0..4 {
+        executor.run_frame(0.25);
+    }
+    let expected = [
+        [None, Some(first)],
+        [Some(first), Some(first + 1)],
+        [Some(first + 1), None],
+    ];
+    assert_eq!(*reports.borrow(), expected);
+}
+
+#[test]
+fn a_panic_is_reported_with_the_line_from_which_the_script_continued() {
+    let mut executor = inspecting();
+    let reports = Rc::new(RefCell::new(Vec::new()));
+    let log = reports.clone();
+    executor.on_report(move |report| log.borrow_mut().push(report.to_string()));
+    let line = line!() + 2;
+    drop(executor.spawn(async {
+        next_frame().await;
+        panic!("on purpose");
+    }));
+    executor.run_frame(0.25);
+    executor.run_frame(0.25);
+    let report = &reports.borrow()[0];
+    assert!(
+        report.contains(&format!("(after the .await at {}:{line}:", file!())),
+        "{report}"
+    );
+}
+
+/// A future that is polled by hand has the line of that poll.
+#[test]
+fn a_poll_by_hand_has_its_own_line() {
+    let executor = inspecting();
+    let mut wait = next_frame();
+    let line = line!() + 1;
+    let script = executor.start(poll_fn(move |cx| wait.poll_unpin(cx)));
+    let snapshot = executor.snapshot();
+    let at = snapshot
+        .get(script.id())
+        .unwrap()
+        .waits_at()
+        .next()
+        .unwrap()
+        .1;
+    // `poll_unpin` is that of futures, and hides it.
+    assert!(at.is_none_or(|at| at.line() == line || !at.file().starts_with("tests")));
+}
