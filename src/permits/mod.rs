@@ -99,7 +99,7 @@ impl Permits {
 
     /// Names the permits, for all clones, and returns them.
     /// [Snapshots](crate::Wait::Permit) show which coroutines wait for named permits,
-    /// and [traces](crate::TraceEvent::by) show which coroutines they have woken.
+    /// and [traces](crate::Traced::Resumed) show which coroutines they have woken.
     ///
     /// # Examples
     ///

@@ -144,7 +144,7 @@ impl<T> Signal<T> {
 
     /// Names the signal and all its clones, and returns it.
     /// [Snapshots](crate::Wait::Signal) show which coroutines wait for a named
-    /// signal, and [traces](crate::TraceEvent::by) show which coroutines it has
+    /// signal, and [traces](crate::Traced::Resumed) show which coroutines it has
     /// woken.
     ///
     /// # Examples

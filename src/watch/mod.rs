@@ -135,7 +135,7 @@ impl<T> Watch<T> {
 
     /// Names the watch and all its clones, and returns it.
     /// [Snapshots](crate::Wait::Watch) show which coroutines wait for a named
-    /// watch, and [traces](crate::TraceEvent::by) show which coroutines it has
+    /// watch, and [traces](crate::Traced::Resumed) show which coroutines it has
     /// woken.
     ///
     /// # Examples
