@@ -383,6 +383,7 @@ mod random;
 mod scene;
 mod script;
 mod signal;
+mod testing;
 mod time;
 mod wait;
 mod waiters;
@@ -411,6 +412,7 @@ pub use script::{
     realtime, remote, spawn, spawn_in, start, start_in, stop, time,
 };
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
+pub use testing::{FRAME_RATES, at_frame_rates};
 pub use time::{Clock, ClockGuard, Phase, Seconds, Time};
 pub use wait::{
     Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, NextItem, NextTick, On,

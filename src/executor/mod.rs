@@ -1,6 +1,7 @@
 //! The executor: spawns coroutines and runs them, frame by frame.
 
 mod builder;
+mod for_tests;
 mod handle;
 mod lend;
 mod observe;

@@ -124,6 +124,11 @@ impl FrameClock {
         }
     }
 
+    /// The longest frame that counts in full.
+    pub(crate) fn max_delta(&self) -> Duration {
+        Duration::from_nanos(self.max_delta_ns)
+    }
+
     /// Begins a frame. Returns how much of the dt exceeds `max_delta`.
     pub(crate) fn begin_frame(&self, dt: Step) -> u64 {
         let counted_ns = dt.ns.min(self.max_delta_ns);

@@ -12,4 +12,5 @@ mod prelude;
 mod run_until;
 mod scene;
 mod stopwatch;
+mod test_kit;
 mod with_soon;

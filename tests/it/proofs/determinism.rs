@@ -243,6 +243,9 @@ fn watching_changes_nothing() {
         let traced = |executor: &Executor| executor.on_trace(|_| ());
         let builder = Executor::builder();
         assert_eq!(unwatched, run(seed, builder, traced, |_| ()), "{seed}");
+        let traced = |executor: &Executor| executor.on_full_trace(|_| ());
+        let profiled = Executor::builder().profile(true);
+        assert_eq!(unwatched, run(seed, profiled, traced, |_| ()), "{seed}");
         let timed = Executor::builder().slow_poll(0);
         let silent = |executor: &Executor| executor.on_report(|_| ());
         assert_eq!(unwatched, run(seed, timed, silent, |_| ()), "{seed}");

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
-use framestep::Executor;
 use framestep::prelude::*;
+use framestep::{Executor, TraceEvent};
 
 use crate::support::watched::{fault, watched};
 
@@ -100,7 +100,12 @@ pub(super) fn fill(world: &Rc<World>, at: usize) {
         .build();
     executor.on_report(|_| occasionally(8, Site::Report));
     if world.mood == Mood::Deep || world.one_in(2) {
-        executor.on_trace(|_| occasionally(12, Site::Trace));
+        let act = |_: &TraceEvent| occasionally(12, Site::Trace);
+        if world.one_in(2) {
+            executor.on_full_trace(act);
+        } else {
+            executor.on_trace(act);
+        }
     }
     let slot = &world.slots[at];
     slot.generation.set(slot.generation.get() + 1);

@@ -395,7 +395,7 @@ const OPERATIONS: &[Operation] = &[
         // slot, which is borrowed.
         match world.below(3) {
             0 => executor.on_report(|_| occasionally(8, Site::Report)),
-            1 => executor.on_trace(|_| occasionally(12, Site::Trace)),
+            1 => executor.on_full_trace(|_| occasionally(12, Site::Trace)),
             _ => executor.on_wake(waker_fn::waker_fn(|| occasionally(8, Site::HostWaker))),
         }
     },

@@ -20,6 +20,7 @@ const OTHER_TYPES: &[&str] = &[
     "DeferCall",
     "Elapsed",
     "Executor",
+    "FRAME_RATES",
     "Handle",
     "JoinError",
     "Lend",

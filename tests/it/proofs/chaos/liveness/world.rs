@@ -101,7 +101,7 @@ impl Seat {
             .build();
         executor.on_report(|_| _ = survive(|| act(8)));
         if random.below(2) == 0 {
-            executor.on_trace(|_| _ = survive(|| act(12)));
+            executor.on_full_trace(|_| _ = survive(|| act(12)));
         }
         if random.below(4) == 0 {
             executor.on_wake(waker_fn::waker_fn(|| _ = survive(|| act(8))));
