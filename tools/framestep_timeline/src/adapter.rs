@@ -1,0 +1,129 @@
+//! Turns the events of framestep into records. The only file that knows both.
+
+use framestep::{TraceEvent, Traced, Wait};
+
+use crate::record::{Kind, NONE, Record, WaitKind, clock_number, outcome_number, phase_number};
+use crate::recorder::Inner;
+
+impl Inner {
+    /// Whether the stopwatch is read for this event.
+    pub(crate) fn is_timed(what: &Traced) -> bool {
+        matches!(
+            what,
+            Traced::Resumed { .. }
+                | Traced::Suspended
+                | Traced::Ended(_)
+                | Traced::PhaseBegan
+                | Traced::PhaseEnded
+        )
+    }
+
+    pub(crate) fn note(&mut self, event: &TraceEvent, stamp: u64) {
+        let script = event.id.map_or(NONE, |id| self.script(id));
+        let mut record = Record {
+            value: stamp,
+            ..Record::new(Kind::Emitted, phase_number(event.phase), script)
+        };
+        match &event.what {
+            Traced::FrameBegan { elapsed } => {
+                let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+                return self.begin_frame(event.frame, elapsed);
+            }
+            Traced::PhaseBegan => record.kind = Kind::PhaseBegan,
+            Traced::PhaseEnded => record.kind = Kind::PhaseEnded,
+            Traced::Spawned { at, parent, owner } => {
+                record.kind = Kind::Spawned;
+                record.place = self.tape.tables.places.number(*at);
+                record.other = parent.map_or(NONE, |parent| self.script(parent));
+                let owner = owner.as_ref().map_or(NONE, |owner| self.name(owner));
+                let spawned = &mut self.tape.tables.scripts[script as usize];
+                (spawned.place, spawned.parent, spawned.owner) = (record.place, record.other, owner);
+                self.push(record);
+                return self.set_name(script, &event.name);
+            }
+            Traced::Resumed { by } => {
+                self.set_name(script, &event.name);
+                self.count_poll(script);
+                record.kind = Kind::Resumed;
+                record.other = by.as_ref().map_or(NONE, |by| self.name(by));
+            }
+            Traced::Suspended => {
+                self.set_name(script, &event.name);
+                record.kind = Kind::Suspended;
+            }
+            Traced::Ended(outcome) => {
+                self.set_name(script, &event.name);
+                record.kind = Kind::Ended;
+                record.detail = outcome_number(*outcome);
+            }
+            Traced::WaitBegan { wait, at } => {
+                self.fill_wait(&mut record, Kind::WaitBegan, wait);
+                record.place = self.tape.tables.places.number(*at);
+            }
+            Traced::WaitEnded { wait, at } => {
+                self.fill_wait(&mut record, Kind::WaitEnded, wait);
+                record.place = self.tape.tables.places.number(*at);
+            }
+            Traced::Woken { by, source } => {
+                record.kind = Kind::Woken;
+                record.other = by.map_or(NONE, |by| self.script(by));
+                record.place = source.as_ref().map_or(NONE, |source| self.name(source));
+            }
+            Traced::Paused => record.kind = Kind::Paused,
+            Traced::Unpaused => record.kind = Kind::Unpaused,
+            Traced::Emitted { name } => record.other = self.name(name),
+            // An event that a newer framestep has.
+            _ => return,
+        }
+        self.push(record);
+    }
+}
+
+impl Inner {
+    fn fill_wait(&mut self, record: &mut Record, kind: Kind, wait: &Wait) {
+        record.kind = kind;
+        record.value = 0;
+        record.phase = phase_number(wait.phase());
+        let wait_kind = match wait {
+            Wait::Frame { .. } => WaitKind::Frame,
+            Wait::Run { .. } => WaitKind::Run,
+            Wait::Condition { .. } => WaitKind::Condition,
+            Wait::FrameCount { left, .. } => {
+                record.value = *left;
+                WaitKind::Frames
+            }
+            Wait::StepCount { left, .. } => {
+                record.value = *left;
+                WaitKind::Steps
+            }
+            Wait::Timer { clock, deadline, .. } => {
+                record.other = clock_number(*clock);
+                record.value = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX);
+                WaitKind::Timer
+            }
+            Wait::Join { id } => {
+                record.other = self.script(*id);
+                WaitKind::Join
+            }
+            Wait::Signal { name, .. } => {
+                record.other = self.name(name);
+                WaitKind::Signal
+            }
+            Wait::Watch { name, .. } => {
+                record.other = self.name(name);
+                WaitKind::Watch
+            }
+            Wait::Permit { name, .. } => {
+                record.other = self.name(name);
+                WaitKind::Permit
+            }
+            Wait::Wake { .. } => WaitKind::Wake,
+            Wait::Never => WaitKind::Never,
+            other => {
+                record.other = self.name(&other.to_string());
+                WaitKind::Other
+            }
+        };
+        record.detail = wait_kind as u8;
+    }
+}

@@ -1,0 +1,224 @@
+//! The first event in which two runs differ.
+
+use std::fmt;
+
+use crate::film::Film;
+use crate::record::{Kind, NONE, Record, phase_word};
+use crate::state::State;
+
+/// Where two runs differ for the first time.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+/// use framestep_timeline::{Film, Recorder};
+///
+/// fn run(length: f64) -> Film {
+///     let mut executor = Executor::new();
+///     let recorder = Recorder::new();
+///     recorder.watch(&executor);
+///     executor.script("door").start(wait_seconds(length));
+///     executor.run_frames(4, 0.25);
+///     recorder.film()
+/// }
+///
+/// assert!(run(0.5).difference(&run(0.5)).is_none());
+/// let difference = run(0.5).difference(&run(0.75)).unwrap();
+/// assert_eq!(difference.frame, 0);
+/// assert_eq!(difference.script.as_deref(), Some("door (0v1)"));
+/// assert_eq!(difference.left.as_deref(), Some("waits for until 500ms"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The frame.
+    pub frame: u64,
+    /// The phase of the run under way, in words.
+    pub phase: String,
+    /// The name and the id of the script. `None` if the frames themselves differ.
+    pub script: Option<String>,
+    /// The line of code at which the script waits, or was started, if it is known.
+    pub place: Option<String>,
+    /// What happened in the first run. `None` if it had ended.
+    pub left: Option<String>,
+    /// What happened in the second run instead. `None` if it had ended.
+    pub right: Option<String>,
+}
+
+/// Reads a film event by event.
+struct Side<'a> {
+    film: &'a Film,
+    records: std::slice::Iter<'a, Record>,
+    state: State,
+    /// Where each script has waited last.
+    places: Vec<u32>,
+}
+
+impl Film {
+    /// The first event in which two films differ: the frame, the script and the line.
+    /// `None` if they are equal.
+    ///
+    /// It compares the events of all shown scripts, from the first frame that both films
+    /// have from its beginning. The times of a stopwatch do not count.
+    pub fn difference(&self, other: &Film) -> Option<Difference> {
+        let from = self.first_frame()?.max(other.first_frame()?);
+        let mut left = Side::new(self, from);
+        let mut right = Side::new(other, from);
+        loop {
+            let (here, there) = (left.next(), right.next());
+            if let (Some(here), Some(there)) = (here, there) {
+                if self.is_same(here, other, there) {
+                    left.read(here);
+                    right.read(there);
+                    continue;
+                }
+            }
+            if here.is_none() && there.is_none() {
+                return None;
+            }
+            return Some(Difference::of((&left, here), (&right, there)));
+        }
+    }
+
+    /// The first frame that is complete. An empty film has none.
+    fn first_frame(&self) -> Option<u64> {
+        if self.base.frame == 0 && self.base.live.is_empty() && self.dropped.events == 0 {
+            return Some(0);
+        }
+        let mut frames = self.records.iter().filter(|record| record.kind == Kind::FrameBegan);
+        frames.next().map(Record::frame)
+    }
+
+    /// Whether two events of two films are equal.
+    fn is_same(&self, here: &Record, other: &Film, there: &Record) -> bool {
+        let script = |film: &Film, script: u32| {
+            let known = film.script(script);
+            (known.label.clone(), film.tables.names.get(known.owner).to_owned())
+        };
+        if (here.kind, here.detail, here.phase) != (there.kind, there.detail, there.phase)
+            || script(self, here.script) != script(other, there.script)
+            || self.tables.places.get(here.place()) != other.tables.places.get(there.place())
+        {
+            return false;
+        }
+        let names = here.names().map(|name| self.tables.names.get(name));
+        if names != there.names().map(|name| other.tables.names.get(name)) {
+            return false;
+        }
+        match (here.other_script(), there.other_script()) {
+            (Some(a), Some(b)) => script(self, a) == script(other, b),
+            (None, None) => {
+                let is_name = here.names()[0] != NONE;
+                (is_name || here.kind == Kind::FrameBegan || here.other == there.other)
+                    && (here.is_stamped() || here.value == there.value)
+                    && (here.kind != Kind::FrameBegan || here.frame() == there.frame())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<'a> Side<'a> {
+    fn new(film: &'a Film, from: u64) -> Self {
+        let mut state = film.base.clone();
+        let is_begin = |record: &Record| {
+            record.kind == Kind::FrameBegan && record.frame() >= from
+        };
+        let skip = if from == 0 {
+            0
+        } else {
+            film.records.iter().position(is_begin).unwrap_or(film.records.len())
+        };
+        let mut places = vec![NONE; film.tables.scripts.len()];
+        for (place, live) in places.iter_mut().zip(&film.base.live) {
+            *place = live.waits.first().map_or(NONE, |open| open.record.place());
+        }
+        for record in &film.records[..skip] {
+            state.apply(record);
+        }
+        Side {
+            film,
+            records: film.records[skip..].iter(),
+            state,
+            places,
+        }
+    }
+
+    fn next(&mut self) -> Option<&'a Record> {
+        let film = self.film;
+        self.records.find(|record| record.script == NONE || film.is_shown(record.script))
+    }
+
+    fn read(&mut self, record: &Record) {
+        self.state.apply(record);
+        if record.place() != NONE {
+            self.places[record.script as usize] = record.place;
+        }
+    }
+}
+
+impl Difference {
+    /// The hashes differ, but the events are not kept any more.
+    pub(crate) fn unseen(frame: u64) -> Self {
+        Difference {
+            frame,
+            phase: "a part that is not kept any more".to_owned(),
+            script: None,
+            place: None,
+            left: None,
+            right: None,
+        }
+    }
+
+    fn of(left: (&Side<'_>, Option<&Record>), right: (&Side<'_>, Option<&Record>)) -> Self {
+        // The run that goes on says more than the one that has ended.
+        let (side, record) = match left {
+            (side, Some(record)) => (side, record),
+            _ => (right.0, right.1.expect("one of the runs goes on")),
+        };
+        let film = side.film;
+        let tell = |(side, other): (&Side<'_>, Option<&Record>)| {
+            let other = other?;
+            let words = side.film.event(other);
+            let is_other = other.script != record.script
+                || side.film.script(other.script).label != film.script(record.script).label;
+            Some(match other.script {
+                NONE => words,
+                script if is_other => format!("{}: {words}", side.film.name_and_id(script)),
+                _ => words,
+            })
+        };
+        let known = film.place(record.place());
+        let waited = || film.place(side.places[record.script as usize]);
+        let started = || film.place(film.script(record.script).place);
+        Difference {
+            frame: match record.kind {
+                Kind::FrameBegan => record.frame(),
+                _ => side.state.frame,
+            },
+            phase: phase_word(side.state.phase),
+            script: (record.script != NONE).then(|| film.name_and_id(record.script)),
+            place: known.or_else(waited).or_else(started),
+            left: tell(left),
+            right: tell(right),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the runs differ in frame {}, in {}", self.frame, self.phase)?;
+        if let Some(script) = &self.script {
+            write!(f, ": {script}")?;
+        }
+        if let Some(place) = &self.place {
+            write!(f, " at {place}")?;
+        }
+        let tell = |event: &Option<String>| event.clone().unwrap_or("nothing more".to_owned());
+        write!(f, "\n  first run:  {}", tell(&self.left))?;
+        write!(f, "\n  second run: {}", tell(&self.right))
+    }
+}
+
+impl std::error::Error for Difference {}

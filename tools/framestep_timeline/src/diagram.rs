@@ -1,0 +1,274 @@
+//! The timing diagram in characters, and comparing with one.
+
+use std::fmt::{self, Write as _};
+
+use framestep::Outcome;
+
+use crate::film::Film;
+use crate::lanes::{At, Lane, Lanes, Poll};
+use crate::record::phase_letter;
+use crate::text;
+
+/// A timing diagram: a row for each script, a column for each frame.
+///
+/// A cell has a letter for each poll in that frame, by the phase in which it happened:
+///
+/// | cell | meaning |
+/// |---|---|
+/// | `*` | a poll in Update, or by the host before the first run |
+/// | `E` `F` `L` `Z` | a poll in `EarlyUpdate`, `FixedUpdate`, `LateUpdate`, `EndOfFrame` |
+/// | `C` | a poll in a custom phase |
+/// | `F9` | nine polls in `FixedUpdate`: more than three are counted |
+/// | `*!` | the script panicked |
+/// | `-` | the script waited through the frame |
+/// | `=` | the script was paused through the frame |
+/// | blank | the script has ended, or has not begun |
+///
+/// It is the notation of the tests of framestep itself. Print a diagram with `{}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagram {
+    frames: Vec<u64>,
+    /// The readings of the game clock; shown if `is_timed`.
+    times: Vec<String>,
+    is_timed: bool,
+    rows: Vec<(String, Vec<String>)>,
+}
+
+impl Film {
+    /// Draws a timing diagram of all frames. [Cut](Film::frames) a long film first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep_timeline::Recorder;
+    ///
+    /// let mut executor = Executor::new();
+    /// let recorder = Recorder::new();
+    /// recorder.watch(&executor);
+    /// executor.script("late").start(async {
+    ///     wait_seconds(0.5).await;
+    ///     end_of_frame().await;
+    /// });
+    /// executor.run_frames(3, 0.25);
+    /// println!("{}", recorder.film().diagram().timed());
+    /// ```
+    pub fn diagram(&self) -> Diagram {
+        let lanes = self.lanes();
+        let elapsed = |nanos: u64| format!("{:.2}", nanos as f64 / 1e9);
+        Diagram {
+            frames: lanes.columns.iter().map(|column| column.frame).collect(),
+            times: lanes.columns.iter().map(|column| elapsed(column.elapsed)).collect(),
+            is_timed: false,
+            rows: lanes
+                .lanes
+                .iter()
+                .map(|lane| (row_name(self, lane.script), cells(&lanes, lane)))
+                .collect(),
+        }
+    }
+
+    /// Compares with a diagram, and panics with both if they differ.
+    ///
+    /// The diagram says which frames to compare. It has a row for each script of the film,
+    /// in the order in which they were spawned: use [`only`](Film::only) to choose some of
+    /// them. A row `time` with the readings of the game clock may follow the first row.
+    ///
+    /// # Panics
+    ///
+    /// If the diagrams differ, or if the text is not a diagram.
+    #[track_caller]
+    pub fn expect(&self, diagram: &str) {
+        let expected = match Diagram::parse(diagram) {
+            Ok(expected) => expected,
+            Err(error) => panic!("this is no timing diagram: {error}\n{diagram}"),
+        };
+        let actual = self.like(&expected);
+        assert!(
+            actual == expected,
+            "the timeline differs\n{}",
+            side_by_side(&expected.to_string(), &actual.to_string())
+        );
+    }
+
+    /// The same frames as another diagram has.
+    fn like(&self, other: &Diagram) -> Diagram {
+        let lanes = self.lanes();
+        let columns: Vec<Option<usize>> = other
+            .frames
+            .iter()
+            .map(|frame| lanes.columns.iter().position(|column| column.frame == *frame))
+            .collect();
+        let time = |(column, like): (&Option<usize>, &String)| {
+            let decimals = like.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            let nanos = column.map(|column| lanes.columns[column].elapsed);
+            nanos.map_or("?".to_owned(), |nanos| format!("{:.decimals$}", nanos as f64 / 1e9))
+        };
+        let row = |lane: &Lane| {
+            let all = cells(&lanes, lane);
+            let cell = |column: &Option<usize>| column.map_or("?".to_owned(), |at| all[at].clone());
+            (row_name(self, lane.script), columns.iter().map(cell).collect())
+        };
+        Diagram {
+            frames: other.frames.clone(),
+            times: columns.iter().zip(&other.times).map(time).collect(),
+            is_timed: other.is_timed,
+            rows: lanes.lanes.iter().map(row).collect(),
+        }
+    }
+}
+
+/// In a diagram, spaces at the ends of a name would be lost.
+fn row_name(film: &Film, script: u32) -> String {
+    text::shorten(film.name(script).trim(), 40)
+}
+
+fn cells(lanes: &Lanes, lane: &Lane) -> Vec<String> {
+    let ended = lane.ended.map(|(at, _)| at.column);
+    let mut cells: Vec<String> = (0..lanes.columns.len())
+        .map(|column| {
+            let lives = column >= lane.from.column && ended.is_none_or(|ended| column < ended);
+            if !lives {
+                String::new()
+            } else if is_paused(lane, column) {
+                "=".to_owned()
+            } else {
+                "-".to_owned()
+            }
+        })
+        .collect();
+    for polls in lane.polls.chunk_by(|a, b| a.from.column == b.from.column) {
+        cells[polls[0].from.column] = letters(polls);
+    }
+    if let Some((at, Outcome::Panicked)) = lane.ended {
+        cells[at.column].push('!');
+    }
+    cells
+}
+
+fn is_paused(lane: &Lane, column: usize) -> bool {
+    let begin = At { column, event: 0 };
+    let covers = |from: At, to: Option<At>| {
+        (from <= begin || from.column == column) && to.is_none_or(|to| to.column > column)
+    };
+    lane.pauses.iter().any(|pause| covers(pause.from, pause.to))
+}
+
+fn letters(polls: &[Poll]) -> String {
+    let mut letters = String::new();
+    for same in polls.chunk_by(|a, b| phase_letter(a.phase) == phase_letter(b.phase)) {
+        let letter = phase_letter(same[0].phase);
+        if same.len() > 3 {
+            let _ = write!(letters, "{letter}{}", same.len());
+        } else {
+            letters.extend(std::iter::repeat_n(letter, same.len()));
+        }
+    }
+    letters
+}
+
+impl Diagram {
+    /// The diagram with a row for the readings of the game clock, in seconds.
+    #[must_use]
+    pub fn timed(mut self) -> Self {
+        self.is_timed = true;
+        self
+    }
+
+    /// Reads a drawing.
+    fn parse(drawing: &str) -> Result<Diagram, String> {
+        let mut lines = drawing.lines().filter(|line| !line.trim().is_empty());
+        let header = words(lines.next().unwrap_or(""));
+        let Some(((_, "frame"), frames)) = header.split_first().map(|(first, rest)| (*first, rest)) else {
+            return Err("its first row is `frame`, with the numbers of the frames".to_owned());
+        };
+        let mut diagram = Diagram {
+            frames: Vec::new(),
+            times: Vec::new(),
+            is_timed: false,
+            rows: Vec::new(),
+        };
+        for (_, word) in frames {
+            let number = word.parse().map_err(|_| format!("`{word}` is not the number of a frame"))?;
+            diagram.frames.push(number);
+        }
+        let Some(&(first, _)) = frames.first() else {
+            return Err("its first row has no frames".to_owned());
+        };
+        for line in lines {
+            let row = words(line);
+            let begin = row[0].0;
+            let name: String = line.chars().skip(begin).take(first.saturating_sub(begin)).collect();
+            let name = name.trim().to_owned();
+            let mut cells = vec![String::new(); frames.len()];
+            for &(at, word) in row.iter().filter(|&&(at, _)| at >= first) {
+                let Some(column) = frames.iter().position(|&(column, _)| column == at) else {
+                    return Err(format!("`{word}` is under no frame: {line}"));
+                };
+                word.clone_into(&mut cells[column]);
+            }
+            if name == "time" {
+                (diagram.times, diagram.is_timed) = (cells, true);
+            } else if name.is_empty() {
+                return Err(format!("a row has no name before its cells: {line}"));
+            } else {
+                diagram.rows.push((name, cells));
+            }
+        }
+        Ok(diagram)
+    }
+}
+
+impl fmt::Display for Diagram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let frames: Vec<String> = self.frames.iter().map(u64::to_string).collect();
+        let mut table = vec![("frame", &frames)];
+        table.extend(self.is_timed.then_some(("time", &self.times)));
+        table.extend(self.rows.iter().map(|(name, cells)| (name.as_str(), cells)));
+        let length = |text: &str| text.chars().count();
+        let mut widths = vec![0; frames.len()];
+        for (_, cells) in &table {
+            for (width, cell) in widths.iter_mut().zip(cells.iter()) {
+                *width = (*width).max(length(cell));
+            }
+        }
+        let names = table.iter().map(|(name, _)| length(name)).max().unwrap_or(0);
+        for (name, cells) in table {
+            let mut line = format!("{name:names$}");
+            for (cell, width) in cells.iter().zip(&widths) {
+                let _ = write!(line, " {cell:width$}");
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// The words of a line with the character each begins at.
+fn words(line: &str) -> Vec<(usize, &str)> {
+    let mut words = Vec::new();
+    let mut from = 0;
+    for word in line.split(' ') {
+        if !word.is_empty() {
+            words.push((from, word));
+        }
+        from += word.chars().count() + 1;
+    }
+    words
+}
+
+fn side_by_side(expected: &str, actual: &str) -> String {
+    let length = |line: &str| line.chars().count();
+    let width = expected.lines().map(length).max().unwrap_or(0).max(8);
+    let (mut left, mut right) = (expected.lines(), actual.lines());
+    let mut text = format!("  {:width$} | actual\n", "expected");
+    loop {
+        let (l, r) = (left.next(), right.next());
+        if l.is_none() && r.is_none() {
+            return text;
+        }
+        let (l, r) = (l.unwrap_or(""), r.unwrap_or(""));
+        let differs = if l == r { ' ' } else { '!' };
+        let _ = writeln!(text, "{differs} {l:width$} | {r}");
+    }
+}

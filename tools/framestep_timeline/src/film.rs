@@ -1,0 +1,405 @@
+//! A film: what a recorder has kept, as plain data.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use crate::filter::Filter;
+use crate::fold;
+use crate::lanes::Lanes;
+use crate::record::{Kind, NONE, Record, WaitKind};
+use crate::state::State;
+use crate::tables::{Names, Place, Places, Script, Tables};
+use crate::tape::{Dropped, Tape};
+use crate::text;
+
+/// What a [`Recorder`](crate::Recorder) has kept: a copy, which does not change any more.
+///
+/// A film is plain data. It can be cut, filtered, sent to another thread, stored in a file
+/// with any format of serde, drawn, and compared.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+/// use framestep_timeline::{Filter, Recorder};
+///
+/// let mut executor = Executor::new();
+/// let recorder = Recorder::new();
+/// recorder.watch(&executor);
+/// executor.script("lamp").start(wait_frames(3));
+/// executor.script("door").start(wait_seconds(1));
+/// executor.run_frames(4, 0.25);
+///
+/// let film = recorder.film().only(&Filter::new().name("door")).frames(2..=4);
+/// assert_eq!(film.diagram().to_string(), "\
+/// frame 2 3 4
+/// door  - - *
+/// ");
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub struct Film {
+    pub(crate) base: State,
+    pub(crate) records: Vec<Record>,
+    pub(crate) tables: Tables,
+    /// By the number of the script.
+    pub(crate) shown: Vec<bool>,
+    pub(crate) dropped: Dropped,
+    pub(crate) is_timed: bool,
+    hash: u64,
+}
+
+impl Film {
+    pub(crate) fn new(tape: &Tape, filter: &Filter, is_timed: bool) -> Self {
+        let mut film = Film {
+            base: tape.base.clone(),
+            records: tape.records.iter().copied().collect(),
+            tables: tape.tables.clone(),
+            shown: vec![true; tape.tables.scripts.len()],
+            dropped: tape.dropped,
+            is_timed,
+            hash: tape.hash,
+        };
+        film.shown[0] = false;
+        film.only(filter)
+    }
+
+    /// The film without the scripts that the filter does not choose.
+    #[must_use]
+    pub fn only(mut self, filter: &Filter) -> Self {
+        if !filter.chooses_all() {
+            for (shown, script) in self.shown.iter_mut().zip(&self.tables.scripts) {
+                let names = &self.tables.names;
+                *shown &= filter.chooses(names.get(script.name), names.get(script.owner));
+            }
+        }
+        self
+    }
+
+    /// The film without all scripts except the busiest: those that were polled most, and
+    /// began most waits.
+    #[must_use]
+    pub fn busiest(mut self, scripts: usize) -> Self {
+        let busy = self.activity();
+        let mut order: Vec<usize> = (0..busy.len()).filter(|&at| self.shown[at]).collect();
+        order.sort_by_key(|&at| (std::cmp::Reverse(busy[at]), self.tables.scripts[at].serial));
+        for &at in order.iter().skip(scripts) {
+            self.shown[at] = false;
+        }
+        self
+    }
+
+    /// How often each script was polled and began to wait.
+    pub(crate) fn activity(&self) -> Vec<u64> {
+        let mut busy = vec![0; self.tables.scripts.len()];
+        for record in &self.records {
+            if matches!(record.kind, Kind::Resumed | Kind::WaitBegan) {
+                busy[record.script as usize] += 1;
+            }
+        }
+        busy
+    }
+
+    /// Some frames of the film.
+    #[must_use]
+    pub fn frames(mut self, frames: RangeInclusive<u64>) -> Self {
+        let mut frame = self.base.frame;
+        let (mut from, mut to) = (0, self.records.len());
+        for (at, record) in self.records.iter().enumerate() {
+            if record.kind == Kind::FrameBegan {
+                frame = record.frame();
+                if frame > *frames.end() {
+                    to = at;
+                    break;
+                }
+                if frame <= *frames.start() {
+                    from = at;
+                }
+            }
+        }
+        if frame < *frames.start() {
+            from = to;
+        }
+        for record in &self.records[..from] {
+            self.base.apply(record);
+        }
+        self.records.truncate(to);
+        self.records.drain(..from.min(to));
+        self
+    }
+
+    /// The first and the last frame. `None` if the film is empty.
+    pub fn range(&self) -> Option<RangeInclusive<u64>> {
+        let columns = self.lanes().columns;
+        Some(columns.first()?.frame..=columns.last()?.frame)
+    }
+
+    /// How many events it has, of all scripts.
+    pub fn events(&self) -> usize {
+        self.records.len()
+    }
+
+    /// How many scripts it shows.
+    pub fn scripts(&self) -> usize {
+        self.lanes().lanes.len()
+    }
+
+    /// What the recorder had dropped when the film was taken.
+    pub fn dropped(&self) -> Dropped {
+        self.dropped
+    }
+
+    /// The hash of the whole run, up to the moment when the film was taken. See
+    /// [`Recorder::hash`](crate::Recorder::hash).
+    pub fn hash(&self) -> u64 {
+        fold::finish(self.hash)
+    }
+
+    pub(crate) fn lanes(&self) -> Lanes {
+        Lanes::of(self)
+    }
+
+    pub(crate) fn is_shown(&self, script: u32) -> bool {
+        self.shown.get(script as usize).copied().unwrap_or(false)
+    }
+
+    pub(crate) fn script(&self, script: u32) -> &Script {
+        &self.tables.scripts[script as usize]
+    }
+
+    /// The name to show: without hidden characters and modules.
+    pub(crate) fn name(&self, script: u32) -> String {
+        if script == NONE {
+            return "the host".to_owned();
+        }
+        let known = self.script(script);
+        let name = text::visible(&text::without_path(self.tables.names.get(known.name)));
+        if name.is_empty() { format!("script {}", known.label) } else { name }
+    }
+
+    pub(crate) fn text(&self, name: u32) -> String {
+        text::visible(self.tables.names.get(name))
+    }
+
+    pub(crate) fn owner(&self, script: u32) -> Option<String> {
+        let owner = self.script(script).owner;
+        (owner != NONE).then(|| self.text(owner))
+    }
+
+    /// `boss (3v1)`.
+    pub(crate) fn name_and_id(&self, script: u32) -> String {
+        match &*self.script(script).label {
+            "" => self.name(script),
+            label => format!("{} ({label})", self.name(script)),
+        }
+    }
+
+    pub(crate) fn place(&self, place: u32) -> Option<String> {
+        self.tables.places.get(place).map(|place| text::visible(&place.to_string()))
+    }
+
+    /// What a script waits for, like [`framestep::Wait`] prints it.
+    ///
+    /// With a reading of the game clock, a timer says how much is left.
+    pub(crate) fn wait(&self, wait: &Record, now: Option<u64>) -> String {
+        let mut words = match wait.wait_kind() {
+            WaitKind::Frame => "the next frame".to_owned(),
+            WaitKind::Run => return format!("the next {}", crate::record::phase_word(wait.phase)),
+            WaitKind::Condition => "a condition".to_owned(),
+            WaitKind::Frames => text::counted(wait.value, "frame"),
+            WaitKind::Steps => text::counted(wait.value, "step"),
+            WaitKind::Timer => {
+                let until = text::seconds(wait.value);
+                match (crate::record::clock_word(wait.other), now) {
+                    (Some(clock), _) => format!("until {until} of {clock}"),
+                    (None, None) => format!("until {until}"),
+                    (None, Some(now)) => {
+                        let left = text::seconds(wait.value.saturating_sub(now));
+                        format!("{left}, until {until}")
+                    }
+                }
+            }
+            WaitKind::Join => format!("the end of {}", self.name_and_id(wait.other)),
+            WaitKind::Signal => format!("signal {}", self.text(wait.other)),
+            WaitKind::Watch => format!("watch {}", self.text(wait.other)),
+            WaitKind::Permit => format!("a permit of {}", self.text(wait.other)),
+            WaitKind::Wake => "a wake".to_owned(),
+            WaitKind::Never => "nothing (never resumes)".to_owned(),
+            WaitKind::Other => self.text(wait.other),
+        };
+        if !matches!(wait.phase, 0 | crate::record::UPDATE) {
+            words.push_str(", in ");
+            words.push_str(&crate::record::phase_word(wait.phase));
+        }
+        words
+    }
+
+    /// What happened, in words.
+    pub(crate) fn event(&self, record: &Record) -> String {
+        let by = |name: u32| if name == NONE { String::new() } else { format!(" by {}", self.text(name)) };
+        match record.kind {
+            Kind::FrameBegan => {
+                format!("frame {} begins at {}", record.frame(), text::seconds(record.value))
+            }
+            Kind::PhaseBegan => format!("{} begins", crate::record::phase_word(record.phase)),
+            Kind::PhaseEnded => format!("{} ends", crate::record::phase_word(record.phase)),
+            Kind::Spawned if record.other == NONE => "spawned".to_owned(),
+            Kind::Spawned => format!("spawned by {}", self.name_and_id(record.other)),
+            Kind::Named => format!("named {}", self.text(record.other)),
+            Kind::Resumed => format!("resumed{}", by(record.other)),
+            Kind::Suspended => "suspended".to_owned(),
+            Kind::Ended => match record.outcome() {
+                framestep::Outcome::Finished => "finished",
+                framestep::Outcome::Stopped => "stopped",
+                framestep::Outcome::Panicked => "panicked",
+            }
+            .to_owned(),
+            Kind::WaitBegan => format!("waits for {}", self.wait(record, None)),
+            Kind::WaitEnded => format!("has waited for {}", self.wait(record, None)),
+            Kind::Woken => {
+                let through = match record.place {
+                    NONE => String::new(),
+                    name => format!(" through {}", self.text(name)),
+                };
+                format!("woken by {}{through}", self.name_and_id(record.other))
+            }
+            Kind::Paused => "paused".to_owned(),
+            Kind::Unpaused => "resumed from a pause".to_owned(),
+            Kind::Emitted => format!("emits {}", self.text(record.other)),
+            Kind::Hidden => "hidden by the filter".to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for Film {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Film")
+            .field("events", &self.records.len())
+            .field("dropped", &self.dropped)
+            .field("hash", &self.hash())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Equal films show the same events of the same scripts. The times of a stopwatch do not
+/// count.
+impl PartialEq for Film {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.difference(other).is_none()
+    }
+}
+
+/// A film in a file.
+#[derive(Serialize, Deserialize)]
+struct Parts {
+    framestep_timeline: u32,
+    hash: u64,
+    is_timed: bool,
+    dropped: Dropped,
+    names: Vec<String>,
+    places: Vec<Place>,
+    scripts: Vec<Script>,
+    hidden: Vec<u32>,
+    base: State,
+    records: Vec<Record>,
+}
+
+/// Counts the formats of files.
+const FORMAT: u32 = 1;
+
+impl From<Film> for Parts {
+    fn from(film: Film) -> Self {
+        let hidden = film.shown.iter().zip(0..).skip(1).filter(|(shown, _)| !**shown);
+        Parts {
+            framestep_timeline: FORMAT,
+            hash: film.hash,
+            is_timed: film.is_timed,
+            dropped: film.dropped,
+            names: film.tables.names.texts().iter().map(|text| text.to_string()).collect(),
+            places: film.tables.places.all().to_vec(),
+            hidden: hidden.map(|(_, number)| number).collect(),
+            scripts: film.tables.scripts,
+            base: film.base,
+            records: film.records,
+        }
+    }
+}
+
+impl TryFrom<Parts> for Film {
+    type Error = String;
+
+    fn try_from(parts: Parts) -> Result<Self, String> {
+        if parts.framestep_timeline != FORMAT {
+            return Err(format!(
+                "this film has format {}; this version of framestep_timeline reads format {FORMAT}",
+                parts.framestep_timeline
+            ));
+        }
+        parts.check()?;
+        let mut shown = vec![true; parts.scripts.len()];
+        shown[0] = false;
+        for hidden in parts.hidden {
+            shown[hidden as usize] = false;
+        }
+        let names = Names::from_texts(&parts.names);
+        Ok(Film {
+            base: parts.base,
+            records: parts.records,
+            tables: Tables::from_parts(names, Places::from_places(parts.places), parts.scripts),
+            shown,
+            dropped: parts.dropped,
+            is_timed: parts.is_timed,
+            hash: parts.hash,
+        })
+    }
+}
+
+impl Parts {
+    /// A file may contain anything. Afterwards all numbers lead somewhere.
+    fn check(&self) -> Result<(), String> {
+        let limits = [self.scripts.len(), self.names.len(), self.places.len()];
+        if limits.contains(&0) {
+            return Err("the film has no tables: is the file complete?".to_owned());
+        }
+        let check = |what: &str, at: usize, which: usize, number: u32| {
+            if (number as usize) < limits[which] {
+                return Ok(());
+            }
+            let table = ["script", "name", "place"][which];
+            Err(format!("{what} {at} refers to {table} {number}, and there are {}", limits[which]))
+        };
+        let record = |what: &str, at: usize, record: &Record| {
+            check(what, at, 0, record.script)?;
+            check(what, at, 0, record.other_script().unwrap_or(NONE))?;
+            check(what, at, 1, record.names()[0])?;
+            check(what, at, 2, record.place())
+        };
+        for (at, script) in self.scripts.iter().enumerate() {
+            check("script", at, 1, script.name)?;
+            check("script", at, 1, script.owner)?;
+            check("script", at, 0, script.parent)?;
+            check("script", at, 2, script.place)?;
+        }
+        for (at, event) in self.records.iter().enumerate() {
+            record("event", at, event)?;
+        }
+        for (at, live) in self.base.live.iter().enumerate() {
+            check("state", at, 0, live.paused.map_or(NONE, |(_, by)| by))?;
+            for open in &live.waits {
+                record("state", at, &open.record)?;
+            }
+        }
+        if self.base.live.len() > self.scripts.len() {
+            return Err("the film has states of more scripts than it has scripts".to_owned());
+        }
+        for &running in &self.base.running {
+            check("state", 0, 0, running)?;
+        }
+        for &hidden in &self.hidden {
+            check("hidden script", 0, 0, hidden)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,436 @@
+//! A film, sorted by script: what a picture shows.
+
+use framestep::Outcome;
+
+use crate::film::Film;
+use crate::record::{Kind, NONE, Record, WaitKind};
+use crate::state;
+
+/// A point of the film.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct At {
+    /// Which of the frames that are shown.
+    pub(crate) column: usize,
+    /// Events of the frame before it.
+    pub(crate) event: u32,
+}
+
+/// One frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) frame: u64,
+    /// The reading of the game clock, in nanoseconds.
+    pub(crate) elapsed: u64,
+    pub(crate) events: u32,
+    pub(crate) runs: Vec<Run>,
+}
+
+/// One run of a phase.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) phase: u16,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    /// The stopwatch at its beginning and its end.
+    pub(crate) stamps: (u64, u64),
+}
+
+/// One script.
+#[derive(Clone, Debug)]
+pub(crate) struct Lane {
+    pub(crate) script: u32,
+    pub(crate) from: At,
+    /// `None` if it was alive before the film.
+    pub(crate) spawned: Option<At>,
+    pub(crate) ended: Option<(At, Outcome)>,
+    pub(crate) polls: Vec<Poll>,
+    pub(crate) waits: Vec<Bar>,
+    pub(crate) pauses: Vec<Pause>,
+}
+
+/// One poll of a script.
+#[derive(Clone, Debug)]
+pub(crate) struct Poll {
+    pub(crate) from: At,
+    pub(crate) to: At,
+    pub(crate) phase: u16,
+    /// The name of the signal that resumed it.
+    pub(crate) by: u32,
+    /// Where it had waited.
+    pub(crate) place: u32,
+    /// The stopwatch at its beginning and its end.
+    pub(crate) stamps: (u64, u64),
+    /// The time of the scripts that were polled inside this poll.
+    pub(crate) inner: u64,
+    pub(crate) is_over: bool,
+}
+
+/// One wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Bar {
+    pub(crate) wait: Record,
+    pub(crate) from: At,
+    /// The game clock when it began; unknown if that was before the film.
+    pub(crate) now: Option<u64>,
+    /// The frame in which it began.
+    pub(crate) since: u64,
+    /// `None` if it lasts longer than the film.
+    pub(crate) to: Option<At>,
+}
+
+/// A pause of a script.
+#[derive(Clone, Debug)]
+pub(crate) struct Pause {
+    pub(crate) from: At,
+    pub(crate) to: Option<At>,
+    pub(crate) since: u64,
+    /// In the poll of which script.
+    pub(crate) by: u32,
+}
+
+/// What leads from one script to another.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrow {
+    pub(crate) kind: ArrowKind,
+    /// [`NONE`] for the host.
+    pub(crate) source: u32,
+    pub(crate) from: At,
+    pub(crate) target: u32,
+    pub(crate) to: At,
+    /// The name of the signal.
+    pub(crate) name: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum ArrowKind {
+    Spawn,
+    Join,
+    Signal,
+    Wake,
+}
+
+/// A signal was emitted.
+#[derive(Clone, Debug)]
+pub(crate) struct Emit {
+    pub(crate) source: u32,
+    pub(crate) at: At,
+    pub(crate) name: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lanes {
+    pub(crate) columns: Vec<Column>,
+    /// In the order in which they were spawned.
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) arrows: Vec<Arrow>,
+    pub(crate) emits: Vec<Emit>,
+}
+
+impl Lanes {
+    pub(crate) fn of(film: &Film) -> Lanes {
+        let mut reader = Reader {
+            film,
+            now: film.base.elapsed,
+            phase: film.base.phase,
+            lanes: Lanes::default(),
+            by_script: vec![None; film.tables.scripts.len()],
+            causes: vec![Causes::default(); film.tables.scripts.len()],
+            running: film.base.running.clone(),
+        };
+        reader.begin();
+        for record in &film.records {
+            reader.read(record);
+        }
+        let mut lanes = reader.lanes;
+        lanes.lanes.sort_by_key(|lane| film.script(lane.script).serial);
+        lanes
+    }
+
+    /// The end of the film.
+    pub(crate) fn end(&self) -> At {
+        let last = self.columns.len().saturating_sub(1);
+        let event = self.columns.last().map_or(0, |column| column.events);
+        At { column: last, event }
+    }
+}
+
+/// Why a script is about to be resumed.
+#[derive(Clone, Debug, Default)]
+struct Causes {
+    spawned: Option<(u32, At)>,
+    ended: Option<At>,
+    /// The wait that has just ended.
+    place: u32,
+    joined: Option<u32>,
+    woken: Option<(u32, At, u32)>,
+}
+
+struct Reader<'a> {
+    film: &'a Film,
+    now: u64,
+    phase: u16,
+    lanes: Lanes,
+    by_script: Vec<Option<usize>>,
+    /// By the number of the script.
+    causes: Vec<Causes>,
+    running: Vec<u32>,
+}
+
+impl Reader<'_> {
+    /// What was before the film goes on in its first frame.
+    fn begin(&mut self) {
+        let base = &self.film.base;
+        let first = self.film.records.first();
+        let starts_inside = first.is_some_and(|record| record.kind != Kind::FrameBegan);
+        if starts_inside || (base.frame == 0 && self.film.dropped.events == 0) {
+            self.add_column(base.frame, base.elapsed);
+        }
+        for (script, live) in (0..).zip(&base.live) {
+            if !live.is_alive || !self.film.is_shown(script) {
+                continue;
+            }
+            let lane = self.add_lane(script, None);
+            let from = At::default();
+            lane.waits.extend(live.waits.iter().map(|open| Bar {
+                wait: open.record,
+                from,
+                now: None,
+                since: open.frame,
+                to: None,
+            }));
+            let pause = live.paused.map(|(since, by)| Pause { from, to: None, since, by });
+            lane.pauses.extend(pause);
+        }
+    }
+
+    fn add_column(&mut self, frame: u64, elapsed: u64) {
+        self.lanes.columns.push(Column {
+            frame,
+            elapsed,
+            events: 0,
+            runs: Vec::new(),
+        });
+    }
+
+    fn add_lane(&mut self, script: u32, spawned: Option<At>) -> &mut Lane {
+        let lanes = &mut self.lanes.lanes;
+        self.by_script[script as usize] = Some(lanes.len());
+        lanes.push(Lane {
+            script,
+            from: spawned.unwrap_or_default(),
+            spawned,
+            ended: None,
+            polls: Vec::new(),
+            waits: Vec::new(),
+            pauses: Vec::new(),
+        });
+        lanes.last_mut().expect("it has just been added")
+    }
+
+    /// The lane of a script. A script without one was alive before the recorder was.
+    fn lane(&mut self, script: u32) -> Option<&mut Lane> {
+        if !self.film.is_shown(script) {
+            return None;
+        }
+        match self.by_script[script as usize] {
+            Some(at) => Some(&mut self.lanes.lanes[at]),
+            None => Some(self.add_lane(script, None)),
+        }
+    }
+
+    fn at(&self) -> At {
+        let column = self.lanes.columns.len().saturating_sub(1);
+        At {
+            column,
+            event: self.lanes.columns.last().map_or(0, |column| column.events),
+        }
+    }
+
+    fn frame(&self) -> u64 {
+        self.lanes.columns.last().map_or(0, |column| column.frame)
+    }
+
+    fn read(&mut self, record: &Record) {
+        match record.kind {
+            Kind::FrameBegan => {
+                self.now = record.value;
+                self.phase = 0;
+                return self.add_column(record.frame(), record.value);
+            }
+            Kind::PhaseBegan | Kind::PhaseEnded => self.read_phase(record),
+            Kind::Emitted => {
+                let at = self.at();
+                self.lanes.emits.push(Emit {
+                    source: record.script,
+                    at,
+                    name: record.other,
+                });
+            }
+            _ => self.read_script(record),
+        }
+        if let Some(column) = self.lanes.columns.last_mut() {
+            column.events += 1;
+        }
+    }
+
+    fn read_phase(&mut self, record: &Record) {
+        let at = self.at().event;
+        let Some(column) = self.lanes.columns.last_mut() else {
+            return;
+        };
+        if record.kind == Kind::PhaseBegan {
+            self.phase = record.phase;
+            column.runs.push(Run {
+                phase: record.phase,
+                from: at,
+                to: at,
+                stamps: (record.value, record.value),
+            });
+        } else {
+            self.phase = 0;
+            if let Some(run) = column.runs.last_mut() {
+                run.to = at;
+                run.stamps.1 = record.value;
+            }
+        }
+    }
+
+    fn read_script(&mut self, record: &Record) {
+        let (at, now, script) = (self.at(), self.now, record.script);
+        let since = self.frame();
+        match record.kind {
+            Kind::Spawned => {
+                if self.film.is_shown(script) && self.by_script[script as usize].is_none() {
+                    self.add_lane(script, Some(at));
+                }
+                let spawned = (record.other != NONE).then_some((record.other, at));
+                self.causes[script as usize] = Causes { spawned, ..Causes::default() };
+            }
+            Kind::Resumed => self.resume(record),
+            Kind::Suspended => self.suspend(record),
+            Kind::Ended => {
+                self.suspend(record);
+                self.causes[script as usize].ended = Some(at);
+                if let Some(lane) = self.lane(script) {
+                    lane.ended = Some((at, record.outcome()));
+                    lane.waits.iter_mut().for_each(|bar| bar.to = bar.to.or(Some(at)));
+                    lane.pauses.iter_mut().for_each(|pause| pause.to = pause.to.or(Some(at)));
+                }
+            }
+            Kind::WaitBegan => {
+                let now = Some(now);
+                if let Some(lane) = self.lane(script) {
+                    lane.waits.push(Bar { wait: *record, from: at, now, since, to: None });
+                }
+            }
+            Kind::WaitEnded => self.end_wait(record),
+            Kind::Woken => {
+                let cause = &mut self.causes[script as usize];
+                // The first signal that woke it goes before the first waker.
+                if cause.woken.is_none_or(|(_, _, name)| name == NONE && record.place != NONE) {
+                    cause.woken = Some((record.other, at, record.place));
+                }
+            }
+            Kind::Paused => {
+                let by = self.running.last().copied().unwrap_or(NONE);
+                if let Some(lane) = self.lane(script) {
+                    lane.pauses.push(Pause { from: at, to: None, since, by });
+                }
+            }
+            Kind::Unpaused => {
+                if let Some(pause) = self.lane(script).and_then(|lane| lane.pauses.last_mut()) {
+                    pause.to = Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end_wait(&mut self, record: &Record) {
+        let at = self.at();
+        let cause = &mut self.causes[record.script as usize];
+        cause.place = record.place;
+        if record.wait_kind() == WaitKind::Join {
+            cause.joined = Some(record.other);
+        }
+        if let Some(lane) = self.lane(record.script) {
+            // The open ones are among the last.
+            let from = lane.waits.iter().rposition(|bar| bar.to.is_none());
+            let from = from.map_or(0, |last| last.saturating_sub(64));
+            let is_open = |bar: &&Bar| bar.to.is_none();
+            let open: Vec<usize> = (from..lane.waits.len())
+                .filter(|&at| is_open(&&lane.waits[at]))
+                .collect();
+            let records = open.iter().map(|&at| &lane.waits[at].wait);
+            if let Some(which) = state::ended(records, record) {
+                lane.waits[open[which]].to = Some(at);
+            }
+        }
+    }
+
+    fn resume(&mut self, record: &Record) {
+        let (at, script) = (self.at(), record.script);
+        let cause = &mut self.causes[script as usize];
+        let (place, joined, woken) = (cause.place, cause.joined.take(), cause.woken.take());
+        cause.place = NONE;
+        if let Some((parent, from)) = cause.spawned.take() {
+            self.arrow(ArrowKind::Spawn, parent, from, script, NONE);
+        }
+        let ended = joined.and_then(|child| Some((child, self.causes[child as usize].ended?)));
+        if let Some((child, ended)) = ended {
+            self.arrow(ArrowKind::Join, child, ended, script, NONE);
+        }
+        if let Some((by, from, name)) = woken {
+            let is_told = ended.is_some() && name == NONE;
+            if !is_told && by != script {
+                let kind = if name == NONE { ArrowKind::Wake } else { ArrowKind::Signal };
+                self.arrow(kind, by, from, script, name);
+            }
+        }
+        self.running.push(script);
+        let phase = record.phase;
+        if let Some(lane) = self.lane(script) {
+            lane.polls.push(Poll {
+                from: at,
+                to: at,
+                phase,
+                by: record.other,
+                place,
+                stamps: (record.value, record.value),
+                inner: 0,
+                is_over: false,
+            });
+        }
+    }
+
+    fn suspend(&mut self, record: &Record) {
+        let at = self.at();
+        let Some(running) = self.running.iter().rposition(|&script| script == record.script) else {
+            return;
+        };
+        self.running.truncate(running);
+        let outer = self.running.last().copied();
+        let mut took = 0;
+        if let Some(poll) = self.lane(record.script).and_then(|lane| lane.polls.last_mut()) {
+            poll.to = at;
+            poll.stamps.1 = record.value;
+            poll.is_over = true;
+            took = record.value.saturating_sub(poll.stamps.0);
+        }
+        if let Some(outer) = outer.and_then(|outer| self.lane(outer)) {
+            if let Some(poll) = outer.polls.last_mut() {
+                poll.inner += took;
+            }
+        }
+    }
+
+    fn arrow(&mut self, kind: ArrowKind, source: u32, from: At, target: u32, name: u32) {
+        let to = self.at();
+        if self.film.is_shown(target) && (source == NONE || self.film.is_shown(source)) {
+            if source == NONE && matches!(kind, ArrowKind::Spawn | ArrowKind::Wake) {
+                return;
+            }
+            self.lanes.arrows.push(Arrow { kind, source, from, target, to, name });
+        }
+    }
+}

@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod adapter;
+mod compare;
+mod determinism;
+mod diagram;
+mod film;
+mod filter;
+mod findings;
+mod fold;
+mod lanes;
+mod perfetto;
+mod record;
+mod recorder;
+mod rewind;
+mod state;
+mod still;
+mod svg;
+mod tables;
+mod tape;
+mod text;
+
+pub use compare::Difference;
+pub use determinism::check_determinism;
+pub use diagram::Diagram;
+pub use film::Film;
+pub use filter::Filter;
+pub use findings::{Finding, FindingKind};
+pub use recorder::Recorder;
+pub use rewind::{Recording, RecordingDifference, Rewind, RewindError, Step};
+pub use still::{Doing, ScriptAt, Still, WaitAt};
+pub use svg::{Svg, Theme};
+pub use tape::Dropped;

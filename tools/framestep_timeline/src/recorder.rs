@@ -1,0 +1,341 @@
+//! The recorder: it listens to an executor, and keeps the last frames.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use framestep::{CoroutineId, Executor, TraceEvent};
+
+use crate::film::Film;
+use crate::filter::Filter;
+use crate::fold::BuildFold;
+use crate::record::{Kind, NONE, Record};
+use crate::tables::Script;
+use crate::tape::{Dropped, Tape};
+
+const MOST_FRAMES: usize = 3_600;
+const MOST_EVENTS: usize = 1 << 20;
+
+/// Records what the scripts of an executor do, and keeps the last frames.
+///
+/// An event takes 24 bytes. A new recorder keeps the last 3,600 frames (a minute at 60 a
+/// second), and at most 1,048,576 events (24 MiB). When it is full, it drops the oldest
+/// ones, and [says how many](Recorder::dropped). It remembers what all scripts were doing
+/// at that point, so what is left can still be read.
+///
+/// A recorder is a handle: clones share the same memory. It stays on its thread. The
+/// [`Film`] it returns is plain data.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+/// use framestep_timeline::Recorder;
+///
+/// let mut executor = Executor::new();
+/// let recorder = Recorder::new();
+/// recorder.watch(&executor);
+///
+/// let door = executor.script("door").start(wait_seconds(0.5));
+/// executor.script("hero").start(async { drop(door.await) });
+/// executor.run_frames(3, 0.25);
+///
+/// recorder.film().expect("
+///     frame 0 1 2 3
+///     door  * - *
+///     hero  * - *
+/// ");
+/// ```
+#[derive(Clone)]
+pub struct Recorder(Rc<Shared>);
+
+struct Shared {
+    inner: RefCell<Inner>,
+    stopwatch: RefCell<Option<Box<dyn FnMut() -> Duration>>>,
+    /// The latest reading of the stopwatch.
+    now: Cell<u64>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) tape: Tape,
+    ids: HashMap<CoroutineId, u32, BuildFold>,
+    /// By the number of the script.
+    notes: Vec<Note>,
+    filter: Filter,
+    is_timed: bool,
+}
+
+/// What the recorder has to know about a script, besides what it records.
+#[derive(Clone, Debug, Default)]
+struct Note {
+    id: Option<CoroutineId>,
+    /// Where the name was stored when it was last compared.
+    name_at: (usize, usize),
+    polls: u8,
+    is_hidden: bool,
+}
+
+impl Recorder {
+    /// Creates a recorder. It records nothing until it [watches](Recorder::watch) an
+    /// executor.
+    pub fn new() -> Self {
+        Recorder(Rc::new(Shared {
+            inner: RefCell::new(Inner {
+                tape: Tape::new(MOST_FRAMES, MOST_EVENTS),
+                ids: HashMap::default(),
+                notes: vec![Note::default()],
+                filter: Filter::new(),
+                is_timed: false,
+            }),
+            stopwatch: RefCell::new(None),
+            now: Cell::new(0),
+        }))
+    }
+
+    /// Keeps the last `frames` frames (at least one).
+    #[must_use]
+    pub fn keep_frames(self, frames: usize) -> Self {
+        self.0.inner.borrow_mut().tape.set_limits(Some(frames), None);
+        self
+    }
+
+    /// Keeps at most `events` events (at least 16): 24 bytes each.
+    #[must_use]
+    pub fn keep_events(self, events: usize) -> Self {
+        self.0.inner.borrow_mut().tape.set_limits(None, Some(events));
+        self
+    }
+
+    /// Records only the scripts that the filter chooses.
+    ///
+    /// A script that is started may get its name after its first poll. So the filter
+    /// decides when a script is polled for the second time.
+    #[must_use]
+    pub fn only(self, filter: Filter) -> Self {
+        self.0.inner.borrow_mut().filter = filter;
+        self
+    }
+
+    /// Measures how long polls and phases take, with the host's own stopwatch. It returns
+    /// the time since a fixed point. Nothing else in this crate reads a clock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Instant;
+    /// use framestep_timeline::Recorder;
+    ///
+    /// let start = Instant::now();
+    /// let recorder = Recorder::new().stopwatch(move || start.elapsed());
+    /// ```
+    #[must_use]
+    pub fn stopwatch(self, stopwatch: impl FnMut() -> Duration + 'static) -> Self {
+        self.0.inner.borrow_mut().is_timed = true;
+        *self.0.stopwatch.borrow_mut() = Some(Box::new(stopwatch));
+        self
+    }
+
+    /// Records this executor from now on. It takes the executor's hook for the full trace.
+    ///
+    /// Call it before the first script is started. The recorder does not know the names
+    /// and the waits of earlier scripts until they are polled.
+    pub fn watch(&self, executor: &Executor) {
+        let recorder = self.clone();
+        executor.on_full_trace(move |event| recorder.record(event));
+    }
+
+    /// Records one event: for a host whose own hook receives the events.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep_timeline::Recorder;
+    ///
+    /// let executor = Executor::new();
+    /// let recorder = Recorder::new();
+    /// let copy = recorder.clone();
+    /// executor.on_full_trace(move |event| {
+    ///     copy.record(event);
+    ///     println!("{event}");
+    /// });
+    /// executor.script("door").start(next_frame());
+    /// assert_eq!(recorder.film().scripts(), 1);
+    /// ```
+    pub fn record(&self, event: &TraceEvent) {
+        if Inner::is_timed(&event.what) {
+            self.read_stopwatch();
+        }
+        // A stopwatch may do anything, so nothing is borrowed while it is read.
+        if let Ok(mut inner) = self.0.inner.try_borrow_mut() {
+            inner.note(event, self.0.now.get());
+        }
+    }
+
+    fn read_stopwatch(&self) {
+        if let Ok(mut stopwatch) = self.0.stopwatch.try_borrow_mut() {
+            if let Some(stopwatch) = &mut *stopwatch {
+                let nanos = u64::try_from(stopwatch().as_nanos()).unwrap_or(u64::MAX);
+                // A stopwatch that runs backwards stands still.
+                self.0.now.set(nanos.max(self.0.now.get()));
+            }
+        }
+    }
+
+    /// A copy of everything that has been kept.
+    pub fn film(&self) -> Film {
+        let inner = self.0.inner.borrow();
+        Film::new(&inner.tape, &inner.filter, inner.is_timed)
+    }
+
+    /// How much has been dropped because the recorder was full.
+    pub fn dropped(&self) -> Dropped {
+        self.0.inner.borrow().tape.dropped
+    }
+
+    /// How many events it keeps now.
+    pub fn len(&self) -> usize {
+        self.0.inner.borrow().tape.records.len()
+    }
+
+    /// Whether it keeps no event.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How much memory it takes, in bytes: the events, and the names and scripts that they
+    /// refer to.
+    pub fn bytes(&self) -> usize {
+        let inner = self.0.inner.borrow();
+        let notes = inner.notes.capacity() * size_of::<Note>();
+        inner.tape.bytes() + notes + inner.ids.capacity() * (size_of::<(CoroutineId, u32)>() + 1)
+    }
+
+    /// One number for the whole run: equal runs have equal hashes. It covers all recorded
+    /// events from the beginning, even if they have been dropped since; not the times of
+    /// the [stopwatch](Recorder::stopwatch).
+    pub fn hash(&self) -> u64 {
+        crate::fold::finish(self.0.inner.borrow().tape.hash)
+    }
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Recorder::new()
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Recorder");
+        if let Ok(inner) = self.0.inner.try_borrow() {
+            debug.field("events", &inner.tape.records.len());
+            debug.field("dropped", &inner.tape.dropped);
+        }
+        debug.finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    /// The number of a script. One that is new here was alive before the recorder was.
+    pub(crate) fn script(&mut self, id: CoroutineId) -> u32 {
+        match self.ids.get(&id) {
+            Some(&script) => script,
+            None => self.add_script(id),
+        }
+    }
+
+    #[cold]
+    fn add_script(&mut self, id: CoroutineId) -> u32 {
+        let script = self.tape.tables.add_script(id.to_string());
+        self.ids.insert(id, script);
+        let at = script as usize;
+        if at >= self.notes.len() {
+            self.notes.resize_with(at + 1, Note::default);
+        }
+        self.notes[at] = Note { id: Some(id), ..Note::default() };
+        script
+    }
+
+    pub(crate) fn name(&mut self, text: &str) -> u32 {
+        self.tape.tables.names.number(text)
+    }
+
+    /// Notes the name of a script, if it is a new one.
+    #[inline]
+    pub(crate) fn set_name(&mut self, script: u32, name: &str) {
+        let at = (name.as_ptr().addr(), name.len());
+        let tables = &mut self.tape.tables;
+        let known = tables.scripts[script as usize].name;
+        // The same address is no proof: the text may be a new one in the same memory.
+        if self.notes[script as usize].name_at == at && tables.names.get(known) == name {
+            return;
+        }
+        self.notes[script as usize].name_at = at;
+        if known != NONE && tables.names.is(known, name) {
+            return;
+        }
+        let number = tables.names.number(name);
+        tables.scripts[script as usize].name = number;
+        let record = Record { other: number, ..Record::new(Kind::Named, 0, script) };
+        self.tape.push(record);
+        if self.notes[script as usize].polls > 1 {
+            self.decide(script);
+        }
+    }
+
+    /// Notes the beginning of a poll, in which the filter may decide.
+    pub(crate) fn count_poll(&mut self, script: u32) {
+        let note = &mut self.notes[script as usize];
+        note.polls = note.polls.saturating_add(1);
+        if note.polls == 2 {
+            self.decide(script);
+        }
+    }
+
+    fn decide(&mut self, script: u32) {
+        if self.filter.chooses_all() {
+            return;
+        }
+        let tables = &self.tape.tables;
+        let Script { name, owner, place, parent, .. } = tables.scripts[script as usize];
+        let names = &tables.names;
+        let hides = !self.filter.chooses(names.get(name), names.get(owner));
+        let note = &mut self.notes[script as usize];
+        if hides == note.is_hidden {
+            return;
+        }
+        note.is_hidden = hides;
+        let kind = if hides { Kind::Hidden } else { Kind::Spawned };
+        let mut record = Record::new(kind, 0, script);
+        if !hides {
+            (record.place, record.other) = (place, parent);
+        }
+        self.tape.push(record);
+    }
+
+    /// Records an event of a script, unless the filter hides it.
+    #[inline]
+    pub(crate) fn push(&mut self, record: Record) {
+        if self.notes[record.script as usize].is_hidden && record.kind != Kind::Emitted {
+            if record.kind == Kind::Ended {
+                self.notes[record.script as usize].is_hidden = false;
+            }
+            return;
+        }
+        self.tape.push(record);
+    }
+
+    /// Begins a frame. Between two frames is the time to free what is not needed any more.
+    pub(crate) fn begin_frame(&mut self, frame: u64, elapsed: u64) {
+        self.tape.push(Record::of_frame(frame, elapsed));
+        let notes = &self.notes;
+        for script in self.tape.sweep(|script| notes[script as usize].is_hidden) {
+            if let Some(id) = self.notes[script as usize].id.take() {
+                self.ids.remove(&id);
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! One frame of a film: what each script was waiting for.
+
+use std::fmt;
+
+use crate::film::Film;
+use crate::record::Kind;
+use crate::state::{Live, State};
+use crate::text;
+
+/// What the scripts were doing at the end of one frame.
+///
+/// It prints as a table, like [`framestep::Snapshot`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Still {
+    frame: u64,
+    elapsed: u64,
+    scripts: Vec<ScriptAt>,
+}
+
+/// One script in a [`Still`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScriptAt {
+    /// Its id, as [`framestep::CoroutineId`] prints it.
+    pub id: String,
+    /// Its name, without the modules of a path, and with escapes for hidden characters.
+    pub name: String,
+    /// The name of its owner.
+    pub owner: Option<String>,
+    /// What it was doing.
+    pub doing: Doing,
+    /// What it was waiting for. The first of these that is due resumes it.
+    pub waits: Vec<WaitAt>,
+}
+
+/// What a script was doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Doing {
+    /// It was spawned, and had not been polled yet.
+    New,
+    /// It waited.
+    Waiting,
+    /// It had been woken, and not polled since.
+    Ready,
+    /// It was paused.
+    Paused,
+}
+
+/// One wait of a script in a [`Still`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitAt {
+    /// What it waited for, as [`framestep::Wait`] prints it.
+    pub what: String,
+    /// The file, line and column of the `.await`.
+    pub place: Option<String>,
+    /// The frame in which the wait began.
+    pub since: u64,
+}
+
+impl Film {
+    /// What the scripts were doing at the end of a frame. `None` if the film does not have
+    /// the frame.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep_timeline::Recorder;
+    ///
+    /// let mut executor = Executor::new();
+    /// let recorder = Recorder::new();
+    /// recorder.watch(&executor);
+    /// executor.script("door").start(wait_seconds(2));
+    /// executor.run_frames(20, 0.25);
+    ///
+    /// let still = recorder.film().at(3).unwrap();
+    /// assert_eq!(still.get("door").unwrap().waits[0].what, "1.25s, until 2s");
+    /// assert!(recorder.film().at(9).unwrap().scripts().is_empty());
+    /// ```
+    pub fn at(&self, frame: u64) -> Option<Still> {
+        let range = self.range()?;
+        if !range.contains(&frame) {
+            return None;
+        }
+        let mut state = self.base.clone();
+        for record in &self.records {
+            if record.kind == Kind::FrameBegan && record.frame() > frame {
+                break;
+            }
+            state.apply(record);
+        }
+        Some(self.still(&state, frame))
+    }
+
+    fn still(&self, state: &State, frame: u64) -> Still {
+        let live = (0..).zip(&state.live);
+        let alive = live.filter(|(script, live)| live.is_alive && self.is_shown(*script));
+        let mut scripts: Vec<(u64, ScriptAt)> = alive
+            .map(|(script, live)| {
+                let at = self.script_at(script, live, state.elapsed);
+                (self.script(script).serial, at)
+            })
+            .collect();
+        scripts.sort_by_key(|(serial, _)| *serial);
+        Still {
+            frame,
+            elapsed: state.elapsed,
+            scripts: scripts.into_iter().map(|(_, script)| script).collect(),
+        }
+    }
+
+    fn script_at(&self, script: u32, live: &Live, now: u64) -> ScriptAt {
+        ScriptAt {
+            id: self.script(script).label.clone(),
+            name: self.name(script),
+            owner: self.owner(script),
+            doing: match live {
+                Live { paused: Some(_), .. } => Doing::Paused,
+                Live { is_woken: true, .. } => Doing::Ready,
+                Live { was_polled: false, waits, .. } if waits.is_empty() => Doing::New,
+                _ => Doing::Waiting,
+            },
+            waits: live
+                .waits
+                .iter()
+                .map(|open| WaitAt {
+                    what: self.wait(&open.record, Some(now)),
+                    place: self.place(open.record.place()),
+                    since: open.frame,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Still {
+    /// The frame.
+    pub fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// The scripts that were alive, in the order in which they were spawned.
+    pub fn scripts(&self) -> &[ScriptAt] {
+        &self.scripts
+    }
+
+    /// The first script with this name or this id.
+    pub fn get(&self, name: &str) -> Option<&ScriptAt> {
+        let is_it = |script: &&ScriptAt| script.name == name || script.id == name;
+        self.scripts.iter().find(is_it)
+    }
+}
+
+impl fmt::Display for Still {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (frame, elapsed) = (self.frame, text::seconds(self.elapsed));
+        let scripts = text::counted(self.scripts.len() as u64, "script");
+        writeln!(f, "frame {frame}, {elapsed}: {scripts}")?;
+        let width = |column: fn(&ScriptAt) -> &str| {
+            let widths = self.scripts.iter().map(|script| column(script).chars().count());
+            widths.max().unwrap_or(0)
+        };
+        let ids = width(|script| &script.id);
+        let names = width(|script| &script.name).min(40);
+        for script in &self.scripts {
+            let name = text::shorten(&script.name, 40);
+            write!(f, "  {:ids$}  {name:names$}  {}", script.id, script.state())?;
+            if let Some(owner) = &script.owner {
+                write!(f, "  [{owner}]")?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl ScriptAt {
+    /// Its state in words: `signal lever, since frame 3, at src/door.rs:12:30`.
+    pub fn state(&self) -> String {
+        let waits: Vec<String> = self.waits.iter().map(WaitAt::to_string).collect();
+        let waits = waits.join(" | ");
+        match self.doing {
+            Doing::New => "not polled yet".to_owned(),
+            Doing::Ready if waits.is_empty() => "ready".to_owned(),
+            Doing::Ready => format!("ready: {waits}"),
+            Doing::Paused if waits.is_empty() => "paused".to_owned(),
+            Doing::Paused => format!("paused: {waits}"),
+            Doing::Waiting => waits,
+        }
+    }
+}
+
+impl fmt::Display for WaitAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, since frame {}", self.what, self.since)?;
+        match &self.place {
+            Some(place) => write!(f, ", at {place}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Which scripts a picture shows, and in which rows.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::film::Film;
+use crate::lanes::Lanes;
+use crate::record::NONE;
+use crate::text;
+
+/// In a picture that does not show all scripts.
+const MOST_OWNERS: usize = 8;
+
+/// One row of a picture.
+#[derive(Debug)]
+pub(crate) enum Row {
+    /// What the host emits.
+    Host,
+    /// The name of an owner, and how many scripts it has.
+    Owner { name: String, scripts: usize },
+    /// A script: a number of a lane.
+    Script(usize),
+    /// Scripts that are not shown, and how often they were polled in each frame.
+    Hidden { words: String, polls: Vec<u32> },
+}
+
+/// The rows, and how many scripts have none.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) hidden: usize,
+}
+
+/// Chooses the busiest scripts, and those with findings. They are grouped by owner.
+pub(crate) fn of(film: &Film, lanes: &Lanes, most: usize) -> Rows {
+    let chosen = chosen(film, lanes, most);
+    let mut owners: Vec<u32> = Vec::new();
+    let mut groups: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (at, lane) in lanes.lanes.iter().enumerate() {
+        let owner = film.script(lane.script).owner;
+        groups.entry(owner).or_insert_with(|| {
+            owners.push(owner);
+            Vec::new()
+        });
+        groups.entry(owner).or_default().push(at);
+    }
+    // Scripts without an owner come first.
+    owners.sort_by_key(|owner| *owner != NONE);
+    let mut rows = Vec::new();
+    if lanes.emits.iter().any(|emit| emit.source == NONE) {
+        rows.push(Row::Host);
+    }
+    let mut rest: (Vec<usize>, usize) = (Vec::new(), 0);
+    for owner in owners {
+        let group = &groups[&owner];
+        let (shown, left): (Vec<usize>, Vec<usize>) = group.iter().partition(|at| chosen.contains(at));
+        if shown.is_empty() {
+            rest.0.extend(left);
+            rest.1 += 1;
+            continue;
+        }
+        let name = match owner {
+            NONE => "no owner".to_owned(),
+            owner => film.text(owner),
+        };
+        if owner != NONE || groups.len() > 1 {
+            rows.push(Row::Owner { name, scripts: group.len() });
+        }
+        rows.extend(shown.into_iter().map(Row::Script));
+        if !left.is_empty() {
+            let words = format!("{} more", text::count(left.len() as u64));
+            rows.push(Row::Hidden { words, polls: polls(lanes, &left) });
+        }
+    }
+    if !rest.0.is_empty() {
+        let name = text::counted(rest.1 as u64, "more owner");
+        rows.push(Row::Owner { name, scripts: rest.0.len() });
+        let words = text::counted(rest.0.len() as u64, "script");
+        rows.push(Row::Hidden { words, polls: polls(lanes, &rest.0) });
+    }
+    Rows {
+        rows,
+        hidden: lanes.lanes.len() - chosen.len(),
+    }
+}
+
+fn chosen(film: &Film, lanes: &Lanes, most: usize) -> HashSet<usize> {
+    if lanes.lanes.len() <= most {
+        return (0..lanes.lanes.len()).collect();
+    }
+    let found: HashSet<String> = film.findings().into_iter().map(|finding| finding.script).collect();
+    let busy = film.activity();
+    let mut order: Vec<usize> = (0..lanes.lanes.len()).collect();
+    order.sort_by_cached_key(|&at| {
+        let script = lanes.lanes[at].script;
+        let is_found = found.contains(&film.name_and_id(script));
+        (!is_found, std::cmp::Reverse(busy[script as usize]), at)
+    });
+    // Few owners with many lanes read better than many owners with one lane.
+    let mut owners = HashSet::new();
+    let is_near = |at: &usize| {
+        let owner = film.script(lanes.lanes[*at].script).owner;
+        owners.contains(&owner) || (owners.len() < MOST_OWNERS && owners.insert(owner))
+    };
+    order.into_iter().filter(is_near).take(most).collect()
+}
+
+fn polls(lanes: &Lanes, hidden: &[usize]) -> Vec<u32> {
+    let mut polls: BTreeMap<usize, u32> = BTreeMap::new();
+    for &at in hidden {
+        for poll in &lanes.lanes[at].polls {
+            *polls.entry(poll.from.column).or_default() += 1;
+        }
+    }
+    (0..lanes.columns.len()).map(|column| polls.get(&column).copied().unwrap_or(0)).collect()
+}

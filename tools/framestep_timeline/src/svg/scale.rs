@@ -1,0 +1,80 @@
+//! Where a frame, and an event in it, is on the horizontal axis.
+
+use crate::lanes::{At, Column};
+
+#[derive(Debug)]
+pub(crate) struct Scale<'a> {
+    columns: &'a [Column],
+    left: f64,
+    /// The width of a frame.
+    pub(crate) frame: f64,
+}
+
+impl<'a> Scale<'a> {
+    pub(crate) fn new(columns: &'a [Column], left: f64, right: f64) -> Self {
+        Scale {
+            columns,
+            left,
+            frame: (right - left) / columns.len().max(1) as f64,
+        }
+    }
+
+    pub(crate) fn begin_of(&self, column: usize) -> f64 {
+        self.left + self.frame * column as f64
+    }
+
+    /// The place of an event. In a frame, each run in which something happens has a slot
+    /// of the same width, with its events in order.
+    pub(crate) fn x(&self, at: At) -> f64 {
+        let within = self.columns.get(at.column).map_or(0.0, |column| within(column, at.event));
+        self.begin_of(at.column) + self.frame * (0.06 + 0.88 * within)
+    }
+
+    /// The slots of a frame: the phase of each, and where it begins.
+    pub(crate) fn slots(&self, column: usize) -> Vec<(u16, f64)> {
+        let Some(known) = self.columns.get(column) else {
+            return Vec::new();
+        };
+        let phases: Vec<u16> = busy(known).map(|run| run.phase).collect();
+        let width = 0.88 * self.frame / phases.len().max(1) as f64;
+        let begin = self.begin_of(column) + 0.06 * self.frame;
+        let begins = phases.iter().enumerate();
+        begins.map(|(slot, &phase)| (phase, begin + width * slot as f64)).collect()
+    }
+
+    /// Every how many frames a label has room.
+    pub(crate) fn label_step(&self, room: f64) -> usize {
+        let mut step = 1;
+        for factor in [2.0, 2.5, 2.0].into_iter().cycle() {
+            if self.frame * f64::from(step) >= room || step > 1_000_000_000 {
+                break;
+            }
+            step = (f64::from(step) * factor).round() as i32;
+        }
+        usize::try_from(step).unwrap_or(1)
+    }
+}
+
+/// The runs of a frame in which something happens.
+fn busy(column: &Column) -> impl Iterator<Item = &crate::lanes::Run> + Clone {
+    column.runs.iter().filter(|run| run.to > run.from + 1)
+}
+
+fn within(column: &Column, event: u32) -> f64 {
+    let runs = busy(column);
+    let count = runs.clone().count();
+    if count == 0 {
+        return f64::from(event + 1) / f64::from(column.events + 2);
+    }
+    for (slot, run) in runs.enumerate() {
+        let begin = slot as f64 / count as f64;
+        if event <= run.from {
+            return begin;
+        }
+        if event < run.to {
+            let inside = f64::from(event - run.from) / f64::from(run.to - run.from);
+            return begin + inside / count as f64;
+        }
+    }
+    1.0
+}

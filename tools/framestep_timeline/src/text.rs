@@ -1,0 +1,161 @@
+//! Names of any characters, made fit to be shown.
+
+use std::fmt::Write as _;
+
+/// Replaces characters that a reader does not see, or that turn the line around, by
+/// their escapes: control characters, marks of direction, characters without a width.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hidden(character) {
+            let _ = write!(shown, "{}", character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+        || (character as u32 & 0xfffe) == 0xfffe
+}
+
+/// Cuts a text to a number of characters, with an ellipsis.
+pub(crate) fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// The name of a future's type without its modules: `boss` for
+/// `game::enemies::boss::{{closure}}`.
+pub(crate) fn without_path(name: &str) -> String {
+    if !name.contains("::") {
+        return name.to_owned();
+    }
+    let name = name.replace("::{{closure}}", "");
+    let mut short = String::new();
+    let mut word = 0;
+    let mut rest = name.as_str();
+    while let Some(character) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("::") {
+            short.truncate(word);
+            rest = after;
+            continue;
+        }
+        short.push(character);
+        if !character.is_alphanumeric() && character != '_' {
+            word = short.len();
+        }
+        rest = &rest[character.len_utf8()..];
+    }
+    if short.is_empty() { name } else { short }
+}
+
+/// A length of time, as short as it is exact enough for people.
+pub(crate) fn seconds(nanos: u64) -> String {
+    format!("{:?}", std::time::Duration::from_nanos(nanos))
+}
+
+/// A length of time with three digits.
+pub(crate) fn about(nanos: u64) -> String {
+    let (unit, name) = match nanos {
+        0..1_000 => return format!("{nanos} ns"),
+        1_000..1_000_000 => (1e3, "µs"),
+        1_000_000..1_000_000_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let value = nanos as f64 / unit;
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.digits$} {name}")
+}
+
+/// A number with commas: `10,000`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 frame`, `2 frames`.
+pub(crate) fn counted(number: u64, word: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {word}{plural}", count(number))
+}
+
+/// Whether `text` matches a pattern in which `*` stands for any characters.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or("");
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{about, count, matches, shorten, visible, without_path};
+
+    #[test]
+    fn hidden_characters_are_shown_as_escapes() {
+        assert_eq!(visible("a\u{202e}b\0\n"), "a\\u{202e}b\\u{0}\\n");
+        assert_eq!(visible("héros 勇者"), "héros 勇者");
+        assert_eq!(visible("\u{ffff}\u{200b}"), "\\u{ffff}\\u{200b}");
+    }
+
+    #[test]
+    fn a_long_name_is_cut_between_characters() {
+        assert_eq!(shorten("勇者勇者", 3), "勇者…");
+        assert_eq!(shorten("abc", 3), "abc");
+    }
+
+    #[test]
+    fn the_name_of_a_type_loses_its_modules() {
+        assert_eq!(without_path("game::boss::{{closure}}"), "boss");
+        assert_eq!(without_path("a::In<b::c::{{closure}}, d::E>"), "In<c, E>");
+        assert_eq!(without_path("boss"), "boss");
+        assert_eq!(without_path("::"), "::");
+    }
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, text) in [("boss", "boss"), ("b*", "boss"), ("*s", "boss"), ("b*s*", "boss"), ("*", "")] {
+            assert!(matches(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in [("boss", "bosses"), ("b*x", "boss"), ("", "boss"), ("ab*ba", "aba")] {
+            assert!(!matches(pattern, text), "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_short_enough_to_read() {
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(123), "123");
+        assert_eq!(about(1_234), "1.23 µs");
+        assert_eq!(about(45_600_000), "45.6 ms");
+    }
+}
