@@ -20,7 +20,7 @@ struct Game {
 }
 
 async fn bridge(left: Signal<()>, right: Signal<()>, log: Rc<RefCell<Vec<String>>>) {
-    let mut say = |text: &str| log.borrow_mut().push(format!("frame {}: {text}", time().frame));
+    let say = |text: &str| log.borrow_mut().push(format!("frame {}: {text}", time().frame));
     left.wait().await;
     say("the left chain is loose");
     wait_seconds(1.5).await;

@@ -32,14 +32,12 @@ impl Inner {
             Traced::PhaseBegan => record.kind = Kind::PhaseBegan,
             Traced::PhaseEnded => record.kind = Kind::PhaseEnded,
             Traced::Spawned { at, parent, owner } => {
-                record.kind = Kind::Spawned;
-                record.place = self.tape.tables.places.number(*at);
-                record.other = parent.map_or(NONE, |parent| self.script(parent));
+                let place = self.tape.tables.places.number(*at);
+                let parent = parent.map_or(NONE, |parent| self.script(parent));
                 let owner = owner.as_ref().map_or(NONE, |owner| self.name(owner));
-                let spawned = &mut self.tape.tables.scripts[script as usize];
-                (spawned.place, spawned.parent, spawned.owner) = (record.place, record.other, owner);
-                self.push(record);
-                return self.set_name(script, &event.name);
+                let known = &mut self.tape.tables.scripts[script as usize];
+                (known.place, known.parent, known.owner) = (place, parent, owner);
+                return self.spawn(script, record.phase, &event.name);
             }
             Traced::Resumed { by } => {
                 self.set_name(script, &event.name);

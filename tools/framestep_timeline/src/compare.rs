@@ -27,7 +27,7 @@ use crate::state::State;
 /// let difference = run(0.5).difference(&run(0.75)).unwrap();
 /// assert_eq!(difference.frame, 0);
 /// assert_eq!(difference.script.as_deref(), Some("door (0v1)"));
-/// assert_eq!(difference.left.as_deref(), Some("waits for until 500ms"));
+/// assert_eq!(difference.left.as_deref(), Some("waits until 500ms"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -62,6 +62,15 @@ impl Film {
     /// It compares the events of all shown scripts, from the first frame that both films
     /// have from its beginning. The times of a stopwatch do not count.
     pub fn difference(&self, other: &Film) -> Option<Difference> {
+        self.compare(other, false)
+    }
+
+    /// The same for a run that has not come as far yet.
+    pub(crate) fn difference_so_far(&self, shorter: &Film) -> Option<Difference> {
+        self.compare(shorter, true)
+    }
+
+    fn compare(&self, other: &Film, may_be_shorter: bool) -> Option<Difference> {
         let from = self.first_frame()?.max(other.first_frame()?);
         let mut left = Side::new(self, from);
         let mut right = Side::new(other, from);
@@ -74,7 +83,7 @@ impl Film {
                     continue;
                 }
             }
-            if here.is_none() && there.is_none() {
+            if there.is_none() && (here.is_none() || may_be_shorter) {
                 return None;
             }
             return Some(Difference::of((&left, here), (&right, there)));
@@ -91,13 +100,10 @@ impl Film {
     }
 
     /// Whether two events of two films are equal.
-    fn is_same(&self, here: &Record, other: &Film, there: &Record) -> bool {
-        let script = |film: &Film, script: u32| {
-            let known = film.script(script);
-            (known.label.clone(), film.tables.names.get(known.owner).to_owned())
-        };
+    fn is_same<'a>(&'a self, here: &Record, other: &'a Film, there: &Record) -> bool {
+        let label = |film: &'a Film, script: u32| film.label(script);
         if (here.kind, here.detail, here.phase) != (there.kind, there.detail, there.phase)
-            || script(self, here.script) != script(other, there.script)
+            || label(self, here.script) != label(other, there.script)
             || self.tables.places.get(here.place()) != other.tables.places.get(there.place())
         {
             return false;
@@ -107,11 +113,11 @@ impl Film {
             return false;
         }
         match (here.other_script(), there.other_script()) {
-            (Some(a), Some(b)) => script(self, a) == script(other, b),
+            (Some(a), Some(b)) => label(self, a) == label(other, b),
             (None, None) => {
                 let is_name = here.names()[0] != NONE;
                 (is_name || here.kind == Kind::FrameBegan || here.other == there.other)
-                    && (here.is_stamped() || here.value == there.value)
+                    && (here.value_is_free() || here.value == there.value)
                     && (here.kind != Kind::FrameBegan || here.frame() == there.frame())
             }
             _ => false,
@@ -182,7 +188,7 @@ impl Difference {
             let other = other?;
             let words = side.film.event(other);
             let is_other = other.script != record.script
-                || side.film.script(other.script).label != film.script(record.script).label;
+                || side.film.label(other.script) != film.label(record.script);
             Some(match other.script {
                 NONE => words,
                 script if is_other => format!("{}: {words}", side.film.name_and_id(script)),

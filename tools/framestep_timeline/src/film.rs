@@ -44,6 +44,8 @@ pub struct Film {
     pub(crate) base: State,
     pub(crate) records: Vec<Record>,
     pub(crate) tables: Tables,
+    /// The ids of the scripts as text, by number.
+    labels: Vec<String>,
     /// By the number of the script.
     pub(crate) shown: Vec<bool>,
     pub(crate) dropped: Dropped,
@@ -52,11 +54,12 @@ pub struct Film {
 }
 
 impl Film {
-    pub(crate) fn new(tape: &Tape, filter: &Filter, is_timed: bool) -> Self {
+    pub(crate) fn new(tape: &Tape, labels: Vec<String>, filter: &Filter, is_timed: bool) -> Self {
         let mut film = Film {
             base: tape.base.clone(),
             records: tape.records.iter().copied().collect(),
             tables: tape.tables.clone(),
+            labels,
             shown: vec![true; tape.tables.scripts.len()],
             dropped: tape.dropped,
             is_timed,
@@ -169,6 +172,11 @@ impl Film {
         &self.tables.scripts[script as usize]
     }
 
+    /// Its id as text: `12v3`.
+    pub(crate) fn label(&self, script: u32) -> &str {
+        &self.labels[script as usize]
+    }
+
     /// The name to show: without hidden characters and modules.
     pub(crate) fn name(&self, script: u32) -> String {
         if script == NONE {
@@ -176,7 +184,7 @@ impl Film {
         }
         let known = self.script(script);
         let name = text::visible(&text::without_path(self.tables.names.get(known.name)));
-        if name.is_empty() { format!("script {}", known.label) } else { name }
+        if name.is_empty() { format!("script {}", self.label(script)) } else { name }
     }
 
     pub(crate) fn text(&self, name: u32) -> String {
@@ -190,7 +198,7 @@ impl Film {
 
     /// `boss (3v1)`.
     pub(crate) fn name_and_id(&self, script: u32) -> String {
-        match &*self.script(script).label {
+        match self.label(script) {
             "" => self.name(script),
             label => format!("{} ({label})", self.name(script)),
         }
@@ -236,6 +244,11 @@ impl Film {
         words
     }
 
+    fn for_wait(&self, wait: &Record) -> String {
+        let what = self.wait(wait, None);
+        if what.starts_with("until ") { what } else { format!("for {what}") }
+    }
+
     /// What happened, in words.
     pub(crate) fn event(&self, record: &Record) -> String {
         let by = |name: u32| if name == NONE { String::new() } else { format!(" by {}", self.text(name)) };
@@ -245,8 +258,15 @@ impl Film {
             }
             Kind::PhaseBegan => format!("{} begins", crate::record::phase_word(record.phase)),
             Kind::PhaseEnded => format!("{} ends", crate::record::phase_word(record.phase)),
-            Kind::Spawned if record.other == NONE => "spawned".to_owned(),
-            Kind::Spawned => format!("spawned by {}", self.name_and_id(record.other)),
+            Kind::Spawned => {
+                let [name, owner] = record.names().map(|name| self.text(name));
+                let of = if owner.is_empty() { owner } else { format!(" of {owner}") };
+                let by = match record.other {
+                    NONE => String::new(),
+                    parent => format!(" by {}", self.name_and_id(parent)),
+                };
+                format!("spawned{by}{of} as {}", text::without_path(&name))
+            }
             Kind::Named => format!("named {}", self.text(record.other)),
             Kind::Resumed => format!("resumed{}", by(record.other)),
             Kind::Suspended => "suspended".to_owned(),
@@ -256,8 +276,8 @@ impl Film {
                 framestep::Outcome::Panicked => "panicked",
             }
             .to_owned(),
-            Kind::WaitBegan => format!("waits for {}", self.wait(record, None)),
-            Kind::WaitEnded => format!("has waited for {}", self.wait(record, None)),
+            Kind::WaitBegan => format!("waits {}", self.for_wait(record)),
+            Kind::WaitEnded => format!("no longer waits {}", self.for_wait(record)),
             Kind::Woken => {
                 let through = match record.place {
                     NONE => String::new(),
@@ -301,6 +321,7 @@ struct Parts {
     names: Vec<String>,
     places: Vec<Place>,
     scripts: Vec<Script>,
+    labels: Vec<String>,
     hidden: Vec<u32>,
     base: State,
     records: Vec<Record>,
@@ -321,6 +342,7 @@ impl From<Film> for Parts {
             places: film.tables.places.all().to_vec(),
             hidden: hidden.map(|(_, number)| number).collect(),
             scripts: film.tables.scripts,
+            labels: film.labels,
             base: film.base,
             records: film.records,
         }
@@ -348,6 +370,7 @@ impl TryFrom<Parts> for Film {
             base: parts.base,
             records: parts.records,
             tables: Tables::from_parts(names, Places::from_places(parts.places), parts.scripts),
+            labels: parts.labels,
             shown,
             dropped: parts.dropped,
             is_timed: parts.is_timed,
@@ -360,7 +383,7 @@ impl Parts {
     /// A file may contain anything. Afterwards all numbers lead somewhere.
     fn check(&self) -> Result<(), String> {
         let limits = [self.scripts.len(), self.names.len(), self.places.len()];
-        if limits.contains(&0) {
+        if limits.contains(&0) || self.labels.len() != self.scripts.len() {
             return Err("the film has no tables: is the file complete?".to_owned());
         }
         let check = |what: &str, at: usize, which: usize, number: u32| {
@@ -374,6 +397,7 @@ impl Parts {
             check(what, at, 0, record.script)?;
             check(what, at, 0, record.other_script().unwrap_or(NONE))?;
             check(what, at, 1, record.names()[0])?;
+            check(what, at, 1, record.names()[1])?;
             check(what, at, 2, record.place())
         };
         for (at, script) in self.scripts.iter().enumerate() {

@@ -16,6 +16,8 @@ const MANY_FRAMES: u64 = 10;
 const MANY_POLLS: usize = 20;
 /// A poll that takes longer holds up the frame: a quarter of a frame at 60 a second.
 const LONG_POLL: u64 = 4_000_000;
+/// A single long poll may be the fault of other programs, unless it takes a whole frame.
+const WHOLE_FRAME: u64 = 16_000_000;
 /// More findings of one kind are only counted.
 const MOST_OF_A_KIND: usize = 3;
 
@@ -46,8 +48,8 @@ pub enum FindingKind {
     Cycle,
     /// A script waits for nothing, and never resumes.
     Never,
-    /// One poll took longer than four milliseconds. Needs a
-    /// [stopwatch](crate::Recorder::stopwatch).
+    /// Several polls of a script took four milliseconds or longer, or one took sixteen.
+    /// Needs a [stopwatch](crate::Recorder::stopwatch).
     LongPoll,
     /// A script was polled more than twenty times in one frame.
     ManyPolls,
@@ -168,7 +170,7 @@ impl Finder<'_> {
         };
         let longest = lane.polls.iter().max_by_key(|poll| own(poll))?;
         let long = lane.polls.iter().filter(|poll| own(poll) >= LONG_POLL).count();
-        if !self.film.is_timed || long == 0 {
+        if !self.film.is_timed || (long < 2 && own(longest) < WHOLE_FRAME) {
             return None;
         }
         let frame = self.frame(longest.from.column);
@@ -278,8 +280,9 @@ impl Finder<'_> {
             }
         }
         others.remove(0);
-        others.push("itself".to_owned());
-        let text = format!("waits for the end of {}, since frame {since}: a cycle", others.join(", which waits for "));
+        others.push(self.film.name(first));
+        let others = others.join(", which waits for the end of ");
+        let text = format!("waits for the end of {others}: a cycle since frame {since}");
         let (_, bar, lane) = next[&first];
         self.finding(FindingKind::Cycle, lane, since, bar.wait.place(), &text)
     }

@@ -3,6 +3,8 @@
 use framestep::{Outcome, Phase, TimerClock};
 use serde::{Deserialize, Serialize};
 
+use crate::tables::Script;
+
 /// The number of a script, a name or a place that is none.
 pub(crate) const NONE: u32 = 0;
 
@@ -23,7 +25,8 @@ pub(crate) struct Record {
     /// or a clock. Of a frame: the lower half of its number.
     pub(crate) other: u32,
     /// Of a wait: its deadline, or how many frames are left. Of a frame: the reading of
-    /// the game clock. Else: the stopwatch.
+    /// the game clock. Of a start: the names of the script (the lower half) and of its
+    /// owner (the upper half). Else: the stopwatch.
     pub(crate) value: u64,
 }
 
@@ -112,6 +115,8 @@ impl Record {
     /// The fields that hold names. (A name is never a place and never a script.)
     pub(crate) fn names(&self) -> [u32; 2] {
         match self.kind {
+            Kind::Spawned => [self.value & 0xffff_ffff, self.value >> 32]
+                .map(|number| u32::try_from(number).unwrap_or(NONE)),
             Kind::Named | Kind::Resumed | Kind::Emitted => [self.other, NONE],
             Kind::Woken => [self.place, NONE],
             Kind::WaitBegan | Kind::WaitEnded if self.wait_kind().has_name() => [self.other, NONE],
@@ -127,8 +132,19 @@ impl Record {
         }
     }
 
-    /// Whether `value` is a reading of the stopwatch, in which two equal runs differ.
-    pub(crate) fn is_stamped(&self) -> bool {
+    /// A script with this name and owner was started.
+    pub(crate) fn of_spawn(script: u32, known: &Script) -> Self {
+        Record {
+            place: known.place,
+            other: known.parent,
+            value: u64::from(known.owner) << 32 | u64::from(known.name),
+            ..Record::new(Kind::Spawned, 0, script)
+        }
+    }
+
+    /// Whether `value` is no property of the run: it is a reading of the stopwatch, or
+    /// holds names.
+    pub(crate) fn value_is_free(&self) -> bool {
         !matches!(
             self.kind,
             Kind::FrameBegan | Kind::WaitBegan | Kind::WaitEnded

@@ -12,7 +12,6 @@ use crate::film::Film;
 use crate::filter::Filter;
 use crate::fold::BuildFold;
 use crate::record::{Kind, NONE, Record};
-use crate::tables::Script;
 use crate::tape::{Dropped, Tape};
 
 const MOST_FRAMES: usize = 3_600;
@@ -187,7 +186,9 @@ impl Recorder {
     /// A copy of everything that has been kept.
     pub fn film(&self) -> Film {
         let inner = self.0.inner.borrow();
-        Film::new(&inner.tape, &inner.filter, inner.is_timed)
+        let label = |note: &Note| note.id.map_or(String::new(), |id| id.to_string());
+        let labels = inner.notes.iter().map(label).collect();
+        Film::new(&inner.tape, labels, &inner.filter, inner.is_timed)
     }
 
     /// How much has been dropped because the recorder was full.
@@ -249,7 +250,7 @@ impl Inner {
 
     #[cold]
     fn add_script(&mut self, id: CoroutineId) -> u32 {
-        let script = self.tape.tables.add_script(id.to_string());
+        let script = self.tape.tables.add_script();
         self.ids.insert(id, script);
         let at = script as usize;
         if at >= self.notes.len() {
@@ -261,6 +262,16 @@ impl Inner {
 
     pub(crate) fn name(&mut self, text: &str) -> u32 {
         self.tape.tables.names.number(text)
+    }
+
+    /// A script was started.
+    pub(crate) fn spawn(&mut self, script: u32, phase: u16, name: &str) {
+        let number = self.name(name);
+        let known = &mut self.tape.tables.scripts[script as usize];
+        known.name = number;
+        let record = Record { phase, ..Record::of_spawn(script, known) };
+        self.notes[script as usize].name_at = (name.as_ptr().addr(), name.len());
+        self.push(record);
     }
 
     /// Notes the name of a script, if it is a new one.
@@ -300,20 +311,18 @@ impl Inner {
             return;
         }
         let tables = &self.tape.tables;
-        let Script { name, owner, place, parent, .. } = tables.scripts[script as usize];
-        let names = &tables.names;
-        let hides = !self.filter.chooses(names.get(name), names.get(owner));
+        let known = tables.scripts[script as usize];
+        let name = |number| tables.names.get(number);
+        let hides = !self.filter.chooses(name(known.name), name(known.owner));
         let note = &mut self.notes[script as usize];
         if hides == note.is_hidden {
             return;
         }
         note.is_hidden = hides;
-        let kind = if hides { Kind::Hidden } else { Kind::Spawned };
-        let mut record = Record::new(kind, 0, script);
-        if !hides {
-            (record.place, record.other) = (place, parent);
-        }
-        self.tape.push(record);
+        self.tape.push(match hides {
+            true => Record::new(Kind::Hidden, 0, script),
+            false => Record::of_spawn(script, &known),
+        });
     }
 
     /// Records an event of a script, unless the filter hides it.

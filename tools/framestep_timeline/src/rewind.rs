@@ -275,7 +275,7 @@ where
     fn check(&self, from: u64) -> Option<Difference> {
         let recorded = self.recording.film.as_ref()?;
         let cut = |film: &Film| film.clone().frames(from..=self.frame);
-        cut(recorded).difference(&cut(&self.film()))
+        cut(recorded).difference_so_far(&cut(&self.film()))
     }
 
     /// Goes back by one frame. At frame 0, it stays there.

@@ -62,7 +62,12 @@ impl State {
         let live = &mut self.live[number];
         live.is_alive = true;
         match record.kind {
-            Kind::Spawned => *live = Live { is_alive: true, ..Live::default() },
+            Kind::Spawned => {
+                // Keeps the memory of the list.
+                live.waits.clear();
+                let waits = std::mem::take(&mut live.waits);
+                *live = Live { is_alive: true, waits, ..Live::default() };
+            }
             Kind::Resumed => {
                 live.is_woken = false;
                 live.was_polled = true;

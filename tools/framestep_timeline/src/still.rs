@@ -113,7 +113,7 @@ impl Film {
 
     fn script_at(&self, script: u32, live: &Live, now: u64) -> ScriptAt {
         ScriptAt {
-            id: self.script(script).label.clone(),
+            id: self.label(script).to_owned(),
             name: self.name(script),
             owner: self.owner(script),
             doing: match live {

@@ -207,10 +207,8 @@ impl std::fmt::Display for Place {
 }
 
 /// What is known of a script, besides what happened to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Script {
-    /// Its id as text: `12v3`.
-    pub(crate) label: String,
     /// Scripts are counted as they appear. (Their numbers are used again.)
     pub(crate) serial: u64,
     pub(crate) name: u32,
@@ -247,10 +245,9 @@ impl Tables {
         }
     }
 
-    pub(crate) fn add_script(&mut self, label: String) -> u32 {
+    pub(crate) fn add_script(&mut self) -> u32 {
         self.born += 1;
         let script = Script {
-            label,
             serial: self.born,
             ..Script::host()
         };
@@ -291,15 +288,13 @@ impl Tables {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let scripts: usize = self.scripts.iter().map(|script| script.label.capacity()).sum();
-        scripts + self.scripts.capacity() * size_of::<Script>() + self.names.bytes()
+        self.scripts.capacity() * size_of::<Script>() + self.names.bytes()
     }
 }
 
 impl Script {
     fn host() -> Self {
         Script {
-            label: String::new(),
             serial: 0,
             name: NONE,
             owner: NONE,

@@ -128,7 +128,7 @@ impl Tape {
         if record.place() != NONE {
             hash = fold::mix(hash, places.hash(record.place));
         }
-        let [name, _] = record.names();
+        let [name, owner] = record.names();
         if let Some(other) = record.other_script() {
             hash = fold::mix(hash, serial(other));
         } else if name == NONE {
@@ -137,7 +137,10 @@ impl Tape {
         if name != NONE {
             hash = fold::mix(hash, names.hash(name));
         }
-        if record.is_stamped() || record.other_script().is_some() {
+        if owner != NONE {
+            hash = fold::mix(hash, names.hash(owner));
+        }
+        if record.value_is_free() || record.other_script().is_some() {
             return hash;
         }
         fold::mix(hash, record.value)
@@ -147,7 +150,7 @@ impl Tape {
     /// are records, and so waits until enough scripts are new. Returns the freed scripts.
     pub(crate) fn sweep(&mut self, is_needed: impl Fn(u32) -> bool) -> Vec<u32> {
         let new = self.tables.born() - self.swept;
-        if new < 1_024 + self.records.len() as u64 / 4 {
+        if new < 1_024 + self.records.len() as u64 / 16 {
             return Vec::new();
         }
         self.swept = self.tables.born();

@@ -71,9 +71,9 @@ impl Picture<'_> {
     }
 
     fn draw_name(&mut self, lane: &Lane, middle: f64) {
-        let script = self.film.script(lane.script);
+        let label = self.film.label(lane.script);
         let room = self.left - MARGIN - 24.0;
-        let label = if width(&script.label) * 11.0 + 60.0 < room { &*script.label } else { "" };
+        let label = if width(label) * 11.0 + 60.0 < room { label } else { "" };
         let name = self.film.name(lane.script);
         let name = fit(&name, (room - width(label) * 11.0 - 8.0) / 13.0);
         self.page.text("t3 ink", (MARGIN + 14.0, middle + 4.5), &name);

@@ -174,7 +174,7 @@ fn gutter(film: &Film, lanes: &Lanes, rows: &[Row], whole: f64) -> f64 {
         Row::Owner { name, scripts } => (width(name) + width(&scripts.to_string()) + 1.0) * 12.0 - 16.0,
         Row::Script(at) => {
             let script = lanes.lanes[*at].script;
-            width(&film.name(script)) * 13.0 + width(&film.script(script).label) * 11.0 + 8.0
+            width(&film.name(script)) * 13.0 + width(film.label(script)) * 11.0 + 8.0
         }
         Row::Hidden { words, .. } => width(words) * 12.0,
     });

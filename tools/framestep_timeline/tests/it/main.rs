@@ -1,1 +1,12 @@
-fn main(){}
+//! Tests at the public boundary: what a host sees of a recording.
+
+mod comparing;
+mod diagram;
+mod findings;
+mod hostile;
+mod perfetto;
+mod recording;
+mod rewind;
+mod still;
+mod support;
+mod svg;

@@ -1,0 +1,87 @@
+//! The first difference of two runs.
+
+use std::cell::Cell;
+
+use framestep::prelude::*;
+use framestep_timeline::{Film, check_determinism};
+
+use crate::support::{message, recorded};
+
+/// A run in which one of many scripts may differ.
+fn run(odd: u64) -> Film {
+    let (mut executor, recorder) = recorded();
+    for number in 0..20_u64 {
+        executor.script(format!("goblin {number}")).start(async move {
+            loop {
+                wait_frames(2 + number % 3).await;
+                if number == 7 && time().frame > 30 {
+                    wait_frames(odd).await;
+                }
+            }
+        });
+    }
+    executor.run_frames(60, 0.25);
+    recorder.film()
+}
+
+#[test]
+fn the_first_frame_script_and_line_that_differ_are_named() {
+    assert!(run(2).difference(&run(2)).is_none());
+    let difference = run(2).difference(&run(3)).unwrap();
+    assert_eq!(difference.frame, 33);
+    assert_eq!(difference.script.as_deref(), Some("goblin 7 (7v1)"));
+    assert!(difference.place.as_ref().unwrap().contains("comparing.rs:19:"), "{difference}");
+    assert_eq!(difference.left.as_deref(), Some("waits for 2 frames"));
+    assert_eq!(difference.right.as_deref(), Some("waits for 3 frames"));
+    assert!(difference.to_string().starts_with(
+        "the runs differ in frame 33, in Update: goblin 7 (7v1) at "
+    ));
+}
+
+#[test]
+fn a_run_that_ends_earlier_differs_where_it_ends() {
+    let whole = run(2);
+    let half = whole.clone().frames(0..=29);
+    let difference = whole.difference(&half).unwrap();
+    assert_eq!((difference.frame, difference.right), (30, None));
+}
+
+#[test]
+fn check_determinism_returns_the_hash_of_a_run() {
+    let game = |recorder: &framestep_timeline::Recorder| {
+        let mut executor = Executor::new();
+        recorder.watch(&executor);
+        executor.script("a").start(wait_seconds(1));
+        move |_frame| executor.run_frame(0.25)
+    };
+    let hash = check_determinism(10, game).unwrap();
+    assert_eq!(check_determinism(10, game).unwrap(), hash);
+    assert_ne!(check_determinism(3, game).unwrap(), hash);
+}
+
+#[test]
+fn check_determinism_names_what_differs() {
+    let runs = Cell::new(0);
+    let difference = check_determinism(500, |recorder| {
+        let mut executor = Executor::new();
+        recorder.watch(&executor);
+        runs.set(runs.get() + 1);
+        let run = runs.get();
+        executor.script("weather").start(async move {
+            wait_seconds(90).await;
+            wait_frames(run).await;
+        });
+        move |_frame| executor.run_frame(0.25)
+    })
+    .unwrap_err();
+    assert_eq!(runs.get(), 2);
+    assert_eq!(difference.frame, 360);
+    assert_eq!(difference.script.as_deref(), Some("weather (0v1)"));
+    assert!(difference.place.unwrap().contains("comparing.rs:"));
+}
+
+#[test]
+fn a_game_that_is_not_watched_is_a_mistake() {
+    let text = message(|| drop(check_determinism(3, |_recorder| |_frame| ())));
+    assert!(text.contains("recorder.watch(&executor)"), "{text}");
+}
