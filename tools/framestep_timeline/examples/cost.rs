@@ -20,11 +20,15 @@ fn scripts(executor: &Executor, kind: &str) {
                     next_frame().await;
                 }
             })),
-            "timers" => drop(executor.script(format!("timer {number}")).start(async move {
-                loop {
-                    wait_seconds(length).await;
-                }
-            })),
+            "timers" => drop(
+                executor
+                    .script(format!("timer {number}"))
+                    .start(async move {
+                        loop {
+                            wait_seconds(length).await;
+                        }
+                    }),
+            ),
             _ => drop(executor.script("parent").start(async {
                 loop {
                     drop(named("child").start(next_frame()).await);
@@ -51,13 +55,20 @@ fn fastest(mut run: impl FnMut() -> Duration) -> Duration {
 }
 
 fn main() {
-    println!("{:8} {:>10} {:>12} {:>12} {:>12} {:>9} {:>9}", "scripts", "events", "no hook", "empty hook", "recorder", "ns/event", "B/event");
+    println!(
+        "{:8} {:>10} {:>12} {:>12} {:>12} {:>9} {:>9}",
+        "scripts", "events", "no hook", "empty hook", "recorder", "ns/event", "B/event"
+    );
     for kind in ["awake", "timers", "children"] {
         let plain = fastest(|| run(kind, |_| ()));
         let mut events = 0_u64;
-        let empty = fastest(|| run(kind, |executor| executor.on_full_trace(|event: &TraceEvent| {
-            std::hint::black_box(event);
-        })));
+        let empty = fastest(|| {
+            run(kind, |executor| {
+                executor.on_full_trace(|event: &TraceEvent| {
+                    std::hint::black_box(event);
+                })
+            })
+        });
         let mut bytes = 0.0;
         let recorded = fastest(|| {
             let recorder = Recorder::new().keep_events(1 << 18);
@@ -67,7 +78,9 @@ fn main() {
             took
         });
         let timed = events as f64 * FRAMES as f64 / (FRAMES + 20) as f64;
-        let each = |with: Duration, without: Duration| (with.as_secs_f64() - without.as_secs_f64()) * 1e9 / timed;
+        let each = |with: Duration, without: Duration| {
+            (with.as_secs_f64() - without.as_secs_f64()) * 1e9 / timed
+        };
         println!(
             "{kind:8} {events:>10} {plain:>12.2?} {empty:>12.2?} {recorded:>12.2?} {:>9.1} {bytes:>9.1}",
             each(recorded, empty)

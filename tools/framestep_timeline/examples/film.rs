@@ -20,7 +20,10 @@ async fn line(words: &'static str) {
 }
 
 async fn dialogue() {
-    named("line 1").start(line("Who goes there?")).await.unwrap();
+    named("line 1")
+        .start(line("Who goes there?"))
+        .await
+        .unwrap();
     named("line 2").start(line("A friend.")).await.unwrap();
 }
 
@@ -102,7 +105,9 @@ fn main() -> std::io::Result<()> {
         enemies.script(name).start(goblin(castle.clone(), delay));
     }
     let archer = enemies.script("archer").start(archer(castle.clone())).id();
-    executor.script("physics").start_in(Phase::FixedUpdate, physics());
+    executor
+        .script("physics")
+        .start_in(Phase::FixedUpdate, physics());
     let camera = executor.script("camera").start(camera());
 
     for frame in 1..=28 {

@@ -15,18 +15,24 @@ fn crowd(executor: &Executor) {
         let owner = executor.owner().named(squad);
         for number in 1..=size {
             let length = 0.3 + 0.05 * f64::from(number);
-            owner.script(format!("{} {number}", &squad[..squad.len() - 1])).start(async move {
-                loop {
-                    wait_seconds(length).await;
-                    wait_frames(2).await;
-                }
-            });
+            owner
+                .script(format!("{} {number}", &squad[..squad.len() - 1]))
+                .start(async move {
+                    loop {
+                        wait_seconds(length).await;
+                        wait_frames(2).await;
+                    }
+                });
         }
         std::mem::forget(owner);
     }
 }
 
-fn film(frames: u64, play: impl FnOnce(&Executor), mut between: impl FnMut(&Executor, u64)) -> Film {
+fn film(
+    frames: u64,
+    play: impl FnOnce(&Executor),
+    mut between: impl FnMut(&Executor, u64),
+) -> Film {
     let mut executor = Executor::new();
     let recorder = Recorder::new().stopwatch({
         let start = std::time::Instant::now();
@@ -44,11 +50,16 @@ fn film(frames: u64, play: impl FnOnce(&Executor), mut between: impl FnMut(&Exec
 
 /// A signal that never comes: the lever emits another one.
 fn no_signal() -> Film {
-    let (wanted, emitted) = (Signal::<()>::new().named("gate.open"), Signal::<()>::new().named("gate.opened"));
+    let (wanted, emitted) = (
+        Signal::<()>::new().named("gate.open"),
+        Signal::<()>::new().named("gate.opened"),
+    );
     film(
         80,
         |executor| {
-            executor.script("gate").start(async move { wanted.wait().await });
+            executor
+                .script("gate")
+                .start(async move { wanted.wait().await });
             executor.script("lever").start(async move {
                 wait_seconds(1).await;
                 emitted.emit(());
@@ -71,12 +82,17 @@ fn pause() -> Film {
             });
             let boat = boat.id();
             let handle = executor.handle();
-            menu.set(Some(executor.script("menu").start(async move {
-                wait_seconds(1).await;
-                handle.pause(boat);
-                wait_seconds(1).await;
-                handle.resume(boat);
-            }).id()));
+            menu.set(Some(
+                executor
+                    .script("menu")
+                    .start(async move {
+                        wait_seconds(1).await;
+                        handle.pause(boat);
+                        wait_seconds(1).await;
+                        handle.resume(boat);
+                    })
+                    .id(),
+            ));
         },
         |executor, frame| {
             if frame == 30 {
@@ -148,8 +164,12 @@ fn differs() -> Result<u64, framestep_timeline::Difference> {
 
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or(".".to_owned()));
-    let films: [(&str, fn() -> Film); 4] =
-        [("no signal", no_signal), ("pause", pause), ("cycle", cycle), ("glutton", glutton)];
+    let films: [(&str, fn() -> Film); 4] = [
+        ("no signal", no_signal),
+        ("pause", pause),
+        ("cycle", cycle),
+        ("glutton", glutton),
+    ];
     for (name, film) in films {
         let film = film();
         println!("{name}:");

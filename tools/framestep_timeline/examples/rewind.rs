@@ -20,7 +20,10 @@ struct Game {
 }
 
 async fn bridge(left: Signal<()>, right: Signal<()>, log: Rc<RefCell<Vec<String>>>) {
-    let say = |text: &str| log.borrow_mut().push(format!("frame {}: {text}", time().frame));
+    let say = |text: &str| {
+        log.borrow_mut()
+            .push(format!("frame {}: {text}", time().frame))
+    };
     left.wait().await;
     say("the left chain is loose");
     wait_seconds(1.5).await;
@@ -68,7 +71,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     recording.keep(recorder.film());
     let file = serde_json::to_string(&recording)?;
-    println!("the bridge did not come down; the recording takes {} kB as JSON\n", file.len() / 1_000);
+    println!(
+        "the bridge did not come down; the recording takes {} kB as JSON\n",
+        file.len() / 1_000
+    );
 
     // Later, on another desk: what was the bridge waiting for when the lever was pulled?
     let recording: Recording<char> = serde_json::from_str(&file)?;
@@ -82,7 +88,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("a frame later: {}", rewind.still().scripts()[0].state());
     }
     rewind.back()?;
-    println!("and back, in frame {}: {:?}\n", rewind.frame(), rewind.game().log.borrow());
+    println!(
+        "and back, in frame {}: {:?}\n",
+        rewind.frame(),
+        rewind.game().log.borrow()
+    );
     rewind.go_to(1_000)?;
     for finding in rewind.film().findings() {
         println!("{finding}");

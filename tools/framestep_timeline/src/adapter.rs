@@ -45,10 +45,7 @@ impl Inner {
                 record.kind = Kind::Resumed;
                 record.other = by.as_ref().map_or(NONE, |by| self.name(by));
             }
-            Traced::Suspended => {
-                self.set_name(script, &event.name);
-                record.kind = Kind::Suspended;
-            }
+            Traced::Suspended => record.kind = Kind::Suspended,
             Traced::Ended(outcome) => {
                 self.set_name(script, &event.name);
                 record.kind = Kind::Ended;
@@ -94,7 +91,9 @@ impl Inner {
                 record.value = *left;
                 WaitKind::Steps
             }
-            Wait::Timer { clock, deadline, .. } => {
+            Wait::Timer {
+                clock, deadline, ..
+            } => {
                 record.other = clock_number(*clock);
                 record.value = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX);
                 WaitKind::Timer

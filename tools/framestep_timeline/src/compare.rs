@@ -95,7 +95,10 @@ impl Film {
         if self.base.frame == 0 && self.base.live.is_empty() && self.dropped.events == 0 {
             return Some(0);
         }
-        let mut frames = self.records.iter().filter(|record| record.kind == Kind::FrameBegan);
+        let mut frames = self
+            .records
+            .iter()
+            .filter(|record| record.kind == Kind::FrameBegan);
         frames.next().map(Record::frame)
     }
 
@@ -128,13 +131,14 @@ impl Film {
 impl<'a> Side<'a> {
     fn new(film: &'a Film, from: u64) -> Self {
         let mut state = film.base.clone();
-        let is_begin = |record: &Record| {
-            record.kind == Kind::FrameBegan && record.frame() >= from
-        };
+        let is_begin = |record: &Record| record.kind == Kind::FrameBegan && record.frame() >= from;
         let skip = if from == 0 {
             0
         } else {
-            film.records.iter().position(is_begin).unwrap_or(film.records.len())
+            film.records
+                .iter()
+                .position(is_begin)
+                .unwrap_or(film.records.len())
         };
         let mut places = vec![NONE; film.tables.scripts.len()];
         for (place, live) in places.iter_mut().zip(&film.base.live) {
@@ -153,7 +157,8 @@ impl<'a> Side<'a> {
 
     fn next(&mut self) -> Option<&'a Record> {
         let film = self.film;
-        self.records.find(|record| record.script == NONE || film.is_shown(record.script))
+        self.records
+            .find(|record| record.script == NONE || film.is_shown(record.script))
     }
 
     fn read(&mut self, record: &Record) {
@@ -214,7 +219,11 @@ impl Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the runs differ in frame {}, in {}", self.frame, self.phase)?;
+        write!(
+            f,
+            "the runs differ in frame {}, in {}",
+            self.frame, self.phase
+        )?;
         if let Some(script) = &self.script {
             write!(f, ": {script}")?;
         }

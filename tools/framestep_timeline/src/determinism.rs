@@ -45,7 +45,9 @@ pub fn check_determinism<G: FnMut(u64)>(
     mut make: impl FnMut(&Recorder) -> G,
 ) -> Result<u64, Difference> {
     let mut run = || {
-        let recorder = Recorder::new().keep_frames(usize::MAX).keep_events(MOST_EVENTS);
+        let recorder = Recorder::new()
+            .keep_frames(usize::MAX)
+            .keep_events(MOST_EVENTS);
         let game = make(&recorder);
         (game, recorder)
     };
@@ -72,7 +74,10 @@ pub fn check_determinism<G: FnMut(u64)>(
         game(frame);
     }
     let kept = second.film();
-    Err(first.film().difference(&kept).unwrap_or_else(|| Difference::unseen(frame)))
+    Err(first
+        .film()
+        .difference(&kept)
+        .unwrap_or_else(|| Difference::unseen(frame)))
 }
 
 fn index(frame: u64) -> usize {

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use framestep::Outcome;
 
 use crate::film::Film;
-use crate::lanes::{At, Lane, Lanes, Poll};
+use crate::lanes::{At, Lane, Lanes, Pause, Poll};
 use crate::record::phase_letter;
 use crate::text;
 
@@ -58,7 +58,11 @@ impl Film {
         let elapsed = |nanos: u64| format!("{:.2}", nanos as f64 / 1e9);
         Diagram {
             frames: lanes.columns.iter().map(|column| column.frame).collect(),
-            times: lanes.columns.iter().map(|column| elapsed(column.elapsed)).collect(),
+            times: lanes
+                .columns
+                .iter()
+                .map(|column| elapsed(column.elapsed))
+                .collect(),
             is_timed: false,
             rows: lanes
                 .lanes
@@ -97,17 +101,29 @@ impl Film {
         let columns: Vec<Option<usize>> = other
             .frames
             .iter()
-            .map(|frame| lanes.columns.iter().position(|column| column.frame == *frame))
+            .map(|frame| {
+                lanes
+                    .columns
+                    .iter()
+                    .position(|column| column.frame == *frame)
+            })
             .collect();
         let time = |(column, like): (&Option<usize>, &String)| {
-            let decimals = like.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            let decimals = like
+                .split_once('.')
+                .map_or(0, |(_, decimals)| decimals.len());
             let nanos = column.map(|column| lanes.columns[column].elapsed);
-            nanos.map_or("?".to_owned(), |nanos| format!("{:.decimals$}", nanos as f64 / 1e9))
+            nanos.map_or("?".to_owned(), |nanos| {
+                format!("{:.decimals$}", nanos as f64 / 1e9)
+            })
         };
         let row = |lane: &Lane| {
             let all = cells(&lanes, lane);
             let cell = |column: &Option<usize>| column.map_or("?".to_owned(), |at| all[at].clone());
-            (row_name(self, lane.script), columns.iter().map(cell).collect())
+            (
+                row_name(self, lane.script),
+                columns.iter().map(cell).collect(),
+            )
         };
         Diagram {
             frames: other.frames.clone(),
@@ -124,13 +140,16 @@ fn row_name(film: &Film, script: u32) -> String {
 }
 
 fn cells(lanes: &Lanes, lane: &Lane) -> Vec<String> {
-    let ended = lane.ended.map(|(at, _)| at.column);
+    // What the host ends after the runs of a frame has lived through it.
+    let ended = lane
+        .ended
+        .map(|(at, _)| at.column + usize::from(is_after_runs(lanes, at)));
     let mut cells: Vec<String> = (0..lanes.columns.len())
         .map(|column| {
             let lives = column >= lane.from.column && ended.is_none_or(|ended| column < ended);
             if !lives {
                 String::new()
-            } else if is_paused(lane, column) {
+            } else if is_paused(lanes, lane, column) {
                 "=".to_owned()
             } else {
                 "-".to_owned()
@@ -146,12 +165,18 @@ fn cells(lanes: &Lanes, lane: &Lane) -> Vec<String> {
     cells
 }
 
-fn is_paused(lane: &Lane, column: usize) -> bool {
-    let begin = At { column, event: 0 };
-    let covers = |from: At, to: Option<At>| {
-        (from <= begin || from.column == column) && to.is_none_or(|to| to.column > column)
-    };
-    lane.pauses.iter().any(|pause| covers(pause.from, pause.to))
+/// Whether it was paused from the beginning of the frame to the end of its last run.
+fn is_paused(lanes: &Lanes, lane: &Lane, column: usize) -> bool {
+    let lasts = |to: At| to.column > column || (to.column == column && is_after_runs(lanes, to));
+    let covers = |pause: &Pause| pause.is_older || pause.from.column < column;
+    let mut pauses = lane.pauses.iter().filter(|pause| covers(pause));
+    pauses.any(|pause| pause.to.is_none_or(lasts))
+}
+
+/// Whether an event happened between the last run of a frame and the next frame.
+fn is_after_runs(lanes: &Lanes, at: At) -> bool {
+    let last = lanes.columns[at.column].runs.last();
+    last.is_none_or(|run| at.event > run.to)
 }
 
 fn letters(polls: &[Poll]) -> String {
@@ -179,7 +204,8 @@ impl Diagram {
     fn parse(drawing: &str) -> Result<Diagram, String> {
         let mut lines = drawing.lines().filter(|line| !line.trim().is_empty());
         let header = words(lines.next().unwrap_or(""));
-        let Some(((_, "frame"), frames)) = header.split_first().map(|(first, rest)| (*first, rest)) else {
+        let Some(((_, "frame"), frames)) = header.split_first().map(|(first, rest)| (*first, rest))
+        else {
             return Err("its first row is `frame`, with the numbers of the frames".to_owned());
         };
         let mut diagram = Diagram {
@@ -189,7 +215,9 @@ impl Diagram {
             rows: Vec::new(),
         };
         for (_, word) in frames {
-            let number = word.parse().map_err(|_| format!("`{word}` is not the number of a frame"))?;
+            let number = word
+                .parse()
+                .map_err(|_| format!("`{word}` is not the number of a frame"))?;
             diagram.frames.push(number);
         }
         let Some(&(first, _)) = frames.first() else {
@@ -198,7 +226,11 @@ impl Diagram {
         for line in lines {
             let row = words(line);
             let begin = row[0].0;
-            let name: String = line.chars().skip(begin).take(first.saturating_sub(begin)).collect();
+            let name: String = line
+                .chars()
+                .skip(begin)
+                .take(first.saturating_sub(begin))
+                .collect();
             let name = name.trim().to_owned();
             let mut cells = vec![String::new(); frames.len()];
             for &(at, word) in row.iter().filter(|&&(at, _)| at >= first) {
@@ -232,7 +264,11 @@ impl fmt::Display for Diagram {
                 *width = (*width).max(length(cell));
             }
         }
-        let names = table.iter().map(|(name, _)| length(name)).max().unwrap_or(0);
+        let names = table
+            .iter()
+            .map(|(name, _)| length(name))
+            .max()
+            .unwrap_or(0);
         for (name, cells) in table {
             let mut line = format!("{name:names$}");
             for (cell, width) in cells.iter().zip(&widths) {

@@ -184,7 +184,11 @@ impl Film {
         }
         let known = self.script(script);
         let name = text::visible(&text::without_path(self.tables.names.get(known.name)));
-        if name.is_empty() { format!("script {}", self.label(script)) } else { name }
+        if name.is_empty() {
+            format!("script {}", self.label(script))
+        } else {
+            name
+        }
     }
 
     pub(crate) fn text(&self, name: u32) -> String {
@@ -205,7 +209,10 @@ impl Film {
     }
 
     pub(crate) fn place(&self, place: u32) -> Option<String> {
-        self.tables.places.get(place).map(|place| text::visible(&place.to_string()))
+        self.tables
+            .places
+            .get(place)
+            .map(|place| text::visible(&place.to_string()))
     }
 
     /// What a script waits for, like [`framestep::Wait`] prints it.
@@ -246,21 +253,39 @@ impl Film {
 
     fn for_wait(&self, wait: &Record) -> String {
         let what = self.wait(wait, None);
-        if what.starts_with("until ") { what } else { format!("for {what}") }
+        if what.starts_with("until ") {
+            what
+        } else {
+            format!("for {what}")
+        }
     }
 
     /// What happened, in words.
     pub(crate) fn event(&self, record: &Record) -> String {
-        let by = |name: u32| if name == NONE { String::new() } else { format!(" by {}", self.text(name)) };
+        let by = |name: u32| {
+            if name == NONE {
+                String::new()
+            } else {
+                format!(" by {}", self.text(name))
+            }
+        };
         match record.kind {
             Kind::FrameBegan => {
-                format!("frame {} begins at {}", record.frame(), text::seconds(record.value))
+                format!(
+                    "frame {} begins at {}",
+                    record.frame(),
+                    text::seconds(record.value)
+                )
             }
             Kind::PhaseBegan => format!("{} begins", crate::record::phase_word(record.phase)),
             Kind::PhaseEnded => format!("{} ends", crate::record::phase_word(record.phase)),
             Kind::Spawned => {
                 let [name, owner] = record.names().map(|name| self.text(name));
-                let of = if owner.is_empty() { owner } else { format!(" of {owner}") };
+                let of = if owner.is_empty() {
+                    owner
+                } else {
+                    format!(" of {owner}")
+                };
                 let by = match record.other {
                     NONE => String::new(),
                     parent => format!(" by {}", self.name_and_id(parent)),
@@ -332,13 +357,24 @@ const FORMAT: u32 = 1;
 
 impl From<Film> for Parts {
     fn from(film: Film) -> Self {
-        let hidden = film.shown.iter().zip(0..).skip(1).filter(|(shown, _)| !**shown);
+        let hidden = film
+            .shown
+            .iter()
+            .zip(0..)
+            .skip(1)
+            .filter(|(shown, _)| !**shown);
         Parts {
             framestep_timeline: FORMAT,
             hash: film.hash,
             is_timed: film.is_timed,
             dropped: film.dropped,
-            names: film.tables.names.texts().iter().map(|text| text.to_string()).collect(),
+            names: film
+                .tables
+                .names
+                .texts()
+                .iter()
+                .map(|text| text.to_string())
+                .collect(),
             places: film.tables.places.all().to_vec(),
             hidden: hidden.map(|(_, number)| number).collect(),
             scripts: film.tables.scripts,
@@ -391,7 +427,10 @@ impl Parts {
                 return Ok(());
             }
             let table = ["script", "name", "place"][which];
-            Err(format!("{what} {at} refers to {table} {number}, and there are {}", limits[which]))
+            Err(format!(
+                "{what} {at} refers to {table} {number}, and there are {}",
+                limits[which]
+            ))
         };
         let record = |what: &str, at: usize, record: &Record| {
             check(what, at, 0, record.script)?;

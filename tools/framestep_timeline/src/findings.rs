@@ -87,7 +87,11 @@ impl Film {
     /// ```
     pub fn findings(&self) -> Vec<Finding> {
         let lanes = self.lanes();
-        let mut findings = Finder { film: self, lanes: &lanes }.find();
+        let mut findings = Finder {
+            film: self,
+            lanes: &lanes,
+        }
+        .find();
         findings.sort_by_key(|finding| (finding.kind, finding.frame));
         let mut seen: HashMap<FindingKind, usize> = HashMap::new();
         for finding in &findings {
@@ -99,7 +103,10 @@ impl Film {
             *number += 1;
             let more = seen[&finding.kind].saturating_sub(MOST_OF_A_KIND);
             if *number == MOST_OF_A_KIND && more > 0 {
-                finding.text.push_str(&format!(" (and {} more like this)", text::count(more as u64)));
+                finding.text.push_str(&format!(
+                    " (and {} more like this)",
+                    text::count(more as u64)
+                ));
             }
             *number <= MOST_OF_A_KIND
         });
@@ -130,14 +137,23 @@ impl Finder<'_> {
         findings
     }
 
-    fn finding(&self, kind: FindingKind, lane: &Lane, frame: u64, place: u32, text: &str) -> Finding {
+    fn finding(
+        &self,
+        kind: FindingKind,
+        lane: &Lane,
+        frame: u64,
+        place: u32,
+        text: &str,
+    ) -> Finding {
         let script = self.film.name_and_id(lane.script);
         let place = self.film.place(if place == NONE {
             self.film.script(lane.script).place
         } else {
             place
         });
-        let at = place.as_ref().map_or(String::new(), |place| format!(" ({place})"));
+        let at = place
+            .as_ref()
+            .map_or(String::new(), |place| format!(" ({place})"));
         Finding {
             kind,
             frame,
@@ -156,7 +172,9 @@ impl Finder<'_> {
     }
 
     fn panic(&self, lane: &Lane) -> Option<Finding> {
-        let (at, _) = lane.ended.filter(|(_, outcome)| *outcome == Outcome::Panicked)?;
+        let (at, _) = lane
+            .ended
+            .filter(|(_, outcome)| *outcome == Outcome::Panicked)?;
         let frame = self.frame(at.column);
         let place = lane.polls.last().map_or(NONE, |poll| poll.place);
         let text = format!("panicked in frame {frame}");
@@ -169,7 +187,11 @@ impl Finder<'_> {
             took.saturating_sub(poll.inner)
         };
         let longest = lane.polls.iter().max_by_key(|poll| own(poll))?;
-        let long = lane.polls.iter().filter(|poll| own(poll) >= LONG_POLL).count();
+        let long = lane
+            .polls
+            .iter()
+            .filter(|poll| own(poll) >= LONG_POLL)
+            .count();
         if !self.film.is_timed || (long < 2 && own(longest) < WHOLE_FRAME) {
             return None;
         }
@@ -192,7 +214,10 @@ impl Finder<'_> {
         }
         let frame = self.frame(most[0].from.column);
         let place = most.last().map_or(NONE, |poll| poll.place);
-        let text = format!("was polled {} times in frame {frame}", text::count(most.len() as u64));
+        let text = format!(
+            "was polled {} times in frame {frame}",
+            text::count(most.len() as u64)
+        );
         Some(self.finding(FindingKind::ManyPolls, lane, frame, place, &text))
     }
 
@@ -203,7 +228,10 @@ impl Finder<'_> {
         let open = lane.waits.iter().find(|bar| bar.to.is_none());
         let place = open.map_or(NONE, |bar| bar.wait.place());
         let by = self.film.name_and_id(pause.by);
-        let text = format!("is paused since frame {}, by {by}, and nobody has resumed it", pause.since);
+        let text = format!(
+            "is paused since frame {}, by {by}, and nobody has resumed it",
+            pause.since
+        );
         Some(self.finding(FindingKind::Paused, lane, pause.since, place, &text))
     }
 
@@ -222,13 +250,20 @@ impl Finder<'_> {
         let text = format!("waits for {what} since frame {since}");
         let (kind, text) = match kind {
             WaitKind::Signal => {
-                let emits = self.lanes.emits.iter().filter(|emit| emit.name == wait.other);
+                let emits = self
+                    .lanes
+                    .emits
+                    .iter()
+                    .filter(|emit| emit.name == wait.other);
                 let before = emits.clone().filter(|emit| emit.at < bar.from).next_back();
                 if emits.clone().any(|emit| emit.at >= bar.from) {
                     return None;
                 }
                 let last = before.map_or("nobody has emitted it since".to_owned(), |emit| {
-                    format!("it was emitted for the last time before that, in frame {}", self.frame(emit.at.column))
+                    format!(
+                        "it was emitted for the last time before that, in frame {}",
+                        self.frame(emit.at.column)
+                    )
                 });
                 (FindingKind::NoSignal, format!("{text}, and {last}"))
             }
@@ -271,7 +306,9 @@ impl Finder<'_> {
             let (joined, bar, _) = next[&script];
             since = since.max(bar.since);
             others.push(match self.film.place(bar.wait.place()) {
-                Some(place) if script != first => format!("{} ({place})", self.film.name_and_id(script)),
+                Some(place) if script != first => {
+                    format!("{} ({place})", self.film.name_and_id(script))
+                }
                 _ => self.film.name_and_id(script),
             });
             script = joined;

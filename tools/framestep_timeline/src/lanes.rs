@@ -81,6 +81,8 @@ pub(crate) struct Bar {
 /// A pause of a script.
 #[derive(Clone, Debug)]
 pub(crate) struct Pause {
+    /// Whether it began before the film.
+    pub(crate) is_older: bool,
     pub(crate) from: At,
     pub(crate) to: Option<At>,
     pub(crate) since: u64,
@@ -142,7 +144,9 @@ impl Lanes {
             reader.read(record);
         }
         let mut lanes = reader.lanes;
-        lanes.lanes.sort_by_key(|lane| film.script(lane.script).serial);
+        lanes
+            .lanes
+            .sort_by_key(|lane| film.script(lane.script).serial);
         lanes
     }
 
@@ -150,7 +154,10 @@ impl Lanes {
     pub(crate) fn end(&self) -> At {
         let last = self.columns.len().saturating_sub(1);
         let event = self.columns.last().map_or(0, |column| column.events);
-        At { column: last, event }
+        At {
+            column: last,
+            event,
+        }
     }
 }
 
@@ -198,7 +205,13 @@ impl Reader<'_> {
                 since: open.frame,
                 to: None,
             }));
-            let pause = live.paused.map(|(since, by)| Pause { from, to: None, since, by });
+            let pause = live.paused.map(|(since, by)| Pause {
+                is_older: true,
+                from,
+                to: None,
+                since,
+                by,
+            });
             lane.pauses.extend(pause);
         }
     }
@@ -304,7 +317,10 @@ impl Reader<'_> {
                     self.add_lane(script, Some(at));
                 }
                 let spawned = (record.other != NONE).then_some((record.other, at));
-                self.causes[script as usize] = Causes { spawned, ..Causes::default() };
+                self.causes[script as usize] = Causes {
+                    spawned,
+                    ..Causes::default()
+                };
             }
             Kind::Resumed => self.resume(record),
             Kind::Suspended => self.suspend(record),
@@ -313,28 +329,47 @@ impl Reader<'_> {
                 self.causes[script as usize].ended = Some(at);
                 if let Some(lane) = self.lane(script) {
                     lane.ended = Some((at, record.outcome()));
-                    lane.waits.iter_mut().for_each(|bar| bar.to = bar.to.or(Some(at)));
-                    lane.pauses.iter_mut().for_each(|pause| pause.to = pause.to.or(Some(at)));
+                    lane.waits
+                        .iter_mut()
+                        .for_each(|bar| bar.to = bar.to.or(Some(at)));
+                    lane.pauses
+                        .iter_mut()
+                        .for_each(|pause| pause.to = pause.to.or(Some(at)));
                 }
             }
             Kind::WaitBegan => {
                 let now = Some(now);
                 if let Some(lane) = self.lane(script) {
-                    lane.waits.push(Bar { wait: *record, from: at, now, since, to: None });
+                    lane.waits.push(Bar {
+                        wait: *record,
+                        from: at,
+                        now,
+                        since,
+                        to: None,
+                    });
                 }
             }
             Kind::WaitEnded => self.end_wait(record),
             Kind::Woken => {
                 let cause = &mut self.causes[script as usize];
                 // The first signal that woke it goes before the first waker.
-                if cause.woken.is_none_or(|(_, _, name)| name == NONE && record.place != NONE) {
+                if cause
+                    .woken
+                    .is_none_or(|(_, _, name)| name == NONE && record.place != NONE)
+                {
                     cause.woken = Some((record.other, at, record.place));
                 }
             }
             Kind::Paused => {
                 let by = self.running.last().copied().unwrap_or(NONE);
                 if let Some(lane) = self.lane(script) {
-                    lane.pauses.push(Pause { from: at, to: None, since, by });
+                    lane.pauses.push(Pause {
+                        is_older: false,
+                        from: at,
+                        to: None,
+                        since,
+                        by,
+                    });
                 }
             }
             Kind::Unpaused => {
@@ -383,13 +418,24 @@ impl Reader<'_> {
         if let Some((by, from, name)) = woken {
             let is_told = ended.is_some() && name == NONE;
             if !is_told && by != script {
-                let kind = if name == NONE { ArrowKind::Wake } else { ArrowKind::Signal };
+                let kind = if name == NONE {
+                    ArrowKind::Wake
+                } else {
+                    ArrowKind::Signal
+                };
                 self.arrow(kind, by, from, script, name);
             }
         }
         self.running.push(script);
         let phase = record.phase;
         if let Some(lane) = self.lane(script) {
+            // A condition that does not hold yet goes on waiting where it was.
+            let open = lane.waits.iter().rev().take(8).find(|bar| bar.to.is_none());
+            let place = if place == NONE {
+                open.map_or(NONE, |bar| bar.wait.place())
+            } else {
+                place
+            };
             lane.polls.push(Poll {
                 from: at,
                 to: at,
@@ -405,13 +451,20 @@ impl Reader<'_> {
 
     fn suspend(&mut self, record: &Record) {
         let at = self.at();
-        let Some(running) = self.running.iter().rposition(|&script| script == record.script) else {
+        let Some(running) = self
+            .running
+            .iter()
+            .rposition(|&script| script == record.script)
+        else {
             return;
         };
         self.running.truncate(running);
         let outer = self.running.last().copied();
         let mut took = 0;
-        if let Some(poll) = self.lane(record.script).and_then(|lane| lane.polls.last_mut()) {
+        if let Some(poll) = self
+            .lane(record.script)
+            .and_then(|lane| lane.polls.last_mut())
+        {
             poll.to = at;
             poll.stamps.1 = record.value;
             poll.is_over = true;
@@ -430,7 +483,14 @@ impl Reader<'_> {
             if source == NONE && matches!(kind, ArrowKind::Spawn | ArrowKind::Wake) {
                 return;
             }
-            self.lanes.arrows.push(Arrow { kind, source, from, target, to, name });
+            self.lanes.arrows.push(Arrow {
+                kind,
+                source,
+                from,
+                target,
+                to,
+                name,
+            });
         }
     }
 }

@@ -11,7 +11,7 @@ use framestep::{CoroutineId, Executor, TraceEvent};
 use crate::film::Film;
 use crate::filter::Filter;
 use crate::fold::BuildFold;
-use crate::record::{Kind, NONE, Record};
+use crate::record::{Kind, Record};
 use crate::tape::{Dropped, Tape};
 
 const MOST_FRAMES: usize = 3_600;
@@ -60,6 +60,8 @@ struct Shared {
 pub(crate) struct Inner {
     pub(crate) tape: Tape,
     ids: HashMap<CoroutineId, u32, BuildFold>,
+    /// The script of the latest event: most often, it is also that of the next.
+    latest: Option<(CoroutineId, u32)>,
     /// By the number of the script.
     notes: Vec<Note>,
     filter: Filter,
@@ -70,8 +72,6 @@ pub(crate) struct Inner {
 #[derive(Clone, Debug, Default)]
 struct Note {
     id: Option<CoroutineId>,
-    /// Where the name was stored when it was last compared.
-    name_at: (usize, usize),
     polls: u8,
     is_hidden: bool,
 }
@@ -84,6 +84,7 @@ impl Recorder {
             inner: RefCell::new(Inner {
                 tape: Tape::new(MOST_FRAMES, MOST_EVENTS),
                 ids: HashMap::default(),
+                latest: None,
                 notes: vec![Note::default()],
                 filter: Filter::new(),
                 is_timed: false,
@@ -96,14 +97,22 @@ impl Recorder {
     /// Keeps the last `frames` frames (at least one).
     #[must_use]
     pub fn keep_frames(self, frames: usize) -> Self {
-        self.0.inner.borrow_mut().tape.set_limits(Some(frames), None);
+        self.0
+            .inner
+            .borrow_mut()
+            .tape
+            .set_limits(Some(frames), None);
         self
     }
 
     /// Keeps at most `events` events (at least 16): 24 bytes each.
     #[must_use]
     pub fn keep_events(self, events: usize) -> Self {
-        self.0.inner.borrow_mut().tape.set_limits(None, Some(events));
+        self.0
+            .inner
+            .borrow_mut()
+            .tape
+            .set_limits(None, Some(events));
         self
     }
 
@@ -242,10 +251,17 @@ impl fmt::Debug for Recorder {
 impl Inner {
     /// The number of a script. One that is new here was alive before the recorder was.
     pub(crate) fn script(&mut self, id: CoroutineId) -> u32 {
-        match self.ids.get(&id) {
+        if let Some((latest, script)) = self.latest {
+            if latest == id {
+                return script;
+            }
+        }
+        let script = match self.ids.get(&id) {
             Some(&script) => script,
             None => self.add_script(id),
-        }
+        };
+        self.latest = Some((id, script));
+        script
     }
 
     #[cold]
@@ -256,7 +272,10 @@ impl Inner {
         if at >= self.notes.len() {
             self.notes.resize_with(at + 1, Note::default);
         }
-        self.notes[at] = Note { id: Some(id), ..Note::default() };
+        self.notes[at] = Note {
+            id: Some(id),
+            ..Note::default()
+        };
         script
     }
 
@@ -269,28 +288,27 @@ impl Inner {
         let number = self.name(name);
         let known = &mut self.tape.tables.scripts[script as usize];
         known.name = number;
-        let record = Record { phase, ..Record::of_spawn(script, known) };
-        self.notes[script as usize].name_at = (name.as_ptr().addr(), name.len());
+        let record = Record {
+            phase,
+            ..Record::of_spawn(script, known)
+        };
         self.push(record);
     }
 
     /// Notes the name of a script, if it is a new one.
     #[inline]
     pub(crate) fn set_name(&mut self, script: u32, name: &str) {
-        let at = (name.as_ptr().addr(), name.len());
         let tables = &mut self.tape.tables;
         let known = tables.scripts[script as usize].name;
-        // The same address is no proof: the text may be a new one in the same memory.
-        if self.notes[script as usize].name_at == at && tables.names.get(known) == name {
-            return;
-        }
-        self.notes[script as usize].name_at = at;
-        if known != NONE && tables.names.is(known, name) {
+        if tables.names.is(known, name) {
             return;
         }
         let number = tables.names.number(name);
         tables.scripts[script as usize].name = number;
-        let record = Record { other: number, ..Record::new(Kind::Named, 0, script) };
+        let record = Record {
+            other: number,
+            ..Record::new(Kind::Named, 0, script)
+        };
         self.tape.push(record);
         if self.notes[script as usize].polls > 1 {
             self.decide(script);
@@ -340,6 +358,7 @@ impl Inner {
     /// Begins a frame. Between two frames is the time to free what is not needed any more.
     pub(crate) fn begin_frame(&mut self, frame: u64, elapsed: u64) {
         self.tape.push(Record::of_frame(frame, elapsed));
+        self.latest = None;
         let notes = &self.notes;
         for script in self.tape.sweep(|script| notes[script as usize].is_hidden) {
             if let Some(id) = self.notes[script as usize].id.take() {

@@ -150,11 +150,16 @@ pub enum RecordingDifference {
 impl fmt::Display for RecordingDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RecordingDifference::Seed(left, right) => write!(f, "the seeds differ: {left} and {right}"),
+            RecordingDifference::Seed(left, right) => {
+                write!(f, "the seeds differ: {left} and {right}")
+            }
             RecordingDifference::Input { frame } => write!(f, "the inputs of frame {frame} differ"),
             RecordingDifference::Scripts(difference) => difference.fmt(f),
             RecordingDifference::Length(left, right) => {
-                write!(f, "they have {left} and {right} frames, and are equal that far")
+                write!(
+                    f,
+                    "they have {left} and {right} frames, and are equal that far"
+                )
             }
         }
     }
@@ -242,7 +247,10 @@ where
     /// frame that differs.
     pub fn go_to(&mut self, frame: u64) -> Result<(), RewindError> {
         if frame > self.recording.len() {
-            return Err(RewindError::PastTheEnd { frame, last: self.recording.len() });
+            return Err(RewindError::PastTheEnd {
+                frame,
+                last: self.recording.len(),
+            });
         }
         if frame < self.frame {
             self.begin();
@@ -358,7 +366,10 @@ impl fmt::Display for RewindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RewindError::PastTheEnd { frame, last } => {
-                write!(f, "there is no frame {frame}: the recording ends with frame {last}")
+                write!(
+                    f,
+                    "there is no frame {frame}: the recording ends with frame {last}"
+                )
             }
             RewindError::Differs(difference) => {
                 write!(f, "this game does not do what was recorded: {difference}")

@@ -66,7 +66,11 @@ impl State {
                 // Keeps the memory of the list.
                 live.waits.clear();
                 let waits = std::mem::take(&mut live.waits);
-                *live = Live { is_alive: true, waits, ..Live::default() };
+                *live = Live {
+                    is_alive: true,
+                    waits,
+                    ..Live::default()
+                };
             }
             Kind::Resumed => {
                 live.is_woken = false;
@@ -84,7 +88,10 @@ impl State {
             Kind::WaitBegan => {
                 if live.waits.len() < MOST_WAITS {
                     let frame = self.frame;
-                    live.waits.push(Open { record: *record, frame });
+                    live.waits.push(Open {
+                        record: *record,
+                        frame,
+                    });
                 }
             }
             Kind::WaitEnded => {
@@ -112,7 +119,9 @@ pub(crate) fn ended<'a>(
     mut open: impl Iterator<Item = &'a Record> + Clone,
     end: &Record,
 ) -> Option<usize> {
-    let same = open.clone().position(|wait| wait.is_same_wait(end) && wait.value == end.value);
+    let same = open
+        .clone()
+        .position(|wait| wait.is_same_wait(end) && wait.value == end.value);
     let same = same.or_else(|| open.clone().position(|wait| wait.is_same_wait(end)));
     same.or_else(|| open.position(|wait| wait.detail == end.detail))
 }

@@ -117,9 +117,15 @@ impl Film {
             name: self.name(script),
             owner: self.owner(script),
             doing: match live {
-                Live { paused: Some(_), .. } => Doing::Paused,
+                Live {
+                    paused: Some(_), ..
+                } => Doing::Paused,
                 Live { is_woken: true, .. } => Doing::Ready,
-                Live { was_polled: false, waits, .. } if waits.is_empty() => Doing::New,
+                Live {
+                    was_polled: false,
+                    waits,
+                    ..
+                } if waits.is_empty() => Doing::New,
                 _ => Doing::Waiting,
             },
             waits: live
@@ -159,7 +165,10 @@ impl fmt::Display for Still {
         let scripts = text::counted(self.scripts.len() as u64, "script");
         writeln!(f, "frame {frame}, {elapsed}: {scripts}")?;
         let width = |column: fn(&ScriptAt) -> &str| {
-            let widths = self.scripts.iter().map(|script| column(script).chars().count());
+            let widths = self
+                .scripts
+                .iter()
+                .map(|script| column(script).chars().count());
             widths.max().unwrap_or(0)
         };
         let ids = width(|script| &script.id);

@@ -72,6 +72,7 @@ impl Names {
         self.hashes[number as usize]
     }
 
+    #[inline]
     pub(crate) fn is(&self, number: u32, text: &str) -> bool {
         self.get(number) == cut(text)
     }

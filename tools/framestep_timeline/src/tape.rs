@@ -22,7 +22,11 @@ impl std::fmt::Display for Dropped {
         let events = text::counted(self.events, "event");
         match self.frames {
             0 => write!(f, "{events} dropped"),
-            frames => write!(f, "{} dropped ({events})", text::counted(frames, "older frame")),
+            frames => write!(
+                f,
+                "{} dropped ({events})",
+                text::counted(frames, "older frame")
+            ),
         }
     }
 }
@@ -71,7 +75,8 @@ impl Tape {
     pub(crate) fn push(&mut self, record: Record) {
         self.hash = self.mixed(&record);
         if record.kind == Kind::FrameBegan {
-            self.frames.push_back(self.dropped.events + self.records.len() as u64);
+            self.frames
+                .push_back(self.dropped.events + self.records.len() as u64);
             self.drop_old_frames();
         }
         if self.records.len() >= self.most_events {
@@ -115,7 +120,12 @@ impl Tape {
     /// how much is kept.
     #[inline]
     fn mixed(&self, record: &Record) -> u64 {
-        let Tables { names, places, scripts, .. } = &self.tables;
+        let Tables {
+            names,
+            places,
+            scripts,
+            ..
+        } = &self.tables;
         let serial = |script: u32| scripts[script as usize].serial;
         let mut hash = fold::mix(
             self.hash,

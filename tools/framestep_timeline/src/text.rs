@@ -73,7 +73,11 @@ pub(crate) fn about(nanos: u64) -> String {
         _ => (1e9, "s"),
     };
     let value = nanos as f64 / unit;
-    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let digits = if value < 10.0 {
+        2
+    } else {
+        usize::from(value < 100.0)
+    };
     format!("{value:.digits$} {name}")
 }
 
@@ -143,10 +147,21 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_any_characters() {
-        for (pattern, text) in [("boss", "boss"), ("b*", "boss"), ("*s", "boss"), ("b*s*", "boss"), ("*", "")] {
+        for (pattern, text) in [
+            ("boss", "boss"),
+            ("b*", "boss"),
+            ("*s", "boss"),
+            ("b*s*", "boss"),
+            ("*", ""),
+        ] {
             assert!(matches(pattern, text), "{pattern} {text}");
         }
-        for (pattern, text) in [("boss", "bosses"), ("b*x", "boss"), ("", "boss"), ("ab*ba", "aba")] {
+        for (pattern, text) in [
+            ("boss", "bosses"),
+            ("b*x", "boss"),
+            ("", "boss"),
+            ("ab*ba", "aba"),
+        ] {
             assert!(!matches(pattern, text), "{pattern} {text}");
         }
     }

@@ -13,7 +13,11 @@ pub(crate) struct Stamps {
 
 impl Stamps {
     pub(crate) fn of(lanes: &Lanes, is_timed: bool) -> Self {
-        let stamps = if is_timed { measured(lanes) } else { spread(lanes) };
+        let stamps = if is_timed {
+            measured(lanes)
+        } else {
+            spread(lanes)
+        };
         Stamps { stamps }
     }
 
@@ -59,14 +63,29 @@ fn measured(lanes: &Lanes) -> Vec<Vec<u64>> {
         .map(|column| vec![0; column.events as usize + 1])
         .collect();
     let mut set = |at: At, stamp: u64| {
-        if let Some(known) = stamps.get_mut(at.column).and_then(|column| column.get_mut(at.event as usize)) {
+        if let Some(known) = stamps
+            .get_mut(at.column)
+            .and_then(|column| column.get_mut(at.event as usize))
+        {
             *known = stamp;
         }
     };
     for (column, known) in lanes.columns.iter().enumerate() {
         for run in &known.runs {
-            set(At { column, event: run.from }, run.stamps.0);
-            set(At { column, event: run.to }, run.stamps.1);
+            set(
+                At {
+                    column,
+                    event: run.from,
+                },
+                run.stamps.0,
+            );
+            set(
+                At {
+                    column,
+                    event: run.to,
+                },
+                run.stamps.1,
+            );
         }
     }
     for poll in lanes.lanes.iter().flat_map(|lane| &lane.polls) {

@@ -100,7 +100,10 @@ impl Trace<'_> {
             let target = (self.track(arrow.target), self.stamps.at(arrow.to));
             if let Some(&at) = targets.get(&target) {
                 self.add_arrow(number, arrow, &mut events);
-                if let Some(event) = events.get_mut(&target.0).and_then(|events| events.get_mut(at)) {
+                if let Some(event) = events
+                    .get_mut(&target.0)
+                    .and_then(|events| events.get_mut(at))
+                {
                     event.ends_flows.push(number);
                 }
             }
@@ -133,17 +136,21 @@ impl Trace<'_> {
             let name = format!("frame {}", column.frame);
             let begin = self.stamps.at(at_event(0));
             let elapsed = crate::text::seconds(column.elapsed);
-            let event = Event::new(begin, Shape::Begin, "frame").named(name).with("game clock", elapsed);
+            let event = Event::new(begin, Shape::Begin, "frame")
+                .named(name)
+                .with("game clock", elapsed);
             self.writer.event(FRAMES, &event);
             for run in &column.runs {
                 let begin = self.stamps.at(at_event(run.from));
                 let end = self.stamps.at(at_event(run.to)).max(begin);
                 let event = Event::new(begin, Shape::Begin, "phase").named(phase_word(run.phase));
                 self.writer.event(FRAMES, &event);
-                self.writer.event(FRAMES, &Event::new(end, Shape::End, "phase"));
+                self.writer
+                    .event(FRAMES, &Event::new(end, Shape::End, "phase"));
             }
             let end = self.stamps.end_of(at);
-            self.writer.event(FRAMES, &Event::new(end, Shape::End, "frame"));
+            self.writer
+                .event(FRAMES, &Event::new(end, Shape::End, "frame"));
         }
     }
 
@@ -178,7 +185,8 @@ impl Trace<'_> {
             alive += born;
             let begin = self.stamps.at(At { column, event: 0 });
             for (id, value) in [(ALIVE, alive), (POLLED, polled), (DUE, due)] {
-                self.writer.counter(id, begin, u64::try_from(value).unwrap_or(0));
+                self.writer
+                    .counter(id, begin, u64::try_from(value).unwrap_or(0));
             }
         }
     }
@@ -277,26 +285,51 @@ impl Trace<'_> {
 
     fn add_poll(&self, lane: &Lane, poll: &Poll, events: &mut Vec<Event>) {
         let begin = self.stamps.at(poll.from);
-        let end = if poll.is_over { poll.to } else { self.lanes.end() };
+        let end = if poll.is_over {
+            poll.to
+        } else {
+            self.lanes.end()
+        };
         let by = (poll.by != NONE).then(|| self.film.text(poll.by));
-        let place = if poll.place == NONE { self.film.script(lane.script).place } else { poll.place };
+        let place = if poll.place == NONE {
+            self.film.script(lane.script).place
+        } else {
+            poll.place
+        };
         let mut event = Event::new(begin, Shape::Begin, "poll")
             .named("poll")
-            .with("frame", self.lanes.columns[poll.from.column].frame.to_string())
+            .with(
+                "frame",
+                self.lanes.columns[poll.from.column].frame.to_string(),
+            )
             .with("phase", phase_word(poll.phase))
             .with_some("resumed by", by)
             .with_some("from", self.film.place(place));
         event.line = self.film.tables.places.get(place).cloned();
         events.push(event);
-        events.push(Event::new(self.stamps.at(end).max(begin), Shape::End, "poll"));
+        events.push(Event::new(
+            self.stamps.at(end).max(begin),
+            Shape::End,
+            "poll",
+        ));
     }
 
     fn add_wait(&self, lane: &Lane, from: At, to: At, events: &mut Vec<Event>) {
         let (begin, end) = (self.stamps.at(from), self.stamps.at(to));
         let is_open = |bar: &&Bar| bar.from <= from && bar.to.is_none_or(|ended| ended > from);
-        let first = lane.waits.partition_point(|bar| bar.from < from).saturating_sub(64);
-        let open = || lane.waits[first..].iter().take_while(|bar| bar.from <= from).filter(is_open);
-        let names: Vec<String> = open().map(|bar| self.film.wait(&bar.wait, bar.now)).collect();
+        let first = lane
+            .waits
+            .partition_point(|bar| bar.from < from)
+            .saturating_sub(64);
+        let open = || {
+            lane.waits[first..]
+                .iter()
+                .take_while(|bar| bar.from <= from)
+                .filter(is_open)
+        };
+        let names: Vec<String> = open()
+            .map(|bar| self.film.wait(&bar.wait, bar.now))
+            .collect();
         if end <= begin || names.is_empty() {
             return;
         }
@@ -323,6 +356,9 @@ impl Trace<'_> {
         };
         let mut event = Event::new(self.stamps.at(arrow.from), Shape::Instant, "cause").named(name);
         event.flow = Some(number);
-        events.entry(self.track(arrow.source)).or_default().push(event);
+        events
+            .entry(self.track(arrow.source))
+            .or_default()
+            .push(event);
     }
 }

@@ -127,14 +127,24 @@ impl Writer {
         let mut process = Message::new();
         process.number(1, 1).text(6, name);
         let mut descriptor = Message::new();
-        descriptor.number(1, PROCESS).message(3, &process).number(11, 3);
+        descriptor
+            .number(1, PROCESS)
+            .message(3, &process)
+            .number(11, 3);
         self.describe(&descriptor);
     }
 
     pub(crate) fn track(&mut self, track: &Track<'_>) {
-        let parent = if track.parent == 0 { PROCESS } else { track.parent };
+        let parent = if track.parent == 0 {
+            PROCESS
+        } else {
+            track.parent
+        };
         let mut descriptor = Message::new();
-        descriptor.number(1, track.id).text(2, track.name).number(5, parent);
+        descriptor
+            .number(1, track.id)
+            .text(2, track.name)
+            .number(5, parent);
         descriptor.number(11, 3).number(12, track.rank);
         if track.is_counter {
             let mut counter = Message::new();
@@ -190,7 +200,12 @@ impl Writer {
     /// The number of a text. The first use writes the text into the packet.
     fn text(&mut self, table: Table, text: &str) -> u64 {
         let next = self.texts.len() as u64 + 1;
-        let Self { texts, new, has_new, .. } = self;
+        let Self {
+            texts,
+            new,
+            has_new,
+            ..
+        } = self;
         *texts.entry((table, text.to_owned())).or_insert_with(|| {
             let mut entry = Message::new();
             entry.number(1, next).text(2, text);
@@ -207,7 +222,10 @@ impl Writer {
         let number = self.lines.len() as u64 + 1;
         self.lines.insert(place.clone(), number);
         let mut entry = Message::new();
-        entry.number(1, number).text(2, &place.file).number(4, u64::from(place.line));
+        entry
+            .number(1, number)
+            .text(2, &place.file)
+            .number(4, u64::from(place.line));
         self.new.message(4, &entry);
         self.has_new = true;
         number
@@ -219,7 +237,11 @@ impl Writer {
             packet.message(12, &std::mem::take(&mut self.new));
         }
         // The first packet begins the tables of texts, the others use them.
-        let flags = if std::mem::take(&mut self.is_first) { 1 } else { 2 };
+        let flags = if std::mem::take(&mut self.is_first) {
+            1
+        } else {
+            2
+        };
         packet.number(13, flags);
         self.out.message(1, &packet);
     }

@@ -21,8 +21,18 @@ pub(super) fn look(kind: ArrowKind) -> (&'static str, usize, &'static str) {
 impl Picture<'_> {
     /// Draws the arrows between scripts that are shown. Returns how many are left out.
     pub(super) fn draw_arrows(&mut self, scale: &Scale<'_>) -> usize {
-        let mut arrows: Vec<&Arrow> = self.lanes.arrows.iter().filter(|arrow| self.is_drawn(arrow)).collect();
-        let order = [ArrowKind::Join, ArrowKind::Signal, ArrowKind::Wake, ArrowKind::Spawn];
+        let mut arrows: Vec<&Arrow> = self
+            .lanes
+            .arrows
+            .iter()
+            .filter(|arrow| self.is_drawn(arrow))
+            .collect();
+        let order = [
+            ArrowKind::Join,
+            ArrowKind::Signal,
+            ArrowKind::Wake,
+            ArrowKind::Spawn,
+        ];
         arrows.sort_by_key(|arrow| order.iter().position(|kind| *kind == arrow.kind));
         let most = if scale.frame < 4.0 { MOST / 4 } else { MOST };
         for arrow in arrows.iter().take(most) {
@@ -41,7 +51,11 @@ impl Picture<'_> {
         let (y1, y2) = (self.middles[&arrow.source], self.middles[&arrow.target]);
         let (x1, x2) = (scale.x(arrow.from), scale.x(arrow.to));
         let way = if y2 > y1 { 1.0 } else { -1.0 };
-        let gap = if scale.frame >= 22.0 { 6.0 } else { self.lane * 0.25 };
+        let gap = if scale.frame >= 22.0 {
+            6.0
+        } else {
+            self.lane * 0.25
+        };
         let (y1, y2) = (y1 + way * 4.0, y2 - way * gap);
         let bend = (y2 - y1) * 0.5;
         let (words, hue, class) = look(arrow.kind);

@@ -34,7 +34,10 @@ fn is_beside_another(lane: &Lane, bar: &Bar) -> bool {
             && other.from <= bar.to.unwrap_or(other.from)
             && other.to.is_none_or(|to| to > bar.from)
     };
-    let near = lane.waits.partition_point(|other| other.from < bar.from).saturating_sub(8);
+    let near = lane
+        .waits
+        .partition_point(|other| other.from < bar.from)
+        .saturating_sub(8);
     bar.wait.wait_kind() == WaitKind::Wake && lane.waits[near..].iter().take(16).any(overlaps)
 }
 
@@ -43,20 +46,37 @@ impl Picture<'_> {
         let lane = &self.lanes.lanes[at];
         self.middles.insert(lane.script, middle);
         self.draw_name(lane, middle);
-        let from = if lane.spawned.is_some() { scale.x(lane.from) } else { scale.begin_of(0) };
+        let from = if lane.spawned.is_some() {
+            scale.x(lane.from)
+        } else {
+            scale.begin_of(0)
+        };
         let to = match lane.ended {
             Some((at, _)) => scale.x(at),
             None => scale.begin_of(self.lanes.columns.len()),
         };
-        self.page.rect("life", (from, middle - 1.0), (to - from, 2.0), 0.0, "");
+        self.page
+            .rect("life", (from, middle - 1.0), (to - from, 2.0), 0.0, "");
         self.draw_waits(scale, lane, middle);
         for pause in &lane.pauses {
             self.has_pauses = true;
             let from = scale.x(pause.from);
-            let to = pause.to.map_or(scale.begin_of(self.lanes.columns.len()), |to| scale.x(to));
-            let title = format!("paused in frame {} by {}", pause.since, self.film.name_and_id(pause.by));
+            let to = pause
+                .to
+                .map_or(scale.begin_of(self.lanes.columns.len()), |to| scale.x(to));
+            let title = format!(
+                "paused in frame {} by {}",
+                pause.since,
+                self.film.name_and_id(pause.by)
+            );
             let height = self.lane * 0.66;
-            self.page.rect("pause", (from, middle - height / 2.0), (to - from, height), 3.0, &title);
+            self.page.rect(
+                "pause",
+                (from, middle - height / 2.0),
+                (to - from, height),
+                3.0,
+                &title,
+            );
         }
         self.draw_polls(scale, lane, middle);
         if let Some((at, outcome)) = lane.ended {
@@ -65,7 +85,11 @@ impl Picture<'_> {
                 Outcome::Stopped => "stopped",
                 Outcome::Panicked => "panicked",
             };
-            let title = format!("{} {words}\n{}", self.film.name_and_id(lane.script), self.moment(at));
+            let title = format!(
+                "{} {words}\n{}",
+                self.film.name_and_id(lane.script),
+                self.moment(at)
+            );
             self.draw_end((scale.x(at), middle), outcome, &title);
         }
     }
@@ -73,12 +97,18 @@ impl Picture<'_> {
     fn draw_name(&mut self, lane: &Lane, middle: f64) {
         let label = self.film.label(lane.script);
         let room = self.left - MARGIN - 24.0;
-        let label = if width(label) * 11.0 + 60.0 < room { label } else { "" };
+        let label = if width(label) * 11.0 + 60.0 < room {
+            label
+        } else {
+            ""
+        };
         let name = self.film.name(lane.script);
         let name = fit(&name, (room - width(label) * 11.0 - 8.0) / 13.0);
-        self.page.text("t3 ink", (MARGIN + 14.0, middle + 4.5), &name);
+        self.page
+            .text("t3 ink", (MARGIN + 14.0, middle + 4.5), &name);
         if !label.is_empty() {
-            self.page.text("t4 faint end", (self.left - 10.0, middle + 4.5), label);
+            self.page
+                .text("t4 faint end", (self.left - 10.0, middle + 4.5), label);
         }
     }
 
@@ -86,13 +116,22 @@ impl Picture<'_> {
         let end = scale.begin_of(self.lanes.columns.len());
         let mut groups: Vec<Group<'_>> = Vec::new();
         let mut rows = [f64::NEG_INFINITY; MOST_TOGETHER];
-        for bar in lane.waits.iter().filter(|bar| !is_beside_another(lane, bar)) {
-            let from = if bar.now.is_none() { scale.begin_of(0) } else { scale.x(bar.from) };
+        for bar in lane
+            .waits
+            .iter()
+            .filter(|bar| !is_beside_another(lane, bar))
+        {
+            let from = if bar.now.is_none() {
+                scale.begin_of(0)
+            } else {
+                scale.x(bar.from)
+            };
             let to = bar.to.map_or(end, |to| scale.x(to));
             let near = (scale.frame * 0.7).max(3.0);
             let same = groups.iter_mut().rev().take(MOST_TOGETHER).find(|group| {
                 let wait = &group.last.wait;
-                (wait.detail, wait.place, wait.phase) == (bar.wait.detail, bar.wait.place, bar.wait.phase)
+                (wait.detail, wait.place, wait.phase)
+                    == (bar.wait.detail, bar.wait.place, bar.wait.phase)
                     && from - group.to < near
                     && from >= group.to - 0.1
                     && (to - from < 24.0 || group.to - group.from < 24.0)
@@ -108,14 +147,26 @@ impl Picture<'_> {
             let free = rows.iter().position(|until| *until <= from + 0.5);
             let row = free.unwrap_or(MOST_TOGETHER - 1);
             rows[row] = to;
-            groups.push(Group { first: bar, last: bar, count: 1, from, to, row });
+            groups.push(Group {
+                first: bar,
+                last: bar,
+                count: 1,
+                from,
+                to,
+                row,
+            });
         }
         let together: Vec<usize> = groups
             .iter()
             .map(|group| {
-                let meets = |other: &&Group<'_>| other.from < group.to - 0.5 && other.to > group.from + 0.5;
+                let meets =
+                    |other: &&Group<'_>| other.from < group.to - 0.5 && other.to > group.from + 0.5;
                 let rows = groups.iter().filter(meets).map(|other| other.row + 1);
-                if groups.len() > 400 { MOST_TOGETHER.min(group.row + 1) } else { rows.max().unwrap_or(1) }
+                if groups.len() > 400 {
+                    MOST_TOGETHER.min(group.row + 1)
+                } else {
+                    rows.max().unwrap_or(1)
+                }
             })
             .collect();
         for (group, together) in groups.iter().zip(together) {
@@ -131,12 +182,17 @@ impl Picture<'_> {
         let y = middle - whole / 2.0 + group.row as f64 * (height + 1.5);
         let title = self.wait_title(lane, group);
         let size = (group.to - group.from, height);
-        self.page.rect(&format!("bar h{hue}"), (group.from, y), size, 3.0, &title);
+        self.page
+            .rect(&format!("bar h{hue}"), (group.from, y), size, 3.0, &title);
         let room = (group.to - group.from - 22.0) / 11.0;
         if height >= 12.0 && room > 2.0 && group.count == 1 {
             let label = self.wait_label(group);
             if width(&label) <= room {
-                self.page.text("t4 ink", (group.from + 11.0, y + height / 2.0 + 4.0), &label);
+                self.page.text(
+                    "t4 ink",
+                    (group.from + 11.0, y + height / 2.0 + 4.0),
+                    &label,
+                );
             }
         }
     }
@@ -159,15 +215,27 @@ impl Picture<'_> {
     }
 
     fn wait_title(&self, lane: &Lane, group: &Group<'_>) -> String {
-        let Group { first, last, count, .. } = group;
+        let Group {
+            first, last, count, ..
+        } = group;
         let mut title = self.film.name_and_id(lane.script);
         let what = self.film.wait(&first.wait, first.now);
         let _ = match count {
             1 => write!(title, " waits for {what}"),
-            count => write!(title, " waits {} times in a row, first for {what}", text::count(*count as u64)),
+            count => write!(
+                title,
+                " waits {} times in a row, first for {what}",
+                text::count(*count as u64)
+            ),
         };
         let ended = last.to.map_or("and goes on".to_owned(), |to| {
-            format!("to {}", self.lanes.columns.get(to.column).map_or(0, |column| column.frame))
+            format!(
+                "to {}",
+                self.lanes
+                    .columns
+                    .get(to.column)
+                    .map_or(0, |column| column.frame)
+            )
         });
         let _ = write!(title, "\nfrom frame {} {ended}", first.since);
         if let Some(place) = self.film.place(first.wait.place()) {
@@ -189,12 +257,14 @@ impl Picture<'_> {
             let letter = phase_letter(poll.phase);
             if is_wide && letter != '*' {
                 self.page.circle("poll", (x, middle), 6.2, &title);
-                self.page.text("letter", (x, middle + 3.0), &letter.to_string());
+                self.page
+                    .text("letter", (x, middle + 3.0), &letter.to_string());
             } else if is_wide {
                 self.page.circle("poll", (x, middle), 4.6, &title);
             } else {
                 let (w, h) = (if scale.frame > 5.0 { 2.0 } else { 1.0 }, self.lane * 0.5);
-                self.page.rect("tick", (x - w / 2.0, middle - h / 2.0), (w, h), 0.0, &title);
+                self.page
+                    .rect("tick", (x - w / 2.0, middle - h / 2.0), (w, h), 0.0, &title);
             }
         }
     }
@@ -206,10 +276,18 @@ impl Picture<'_> {
         }
         let _ = write!(title, "\n{}", self.moment(poll.from));
         if self.film.is_timed && poll.is_over {
-            let _ = write!(title, "\ntook {}", text::about(poll.stamps.1.saturating_sub(poll.stamps.0)));
+            let _ = write!(
+                title,
+                "\ntook {}",
+                text::about(poll.stamps.1.saturating_sub(poll.stamps.0))
+            );
         }
         let started = self.film.script(lane.script).place;
-        if let Some(place) = self.film.place(if poll.place == NONE { started } else { poll.place }) {
+        if let Some(place) = self.film.place(if poll.place == NONE {
+            started
+        } else {
+            poll.place
+        }) {
             let _ = write!(title, "\nfrom {place}");
         }
         title
@@ -217,8 +295,13 @@ impl Picture<'_> {
 
     pub(super) fn draw_end(&mut self, (x, y): (f64, f64), outcome: Outcome, title: &str) {
         match outcome {
-            Outcome::Finished => self.page.rect("tick", (x + 5.0, y - 7.0), (2.5, 14.0), 1.0, title),
-            Outcome::Stopped => self.page.rect("stop", (x - 4.5, y - 4.5), (9.0, 9.0), 1.5, title),
+            Outcome::Finished => {
+                self.page
+                    .rect("tick", (x + 5.0, y - 7.0), (2.5, 14.0), 1.0, title)
+            }
+            Outcome::Stopped => self
+                .page
+                .rect("stop", (x - 4.5, y - 4.5), (9.0, 9.0), 1.5, title),
             Outcome::Panicked => {
                 let path = format!("M{:.1} {:.1}l10 10m0 -10l-10 10", x - 5.0, y - 5.0);
                 self.page.path("end-x", &path, title);

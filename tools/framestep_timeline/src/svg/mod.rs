@@ -144,7 +144,11 @@ impl Svg<'_> {
         let svg = self;
         let lanes = &svg.film.lanes();
         let rows = rows::of(svg.film, lanes, svg.most_lanes);
-        let scripts = rows.rows.iter().filter(|row| matches!(row, Row::Script(_))).count();
+        let scripts = rows
+            .rows
+            .iter()
+            .filter(|row| matches!(row, Row::Script(_)))
+            .count();
         let lane = match scripts {
             0..=14 => 30.0,
             15..=28 => 25.0,
@@ -171,7 +175,9 @@ impl Svg<'_> {
 fn gutter(film: &Film, lanes: &Lanes, rows: &[Row], whole: f64) -> f64 {
     let names = rows.iter().map(|row| match row {
         Row::Host => 0.0,
-        Row::Owner { name, scripts } => (width(name) + width(&scripts.to_string()) + 1.0) * 12.0 - 16.0,
+        Row::Owner { name, scripts } => {
+            (width(name) + width(&scripts.to_string()) + 1.0) * 12.0 - 16.0
+        }
         Row::Script(at) => {
             let script = lanes.lanes[*at].script;
             width(&film.name(script)) * 13.0 + width(film.label(script)) * 11.0 + 8.0
@@ -214,7 +220,12 @@ impl Picture<'_> {
         let body = std::mem::take(&mut self.page).into_text();
         let title = page::escape(&self.svg.title);
         let sheet = style::sheet(self.svg.theme);
-        let hues = [style::ARROW_JOIN, style::ARROW_SIGNAL, style::ARROW_WAKE, style::ARROW_SPAWN];
+        let hues = [
+            style::ARROW_JOIN,
+            style::ARROW_SIGNAL,
+            style::ARROW_WAKE,
+            style::ARROW_SPAWN,
+        ];
         let heads: String = hues
             .iter()
             .map(|hue| {
@@ -235,16 +246,30 @@ impl Picture<'_> {
 
     fn draw_heading(&mut self) {
         let room = (self.right - MARGIN) / 20.0;
-        self.page.text("t1 ink", (MARGIN, MARGIN + 16.0), &fit(&self.svg.title, room));
+        self.page.text(
+            "t1 ink",
+            (MARGIN, MARGIN + 16.0),
+            &fit(&self.svg.title, room),
+        );
         let mut facts = Vec::new();
         if let (Some(first), Some(last)) = (self.lanes.columns.first(), self.lanes.columns.last()) {
-            facts.push(format!("frames {} to {}", text::count(first.frame), text::count(last.frame)));
+            facts.push(format!(
+                "frames {} to {}",
+                text::count(first.frame),
+                text::count(last.frame)
+            ));
             let from = text::about(first.elapsed);
-            facts.push(format!("{from} to {} on the game clock", text::about(last.elapsed)));
+            facts.push(format!(
+                "{from} to {} on the game clock",
+                text::about(last.elapsed)
+            ));
         }
         facts.push(text::counted(self.lanes.lanes.len() as u64, "script"));
         if self.rows.hidden > 0 {
-            facts.push(format!("{} of them not shown", text::count(self.rows.hidden as u64)));
+            facts.push(format!(
+                "{} of them not shown",
+                text::count(self.rows.hidden as u64)
+            ));
         }
         if self.film.dropped.events > 0 {
             facts.push(self.film.dropped.to_string());
@@ -263,7 +288,8 @@ impl Picture<'_> {
             let middle = y + height / 2.0;
             match row {
                 Row::Host => {
-                    self.page.text("t3 soft", (MARGIN + 14.0, middle + 4.5), "host");
+                    self.page
+                        .text("t3 soft", (MARGIN + 14.0, middle + 4.5), "host");
                     self.middles.insert(NONE, middle);
                 }
                 Row::Owner { name, scripts } => self.draw_owner(name, *scripts, y + 8.0),
@@ -297,12 +323,22 @@ impl Picture<'_> {
 
     /// Every second frame, or every second label, has a darker ground.
     fn draw_stripes(&mut self, scale: &Scale<'_>, top: f64, bottom: f64) {
-        let step = if scale.frame >= 12.0 { 1 } else { scale.label_step(52.0) };
+        let step = if scale.frame >= 12.0 {
+            1
+        } else {
+            scale.label_step(52.0)
+        };
         let columns = self.lanes.columns.len();
         for from in (0..columns).step_by(step * 2) {
             let to = (from + step).min(columns);
             let (x, end) = (scale.begin_of(from), scale.begin_of(to));
-            self.page.rect("stripe", (x, top - 6.0), (end - x, bottom - top + 2.0), 0.0, "");
+            self.page.rect(
+                "stripe",
+                (x, top - 6.0),
+                (end - x, bottom - top + 2.0),
+                0.0,
+                "",
+            );
         }
     }
 
@@ -311,14 +347,16 @@ impl Picture<'_> {
         let name = fit(name, room - 1.6);
         self.page.text("t5 ink", (MARGIN + 10.0, y + 15.0), &name);
         let at = MARGIN + 10.0 + (width(&name) * 1.07 + 0.7) * 12.0;
-        self.page.text("t4 faint", (at, y + 15.0), &text::count(scripts as u64));
+        self.page
+            .text("t4 faint", (at, y + 15.0), &text::count(scripts as u64));
     }
 
     /// One strip for all scripts without a lane: the higher, the more polls. The root keeps
     /// few polls visible beside many.
     fn draw_hidden(&mut self, scale: &Scale<'_>, words: &str, polls: &[u32], y: f64) {
         let words = fit(words, (self.left - MARGIN - 24.0) / 12.0);
-        self.page.text("t2 faint", (MARGIN + 14.0, y + HIDDEN / 2.0 + 4.0), &words);
+        self.page
+            .text("t2 faint", (MARGIN + 14.0, y + HIDDEN / 2.0 + 4.0), &words);
         let most = polls.iter().copied().max().unwrap_or(0).max(1);
         // No more strips than pixels.
         let step = (1.0 / scale.frame).ceil().max(1.0) as usize;
@@ -332,11 +370,16 @@ impl Picture<'_> {
             let x = scale.begin_of(at * step);
             let gap = if scale.frame > 6.0 { 1.0 } else { 0.0 };
             let title = match self.lanes.columns.get(at * step) {
-                Some(column) => format!("{} in frame {}", text::counted(u64::from(sum), "poll"), column.frame),
+                Some(column) => format!(
+                    "{} in frame {}",
+                    text::counted(u64::from(sum), "poll"),
+                    column.frame
+                ),
                 None => String::new(),
             };
             let w = scale.frame * step as f64 - gap;
-            self.page.rect("heat", (x, base - height), (w, height), 1.0, &title);
+            self.page
+                .rect("heat", (x, base - height), (w, height), 1.0, &title);
         }
     }
 
@@ -349,7 +392,8 @@ impl Picture<'_> {
             let text = text.trim_end_matches('0').trim_end_matches('.');
             format!("{text} s")
         };
-        self.page.text("t4 faint", (MARGIN + 14.0, y - 17.0), "frame");
+        self.page
+            .text("t4 faint", (MARGIN + 14.0, y - 17.0), "frame");
         for (at, column) in self.lanes.columns.iter().enumerate().step_by(step) {
             let middle = if scale.frame >= 12.0 {
                 scale.begin_of(at) + scale.frame / 2.0
@@ -359,8 +403,10 @@ impl Picture<'_> {
             if middle + 10.0 > self.right + 8.0 {
                 break;
             }
-            self.page.text("t3 ink mid", (middle, y - 17.0), &column.frame.to_string());
-            self.page.text("t4 faint mid", (middle, y - 3.0), &seconds(column.elapsed));
+            self.page
+                .text("t3 ink mid", (middle, y - 17.0), &column.frame.to_string());
+            self.page
+                .text("t4 faint mid", (middle, y - 3.0), &seconds(column.elapsed));
         }
         if scale.frame < 12.0 {
             return;
@@ -372,13 +418,19 @@ impl Picture<'_> {
                     let path = format!("M{x:.1} {:.1}v8", top - 6.0);
                     self.page.path("grid", &path, "");
                 }
-                let next = slots.get(number + 1).map_or(scale.begin_of(at + 1), |next| next.1);
+                let next = slots
+                    .get(number + 1)
+                    .map_or(scale.begin_of(at + 1), |next| next.1);
                 if next - x > 13.0 && slots.len() > 1 {
                     let letter = match phase_letter(phase) {
                         '*' => 'U',
                         letter => letter,
                     };
-                    self.page.text("t4 faint mid", ((x + next) / 2.0, top + 3.0), &letter.to_string());
+                    self.page.text(
+                        "t4 faint mid",
+                        ((x + next) / 2.0, top + 3.0),
+                        &letter.to_string(),
+                    );
                 }
             }
         }
@@ -392,11 +444,19 @@ impl Picture<'_> {
             let x = scale.x(emit.at);
             let size = if scale.frame >= 12.0 { 5.5 } else { 3.5 };
             let name = self.film.text(emit.name);
-            let title = format!("{} emits {name}\n{}", self.film.name_and_id(emit.source), self.moment(emit.at));
-            let path = format!("M{x:.1} {:.1}l{size} {size}l-{size} {size}l-{size} -{size}Z", y - size);
+            let title = format!(
+                "{} emits {name}\n{}",
+                self.film.name_and_id(emit.source),
+                self.moment(emit.at)
+            );
+            let path = format!(
+                "M{x:.1} {:.1}l{size} {size}l-{size} {size}l-{size} -{size}Z",
+                y - size
+            );
             self.page.path("h4", &path, &title);
             if emit.source == NONE && scale.frame * 3.0 > width(&name) * 11.0 {
-                self.page.text("t4 soft", (x + 8.0, y + 4.0), &fit(&name, 20.0));
+                self.page
+                    .text("t4 soft", (x + 8.0, y + 4.0), &fit(&name, 20.0));
             }
         }
     }
@@ -406,10 +466,17 @@ impl Picture<'_> {
         let Some(column) = self.lanes.columns.get(at.column) else {
             return String::new();
         };
-        let run = column.runs.iter().find(|run| run.from <= at.event && at.event <= run.to);
+        let run = column
+            .runs
+            .iter()
+            .find(|run| run.from <= at.event && at.event <= run.to);
         let elapsed = text::seconds(column.elapsed);
         match run {
-            Some(run) => format!("frame {}, {elapsed}, {}", column.frame, phase_word(run.phase)),
+            Some(run) => format!(
+                "frame {}, {elapsed}, {}",
+                column.frame,
+                phase_word(run.phase)
+            ),
             None => format!("frame {}, {elapsed}", column.frame),
         }
     }
@@ -437,7 +504,13 @@ impl Picture<'_> {
                 continue;
             }
             let (x, y) = place(words, 22.0);
-            self.page.rect(&format!("bar h{number}"), (x, y - 6.0), (22.0, 12.0), 3.0, "");
+            self.page.rect(
+                &format!("bar h{number}"),
+                (x, y - 6.0),
+                (22.0, 12.0),
+                3.0,
+                "",
+            );
             self.page.text("t2 soft", (x + 29.0, y + 4.5), words);
         }
         if self.has_pauses {
@@ -459,11 +532,25 @@ impl Picture<'_> {
         }
         if !self.lanes.emits.is_empty() {
             let (x, y) = place("emits", 12.0);
-            self.page.path("h4", &format!("M{} {}l5.5 5.5l-5.5 5.5l-5.5 -5.5Z", x + 6.0, y - 5.5), "");
+            self.page.path(
+                "h4",
+                &format!("M{} {}l5.5 5.5l-5.5 5.5l-5.5 -5.5Z", x + 6.0, y - 5.5),
+                "",
+            );
             self.page.text("t2 soft", (x + 18.0, y + 4.5), "emits");
         }
-        for kind in [ArrowKind::Join, ArrowKind::Signal, ArrowKind::Wake, ArrowKind::Spawn] {
-            if !self.lanes.arrows.iter().any(|arrow| arrow.kind == kind && self.is_drawn(arrow)) {
+        for kind in [
+            ArrowKind::Join,
+            ArrowKind::Signal,
+            ArrowKind::Wake,
+            ArrowKind::Spawn,
+        ] {
+            if !self
+                .lanes
+                .arrows
+                .iter()
+                .any(|arrow| arrow.kind == kind && self.is_drawn(arrow))
+            {
                 continue;
             }
             let (words, hue, class) = arrows::look(kind);
@@ -493,7 +580,11 @@ impl Picture<'_> {
             let is_bug = finding.kind <= FindingKind::Never;
             let class = if is_bug { "alarm" } else { "f4" };
             self.page.circle(class, (MARGIN + 7.0, y - 4.0), 4.0, "");
-            self.page.text("t2 ink", (MARGIN + 20.0, y), &fit(&finding.to_string(), room));
+            self.page.text(
+                "t2 ink",
+                (MARGIN + 20.0, y),
+                &fit(&finding.to_string(), room),
+            );
         }
         if let Some(more) = findings.len().checked_sub(MOST_FINDINGS + 1) {
             y += 20.0;

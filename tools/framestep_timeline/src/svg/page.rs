@@ -68,10 +68,20 @@ impl Page {
         let _ = writeln!(self.0, "{text}");
     }
 
-    pub(crate) fn rect(&mut self, class: &str, (x, y): (f64, f64), (w, h): (f64, f64), radius: f64, title: &str) {
+    pub(crate) fn rect(
+        &mut self,
+        class: &str,
+        (x, y): (f64, f64),
+        (w, h): (f64, f64),
+        radius: f64,
+        title: &str,
+    ) {
         let (x, y, w, h) = (round(x), round(y), round(w.max(0.0)), round(h));
         let radius = round(radius.min(w / 2.0).min(h / 2.0));
-        let _ = write!(self.0, r#"<rect class="{class}" x="{x}" y="{y}" width="{w}" height="{h}""#);
+        let _ = write!(
+            self.0,
+            r#"<rect class="{class}" x="{x}" y="{y}" width="{w}" height="{h}""#
+        );
         if radius > 0.0 {
             let _ = write!(self.0, r#" rx="{radius}""#);
         }
@@ -80,7 +90,10 @@ impl Page {
 
     pub(crate) fn circle(&mut self, class: &str, (x, y): (f64, f64), r: f64, title: &str) {
         let (x, y) = (round(x), round(y));
-        let _ = write!(self.0, r#"<circle class="{class}" cx="{x}" cy="{y}" r="{r}""#);
+        let _ = write!(
+            self.0,
+            r#"<circle class="{class}" cx="{x}" cy="{y}" r="{r}""#
+        );
         self.close("circle", title);
     }
 
@@ -91,7 +104,9 @@ impl Page {
 
     pub(crate) fn text(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
         let (x, y, text) = (round(x), round(y), escape(text));
-        self.raw(format_args!(r#"<text class="{class}" x="{x}" y="{y}">{text}</text>"#));
+        self.raw(format_args!(
+            r#"<text class="{class}" x="{x}" y="{y}">{text}</text>"#
+        ));
     }
 
     /// Ends an element, which may have a title to hover over.
@@ -115,7 +130,10 @@ mod tests {
 
     #[test]
     fn no_name_ends_an_element() {
-        assert_eq!(escape("<a b='\"'>&\0"), "&lt;a b=&#39;&quot;&#39;&gt;&amp;\u{fffd}");
+        assert_eq!(
+            escape("<a b='\"'>&\0"),
+            "&lt;a b=&#39;&quot;&#39;&gt;&amp;\u{fffd}"
+        );
     }
 
     #[test]

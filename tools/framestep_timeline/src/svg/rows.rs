@@ -52,7 +52,8 @@ pub(crate) fn of(film: &Film, lanes: &Lanes, most: usize) -> Rows {
     let mut rest: (Vec<usize>, usize) = (Vec::new(), 0);
     for owner in owners {
         let group = &groups[&owner];
-        let (shown, left): (Vec<usize>, Vec<usize>) = group.iter().partition(|at| chosen.contains(at));
+        let (shown, left): (Vec<usize>, Vec<usize>) =
+            group.iter().partition(|at| chosen.contains(at));
         if shown.is_empty() {
             rest.0.extend(left);
             rest.1 += 1;
@@ -63,19 +64,31 @@ pub(crate) fn of(film: &Film, lanes: &Lanes, most: usize) -> Rows {
             owner => film.text(owner),
         };
         if owner != NONE || groups.len() > 1 {
-            rows.push(Row::Owner { name, scripts: group.len() });
+            rows.push(Row::Owner {
+                name,
+                scripts: group.len(),
+            });
         }
         rows.extend(shown.into_iter().map(Row::Script));
         if !left.is_empty() {
             let words = format!("{} more", text::count(left.len() as u64));
-            rows.push(Row::Hidden { words, polls: polls(lanes, &left) });
+            rows.push(Row::Hidden {
+                words,
+                polls: polls(lanes, &left),
+            });
         }
     }
     if !rest.0.is_empty() {
         let name = text::counted(rest.1 as u64, "more owner");
-        rows.push(Row::Owner { name, scripts: rest.0.len() });
+        rows.push(Row::Owner {
+            name,
+            scripts: rest.0.len(),
+        });
         let words = text::counted(rest.0.len() as u64, "script");
-        rows.push(Row::Hidden { words, polls: polls(lanes, &rest.0) });
+        rows.push(Row::Hidden {
+            words,
+            polls: polls(lanes, &rest.0),
+        });
     }
     Rows {
         rows,
@@ -87,7 +100,11 @@ fn chosen(film: &Film, lanes: &Lanes, most: usize) -> HashSet<usize> {
     if lanes.lanes.len() <= most {
         return (0..lanes.lanes.len()).collect();
     }
-    let found: HashSet<String> = film.findings().into_iter().map(|finding| finding.script).collect();
+    let found: HashSet<String> = film
+        .findings()
+        .into_iter()
+        .map(|finding| finding.script)
+        .collect();
     let busy = film.activity();
     let mut order: Vec<usize> = (0..lanes.lanes.len()).collect();
     order.sort_by_cached_key(|&at| {
@@ -96,10 +113,21 @@ fn chosen(film: &Film, lanes: &Lanes, most: usize) -> HashSet<usize> {
         (!is_found, std::cmp::Reverse(busy[script as usize]), at)
     });
     // Few owners with many lanes read better than many owners with one lane.
-    let mut owners = HashSet::new();
+    let all: HashSet<u32> = lanes
+        .lanes
+        .iter()
+        .map(|lane| film.script(lane.script).owner)
+        .collect();
+    let share = most.div_ceil(all.len().min(4));
+    let mut owners: HashMap<u32, usize> = HashMap::new();
     let is_near = |at: &usize| {
         let owner = film.script(lanes.lanes[*at].script).owner;
-        owners.contains(&owner) || (owners.len() < MOST_OWNERS && owners.insert(owner))
+        if owners.len() >= MOST_OWNERS && !owners.contains_key(&owner) {
+            return false;
+        }
+        let shown = owners.entry(owner).or_default();
+        *shown += 1;
+        *shown <= share
     };
     order.into_iter().filter(is_near).take(most).collect()
 }
@@ -111,5 +139,7 @@ fn polls(lanes: &Lanes, hidden: &[usize]) -> Vec<u32> {
             *polls.entry(poll.from.column).or_default() += 1;
         }
     }
-    (0..lanes.columns.len()).map(|column| polls.get(&column).copied().unwrap_or(0)).collect()
+    (0..lanes.columns.len())
+        .map(|column| polls.get(&column).copied().unwrap_or(0))
+        .collect()
 }

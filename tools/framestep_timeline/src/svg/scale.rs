@@ -26,7 +26,10 @@ impl<'a> Scale<'a> {
     /// The place of an event. In a frame, each run in which something happens has a slot
     /// of the same width, with its events in order.
     pub(crate) fn x(&self, at: At) -> f64 {
-        let within = self.columns.get(at.column).map_or(0.0, |column| within(column, at.event));
+        let within = self
+            .columns
+            .get(at.column)
+            .map_or(0.0, |column| within(column, at.event));
         self.begin_of(at.column) + self.frame * (0.06 + 0.88 * within)
     }
 
@@ -39,7 +42,9 @@ impl<'a> Scale<'a> {
         let width = 0.88 * self.frame / phases.len().max(1) as f64;
         let begin = self.begin_of(column) + 0.06 * self.frame;
         let begins = phases.iter().enumerate();
-        begins.map(|(slot, &phase)| (phase, begin + width * slot as f64)).collect()
+        begins
+            .map(|(slot, &phase)| (phase, begin + width * slot as f64))
+            .collect()
     }
 
     /// Every how many frames a label has room.

@@ -44,8 +44,8 @@ const LIGHT: Palette = Palette {
     alarm: "#d22f3d",
     strength: 0.2,
     hues: [
-        "#8494ab", "#2f7de1", "#0f9d8a", "#7c52e0", "#dd8a00", "#d9541e", "#d63a92", "#5f9b12", "#d22f3d",
-        "#6b7789",
+        "#8494ab", "#2f7de1", "#0f9d8a", "#7c52e0", "#dd8a00", "#d9541e", "#d63a92", "#5f9b12",
+        "#d22f3d", "#6b7789",
     ],
 };
 
@@ -61,8 +61,8 @@ const DARK: Palette = Palette {
     alarm: "#ff6b74",
     strength: 0.3,
     hues: [
-        "#7d8da6", "#5aa2ff", "#2fd0b8", "#a98bff", "#ffb93d", "#ff8a5b", "#ff79bd", "#a5d64c", "#ff6b74",
-        "#8f9bb0",
+        "#7d8da6", "#5aa2ff", "#2fd0b8", "#a98bff", "#ffb93d", "#ff8a5b", "#ff79bd", "#a5d64c",
+        "#ff6b74", "#8f9bb0",
     ],
 };
 

@@ -11,14 +11,16 @@ use crate::support::{message, recorded};
 fn run(odd: u64) -> Film {
     let (mut executor, recorder) = recorded();
     for number in 0..20_u64 {
-        executor.script(format!("goblin {number}")).start(async move {
-            loop {
-                wait_frames(2 + number % 3).await;
-                if number == 7 && time().frame > 30 {
-                    wait_frames(odd).await;
+        executor
+            .script(format!("goblin {number}"))
+            .start(async move {
+                loop {
+                    wait_frames(2 + number % 3).await;
+                    if number == 7 && time().frame > 30 {
+                        wait_frames(odd).await;
+                    }
                 }
-            }
-        });
+            });
     }
     executor.run_frames(60, 0.25);
     recorder.film()
@@ -30,12 +32,21 @@ fn the_first_frame_script_and_line_that_differ_are_named() {
     let difference = run(2).difference(&run(3)).unwrap();
     assert_eq!(difference.frame, 33);
     assert_eq!(difference.script.as_deref(), Some("goblin 7 (7v1)"));
-    assert!(difference.place.as_ref().unwrap().contains("comparing.rs:19:"), "{difference}");
+    assert!(
+        difference
+            .place
+            .as_ref()
+            .unwrap()
+            .contains("comparing.rs:18:"),
+        "{difference}"
+    );
     assert_eq!(difference.left.as_deref(), Some("waits for 2 frames"));
     assert_eq!(difference.right.as_deref(), Some("waits for 3 frames"));
-    assert!(difference.to_string().starts_with(
-        "the runs differ in frame 33, in Update: goblin 7 (7v1) at "
-    ));
+    assert!(
+        difference
+            .to_string()
+            .starts_with("the runs differ in frame 33, in Update: goblin 7 (7v1) at ")
+    );
 }
 
 #[test]

@@ -53,7 +53,10 @@ fn a_diagram_shows_the_readings_of_the_game_clock() {
         ",
     );
     let drawn = recorder.film().diagram().timed().to_string();
-    assert_eq!(drawn, "frame 0    1    2\ntime  0.00 0.25 0.50\na     *    *\n");
+    assert_eq!(
+        drawn,
+        "frame 0    1    2\ntime  0.00 0.25 0.50\na     *    *\n"
+    );
 }
 
 #[test]
@@ -136,7 +139,9 @@ fn names_may_have_spaces_and_wide_characters() {
     executor.script("\u{202e}evil\n").start(next_frame());
     executor.run_frame(0.25);
     let film = recorder.film();
-    film.clone().only(&Filter::new().name("勇*")).expect("frame     0 1\n勇者 line 2 * *");
+    film.clone()
+        .only(&Filter::new().name("勇*"))
+        .expect("frame     0 1\n勇者 line 2 * *");
     let drawn = film.diagram().to_string();
     assert_eq!(drawn.lines().count(), 3, "{drawn}");
     assert!(drawn.contains("\\u{202e}evil\\n"), "{drawn}");
@@ -149,7 +154,9 @@ fn a_diagram_of_a_part_shows_that_part() {
     executor.script("b").start(wait_frames(9));
     executor.run_frames(8, 0.25);
     let film = recorder.film();
-    film.clone().frames(3..=5).expect("frame 3 4 5\na     - *\nb     - - -");
+    film.clone()
+        .frames(3..=5)
+        .expect("frame 3 4 5\na     - *\nb     - - -");
     film.clone().frames(6..=7).expect("frame 6 7\nb     - -");
     assert_eq!(film.clone().frames(6..=7).range(), Some(6..=7));
     assert_eq!(film.clone().frames(20..=30).range(), None);

@@ -12,11 +12,13 @@ use crate::support::recorded;
 
 fn guards(executor: &Executor) {
     for number in 0..30 {
-        executor.script(format!("guard {number}")).start(async move {
-            loop {
-                wait_frames(1 + number % 5).await;
-            }
-        });
+        executor
+            .script(format!("guard {number}"))
+            .start(async move {
+                loop {
+                    wait_frames(1 + number % 5).await;
+                }
+            });
     }
 }
 
@@ -49,9 +51,10 @@ fn a_signal_that_never_comes_is_found() {
     executor.run_frames(60, 0.25);
     let (kind, text) = only(&recorder);
     assert_eq!(kind, FindingKind::NoSignal);
-    let expected = "gate (30v1) waits for signal gate.open since frame 3, and nobody has emitted it since (";
+    let expected =
+        "gate (30v1) waits for signal gate.open since frame 3, and nobody has emitted it since (";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("findings.rs:48:"), "{text}");
+    assert!(text.contains("findings.rs:47:"), "{text}");
 }
 
 #[test]
@@ -67,7 +70,10 @@ fn a_pause_that_nobody_lifts_is_found_with_the_one_who_paused() {
     executor.run_frames(60, 0.25);
     let (kind, text) = only(&recorder);
     assert_eq!(kind, FindingKind::Paused);
-    assert!(text.starts_with("boat (30v1) is paused since frame 7, by menu (31v1)"), "{text}");
+    assert!(
+        text.starts_with("boat (30v1) is paused since frame 7, by menu (31v1)"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -81,11 +87,18 @@ fn two_scripts_that_wait_for_each_other_are_found() {
         let miner = other.borrow_mut().take();
         drop(miner.unwrap().await);
     });
-    *slot.borrow_mut() = Some(executor.script("miner").spawn(async move { drop(smith.await) }));
+    *slot.borrow_mut() = Some(
+        executor
+            .script("miner")
+            .spawn(async move { drop(smith.await) }),
+    );
     executor.run_frames(60, 0.25);
     let (kind, text) = only(&recorder);
     assert_eq!(kind, FindingKind::Cycle);
-    assert!(text.starts_with("smith (30v1) waits for the end of miner (31v1)"), "{text}");
+    assert!(
+        text.starts_with("smith (30v1) waits for the end of miner (31v1)"),
+        "{text}"
+    );
     assert!(text.contains("a cycle since frame 3"), "{text}");
 }
 
@@ -106,7 +119,10 @@ fn a_script_that_eats_the_frame_is_found() {
     executor.run_frames(60, 0.25);
     let (kind, text) = only(&recorder);
     assert_eq!(kind, FindingKind::LongPoll);
-    assert!(text.starts_with("path finder (30v1) took 9.00 ms in one poll"), "{text}");
+    assert!(
+        text.starts_with("path finder (30v1) took 9.00 ms in one poll"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -123,7 +139,10 @@ fn a_script_that_is_woken_again_and_again_is_found() {
     executor.run_frames(60, 0.25);
     let (kind, text) = only(&recorder);
     assert_eq!(kind, FindingKind::ManyPolls);
-    assert!(text.starts_with("spinner (30v1) was polled 201 times in frame 5"), "{text}");
+    assert!(
+        text.starts_with("spinner (30v1) was polled 201 times in frame 5"),
+        "{text}"
+    );
 }
 
 #[test]

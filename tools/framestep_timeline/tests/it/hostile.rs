@@ -28,7 +28,9 @@ fn film_of(names: &[String]) -> Film {
         let owner = executor.owner().named(name.clone());
         let signal = Signal::<()>::new().named(name.clone());
         let waits = signal.clone();
-        owner.script(name.clone()).start(async move { waits.wait().await });
+        owner
+            .script(name.clone())
+            .start(async move { waits.wait().await });
         owner.script(name.clone()).start(async move {
             next_frame().await;
             signal.emit(());
@@ -45,14 +47,20 @@ fn names_of_any_characters_are_shown_and_break_nothing() {
     let film = film_of(&names);
     let svg = film.svg().title(NAMES[0]).to_string();
     let document = roxmltree::Document::parse(&svg).expect("the picture is XML");
-    let text: String = document.descendants().filter_map(|node| node.text()).collect();
+    let text: String = document
+        .descendants()
+        .filter_map(|node| node.text())
+        .collect();
     assert!(text.contains("<script>alert"));
     assert!(text.contains("\\u{202e}"));
     assert!(text.contains("ドラゴン"));
     for hidden in ['\u{202e}', '\u{0}', '\u{feff}', '\u{2066}', '\u{85}'] {
         assert!(!svg.contains(hidden), "{hidden:?}");
         assert!(!film.diagram().to_string().contains(hidden), "{hidden:?}");
-        assert!(!film.at(0).unwrap().to_string().contains(hidden), "{hidden:?}");
+        assert!(
+            !film.at(0).unwrap().to_string().contains(hidden),
+            "{hidden:?}"
+        );
     }
     assert!(!film.perfetto().is_empty());
     let read: Film = serde_json::from_str(&serde_json::to_string(&film).unwrap()).unwrap();
@@ -65,7 +73,12 @@ fn very_long_names_are_cut() {
     let film = film_of(&[long.clone(), format!("{long}!"), "ü".repeat(1_000_000)]);
     assert!(film.svg().to_string().len() < 100_000);
     assert!(film.perfetto().len() < 100_000);
-    assert!(film.diagram().to_string().lines().all(|line| line.chars().count() < 60));
+    assert!(
+        film.diagram()
+            .to_string()
+            .lines()
+            .all(|line| line.chars().count() < 60)
+    );
     assert!(serde_json::to_string(&film).unwrap().len() < 100_000);
 }
 
@@ -156,7 +169,9 @@ fn a_stopwatch_may_use_the_recorder() {
 fn ten_thousand_scripts_in_one_frame() {
     let (mut executor, recorder) = recorded();
     for number in 0..10_000 {
-        executor.script(format!("script {number}")).start(wait_frames(number % 3 + 1));
+        executor
+            .script(format!("script {number}"))
+            .start(wait_frames(number % 3 + 1));
     }
     executor.run_frames(4, 0.25);
     let film = recorder.film();

@@ -26,7 +26,11 @@ fn a_full_recorder_drops_the_oldest_frames_and_says_how_many() {
     assert_eq!(film.range(), Some(8..=10));
     film.expect("frame   8 9 10\nwalker  * * *\nsleeper - - -");
     assert_eq!(film.dropped().frames, 7);
-    assert!(film.dropped().to_string().starts_with("7 older frames dropped ("));
+    assert!(
+        film.dropped()
+            .to_string()
+            .starts_with("7 older frames dropped (")
+    );
     assert!(film.svg().to_string().contains("7 older frames dropped"));
     let still = film.at(8).unwrap();
     assert_eq!(still.get("sleeper").unwrap().waits[0].since, 0);
@@ -55,7 +59,9 @@ fn the_memory_of_a_full_recorder_does_not_grow() {
     let mut sizes = Vec::new();
     for round in 0..40 {
         for number in 0..1_000 {
-            executor.script(format!("child {number} of round {round}")).start(next_frame());
+            executor
+                .script(format!("child {number} of round {round}"))
+                .start(next_frame());
         }
         executor.run_frames(2, 0.25);
         sizes.push(recorder.bytes());
@@ -68,7 +74,13 @@ fn the_memory_of_a_full_recorder_does_not_grow() {
     let still = film.clone().frames(78..=79).at(79);
     assert!(film.scripts() > 0 && still.is_some());
     let drawn = film.diagram().to_string();
-    assert!(drawn.lines().skip(1).all(|line| line.contains(" of round 39")), "{drawn}");
+    assert!(
+        drawn
+            .lines()
+            .skip(1)
+            .all(|line| line.contains(" of round 39")),
+        "{drawn}"
+    );
 }
 
 #[test]
@@ -93,7 +105,11 @@ fn a_filter_chooses_by_name_and_by_owner() {
     let before = events(&recorder);
     executor.run_frames(10, 0.25);
     // Each frame: its beginning, a phase, and one script.
-    assert!(events(&recorder) - before <= 10 * 7, "{}", events(&recorder) - before);
+    assert!(
+        events(&recorder) - before <= 10 * 7,
+        "{}",
+        events(&recorder) - before
+    );
 }
 
 #[test]
@@ -175,7 +191,12 @@ fn the_stopwatch_measures_each_poll() {
     let film = recorder.film();
     assert!(film.svg().to_string().contains("took 20.0 ms"));
     let findings = film.findings();
-    assert!(findings[0].to_string().starts_with("glutton (0v1) took 20.0 ms in one poll"), "{findings:?}");
+    assert!(
+        findings[0]
+            .to_string()
+            .starts_with("glutton (0v1) took 20.0 ms in one poll"),
+        "{findings:?}"
+    );
 }
 
 #[test]
@@ -196,16 +217,39 @@ fn a_damaged_file_is_refused_with_a_reason() {
     let refuse = |change: fn(&mut serde_json::Value), reason: &str| {
         let mut damaged = file.clone();
         change(&mut damaged);
-        let error = serde_json::from_value::<Film>(damaged).unwrap_err().to_string();
+        let error = serde_json::from_value::<Film>(damaged)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(reason), "{error}");
     };
-    refuse(|film| film["framestep_timeline"] = 2.into(), "this film has format 2");
-    refuse(|film| film["records"][3][3] = 9_999.into(), "event 3 refers to script 9999");
-    refuse(|film| film["records"][3][0] = 200.into(), "200 is no kind of event");
-    refuse(|film| film["scripts"][1]["name"] = 9_999.into(), "script 1 refers to name 9999");
-    refuse(|film| film["names"] = serde_json::json!([]), "the film has no tables");
-    refuse(|film| film["hidden"] = serde_json::json!([77]), "hidden script 0 refers to script 77");
-    refuse(|film| film["base"]["running"] = serde_json::json!([77]), "refers to script 77");
+    refuse(
+        |film| film["framestep_timeline"] = 2.into(),
+        "this film has format 2",
+    );
+    refuse(
+        |film| film["records"][3][3] = 9_999.into(),
+        "event 3 refers to script 9999",
+    );
+    refuse(
+        |film| film["records"][3][0] = 200.into(),
+        "200 is no kind of event",
+    );
+    refuse(
+        |film| film["scripts"][1]["name"] = 9_999.into(),
+        "script 1 refers to name 9999",
+    );
+    refuse(
+        |film| film["names"] = serde_json::json!([]),
+        "the film has no tables",
+    );
+    refuse(
+        |film| film["hidden"] = serde_json::json!([77]),
+        "hidden script 0 refers to script 77",
+    );
+    refuse(
+        |film| film["base"]["running"] = serde_json::json!([77]),
+        "refers to script 77",
+    );
 }
 
 #[test]

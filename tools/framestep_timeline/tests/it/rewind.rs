@@ -50,16 +50,28 @@ fn play(seed: u64, frames: u64) -> Recording<bool> {
 fn it_goes_to_any_frame_and_back() {
     let mut rewind = Rewind::new(play(3, 900), make, step);
     rewind.go_to(815).unwrap();
-    assert_eq!(rewind.still().get("gate").unwrap().waits[0].what, "1s, until 204.75s");
+    assert_eq!(
+        rewind.still().get("gate").unwrap().waits[0].what,
+        "1s, until 204.75s"
+    );
     rewind.back().unwrap();
-    assert_eq!((rewind.frame(), rewind.game().executor.time().frame), (814, 814));
+    assert_eq!(
+        (rewind.frame(), rewind.game().executor.time().frame),
+        (814, 814)
+    );
     let gate = rewind.still().get("gate").unwrap().clone();
-    assert_eq!((gate.waits[0].what.as_str(), gate.waits[0].since), ("signal lever", 809));
+    assert_eq!(
+        (gate.waits[0].what.as_str(), gate.waits[0].since),
+        ("signal lever", 809)
+    );
     rewind.forward().unwrap();
     assert_eq!(rewind.frame(), 815);
     rewind.go_to(0).unwrap();
     rewind.back().unwrap();
-    assert_eq!(rewind.still().get("gate").unwrap().waits[0].what, "3 frames");
+    assert_eq!(
+        rewind.still().get("gate").unwrap().waits[0].what,
+        "3 frames"
+    );
     rewind.go_to(900).unwrap();
     assert_eq!(rewind.film(), *rewind.recording().film().unwrap());
     assert!(format!("{rewind:?}").contains("900"));
@@ -70,7 +82,10 @@ fn there_is_no_frame_after_the_end() {
     let mut rewind = Rewind::new(play(3, 5), make, step);
     let error = rewind.go_to(6).unwrap_err();
     assert_eq!(error, RewindError::PastTheEnd { frame: 6, last: 5 });
-    assert_eq!(error.to_string(), "there is no frame 6: the recording ends with frame 5");
+    assert_eq!(
+        error.to_string(),
+        "there is no frame 6: the recording ends with frame 5"
+    );
 }
 
 #[test]
@@ -80,8 +95,11 @@ fn other_code_is_noticed_at_the_first_frame_that_differs() {
     let RewindError::Differs(difference) = rewind.go_to(40).unwrap_err() else {
         panic!("it differs");
     };
-    assert_eq!((difference.frame, difference.script.as_deref()), (0, Some("gate (0v1)")));
-    assert!(difference.place.unwrap().contains("rewind.rs:22:"));
+    assert_eq!(
+        (difference.frame, difference.script.as_deref()),
+        (0, Some("gate (0v1)"))
+    );
+    assert!(difference.place.unwrap().contains("rewind.rs:21:"));
     assert_eq!(rewind.frame(), 0);
 }
 
@@ -107,11 +125,17 @@ fn a_recording_survives_a_file() {
 fn two_recordings_are_compared() {
     let recording = play(3, 30);
     assert_eq!(recording.difference(&play(3, 30)), None);
-    assert_eq!(recording.difference(&play(4, 30)), Some(RecordingDifference::Seed(3, 4)));
+    assert_eq!(
+        recording.difference(&play(4, 30)),
+        Some(RecordingDifference::Seed(3, 4))
+    );
     let mut longer = play(3, 30);
     longer.push(DT, true);
     let difference = recording.difference(&longer).unwrap();
-    assert_eq!(difference.to_string(), "they have 30 and 31 frames, and are equal that far");
+    assert_eq!(
+        difference.to_string(),
+        "they have 30 and 31 frames, and are equal that far"
+    );
 
     // Other inputs are named before what they cause.
     let mut other = Recording::new(3);
@@ -128,7 +152,10 @@ fn two_recordings_are_compared() {
     // The same inputs, and other code.
     let recorder = Recorder::new();
     let mut game = make(4, &recorder);
-    recording.steps().iter().for_each(|one| step(&mut game, one));
+    recording
+        .steps()
+        .iter()
+        .for_each(|one| step(&mut game, one));
     let mut other = recording.clone();
     other.keep(recorder.film());
     let RecordingDifference::Scripts(difference) = recording.difference(&other).unwrap() else {

@@ -12,13 +12,34 @@ fn a_still_says_what_each_script_waits_for_since_when_and_where() {
     let hero = still.get("hero").unwrap();
     assert_eq!(hero.owner.as_deref(), Some("heroes"));
     assert_eq!(hero.doing, Doing::Waiting);
-    assert!(hero.waits[0].what.starts_with("the end of line (1v1)"), "{hero:?}");
-    assert!(hero.waits[0].place.as_ref().unwrap().contains("support.rs:"), "{hero:?}");
-    assert_eq!(still.get("line").unwrap().waits[0].what, "250ms, until 500ms");
+    assert!(
+        hero.waits[0].what.starts_with("the end of line (1v1)"),
+        "{hero:?}"
+    );
+    assert!(
+        hero.waits[0]
+            .place
+            .as_ref()
+            .unwrap()
+            .contains("support.rs:"),
+        "{hero:?}"
+    );
+    assert_eq!(
+        still.get("line").unwrap().waits[0].what,
+        "250ms, until 500ms"
+    );
     assert_eq!(still.get("gate").unwrap().waits[0].what, "signal lever");
-    assert_eq!(film.at(4).unwrap().get("archer").unwrap().doing, Doing::Paused);
+    assert_eq!(
+        film.at(4).unwrap().get("archer").unwrap().doing,
+        Doing::Paused
+    );
     let text = still.to_string();
-    assert!(text.starts_with("frame 1, 250ms: 6 scripts\n  0v1  hero    the end of line (1v1), since frame 0, at "), "{text}");
+    assert!(
+        text.starts_with(
+            "frame 1, 250ms: 6 scripts\n  0v1  hero    the end of line (1v1), since frame 0, at "
+        ),
+        "{text}"
+    );
     assert!(text.contains("[level]"), "{text}");
 }
 
@@ -27,10 +48,15 @@ fn a_script_that_has_not_been_polled_is_new_and_one_that_was_woken_is_ready() {
     let (mut executor, recorder) = recorded();
     let bell = Signal::<()>::new().named("bell");
     let waits = bell.clone();
-    executor.script("sleeper").start(async move { waits.wait().await });
+    executor
+        .script("sleeper")
+        .start_in(Phase::EarlyUpdate, async move { waits.wait().await });
+    executor.script("bell").start(async move {
+        next_frame().await;
+        named("child").spawn_in(Phase::EarlyUpdate, next_frame());
+        bell.emit(());
+    });
     executor.run_frame(0.25);
-    executor.script("child").spawn(next_frame());
-    executor.enter(|| bell.emit(()));
     let still = recorder.film().at(1).unwrap();
     assert_eq!(still.get("sleeper").unwrap().doing, Doing::Ready);
     assert_eq!(still.get("child").unwrap().doing, Doing::New);

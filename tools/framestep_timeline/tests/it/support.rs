@@ -32,7 +32,7 @@ pub(crate) fn scene() -> Film {
         fixed_update().await;
         end_of_frame().await;
         let _key = keys.acquire().await;
-        let _ = timeout(1, wait_until(|| false)).await;
+        let _ = timeout(1, std::future::pending::<()>()).await;
     });
     let archer = level.script("archer").start(wait_seconds(1)).id();
     let camera = executor.script("camera").start(async {
@@ -76,7 +76,8 @@ pub(crate) fn crowd(owners: usize, scripts: usize) -> Film {
 
 /// The message of a panic.
 pub(crate) fn message(run: impl FnOnce()) -> String {
-    let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("it panics");
+    let payload =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("it panics");
     match payload.downcast::<String>() {
         Ok(text) => *text,
         Err(payload) => (*payload.downcast::<&str>().expect("a text")).to_owned(),

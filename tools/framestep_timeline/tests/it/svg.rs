@@ -8,42 +8,82 @@ use crate::support::{crowd, recorded, scene};
 
 fn texts(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).expect("the picture is XML");
-    let nodes = document.descendants().filter(|node| node.has_tag_name("text"));
-    nodes.map(|node| node.text().unwrap_or("").to_owned()).collect()
+    let nodes = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"));
+    nodes
+        .map(|node| node.text().unwrap_or("").to_owned())
+        .collect()
 }
 
 fn titles(film: &Film) -> Vec<String> {
     let svg = film.svg().to_string();
     let document = Document::parse(&svg).expect("the picture is XML");
-    let nodes = document.descendants().filter(|node| node.has_tag_name("title"));
-    nodes.map(|node| node.text().unwrap_or("").to_owned()).collect()
+    let nodes = document
+        .descendants()
+        .filter(|node| node.has_tag_name("title"));
+    nodes
+        .map(|node| node.text().unwrap_or("").to_owned())
+        .collect()
 }
 
 #[test]
 fn lanes_are_grouped_by_owner_and_named() {
     let svg = scene().svg().title("A scene").to_string();
     let texts = texts(&svg);
-    for text in ["A scene", "heroes", "hero", "line", "level", "gate", "archer", "no owner", "camera", "signal lever"] {
-        assert!(texts.iter().any(|is| is == text), "{text} is missing in {texts:?}");
+    for text in [
+        "A scene",
+        "heroes",
+        "hero",
+        "line",
+        "level",
+        "gate",
+        "archer",
+        "no owner",
+        "camera",
+        "signal lever",
+    ] {
+        assert!(
+            texts.iter().any(|is| is == text),
+            "{text} is missing in {texts:?}"
+        );
     }
     let at = |text: &str| texts.iter().position(|is| is == text).unwrap();
     assert!(at("no owner") < at("camera") && at("camera") < at("heroes"));
     assert!(at("heroes") < at("hero") && at("line") < at("level"));
-    assert!(texts.contains(&"frames 0 to 16  ·  0 ns to 4.00 s on the game clock  ·  6 scripts".to_owned()));
+    assert!(
+        texts.contains(
+            &"frames 0 to 16  ·  0 ns to 4.00 s on the game clock  ·  6 scripts".to_owned()
+        )
+    );
 }
 
 #[test]
 fn everything_says_where_it_comes_from() {
     let titles = titles(&scene());
     let has = |begin: &str, then: &str| {
-        titles.iter().any(|title| title.starts_with(begin) && title.contains(then))
+        titles
+            .iter()
+            .any(|title| title.starts_with(begin) && title.contains(then))
     };
-    assert!(has("gate (2v1) waits for signal lever\nfrom frame 0 to 3\n", "support.rs:"), "{titles:#?}");
-    assert!(has("gate (2v1) is polled, resumed by lever\nframe 3, 750ms, Update\n", "support.rs:"));
-    assert!(has("end of a joined script: line (1v1) to hero (0v1)\nframe 2", ""));
-    assert!(has("signal: hero (0v1) to gate (2v1)\n", "frame 3"));
+    assert!(
+        has(
+            "gate (2v1) waits for signal lever\nfrom frame 0 to 2\n",
+            "support.rs:"
+        ),
+        "{titles:#?}"
+    );
+    assert!(has(
+        "gate (2v1) is polled, resumed by lever\nframe 2, 500ms, Update\n",
+        "support.rs:"
+    ));
+    assert!(has(
+        "end of a joined script: line (1v1) to hero (0v1)\nframe 2",
+        ""
+    ));
+    assert!(has("signal: hero (0v1) to gate (2v1)\n", "frame 2"));
     assert!(has("starts: hero (0v1) to line (1v1)\n", "frame 0"));
-    assert!(has("hero (0v1) emits lever\n", "frame 3"));
+    assert!(has("hero (0v1) emits lever\n", "frame 2"));
     assert!(has("the host emits lever\n", "frame 13"));
     assert!(has("paused in frame 2 by the host", ""));
     assert!(has("camera (4v1) stopped\n", "frame 9"));
@@ -66,10 +106,24 @@ fn a_theme_is_chosen_or_follows_the_system() {
 fn a_crowd_is_collapsed_to_the_busiest_and_says_so() {
     let svg = crowd(40, 250).svg().to_string();
     let texts = texts(&svg);
-    assert!(texts.iter().any(|text| text.contains("10,000 scripts  ·  9,960 of them not shown")), "{texts:?}");
-    assert!(texts.iter().any(|text| text == "32 more owners"));
-    assert!(texts.iter().any(|text| text == "245 more"), "{texts:?}");
-    assert_eq!(texts.iter().filter(|text| text.starts_with("soldier ")).count(), 40);
+    assert!(
+        texts
+            .iter()
+            .any(|text| text.contains("10,000 scripts  ·  9,960 of them not shown")),
+        "{texts:?}"
+    );
+    assert!(
+        texts.iter().any(|text| text == "36 more owners"),
+        "{texts:?}"
+    );
+    assert!(texts.iter().any(|text| text == "240 more"), "{texts:?}");
+    assert_eq!(
+        texts
+            .iter()
+            .filter(|text| text.starts_with("soldier "))
+            .count(),
+        40
+    );
     assert!(svg.len() < 1_000_000, "{}", svg.len());
     let few = crowd(2, 10).svg().most_lanes(5).to_string();
     assert!(few.contains("15 of them not shown"));
@@ -108,8 +162,14 @@ fn a_long_film_stays_small_and_within_its_width() {
     assert!(svg.len() < 3_000_000, "{}", svg.len());
     let document = Document::parse(&svg).unwrap();
     assert_eq!(document.root_element().attribute("width"), Some("800"));
-    for node in document.descendants().filter(|node| node.has_tag_name("rect")) {
-        let number = |name: &str| node.attribute(name).map_or(0.0, |text| text.parse::<f64>().unwrap());
+    for node in document
+        .descendants()
+        .filter(|node| node.has_tag_name("rect"))
+    {
+        let number = |name: &str| {
+            node.attribute(name)
+                .map_or(0.0, |text| text.parse::<f64>().unwrap())
+        };
         assert!(number("x") + number("width") <= 800.5, "{node:?}");
         assert!(number("x") >= 0.0 && number("width") >= 0.0, "{node:?}");
     }

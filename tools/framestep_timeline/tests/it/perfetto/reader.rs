@@ -134,7 +134,12 @@ impl Trace {
 
     fn read_packet(&mut self, is_first: bool, bytes: &[u8]) {
         let fields = fields(bytes);
-        let find = |number: u64| fields.iter().find(|(field, _)| *field == number).map(|(_, value)| *value);
+        let find = |number: u64| {
+            fields
+                .iter()
+                .find(|(field, _)| *field == number)
+                .map(|(_, value)| *value)
+        };
         assert_eq!(find(10).expect("trusted_packet_sequence_id").number(), 1);
         // SEQ_INCREMENTAL_STATE_CLEARED first, then SEQ_NEEDS_INCREMENTAL_STATE.
         let flags = find(13).expect("sequence_flags").number();
@@ -168,7 +173,10 @@ impl Trace {
                 1 => self.categories.insert(number, text),
                 2 => self.names.insert(number, text),
                 3 => self.notes.insert(number, text),
-                4 => self.lines.insert(number, (text, line)).map(|(file, _)| file),
+                4 => self
+                    .lines
+                    .insert(number, (text, line))
+                    .map(|(file, _)| file),
                 other => panic!("table {other} of interned texts"),
             };
             assert_eq!(old, None, "a number is given once");
@@ -202,7 +210,10 @@ impl Trace {
             "the parent of {} comes first",
             track.name
         );
-        assert!(self.tracks.insert(id, track).is_none(), "ids of tracks are unique");
+        assert!(
+            self.tracks.insert(id, track).is_none(),
+            "ids of tracks are unique"
+        );
     }
 
     fn read_event(&mut self, at: u64, bytes: &[u8]) {
@@ -251,7 +262,11 @@ impl Trace {
             }
         }
         let track = self.tracks.get(&event.track).expect("an event has a track");
-        assert_eq!(track.is_counter, event.kind == Type::Counter, "only counters count");
+        assert_eq!(
+            track.is_counter,
+            event.kind == Type::Counter,
+            "only counters count"
+        );
         self.events.push(event);
     }
 
@@ -285,7 +300,10 @@ impl Trace {
         let mut flows = BTreeMap::new();
         for event in &self.events {
             for flow in &event.flows {
-                assert!(begun.insert(*flow, event.clone()).is_none(), "a flow begins once");
+                assert!(
+                    begun.insert(*flow, event.clone()).is_none(),
+                    "a flow begins once"
+                );
             }
             for flow in &event.ends_flows {
                 let begin = begun.get(flow).expect("a flow begins before it ends");
@@ -300,7 +318,9 @@ impl Trace {
 
     pub(crate) fn track(&self, name: &str) -> u64 {
         let mut tracks = self.tracks.iter().filter(|(_, track)| track.name == name);
-        let (id, _) = tracks.next().unwrap_or_else(|| panic!("no track {name}: {:#?}", self.tracks));
+        let (id, _) = tracks
+            .next()
+            .unwrap_or_else(|| panic!("no track {name}: {:#?}", self.tracks));
         assert!(tracks.next().is_none(), "two tracks {name}");
         *id
     }
