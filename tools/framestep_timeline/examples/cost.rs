@@ -66,7 +66,7 @@ fn main() {
             run(kind, |executor| {
                 executor.on_full_trace(|event: &TraceEvent| {
                     std::hint::black_box(event);
-                })
+                });
             })
         });
         let mut bytes = 0.0;

@@ -373,7 +373,7 @@ impl From<Film> for Parts {
                 .names
                 .texts()
                 .iter()
-                .map(|text| text.to_string())
+                .map(ToString::to_string)
                 .collect(),
             places: film.tables.places.all().to_vec(),
             hidden: hidden.map(|(_, number)| number).collect(),

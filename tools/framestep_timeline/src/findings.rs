@@ -1,7 +1,7 @@
 //! What a reader of a film looks for first: scripts that are stuck, or that take too long.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use framestep::Outcome;
 
@@ -103,10 +103,8 @@ impl Film {
             *number += 1;
             let more = seen[&finding.kind].saturating_sub(MOST_OF_A_KIND);
             if *number == MOST_OF_A_KIND && more > 0 {
-                finding.text.push_str(&format!(
-                    " (and {} more like this)",
-                    text::count(more as u64)
-                ));
+                let more = text::count(more as u64);
+                let _ = write!(finding.text, " (and {more} more like this)");
             }
             *number <= MOST_OF_A_KIND
         });
@@ -255,7 +253,7 @@ impl Finder<'_> {
                     .emits
                     .iter()
                     .filter(|emit| emit.name == wait.other);
-                let before = emits.clone().filter(|emit| emit.at < bar.from).next_back();
+                let before = emits.clone().rfind(|emit| emit.at < bar.from);
                 if emits.clone().any(|emit| emit.at >= bar.from) {
                     return None;
                 }

@@ -337,9 +337,10 @@ impl Inner {
             return;
         }
         note.is_hidden = hides;
-        self.tape.push(match hides {
-            true => Record::new(Kind::Hidden, 0, script),
-            false => Record::of_spawn(script, &known),
+        self.tape.push(if hides {
+            Record::new(Kind::Hidden, 0, script)
+        } else {
+            Record::of_spawn(script, &known)
         });
     }
 

@@ -85,15 +85,10 @@ impl State {
                 live.waits.clear();
                 self.leave(record.script);
             }
-            Kind::WaitBegan => {
-                if live.waits.len() < MOST_WAITS {
-                    let frame = self.frame;
-                    live.waits.push(Open {
-                        record: *record,
-                        frame,
-                    });
-                }
-            }
+            Kind::WaitBegan if live.waits.len() < MOST_WAITS => live.waits.push(Open {
+                record: *record,
+                frame: self.frame,
+            }),
             Kind::WaitEnded => {
                 if let Some(at) = ended(live.waits.iter().map(|open| &open.record), record) {
                     live.waits.remove(at);

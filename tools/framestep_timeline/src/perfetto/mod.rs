@@ -180,8 +180,7 @@ impl Trace<'_> {
             counts[column][2] += left;
         }
         let mut alive = 0;
-        for column in 0..columns {
-            let [born, polled, due] = counts[column];
+        for (column, [born, polled, due]) in counts.into_iter().enumerate().take(columns) {
             alive += born;
             let begin = self.stamps.at(At { column, event: 0 });
             for (id, value) in [(ALIVE, alive), (POLLED, polled), (DUE, due)] {

@@ -297,7 +297,7 @@ impl Picture<'_> {
         match outcome {
             Outcome::Finished => {
                 self.page
-                    .rect("tick", (x + 5.0, y - 7.0), (2.5, 14.0), 1.0, title)
+                    .rect("tick", (x + 5.0, y - 7.0), (2.5, 14.0), 1.0, title);
             }
             Outcome::Stopped => self
                 .page

@@ -8,7 +8,7 @@ mod scale;
 mod style;
 
 use std::collections::HashMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use framestep::Outcome;
 
@@ -226,15 +226,15 @@ impl Picture<'_> {
             style::ARROW_WAKE,
             style::ARROW_SPAWN,
         ];
-        let heads: String = hues
-            .iter()
-            .map(|hue| {
-                format!(
-                    "<marker id=\"a{hue}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6.5\" \
-                     markerHeight=\"6.5\" orient=\"auto-start-reverse\"><path class=\"f{hue}\" d=\"M0 .6L7.6 4L0 7.4Z\"/></marker>\n"
-                )
-            })
-            .collect();
+        let mut heads = String::new();
+        for hue in hues {
+            let _ = writeln!(
+                heads,
+                "<marker id=\"a{hue}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6.5\" \
+                 markerHeight=\"6.5\" orient=\"auto-start-reverse\">\
+                 <path class=\"f{hue}\" d=\"M0 .6L7.6 4L0 7.4Z\"/></marker>"
+            );
+        }
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{title}</title>\n<style>\n{sheet}</style>\n\
@@ -359,7 +359,7 @@ impl Picture<'_> {
             .text("t2 faint", (MARGIN + 14.0, y + HIDDEN / 2.0 + 4.0), &words);
         let most = polls.iter().copied().max().unwrap_or(0).max(1);
         // No more strips than pixels.
-        let step = (1.0 / scale.frame).ceil().max(1.0) as usize;
+        let step = scale.label_step(1.0);
         let base = y + HIDDEN - 3.0;
         for (at, chunk) in polls.chunks(step).enumerate() {
             let sum = chunk.iter().copied().max().unwrap_or(0);
@@ -428,7 +428,7 @@ impl Picture<'_> {
                     };
                     self.page.text(
                         "t4 faint mid",
-                        ((x + next) / 2.0, top + 3.0),
+                        (x.midpoint(next), top + 3.0),
                         &letter.to_string(),
                     );
                 }

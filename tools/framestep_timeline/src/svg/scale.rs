@@ -49,14 +49,10 @@ impl<'a> Scale<'a> {
 
     /// Every how many frames a label has room.
     pub(crate) fn label_step(&self, room: f64) -> usize {
-        let mut step = 1;
-        for factor in [2.0, 2.5, 2.0].into_iter().cycle() {
-            if self.frame * f64::from(step) >= room || step > 1_000_000_000 {
-                break;
-            }
-            step = (f64::from(step) * factor).round() as i32;
-        }
-        usize::try_from(step).unwrap_or(1)
+        let decades = (0..18).map(|zeros| 10_usize.saturating_pow(zeros));
+        let mut steps = decades.flat_map(|one| [one, 2 * one, 5 * one]);
+        let fits = |step: &usize| self.frame * *step as f64 >= room;
+        steps.find(fits).unwrap_or(usize::MAX)
     }
 }
 

@@ -188,8 +188,8 @@ fn blend(ground: &str, colour: &str, share: f64) -> String {
         f64::from(u8::from_str_radix(digits, 16).unwrap_or(0))
     };
     let mixed = [1, 3, 5].map(|at| part(ground, at) * (1.0 - share) + part(colour, at) * share);
-    let [red, green, blue] = mixed.map(|part| format!("{:02x}", part.round() as u8));
-    format!("#{red}{green}{blue}")
+    let [red, green, blue] = mixed.map(f64::round);
+    format!("rgb({red},{green},{blue})")
 }
 
 #[cfg(test)]
@@ -198,6 +198,6 @@ mod tests {
 
     #[test]
     fn a_blend_is_between_two_colours() {
-        assert_eq!(blend("#000000", "#ff8000", 0.5), "#804000");
+        assert_eq!(blend("#000000", "#ff8000", 0.5), "rgb(128,64,0)");
     }
 }
