@@ -37,6 +37,7 @@ fn documents() -> Vec<PathBuf> {
     for more in [
         "engines/bevy_framestep/README.md",
         "engines/godot_framestep/README.md",
+        "tools/framestep_timeline/README.md",
         "benches/compare/README.md",
         "examples/README.md",
         "scripts/README.md",
@@ -158,9 +159,10 @@ fn tests_and_the_timing_contract_refer_to_each_other() {
 
 #[test]
 fn the_code_of_each_page_of_the_guide_is_tested() {
-    // The pages about Bevy are tested with its package.
+    // The pages about a package are tested with it.
     let lists = [
         "tests/guide.rs",
+        "tools/framestep_timeline/src/lib.rs",
         "engines/bevy_framestep/docs/pages/src/lib.rs",
     ];
     let tested = lists.map(|list| fs::read_to_string(root().join(list)).unwrap());

@@ -21,8 +21,8 @@ struct Game {
 
 async fn bridge(left: Signal<()>, right: Signal<()>, log: Rc<RefCell<Vec<String>>>) {
     let say = |text: &str| {
-        log.borrow_mut()
-            .push(format!("frame {}: {text}", time().frame))
+        let line = format!("frame {}: {text}", time().frame);
+        log.borrow_mut().push(line);
     };
     left.wait().await;
     say("the left chain is loose");

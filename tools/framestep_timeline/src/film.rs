@@ -135,8 +135,23 @@ impl Film {
 
     /// The first and the last frame. `None` if the film is empty.
     pub fn range(&self) -> Option<RangeInclusive<u64>> {
-        let columns = self.lanes().columns;
-        Some(columns.first()?.frame..=columns.last()?.frame)
+        let mut frames = self
+            .records
+            .iter()
+            .filter(|record| record.kind == Kind::FrameBegan);
+        let first = frames.next();
+        let last = frames.next_back().or(first).map(Record::frame);
+        if self.has_part_of_a_frame() {
+            return Some(self.base.frame..=last.unwrap_or(self.base.frame));
+        }
+        Some(first?.frame()..=last?)
+    }
+
+    /// Whether it begins inside a frame, or in frame 0, which has no beginning.
+    pub(crate) fn has_part_of_a_frame(&self) -> bool {
+        let first = self.records.first();
+        let starts_inside = first.is_some_and(|record| record.kind != Kind::FrameBegan);
+        starts_inside || (self.base.frame == 0 && self.dropped.events == 0)
     }
 
     /// How many events it has, of all scripts.

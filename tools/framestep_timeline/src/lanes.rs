@@ -187,9 +187,7 @@ impl Reader<'_> {
     /// What was before the film goes on in its first frame.
     fn begin(&mut self) {
         let base = &self.film.base;
-        let first = self.film.records.first();
-        let starts_inside = first.is_some_and(|record| record.kind != Kind::FrameBegan);
-        if starts_inside || (base.frame == 0 && self.film.dropped.events == 0) {
+        if self.film.has_part_of_a_frame() {
             self.add_column(base.frame, base.elapsed);
         }
         for (script, live) in (0..).zip(&base.live) {

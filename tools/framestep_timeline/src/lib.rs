@@ -1,6 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+/// The code of the page in the guide is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/timeline.md")]
+mod guide {}
+
 mod adapter;
 mod compare;
 mod determinism;

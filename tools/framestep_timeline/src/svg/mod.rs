@@ -7,7 +7,7 @@ mod rows;
 mod scale;
 mod style;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write as _};
 
 use framestep::Outcome;
@@ -483,6 +483,7 @@ impl Picture<'_> {
 
     /// What the colours and shapes mean, as far as they occur. Returns where it ends.
     fn draw_legend(&mut self, top: f64, left_out: usize) -> f64 {
+        let poll = self.poll_words();
         let mut x = MARGIN + 2.0;
         let mut y = top;
         let right = self.right;
@@ -496,9 +497,9 @@ impl Picture<'_> {
             x += w;
             at
         };
-        let (x0, y0) = place("poll", 12.0);
+        let (x0, y0) = place(&poll, 12.0);
         self.page.circle("poll", (x0 + 6.0, y0), 5.0, "");
-        self.page.text("t2 soft", (x0 + 18.0, y0 + 4.5), "poll");
+        self.page.text("t2 soft", (x0 + 18.0, y0 + 4.5), &poll);
         for (number, words) in style::HUES.iter().enumerate() {
             if !self.hues[number] {
                 continue;
@@ -565,6 +566,20 @@ impl Picture<'_> {
             self.page.text("t2 faint", (x, y + 4.5), &words);
         }
         y + 14.0
+    }
+
+    /// What the dots are, with the letters that occur.
+    fn poll_words(&self) -> String {
+        let polls = self.lanes.lanes.iter().flat_map(|lane| &lane.polls);
+        let phases: BTreeSet<u16> = polls.map(|poll| poll.phase).collect();
+        let named = phases
+            .into_iter()
+            .filter(|phase| phase_letter(*phase) != '*');
+        let letter = |phase: u16| format!("{}: {}", phase_letter(phase), phase_word(phase));
+        match named.map(letter).collect::<Vec<_>>().join(", ") {
+            letters if letters.is_empty() => "poll".to_owned(),
+            letters => format!("poll ({letters})"),
+        }
     }
 
     fn draw_findings(&mut self, top: f64) -> f64 {

@@ -166,7 +166,7 @@ fn rules(sheet: &mut String, palette: &Palette) {
 .tick {{ fill: {ink}; }}
 .end-x {{ stroke: {alarm}; }}
 .stop {{ stroke: {ink}; fill: {panel}; }}
-.pause {{ fill: url(#pause); }}
+.pause {{ fill: url(#pause); fill-opacity: .6; }}
 .pause-line {{ stroke: {soft}; stroke-width: 2.4; }}
 .heat {{ fill: {}; }}
 ",

@@ -37,7 +37,7 @@ fn the_first_frame_script_and_line_that_differ_are_named() {
             .place
             .as_ref()
             .unwrap()
-            .contains("comparing.rs:18:"),
+            .contains("comparing.rs:20:"),
         "{difference}"
     );
     assert_eq!(difference.left.as_deref(), Some("waits for 2 frames"));

@@ -54,7 +54,7 @@ fn a_signal_that_never_comes_is_found() {
     let expected =
         "gate (30v1) waits for signal gate.open since frame 3, and nobody has emitted it since (";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("findings.rs:47:"), "{text}");
+    assert!(text.contains("findings.rs:49:"), "{text}");
 }
 
 #[test]
