@@ -11,18 +11,22 @@ use framestep_timeline::{Film, Recorder, check_determinism};
 
 /// Other scripts, among which the fault hides.
 fn crowd(executor: &Executor) {
-    for (squad, size) in [("guards", 12), ("wolves", 9), ("villagers", 16)] {
+    let squads = [
+        ("guards", "guard", 12),
+        ("wolves", "wolf", 9),
+        ("villagers", "villager", 16),
+    ];
+    for (squad, name, size) in squads {
         let owner = executor.owner().named(squad);
         for number in 1..=size {
             let length = 0.3 + 0.05 * f64::from(number);
-            owner
-                .script(format!("{} {number}", &squad[..squad.len() - 1]))
-                .start(async move {
-                    loop {
-                        wait_seconds(length).await;
-                        wait_frames(2).await;
-                    }
-                });
+            let script = owner.script(format!("{name} {number}"));
+            script.start(async move {
+                loop {
+                    wait_seconds(length).await;
+                    wait_frames(2).await;
+                }
+            });
         }
         std::mem::forget(owner);
     }
