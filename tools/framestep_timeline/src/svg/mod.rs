@@ -18,7 +18,7 @@ use crate::lanes::{ArrowKind, At, Lanes};
 use crate::record::{NONE, phase_letter, phase_word};
 use crate::text;
 
-use page::{Page, fit, width};
+use page::{Page, fit, width, wrap};
 use rows::{Row, Rows};
 use scale::Scale;
 pub use style::Theme;
@@ -595,15 +595,14 @@ impl Picture<'_> {
             let is_bug = finding.kind <= FindingKind::Never;
             let class = if is_bug { "alarm" } else { "f4" };
             self.page.circle(class, (MARGIN + 7.0, y - 4.0), 4.0, "");
-            self.page.text(
-                "t2 ink",
-                (MARGIN + 20.0, y),
-                &fit(&finding.to_string(), room),
-            );
+            for (number, line) in wrap(&finding.to_string(), room).iter().enumerate() {
+                y += if number > 0 { 16.0 } else { 0.0 };
+                self.page.text("t2 ink", (MARGIN + 20.0, y), line);
+            }
         }
         if let Some(more) = findings.len().checked_sub(MOST_FINDINGS + 1) {
             y += 20.0;
-            let more = format!("and {} more", text::counted(more as u64 + 1, "finding"));
+            let more = format!("and {}", text::counted(more as u64 + 1, "more finding"));
             self.page.text("t2 faint", (MARGIN + 20.0, y), &more);
         }
         y + 4.0

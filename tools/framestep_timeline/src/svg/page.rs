@@ -63,6 +63,24 @@ pub(crate) fn fit(text: &str, room: f64) -> String {
     short
 }
 
+/// Cuts a text into at most three lines, between words.
+pub(crate) fn wrap(text: &str, room: f64) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if line.is_empty() {
+            line.push_str(word);
+        } else if lines.len() == 2 || width(&line) + 0.32 + width(word) <= room {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(std::mem::replace(&mut line, word.to_owned()));
+        }
+    }
+    lines.push(line);
+    lines.iter().map(|line| fit(line, room)).collect()
+}
+
 impl Page {
     pub(crate) fn raw(&mut self, text: impl Display) {
         let _ = writeln!(self.0, "{text}");
@@ -126,7 +144,7 @@ impl Page {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, fit, width};
+    use super::{escape, fit, width, wrap};
 
     #[test]
     fn no_name_ends_an_element() {
@@ -134,6 +152,16 @@ mod tests {
             escape("<a b='\"'>&\0"),
             "&lt;a b=&#39;&quot;&#39;&gt;&amp;\u{fffd}"
         );
+    }
+
+    #[test]
+    fn a_long_sentence_gets_three_lines_at_most() {
+        assert_eq!(wrap("one two", 9.0), ["one two"]);
+        assert_eq!(wrap("one two", 3.0), ["one", "two"]);
+        let lines = wrap(&"word ".repeat(50), 9.0);
+        assert_eq!(lines.len(), 3);
+        assert!(lines.iter().all(|line| width(line) <= 9.0), "{lines:?}");
+        assert!(lines[2].ends_with('…'));
     }
 
     #[test]
