@@ -1,4 +1,4 @@
-//! Plays by itself: a fixed number of frames of the same length, with pictures.
+//! Plays by itself, in frames of the same length, and takes pictures.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,43 +8,186 @@ use bevy::render::view::screenshot::{Screenshot, save_to_disk};
 use bevy::time::TimeUpdateStrategy;
 use bevy_framestep::prelude::*;
 
-use crate::menu::Key;
+use crate::body::{Foe, Health, place};
+use crate::hero::{Facing, hero};
+use crate::keys::{Choice, Key, Stick};
+use crate::level::ARENA;
+use crate::menu::Screen;
+use crate::purse::Purse;
 
-const FRAME: Duration = Duration::from_micros(15_625);
+const FRAME: Duration = Duration::from_millis(20);
 
 /// How many frames a picture may take to be saved.
 const PATIENCE: u64 = 600;
 
-pub(crate) fn set_up(app: &mut App, folder: PathBuf) {
+/// How many seconds the whole game may take.
+const LIMIT: u32 = 150;
+
+/// With pictures, if there is a folder for them.
+pub(crate) fn set_up(app: &mut App, folder: Option<PathBuf>) {
     app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
-    app.add_systems(Startup, move |mut commands: Commands| {
+    app.add_systems(PostStartup, move |mut commands: Commands| {
         let folder = folder.clone();
-        commands.start_script(|| play(folder));
+        commands.start_script(|| film(folder));
     });
 }
 
-async fn play(folder: PathBuf) {
-    wait_frames(166).await;
-    let playing = take_picture(&folder, "playing").await;
-    write_message(Key::Menu);
-    wait_frames(30).await;
-    write_message(Key::Down);
-    wait_frames(10).await;
-    let paused = take_picture(&folder, "paused").await;
-    write_message(Key::Choose);
-    wait_frames(30).await;
-    let exit = if playing && paused {
-        println!("{} frames, 2 pictures", time().frame);
-        AppExit::Success
-    } else {
-        error!("a picture was not taken");
-        AppExit::error()
+/// The script of the demo.
+async fn film(folder: Option<PathBuf>) {
+    let exit = match timeout(LIMIT, play(folder.as_deref())).await {
+        Ok(Ok(pictures)) => {
+            let coins = resource(|purse: &Purse| purse.0);
+            println!(
+                "{} frames, {pictures} pictures, {coins} coins",
+                time().frame
+            );
+            AppExit::Success
+        }
+        Ok(Err(problem)) => {
+            error!("{problem}");
+            AppExit::error()
+        }
+        Err(_) => {
+            error!("the demo has not ended after {LIMIT} seconds");
+            AppExit::error()
+        }
     };
     write_message(exit);
 }
 
-/// Whether it is there: Bevy despawns the entity when the picture has been saved.
-async fn take_picture(folder: &Path, name: &str) -> bool {
+/// From the first room to the chest. Returns how many pictures it has taken.
+async fn play(folder: Option<&Path>) -> Result<u32, BevyError> {
+    wait_seconds(1.6).await;
+    take_picture(folder, "1-title").await?;
+    go(-200.0, 180.0).await?;
+    go(10.0, 190.0).await?;
+    take_picture(folder, "2-dialogue").await?;
+    skip_lines(5).await;
+
+    go(0.0, 340.0).await?;
+    wait_seconds(0.6).await;
+    take_picture(folder, "3-door").await?;
+    go(0.0, 560.0).await?;
+    go(0.0, 640.0).await?;
+    take_picture(folder, "4-guards").await?;
+    pause_and_go_on(folder).await?;
+    go(0.0, 720.0).await?;
+    fight_until(|foes| foes == 0).await?;
+    go(-270.0, 840.0).await?;
+    write_message(Key::Act);
+    wait_seconds(1.8).await;
+    take_picture(folder, "5-gate").await?;
+    wait_seconds(1.6).await;
+    go(120.0, 900.0).await?;
+    go(0.0, 900.0).await?;
+    go(0.0, ARENA.y - 200.0).await?;
+    wait_seconds(1.2).await;
+    skip_lines(2).await;
+    wait_seconds(2.5).await;
+    take_picture(folder, "6-king").await?;
+    fight_until(|foes| foes > 1).await?;
+    take_picture(folder, "7-imps").await?;
+    fight_until(|foes| foes == 1).await?;
+    wait_seconds(1.6).await;
+    take_picture(folder, "8-rage").await?;
+    fight_until(|foes| foes == 0).await?;
+    wait_seconds(2).await;
+    go(0.0, ARENA.y + 105.0).await?;
+    write_message(Key::Act);
+    wait_seconds(1.1).await;
+    take_picture(folder, "9-chest").await?;
+    wait_seconds(3).await;
+    if resource(|purse: &Purse| purse.0) < 160 {
+        return Err("the coins of the chest are not in the purse".into());
+    }
+    Ok(10)
+}
+
+/// Walks there, as a player would.
+async fn go(x: f32, y: f32) -> Result<(), Missing> {
+    let goal = vec2(x, y);
+    select! {
+        there = steer(|| Ok(goal), 5.0) => there?,
+        // Somebody is in the way.
+        () = wait_seconds(3) => {}
+    }
+    resource_mut(|stick: &mut Stick| stick.0 = Vec2::ZERO);
+    Ok(())
+}
+
+/// Holds the stick towards a goal that may move, until the hero is near it.
+async fn steer(goal: impl Fn() -> Result<Vec2, Missing>, near: f32) -> Result<(), Missing> {
+    loop {
+        let way = goal()? - place(hero())?;
+        if way.length() < near {
+            return Ok(());
+        }
+        resource_mut(|stick: &mut Stick| stick.0 = way.normalize());
+        next_frame().await;
+    }
+}
+
+/// Runs after foes and strikes, until the number of foes near the hero is as wanted.
+async fn fight_until(is_over: impl Fn(usize) -> bool) -> Result<(), Missing> {
+    let foes = query_filtered::<(&Transform, Has<Health>), With<Foe>>();
+    loop {
+        let at = place(hero())?;
+        // Bolts are to be parried, but not to be counted.
+        let (mut near, mut count) = (Vec::new(), 0);
+        foes.for_each(|(foe, has_health)| {
+            let foe = foe.translation.truncate();
+            if foe.distance(at) < 450.0 {
+                near.push(foe);
+                count += usize::from(has_health);
+            }
+        });
+        if is_over(count) {
+            resource_mut(|stick: &mut Stick| stick.0 = Vec2::ZERO);
+            return Ok(());
+        }
+        near.sort_by(|one, other| one.distance(at).total_cmp(&other.distance(at)));
+        if let Some(foe) = near.first() {
+            let way = *foe - at;
+            hero().get_mut(|facing: &mut Facing| facing.0 = way.normalize_or(Vec2::Y))?;
+            let stick = if way.length() > 54.0 {
+                way.normalize()
+            } else {
+                Vec2::ZERO
+            };
+            resource_mut(|held: &mut Stick| held.0 = stick);
+            if way.length() < 66.0 {
+                write_message(Key::Act);
+            }
+        } else {
+            resource_mut(|held: &mut Stick| held.0 = Vec2::ZERO);
+        }
+        wait_frames(3).await;
+    }
+}
+
+async fn skip_lines(keys: u32) {
+    for _ in 0..keys {
+        write_message(Key::Act);
+        wait_seconds(0.5).await;
+    }
+}
+
+async fn pause_and_go_on(folder: Option<&Path>) -> Result<(), BevyError> {
+    write_message(Key::Menu);
+    wait_frames(30).await;
+    write_message(Choice::Down);
+    wait_frames(5).await;
+    take_picture(folder, "paused").await?;
+    write_message(Choice::Back);
+    wait_until(|| resource(|screen: &State<Screen>| *screen.get() == Screen::Playing)).await;
+    Ok(())
+}
+
+/// Only if there is a folder for it. Bevy despawns the entity when the picture is saved.
+async fn take_picture(folder: Option<&Path>, name: &str) -> Result<(), BevyError> {
+    let Some(folder) = folder else {
+        return Ok(());
+    };
     let path = folder.join(name).with_extension("png");
     let screenshot = commands(|commands| {
         let mut screenshot = commands.spawn(Screenshot::primary_window());
@@ -52,7 +195,12 @@ async fn take_picture(folder: &Path, name: &str) -> bool {
         screenshot.id()
     });
     select! {
-        () = screenshot.despawned() => path.exists(),
-        () = wait_frames(PATIENCE) => false,
+        () = screenshot.despawned() => {}
+        () = wait_frames(PATIENCE) => {}
+    }
+    if path.exists() {
+        Ok(())
+    } else {
+        Err(format!("no picture {name} after {PATIENCE} frames").into())
     }
 }

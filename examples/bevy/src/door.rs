@@ -1,46 +1,63 @@
-//! A door opens for the walker, and shuts behind it.
+//! A door opens for the hero, and shuts behind.
 
 use bevy::prelude::*;
-use bevy_framestep::Missing;
 use bevy_framestep::prelude::*;
 
-use crate::scene::Walker;
+use crate::art::Picture;
+use crate::body::{Barrier, place_in};
+use crate::hero::hero_in;
+use crate::layer;
+use crate::level::{DOORWAY, LINTEL, Prop};
 
-pub(crate) const COLOUR: Color = Color::srgb(0.85, 0.6, 0.25);
-pub(crate) const SIZE: [f32; 2] = [10.0, 80.0];
+const NEAR: f32 = 110.0;
+/// How much of a leaf is seen when it is open.
+const OPEN: f32 = 0.12;
 
-const NEAR: f32 = 75.0;
+pub(crate) fn spawn(world: &mut World, foot: Vec2) {
+    let middle = foot + Vec2::Y * LINTEL / 2.0;
+    let leaf = Picture::Door.drawn();
+    let hinge = Transform::from_translation(middle.extend(layer::FLAT));
+    world.spawn((Prop, leaf, hinge, shut(foot), Scripts::of(open_and_shut)));
+}
+
+fn shut(foot: Vec2) -> Barrier {
+    let side = vec2(DOORWAY / 2.0, 0.0);
+    Barrier(Rect::from_corners(
+        foot - side,
+        foot + side + Vec2::Y * LINTEL,
+    ))
+}
 
 /// The script of a door.
-pub(crate) async fn open_and_shut(door: Entity) -> Result<(), Missing> {
-    let shut = door.get(|place: &Transform| place.translation.y)?;
-    let open = shut + SIZE[1];
+async fn open_and_shut(door: Entity) -> Result<(), Missing> {
+    let hinge = door.get(|place: &Transform| place.translation)?;
+    let foot = hinge.truncate() - Vec2::Y * LINTEL / 2.0;
     loop {
-        wait_until_world(move |world| walker_is_near(world, door)).await;
-        slide(door, shut, open).await;
-        wait_until_world(move |world| !walker_is_near(world, door)).await;
-        wait_seconds(0.25).await;
-        slide(door, open, shut).await;
+        wait_until_world(move |world| hero_is_near(world, foot)).await;
+        turn(door, hinge, 1.0, OPEN).await;
+        door.remove::<Barrier>()?;
+        wait_until_world(move |world| !hero_is_near(world, foot)).await;
+        wait_seconds(0.3).await;
+        door.insert(shut(foot))?;
+        turn(door, hinge, OPEN, 1.0).await;
     }
 }
 
-async fn slide(door: Entity, from: f32, to: f32) {
-    animate(0.4, |t| {
-        let y = from.lerp(to, t);
-        let moved = door.get_mut(|place: &mut Transform| place.translation.y = y);
+/// Turns the leaf on its hinge, which is at its left side.
+async fn turn(door: Entity, hinge: Vec3, from: f32, to: f32) {
+    animate(0.45, |t| {
+        let width = from.lerp(to, t * t * (3.0 - 2.0 * t));
+        let moved = door.get_mut(|place: &mut Transform| {
+            place.scale.x = width;
+            place.translation = hinge - Vec3::X * DOORWAY / 2.0 * (1.0 - width);
+        });
         moved.expect("its scripts end with the door");
     })
     .await;
 }
 
-fn walker_is_near(world: &World, door: Entity) -> bool {
-    let x = |entity: Entity| {
-        let place = world.get::<Transform>(entity)?;
-        Some(place.translation.x)
-    };
-    let walker = world.resource::<Walker>().0;
-    match (x(walker), x(door)) {
-        (Some(walker), Some(door)) => (walker - door).abs() < NEAR,
-        _ => false,
-    }
+fn hero_is_near(world: &World, foot: Vec2) -> bool {
+    let middle = foot + Vec2::Y * LINTEL;
+    let hero = place_in(world, hero_in(world));
+    hero.is_some_and(|hero| hero.distance(middle) < NEAR)
 }

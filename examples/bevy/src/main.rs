@@ -1,65 +1,139 @@
-//! A scene in Bevy. Every part is a script of an entity: doors, guards, turrets and
-//! their bolts, the walker, the pause menu, the panel with the numbers.
+//! A small game in Bevy: a dungeon at night, a story, and a king. All that takes time in it
+//! is a script: doors, guards, turrets and bolts, torches, coins and sparks, the dialogue,
+//! the story itself. The panel shows who waits for what.
 //!
-//! Escape opens the menu; the arrow keys and enter choose. `--demo DIR` plays by itself
-//! for a fixed number of frames, saves pictures in the directory, and ends.
+//! The arrow keys walk, space strikes and pulls, escape opens the menu. `--demo DIR` plays
+//! by itself, saves pictures in the directory, and ends. `--demo` does so without a window.
 
+mod art;
+mod body;
 mod bolt;
+mod boss;
+mod chest;
 mod demo;
+mod dialogue;
+mod dice;
 mod door;
+mod firefly;
+mod foe;
+mod foes;
+mod gem;
 mod guard;
+mod hearts;
+mod hero;
+mod hint;
+mod hourglass;
+mod imp;
+mod keeper;
+mod keys;
+mod layer;
+mod level;
+mod lever;
+mod light;
 mod menu;
 mod panel;
-mod scene;
+mod portcullis;
+mod purse;
+mod spark;
+mod stage;
+mod story;
+mod text;
+mod torch;
 mod turret;
-mod walker;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use bevy::app::{PluginGroupBuilder, ScheduleRunnerPlugin};
 use bevy::prelude::*;
-use bevy::window::WindowResolution;
+use bevy::render::RenderPlugin;
+use bevy::render::settings::WgpuSettings;
+use bevy::winit::WinitPlugin;
 use bevy_framestep::prelude::*;
 
-const USAGE: &str = "usage: framestep-bevy [--demo DIR]";
+const USAGE: &str = "usage: framestep-bevy [--demo [DIR]]";
+
+enum Mode {
+    Play,
+    /// Plays by itself, without a window, as fast as it can.
+    Rehearse,
+    /// Plays by itself, and saves pictures.
+    Film(PathBuf),
+}
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let demo = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => None,
-        ["--demo", folder] => Some(PathBuf::from(folder)),
+    let mode = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => Mode::Play,
+        ["--demo"] => Mode::Rehearse,
+        ["--demo", folder] => Mode::Film(PathBuf::from(folder)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
         }
     };
-    match run(demo) {
+    match run(mode) {
         AppExit::Success => ExitCode::SUCCESS,
         AppExit::Error(code) => ExitCode::from(code.get()),
     }
 }
 
-fn run(demo: Option<PathBuf>) -> AppExit {
-    let window = Window {
-        title: "framestep".to_string(),
-        resolution: WindowResolution::new(960, 540),
-        ..default()
-    };
+fn plugins(mode: &Mode) -> PluginGroupBuilder {
+    let primary_window = Some(stage::window());
     let plugins = DefaultPlugins.set(WindowPlugin {
-        primary_window: Some(window),
+        primary_window,
         ..default()
     });
+    if !matches!(mode, Mode::Rehearse) {
+        return plugins;
+    }
+    let nothing = WgpuSettings {
+        backends: None,
+        ..default()
+    };
+    let rendering = RenderPlugin {
+        render_creation: nothing.into(),
+        ..default()
+    };
+    let runner = ScheduleRunnerPlugin::run_loop(Duration::ZERO);
+    plugins.set(rendering).disable::<WinitPlugin>().add(runner)
+}
+
+fn run(mode: Mode) -> AppExit {
     let mut app = App::new();
     app.add_plugins((
-        plugins,
+        plugins(&mode),
         FramestepPlugin::default().on_report(|report| error!("{report}")),
-    ));
-    app.insert_resource(ClearColor(Color::srgb(0.05, 0.06, 0.1)))
-        .add_message::<menu::Key>()
-        .add_systems(Startup, (scene::set_up, menu::set_up, panel::set_up))
-        .add_systems(PreUpdate, menu::read_keys);
-    if let Some(folder) = demo {
-        demo::set_up(&mut app, folder);
+        art::plugin,
+        light::plugin,
+        menu::plugin,
+    ))
+    .insert_resource(ClearColor(Color::BLACK))
+    .init_resource::<keys::Stick>()
+    .init_resource::<dice::Dice>()
+    .init_resource::<purse::Purse>()
+    .init_resource::<stage::Focus>()
+    .add_message::<keys::Key>()
+    .add_message::<keys::Choice>()
+    .add_message::<stage::Quake>()
+    .add_systems(
+        Startup,
+        (foes::set_up, stage::set_up, level::furnish).chain(),
+    );
+    match mode {
+        Mode::Film(folder) => demo::set_up(&mut app, Some(folder)),
+        Mode::Rehearse => demo::set_up(&mut app, None),
+        Mode::Play => {
+            app.add_systems(
+                PreUpdate,
+                (
+                    keys::read.run_if(in_state(menu::Screen::Playing)),
+                    keys::read_for_menu.run_if(in_state(menu::Screen::Paused)),
+                )
+                    .after(bevy::input::InputSystems),
+            );
+        }
     }
     app.run()
 }

@@ -1,107 +1,113 @@
-//! The pause menu. Its scripts count on realtime, so it moves while the game does not.
+//! The pause menu. Its entity lives as long as the state does, and its scripts with it. They
+//! count on realtime, so that it moves while the game does not.
 
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;
-use bevy_framestep::{Framestep, Messages, Missing};
-use futures::StreamExt;
 
-use crate::scene::{layer, start_over};
+use crate::art::Drawn;
+use crate::keys::{Choice, Key, pressed};
+use crate::layer;
+use crate::level::start_over;
+use crate::stage::{HALF, MIDDLE, Stage};
+use crate::text::line;
 
-/// The events of the menu.
-#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
-    Menu,
-    Up,
-    Down,
-    Choose,
+#[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Screen {
+    #[default]
+    Playing,
+    Paused,
 }
 
-/// The rows of the menu, from the top.
 const ROWS: [&str; 3] = ["go on", "start over", "quit"];
+const SIZE: Vec2 = Vec2::new(300.0, 230.0);
+const GOLD: Color = Color::srgb(1.0, 0.82, 0.45);
 
-const CENTRE: f32 = -130.0;
-const HIDDEN: f32 = 400.0;
-const SHOWN: f32 = 0.0;
-
-pub(crate) fn read_keys(pressed: Res<ButtonInput<KeyCode>>, mut keys: MessageWriter<Key>) {
-    let known = [
-        (KeyCode::Escape, Key::Menu),
-        (KeyCode::ArrowUp, Key::Up),
-        (KeyCode::ArrowDown, Key::Down),
-        (KeyCode::Enter, Key::Choose),
-    ];
-    let known = known.into_iter();
-    keys.write_batch(known.filter_map(|(code, key)| pressed.just_pressed(code).then_some(key)));
+pub(crate) fn plugin(app: &mut App) {
+    app.init_state::<Screen>()
+        .add_systems(OnEnter(Screen::Playing), listen_for_pause)
+        .add_systems(OnEnter(Screen::Paused), (pause, open).chain())
+        .add_systems(OnExit(Screen::Paused), go_on);
 }
 
-pub(crate) fn set_up(scripts: NonSend<Framestep>, mut commands: Commands) {
-    let realtime = scripts.handle().realtime();
-    let realtime = realtime.and_then(|clock| Scripts::on_clock(scripts.handle(), &clock));
-    let mark = Sprite::from_color(Color::srgb(0.45, 0.95, 0.6), Vec2::splat(12.0));
-    let place = Transform::from_xyz(-110.0, height_of(0), 1.0);
-    let mark = commands.spawn((mark, place)).id();
-    commands
-        .spawn((
-            realtime.expect("the app is there"),
-            Sprite::from_color(
-                Color::srgba(0.02, 0.02, 0.05, 0.92),
-                Vec2::new(300.0, 220.0),
+fn listen_for_pause(mut commands: Commands) {
+    commands.spawn((DespawnOnExit(Screen::Playing), Scripts::of(|_| listen())));
+}
+
+/// A script of the state in which the game is played.
+async fn listen() {
+    pressed(Key::Menu).await;
+    resource_mut(|next: &mut NextState<Screen>| next.set(Screen::Paused));
+}
+
+fn pause(mut time: ResMut<Time<Virtual>>) {
+    time.pause();
+}
+
+fn go_on(mut time: ResMut<Time<Virtual>>) {
+    time.unpause();
+}
+
+fn open(stage: Res<Stage>, mut commands: Commands) {
+    let mark = Drawn::plain(GOLD, Vec2::splat(11.0));
+    let mark = commands.spawn((mark, Transform::from_xyz(-100.0, height_of(0), 0.2)));
+    let mark = mark.id();
+    let frame = Drawn::plain(GOLD, SIZE + 4.0);
+    let paper = Drawn::plain(Color::srgb(0.06, 0.05, 0.11), SIZE);
+    let menu = commands.spawn((
+        DespawnOnExit(Screen::Paused),
+        Scripts::on_realtime().and(move |menu| run(menu, mark)),
+        frame,
+        Transform::from_translation((MIDDLE + Vec2::Y * 2.0 * HALF.y).extend(layer::MENU)),
+        ChildOf(stage.0),
+        children![
+            (paper, Transform::from_xyz(0.0, 0.0, 0.1)),
+            (
+                line("paused", 34.0, GOLD),
+                Transform::from_xyz(0.0, 66.0, 0.2)
             ),
-            Transform::from_xyz(CENTRE, HIDDEN, layer::MENU),
-        ))
-        .with_children(|menu| {
-            menu.spawn(line("paused", 32.0, 62.0));
-            for (row, name) in ROWS.into_iter().enumerate() {
-                menu.spawn(line(name, 22.0, height_of(row)));
-            }
-        })
-        .add_child(mark)
-        .start_script(move |menu| run(menu, mark));
-}
-
-fn line(text: &str, size: f32, y: f32) -> impl Bundle {
-    let font = TextFont {
-        font_size: FontSize::Px(size),
-        ..default()
-    };
-    (Text2d::new(text), font, Transform::from_xyz(0.0, y, 1.0))
+        ],
+    ));
+    let menu = menu.id();
+    commands.entity(menu).add_child(mark);
+    for (row, words) in ROWS.into_iter().enumerate() {
+        let place = Transform::from_xyz(0.0, height_of(row), 0.2);
+        commands.spawn((line(words, 24.0, Color::WHITE), place, ChildOf(menu)));
+    }
 }
 
 fn height_of(row: usize) -> f32 {
-    const HEIGHTS: [f32; ROWS.len()] = [8.0, -30.0, -68.0];
+    const HEIGHTS: [f32; ROWS.len()] = [10.0, -30.0, -70.0];
     HEIGHTS[row]
 }
 
 /// The script of the menu.
 async fn run(menu: Entity, mark: Entity) -> Result<(), Missing> {
-    let mut keys = messages::<Key>();
-    loop {
-        while keys.next().await != Some(Key::Menu) {}
-        resource_mut(Time::<Virtual>::pause);
-        slide(menu, HIDDEN, SHOWN).await;
-        let pulse = start(pulse(mark)).stop_on_drop();
-        let row = choose(&mut keys, mark).await?;
-        drop(pulse);
-        match ROWS[row] {
-            "start over" => start_over(),
-            "quit" => write_message(AppExit::Success),
-            _ => {}
-        }
-        slide(menu, SHOWN, HIDDEN).await;
-        resource_mut(Time::<Virtual>::unpause);
+    let high = menu.get(|place: &Transform| place.translation.y)?;
+    slide(menu, high, MIDDLE.y).await;
+    let pulse = menu.start(pulse(mark));
+    let row = choose(mark).await?;
+    pulse.stop();
+    slide(menu, MIDDLE.y, high).await;
+    match ROWS[row] {
+        "start over" => with(start_over),
+        "quit" => write_message(AppExit::Success),
+        _ => {}
     }
+    // This ends the menu, with this script.
+    resource_mut(|next: &mut NextState<Screen>| next.set(Screen::Playing));
+    Ok(())
 }
 
-/// Moves the mark with the keys, until a row is chosen. Escape chooses the first.
-async fn choose(keys: &mut Messages<Key>, mark: Entity) -> Result<usize, Missing> {
+/// Moves the mark with the keys, until a row is chosen.
+async fn choose(mark: Entity) -> Result<usize, Missing> {
     let mut row = 0;
     loop {
         mark.get_mut(|place: &mut Transform| place.translation.y = height_of(row))?;
-        match keys.next().await {
-            Some(Key::Up) => row = row.saturating_sub(1),
-            Some(Key::Down) => row = (row + 1).min(ROWS.len() - 1),
-            Some(Key::Choose) => return Ok(row),
-            Some(Key::Menu) | None => return Ok(0),
+        match next_message::<Choice>().await {
+            Choice::Up => row = row.saturating_sub(1),
+            Choice::Down => row = (row + 1).min(ROWS.len() - 1),
+            Choice::This => return Ok(row),
+            Choice::Back => return Ok(0),
         }
     }
 }
@@ -119,7 +125,7 @@ async fn slide(menu: Entity, from: f32, to: f32) {
 async fn pulse(mark: Entity) -> Result<(), Missing> {
     loop {
         next_frame().await;
-        let turn = time().unscaled_delta.as_secs_f32() * 4.0;
+        let turn = delta_seconds() * 4.0;
         mark.get_mut(|place: &mut Transform| place.rotate_z(turn))?;
     }
 }

@@ -1,0 +1,48 @@
+//! The keeper of the dungeon, who has a lantern and something to say.
+
+use std::f32::consts::TAU;
+
+use bevy::prelude::*;
+use bevy_framestep::prelude::*;
+
+use crate::art::Picture;
+use crate::hero::shadow_below;
+use crate::layer::{self, standing};
+use crate::level::Prop;
+use crate::light::Lamp;
+
+pub(crate) fn spawn(world: &mut World, at: Vec2) -> Entity {
+    let glow = Picture::Glow.tinted(120.0, Color::srgba(1.0, 0.8, 0.4, 0.35));
+    let shadow = Picture::Shadow.tinted(50.0, Color::WHITE);
+    let keeper = world.spawn((
+        Prop,
+        Picture::Keeper.drawn(),
+        Transform::from_translation(standing(at)),
+        Lamp {
+            reach: 200.0,
+            colour: Vec3::new(1.1, 0.85, 0.5),
+        },
+        Scripts::of(hover),
+        children![
+            (
+                glow,
+                Transform::from_xyz(20.0, -6.0, layer::GLOW - layer::STANDING)
+            ),
+            (shadow, shadow_below(-26.0)),
+        ],
+    ));
+    keeper.id()
+}
+
+/// The script of the keeper: up and down, without an end.
+async fn hover(keeper: Entity) -> Result<(), Missing> {
+    let home = keeper.get(|place: &Transform| place.translation)?;
+    loop {
+        animate(2.4, |t| {
+            let height = Vec3::Y * 4.0 * (t * TAU).sin();
+            let moved = keeper.get_mut(|place: &mut Transform| place.translation = home + height);
+            moved.expect("its scripts end with the keeper");
+        })
+        .await;
+    }
+}
