@@ -40,8 +40,10 @@ pub(crate) struct Origin {
     pub(crate) since: Option<Moment>,
     pub(crate) place: Option<Line>,
     pub(crate) parent: Option<CoroutineId>,
-    /// Where it waits: a line for each of its waits, in their order.
-    pub(crate) lines: Vec<Option<Line>>,
+    /// Where it waits: a line for each of its waits, in their order. Nearly all
+    /// coroutines have only one.
+    pub(crate) line: Option<Line>,
+    pub(crate) more_lines: Vec<Option<Line>>,
     pub(crate) description: Option<String>,
     pub(crate) profile: Option<Profile>,
 }
@@ -119,9 +121,11 @@ impl CoroutineInfo {
     /// assert_eq!(at.unwrap().line(), line);
     /// ```
     pub fn waits_at(&self) -> impl Iterator<Item = (&Wait, Option<&'static Location<'static>>)> {
-        let lines = self.origin.as_ref().map_or(&[][..], |origin| &origin.lines);
-        let lines = lines.iter().copied().chain(iter::repeat(None));
-        self.waits().zip(lines)
+        let origin = self.origin.as_ref();
+        let first = origin.and_then(|origin| origin.line);
+        let more = origin.map_or(&[][..], |origin| &origin.more_lines);
+        let lines = iter::once(first).chain(more.iter().copied());
+        self.waits().zip(lines.chain(iter::repeat(None)))
     }
 
     /// What the script last [said](crate::describe) of itself.
@@ -204,12 +208,16 @@ impl CoroutineInfo {
 
     /// Adds a wait that began at the `.await` in `line`.
     pub(crate) fn add_wait(&mut self, wait: Wait, line: Option<Line>) {
-        match self.wait {
-            None => self.wait = Some(wait),
-            Some(_) => self.more_waits.push(wait),
+        let is_first = self.wait.is_none();
+        if is_first {
+            self.wait = Some(wait);
+        } else {
+            self.more_waits.push(wait);
         }
-        if let Some(origin) = &mut self.origin {
-            origin.lines.push(line);
+        match &mut self.origin {
+            Some(origin) if is_first => origin.line = line,
+            Some(origin) => origin.more_lines.push(line),
+            None => {}
         }
     }
 
@@ -217,7 +225,8 @@ impl CoroutineInfo {
         self.wait = None;
         self.more_waits = Vec::new();
         if let Some(origin) = &mut self.origin {
-            origin.lines.clear();
+            origin.line = None;
+            origin.more_lines.clear();
         }
     }
 

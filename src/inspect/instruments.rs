@@ -52,6 +52,12 @@ impl Instruments {
         self.on.get()
     }
 
+    /// Whether a trace hook hears of polls, or polls are timed.
+    #[inline]
+    pub(crate) fn is_heard(&self) -> bool {
+        self.trace.hook.is_set() || self.poll_times.is_some()
+    }
+
     /// Turns observing on. Returns `false` if it was on already.
     pub(crate) fn turn_on(&self) -> bool {
         !self.on.replace(true)

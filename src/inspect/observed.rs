@@ -29,8 +29,10 @@ pub(crate) struct Observed {
     pub(crate) wakes: Option<Arc<str>>,
     /// What it waits for, in the order of the begins.
     pub(crate) waits: Vec<NotedWait>,
-    /// The line of the wait that was over when it was last polled.
+    /// The line of the wait that was over when it was last polled, if `is_sorted_out`.
     pub(crate) resumed_from: Option<Line>,
+    /// Whether the waits that were over when it was last polled have been removed.
+    pub(crate) is_sorted_out: bool,
     /// What the script says of itself.
     pub(crate) description: Option<String>,
     pub(crate) profile: Profile,
@@ -40,8 +42,9 @@ pub(crate) struct Observed {
 #[derive(Clone, Debug)]
 pub(crate) struct NotedWait {
     pub(crate) id: WaitId,
-    pub(crate) wait: Wait,
     pub(crate) at: Option<Line>,
+    /// What it is for. Only noted for a full trace.
+    pub(crate) wait: Option<Wait>,
 }
 
 /// Tells how to find out whether a noted wait is still under way.

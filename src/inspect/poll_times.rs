@@ -24,6 +24,8 @@ pub(crate) struct Lap<'a> {
     began: Option<Duration>,
     /// What `inside` was for the poll around this one.
     outside: Duration,
+    /// How long it took, once it is over.
+    took: Option<Duration>,
 }
 
 impl PollTimes {
@@ -56,6 +58,7 @@ impl PollTimes {
             stopwatch: self,
             outside: self.inside.take(),
             began: self.time_source.read(),
+            took: None,
         }
     }
 }
@@ -63,9 +66,10 @@ impl PollTimes {
 impl Lap<'_> {
     /// Returns how long the poll itself took. `None` if the time cannot be read. Calls
     /// user code.
-    pub(crate) fn stop(self) -> Option<Duration> {
-        let elapsed = self.elapsed()?;
-        Some(elapsed.saturating_sub(self.stopwatch.inside.get()))
+    pub(crate) fn stop(mut self) -> Option<Duration> {
+        let elapsed = self.elapsed();
+        self.took = Some(elapsed.unwrap_or_default());
+        Some(elapsed?.saturating_sub(self.stopwatch.inside.get()))
     }
 
     /// The time since the beginning. `None` if it cannot be read.
@@ -79,7 +83,9 @@ impl Drop for Lap<'_> {
     /// Runs even if the poll panics: its time does not count for the poll around
     /// it.
     fn drop(&mut self) {
-        let elapsed = self.elapsed().unwrap_or_default();
+        let elapsed = self
+            .took
+            .unwrap_or_else(|| self.elapsed().unwrap_or_default());
         let inside = self.outside.saturating_add(elapsed);
         self.stopwatch.inside.set(inside);
     }

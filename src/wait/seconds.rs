@@ -363,7 +363,7 @@ impl Timer {
             }
             Deadline::Never if wait.registration.is_new() => {
                 wait.registration.begin(scope);
-                awaited::note_wait(scope, WaitId::Unknown, Location::caller(), Wait::Never);
+                awaited::note_wait(scope, WaitId::Unknown, Location::caller(), || Wait::Never);
             }
             Deadline::At(..) | Deadline::Never => {}
             Deadline::Invalid(location) => not_a_number(location),
@@ -488,7 +488,7 @@ impl DeadlineWait {
                 awaited::timer(core, phase, clock, due_ns)
             });
         } else {
-            awaited::note_wait(scope, WaitId::Unknown, line, Wait::Never);
+            awaited::note_wait(scope, WaitId::Unknown, line, || Wait::Never);
         }
     }
 

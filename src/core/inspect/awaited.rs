@@ -14,7 +14,7 @@ use crate::core::inspect::trace;
 use crate::core::registration::Registration;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Task, stage};
-use crate::inspect::{Line, NotedWait, Traced, Wait, WaitId};
+use crate::inspect::{Line, NotedWait, Observed, Traced, Wait, WaitId};
 use crate::time::{ClockRef, Phase, PhaseIndex};
 
 /// Notes a registered wait of the coroutine that `scope` polls, if it is observed. `line`
@@ -27,20 +27,22 @@ pub(crate) fn note(
     wait: impl FnOnce(Phase) -> Wait,
 ) {
     if scope.core().instruments.is_on() {
-        let wait = wait(registration.phase().phase());
-        note_wait(scope, WaitId::Registered(registration.key()), line, wait);
+        let id = WaitId::Registered(registration.key());
+        note_wait(scope, id, line, || wait(registration.phase().phase()));
     }
 }
 
 /// The same for any wait.
 #[cold]
 #[inline(never)]
-pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: Wait) {
+pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl FnOnce() -> Wait) {
     let core = scope.core();
     let Some(task) = scope.current().filter(|task| task.has(Flags::OBSERVED)) else {
         return;
     };
+    let wait = core.instruments.trace.is_full().then(wait);
     let begins = observe::notes(core, task, |notes| {
+        sort_out(core, task, notes);
         let at = match line.file() {
             // The wait is the future of the coroutine itself.
             stage::FILE => notes.place,
@@ -49,9 +51,8 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: Wait) {
         let is_next = |noted: &NotedWait| {
             // A condition that did not hold is checked again in the next run, by a new
             // registration. It is one wait all the same.
-            let asks_again = matches!(wait, Wait::Condition { .. })
-                && noted.at == at
-                && noted.wait == wait
+            let asks_again = matches!(wait, Some(Wait::Condition { .. }))
+                && (noted.at, &noted.wait) == (at, &wait)
                 && !is_under_way(core, task, noted.id);
             noted.id == id && id != WaitId::Unknown || asks_again
         };
@@ -61,17 +62,42 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: Wait) {
         }
         notes.waits.push(NotedWait {
             id,
-            wait: wait.clone(),
             at,
+            wait: wait.clone(),
         });
         Some(at)
     });
-    if let Some(at) = begins
-        .flatten()
-        .filter(|_| core.instruments.trace.is_full())
-    {
+    if let (Some(Some(at)), Some(wait)) = (begins, wait) {
         trace::note(core, task, Traced::WaitBegan { wait, at });
     }
+}
+
+/// Removes the waits that were over when the poll under way began, unless that has been
+/// done. One of them has resumed the coroutine. A full trace removes them before the poll.
+fn sort_out(core: &Core, task: Task<'_>, notes: &mut Observed) {
+    if notes.is_sorted_out {
+        return;
+    }
+    notes.is_sorted_out = true;
+    notes.resumed_from = None;
+    let first = notes.waits.first().and_then(|noted| noted.at);
+    notes.waits.retain(|noted| {
+        let goes_on = is_under_way(core, task, noted.id);
+        if !goes_on {
+            notes.resumed_from = notes.resumed_from.or(noted.at);
+        }
+        goes_on
+    });
+    notes.resumed_from = notes.resumed_from.or(first);
+}
+
+/// The line from which an observed coroutine has continued in the poll under way.
+pub(crate) fn resumed_from(core: &Core, task: Task<'_>) -> Option<Line> {
+    let find = |notes: &mut Observed| {
+        sort_out(core, task, notes);
+        notes.resumed_from
+    };
+    observe::notes(core, task, find).flatten()
 }
 
 /// A wait for a deadline on a clock, as it begins.
@@ -95,59 +121,78 @@ fn is_under_way(core: &Core, task: Task<'_>, id: WaitId) -> bool {
     }
 }
 
-/// Ends the waits that are over when a poll begins: one of them has resumed the coroutine.
+/// Ends the waits that are over when a poll of a full trace begins.
 pub(crate) fn begin_poll(core: &Core, task: Task<'_>) {
-    let waits = observe::notes(core, task, |notes| {
-        notes.resumed_from = notes.waits.first().and_then(|wait| wait.at);
-        mem::take(&mut notes.waits)
-    });
-    let waits = waits.unwrap_or_default();
-    let over = |noted: &NotedWait| !is_under_way(core, task, noted.id);
-    let served = waits.iter().find(|noted| over(noted));
-    let resumed_from = served.and_then(|noted| noted.at);
-    // The poll may show that a condition goes on waiting.
-    let ends = |noted: &NotedWait| !matches!(noted.wait, Wait::Condition { .. }) && over(noted);
-    let (ended, rest): (Vec<_>, Vec<_>) = waits.into_iter().partition(ends);
+    let mut ended = Vec::new();
     observe::notes(core, task, |notes| {
-        notes.waits = rest;
-        notes.resumed_from = resumed_from.or(notes.resumed_from);
+        let mut waits = mem::take(&mut notes.waits);
+        let first = waits.first().and_then(|noted| noted.at);
+        notes.resumed_from = None;
+        waits.retain_mut(|noted| {
+            if is_under_way(core, task, noted.id) {
+                return true;
+            }
+            notes.resumed_from = notes.resumed_from.or(noted.at);
+            // The poll may show that a condition goes on waiting.
+            let may_go_on = matches!(noted.wait, Some(Wait::Condition { .. }));
+            if !may_go_on {
+                ended.push((noted.wait.take(), noted.at));
+            }
+            may_go_on
+        });
+        notes.waits = waits;
+        notes.resumed_from = notes.resumed_from.or(first);
+        notes.is_sorted_out = true;
     });
-    for noted in ended {
-        note_ended(core, task, noted);
-    }
+    note_all_ended(core, task, ended);
 }
 
-/// Ends the waits that are over after a poll. If nothing is left, the coroutine waits for
-/// something of another crate, or for nothing.
+/// Ends the waits that are over after a poll of a full trace. If nothing is left, the
+/// coroutine waits for something of another crate, or for nothing.
 pub(crate) fn end_poll(core: &Core, task: Task<'_>) {
-    let waits = observe::notes(core, task, |notes| mem::take(&mut notes.waits));
-    let over =
-        |noted: &NotedWait| noted.id != WaitId::Unknown && !is_under_way(core, task, noted.id);
-    let (ended, mut rest): (Vec<_>, Vec<_>) = waits.unwrap_or_default().into_iter().partition(over);
-    for noted in ended {
-        note_ended(core, task, noted);
-    }
-    if rest.is_empty() && !task.has(Flags::READY) && core.instruments.trace.is_full() {
+    let mut ended = Vec::new();
+    let is_left = observe::notes(core, task, |notes| {
+        let mut waits = mem::take(&mut notes.waits);
+        waits.retain_mut(|noted| {
+            let goes_on = noted.id == WaitId::Unknown || is_under_way(core, task, noted.id);
+            if !goes_on {
+                ended.push((noted.wait.take(), noted.at));
+            }
+            goes_on
+        });
+        notes.waits = waits;
+        !notes.waits.is_empty()
+    });
+    note_all_ended(core, task, ended);
+    if is_left == Some(false) && !task.has(Flags::READY) {
         let phase = task.home().phase();
         let wait = if task.has(Flags::TASK_WAKER) {
             Wait::Wake { phase }
         } else {
             Wait::Never
         };
-        rest.push(NotedWait {
-            id: WaitId::Unknown,
-            wait: wait.clone(),
-            at: None,
+        observe::notes(core, task, |notes| {
+            notes.waits.push(NotedWait {
+                id: WaitId::Unknown,
+                at: None,
+                wait: Some(wait.clone()),
+            });
         });
         trace::note(core, task, Traced::WaitBegan { wait, at: None });
     }
-    observe::notes(core, task, |notes| notes.waits = rest);
 }
 
-/// Notes that a wait is over.
-pub(crate) fn note_ended(core: &Core, task: Task<'_>, noted: NotedWait) {
-    let NotedWait { wait, at, .. } = noted;
-    trace::note(core, task, Traced::WaitEnded { wait, at });
+fn note_all_ended(core: &Core, task: Task<'_>, ended: Vec<(Option<Wait>, Option<Line>)>) {
+    for (wait, at) in ended {
+        note_ended(core, task, wait, at);
+    }
+}
+
+/// Notes that a wait is over, if a full trace has heard of its begin.
+pub(crate) fn note_ended(core: &Core, task: Task<'_>, wait: Option<Wait>, at: Option<Line>) {
+    if let Some(wait) = wait {
+        trace::note(core, task, Traced::WaitEnded { wait, at });
+    }
 }
 
 /// The line of a wait, if it was noted.
@@ -155,7 +200,7 @@ pub(crate) fn line_of(core: &Core, task: Task<'_>, id: WaitId) -> Option<Line> {
     if !task.has(Flags::OBSERVED) {
         return None;
     }
-    let find = |notes: &mut crate::inspect::Observed| {
+    let find = |notes: &mut Observed| {
         let noted = notes.waits.iter().find(|noted| noted.id == id);
         noted.and_then(|noted| noted.at)
     };

@@ -82,8 +82,8 @@ impl EventWait {
             let (index, serial) = events.insert(task.task_key(), source.cloned());
             drop(events);
             if core.instruments.is_on() {
-                let wait = wait(source, task.home().phase());
-                awaited::note_wait(scope, WaitId::Event(index, serial), line, wait);
+                let id = WaitId::Event(index, serial);
+                awaited::note_wait(scope, id, line, || wait(source, task.home().phase()));
             }
             Some(EventWait {
                 executor: core.id,

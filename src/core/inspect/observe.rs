@@ -82,11 +82,20 @@ pub(crate) fn notes<R>(
 
 /// Polls an observed task by calling `poll`. Calls user code.
 pub(crate) fn poll(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Polled {
+    // Waits for seconds then begin the long way, where they are noted.
+    let _watched = Restore::after_setting(&core.shown.is_plain, false);
+    if core.instruments.is_heard() {
+        return poll_heard(core, task, poll);
+    }
+    note_begin(core, task);
+    poll()
+}
+
+/// The same if a trace hook hears of the poll, or it is timed.
+fn poll_heard(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Polled {
     note_resumed(core, task);
     let poll_times = core.instruments.poll_times.as_ref();
     let lap = poll_times.map(PollTimes::begin);
-    // Waits for seconds then begin the long way, where they are noted.
-    let _watched = Restore::after_setting(&core.shown.is_plain, false);
     // A panic is caught: the stopwatch is user code, and must not be read while the
     // stack unwinds.
     let polled = call::catch(|| {
@@ -104,7 +113,7 @@ pub(crate) fn poll(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -
         panics::hook_panicked(core, "stopwatch", payload);
     }
     let polled = polled.unwrap_or_else(|payload| resume_unwind(payload));
-    if polled == Polled::Pending {
+    if polled == Polled::Pending && core.instruments.trace.is_full() {
         awaited::end_poll(core, task);
         trace::note(core, task, Traced::Suspended);
         trace::send_events(core);
@@ -122,11 +131,9 @@ fn note_took(core: &Core, task: Task<'_>, took: Duration) {
     }
     let poll_times = core.instruments.poll_times.as_ref();
     if poll_times.is_some_and(|times| times.is_slow(took)) {
-        let (from, to) = notes(core, task, |notes| {
-            let to = notes.waits.iter().find_map(|wait| wait.at);
-            (notes.resumed_from, to)
-        })
-        .unwrap_or_default();
+        let from = awaited::resumed_from(core, task);
+        let first = |notes: &mut Observed| notes.waits.iter().find_map(|wait| wait.at);
+        let to = notes(core, task, first).flatten();
         report::send(
             core,
             &Report::SlowPoll {
@@ -172,9 +179,9 @@ fn owner_of(core: &Core, task: Task<'_>) -> Option<Arc<str>> {
     is_heard.then(|| Arc::from(core.owners.borrow().label(owner)))
 }
 
-/// Notes that an observed task is about to be polled. Calls user code.
-fn note_resumed(core: &Core, task: Task<'_>) {
-    awaited::begin_poll(core, task);
+/// Notes that an observed task is about to be polled. Returns the name of the source that
+/// has woken it.
+fn note_begin(core: &Core, task: Task<'_>) -> Option<Arc<str>> {
     let now = Moment {
         frame: core.clock.frame(),
         elapsed: Duration::from_nanos(core.clock.game_ns()),
@@ -183,9 +190,18 @@ fn note_resumed(core: &Core, task: Task<'_>) {
         // In this poll, the next wait of the task begins.
         notes.since = Some(now);
         notes.has_begun = true;
+        notes.is_sorted_out = false;
         notes.woken_by.take()
     });
-    let by = by.flatten();
+    by.flatten()
+}
+
+/// The same for a trace. Calls user code.
+fn note_resumed(core: &Core, task: Task<'_>) {
+    let by = note_begin(core, task);
+    if core.instruments.trace.is_full() {
+        awaited::begin_poll(core, task);
+    }
     trace::note(core, task, Traced::Resumed { by });
     trace::send_events(core);
 }
@@ -226,7 +242,7 @@ pub(crate) fn note_ended(core: &Core, task: Task<'_>) {
         return;
     };
     for noted in observed.waits {
-        awaited::note_ended(core, task, noted);
+        awaited::note_ended(core, task, noted.wait, noted.at);
     }
     trace::note(core, task, Traced::Ended(outcome));
 }

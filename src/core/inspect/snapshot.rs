@@ -99,7 +99,8 @@ fn origin_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool)> {
                 since: observed.since,
                 place: observed.place,
                 parent: observed.parent.map(|key| CoroutineId::new(core.id, key)),
-                lines: Vec::new(),
+                line: None,
+                more_lines: Vec::new(),
                 description: observed.description.clone(),
                 profile: core.instruments.profiles.then_some(observed.profile),
             };

@@ -3,7 +3,7 @@
 use crate::core::Core;
 use crate::core::call::{self, Foreign, Payload};
 use crate::core::end;
-use crate::core::inspect::observe;
+use crate::core::inspect::awaited;
 use crate::core::report;
 use crate::core::report::panicked::{Panicked, PassOn, Pending};
 use crate::core::task::Task;
@@ -17,7 +17,7 @@ pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Optio
         payload: Foreign::new(payload),
         frame: core.clock.frame(),
         phase: core.running_phase(),
-        from: observe::notes(core, task, |notes| notes.resumed_from).flatten(),
+        from: awaited::resumed_from(core, task),
         is_heard: false,
     };
     let mut pending = None;

@@ -303,3 +303,79 @@ impl System for OwnJoinAll {
         Some(Box::new(Frames(executor)))
     }
 }
+
+/// What an executor notes about its coroutines: how W1 and W2 show its cost.
+#[derive(Clone, Copy)]
+pub(crate) enum Observed {
+    /// `Builder::inspect`.
+    Inspect,
+    /// `Builder::profile`.
+    Profile,
+    /// A hook of `on_trace` that does nothing.
+    Trace,
+    /// A hook of `on_full_trace` that does nothing.
+    FullTrace,
+}
+
+impl Observed {
+    fn executor(self) -> Executor {
+        match self {
+            Observed::Inspect => Executor::builder().inspect(true).build(),
+            Observed::Profile => Executor::builder().profile(true).build(),
+            Observed::Trace => {
+                let executor = Executor::new();
+                executor.on_trace(|event| _ = black_box(event));
+                executor
+            }
+            Observed::FullTrace => {
+                let executor = Executor::new();
+                executor.on_full_trace(|event| _ = black_box(event));
+                executor
+            }
+        }
+    }
+}
+
+impl System for Observed {
+    fn name(&self) -> &'static str {
+        match self {
+            Observed::Inspect => "framestep-inspect",
+            Observed::Profile => "framestep-profile",
+            Observed::Trace => "framestep-trace",
+            Observed::FullTrace => "framestep-full-trace",
+        }
+    }
+
+    fn future_bytes(&self) -> usize {
+        Framestep.future_bytes()
+    }
+
+    fn awake(&self, size: usize, order: Order) -> Option<Box<dyn World>> {
+        if !matches!(order, Order::Allocated) {
+            return None;
+        }
+        let executor = self.executor();
+        for index in 0..size {
+            executor.start(scripts::awake(index, next_frame));
+        }
+        Some(Box::new(Frames(executor)))
+    }
+
+    fn asleep(&self, size: usize, waits: Waits) -> Option<Box<dyn World>> {
+        let executor = self.executor();
+        for index in 0..size {
+            executor.start(asleep(index, waits));
+        }
+        Some(Box::new(Frames(executor)))
+    }
+
+    fn inspected(&self, size: usize) -> Option<Box<dyn World>> {
+        let executor = self.executor();
+        for index in 0..size {
+            executor.spawn(waiting(index));
+        }
+        let mut frames = Frames(executor);
+        frames.steps(1);
+        Some(Box::new(Inspected(frames.0)))
+    }
+}

@@ -171,11 +171,19 @@ pub(crate) fn quick() -> Vec<Box<dyn System>> {
 
 /// The system of that name.
 pub(crate) fn named(name: &str) -> Option<Box<dyn System>> {
-    let on_request: [Box<dyn System>; 4] = [
+    let on_request: Vec<Box<dyn System>> = vec![
         Box::new(bare::BareInAllPhases),
         Box::new(tokio::NOTIFY),
         Box::new(tokio::YIELD),
         Box::new(tokio_self_wake::TokioSelfWake),
+        #[cfg(feature = "framestep")]
+        Box::new(framestep::Observed::Inspect),
+        #[cfg(feature = "framestep")]
+        Box::new(framestep::Observed::Profile),
+        #[cfg(feature = "framestep")]
+        Box::new(framestep::Observed::Trace),
+        #[cfg(feature = "framestep")]
+        Box::new(framestep::Observed::FullTrace),
     ];
     usual()
         .into_iter()
