@@ -52,7 +52,7 @@ fn take_ended(core: &Core) {
     let mut ended = core.runs.completions.take();
     if core.entries.borrow().has_foreign() {
         for &key in &ended {
-            fire::fire(core, key, None);
+            fire::fire(core, key);
         }
     }
     if ended.len() > 1 {
@@ -83,7 +83,7 @@ pub(in crate::core) fn wake_joiners(core: &Core) {
 fn wake_waiting_joiners(core: &Core) {
     while core.runs.completions.has_ended() {
         for key in core.runs.completions.take() {
-            fire::fire(core, key, None);
+            fire::fire(core, key);
             if let Some(task) = core.waits().take(key) {
                 wake::make_ready(core, task, task.home());
             }

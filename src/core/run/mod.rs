@@ -40,7 +40,7 @@ use crate::core::registration::key::WaitKey;
 use crate::core::report::panics;
 use crate::core::run::state::Lists;
 use crate::core::scope::{self, Scope};
-use crate::core::task::Flags;
+use crate::core::task::{Flags, TaskKey};
 use crate::core::timer::Fate;
 use crate::core::timer::wheel::TimerEntry;
 use crate::core::wake;
@@ -66,6 +66,8 @@ struct Run<'a> {
     next_waiter: usize,
     next_count: usize,
     next_timer: usize,
+    /// The paused coroutines that have been woken for waits of this run.
+    woken: Vec<TaskKey>,
 }
 
 /// Panics at the caller's line if a run is under way or a coroutine is being polled: an
@@ -182,6 +184,7 @@ impl<'a> Run<'a> {
             next_waiter: 0,
             next_count: 0,
             next_timer: 0,
+            woken: Vec::new(),
         };
         runs.phase.set(Some(phase));
         run.lists.ready = state.ready.take();
@@ -246,7 +249,7 @@ impl<'a> Run<'a> {
     fn poll_all(&mut self) {
         let core = self.core;
         scope::enter_run(core, self.state, |scope| {
-            fire::fire_due(core, &self.lists, self.state.index);
+            self.woken = fire::fire_due(core, &self.lists);
             while let Err(payload) = call::catch(|| self.poll_due(scope)) {
                 end_panicked(core, scope, payload);
             }
@@ -390,6 +393,7 @@ impl Drop for Run<'_> {
     fn drop(&mut self) {
         let core = self.core;
         core.runs.phase.set(None);
+        fire::keep_wakes(core, mem::take(&mut self.woken));
         if self.is_cut_short() {
             self.defer_rest();
         }
