@@ -12,6 +12,7 @@ use futures::{FutureExt, StreamExt};
 use framestep::prelude::*;
 use framestep::{Executor, State};
 
+use crate::support::poll_once;
 use crate::support::timeline::{Log, in_quarters, unclamped};
 use crate::support::watched::watched;
 
@@ -343,4 +344,36 @@ fn a_wake_from_a_thread_keeps_its_place_before_a_resume() {
     scripts[0].resume();
     executor.run_frame(0.25);
     log.check(&["awake", "paused"]);
+}
+
+/// A script polls a shared wait, and drops its share. Another one has served that wait by
+/// its turn. So it is no wake of the first one, which is paused.
+#[test]
+fn a_shared_wait_that_was_left_wakes_no_paused_script() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let wait = next_frame().shared();
+    let (taken, left) = (wait.clone(), wait.clone());
+    executor.spawn(async move {
+        next_frame().await;
+        taken.await;
+    });
+    let resumed = log.clone();
+    let script = executor.spawn(async move {
+        let mut left = left;
+        assert!(poll_once(&mut left).await.is_pending());
+        drop(left);
+        wait_frames(1).in_phase(Phase::EndOfFrame).await;
+        resumed.note("resumed");
+    });
+    executor.run_frame(0.25);
+    script.pause();
+    executor.run_frame(0.25); // both waits are due
+    script.resume();
+    executor.begin_frame(0.25);
+    for phase in [Phase::Update, Phase::EndOfFrame] {
+        log.note(format!("{phase}"));
+        executor.run_phase(phase);
+    }
+    log.check(&["Update", "EndOfFrame", "resumed"]);
 }
