@@ -7,7 +7,7 @@ use crate::core::Core;
 use crate::core::call::{self, Foreign};
 use crate::core::registration::key::WaitKey;
 use crate::core::run::state::Lists;
-use crate::core::task::{Flags, TaskKey};
+use crate::core::task::{Flags, Pause, Task, TaskKey};
 
 /// Calls the foreign wakers of all waits that are due in the run that has begun. That
 /// happens before the first poll. Then each coroutine is polled once, and its
@@ -45,21 +45,33 @@ pub(crate) fn keep_wakes(core: &Core, woken: Vec<TaskKey>) {
 
 /// Calls a foreign waker. If that wakes the paused coroutine of the wait, and nothing has
 /// done so before, the coroutine remembers a wake that others replace. Then it is returned.
+#[inline(always)]
 fn fire_spare(core: &Core, key: WaitKey) -> Option<TaskKey> {
     let (task, waker) = take(core, key)?;
-    let paused = core.tasks.get(task);
-    let was_spare = paused.is_some_and(|paused| {
-        let has_spare = core.tasks.pause_of(paused, |pause| pause.has_spare_wake());
-        has_spare.unwrap_or(false)
-    });
+    let is_paused = |task: Task<'_>| task.has(Flags::PAUSED);
+    if core.tasks.get(task).is_some_and(is_paused) {
+        return fire_paused(core, task, waker);
+    }
+    call::quietly(|| waker.into_inner().wake());
+    None
+}
+
+#[cold]
+#[inline(never)]
+fn fire_paused(core: &Core, task: TaskKey, waker: Foreign<Waker>) -> Option<TaskKey> {
+    let pause_of = |f: fn(&mut Pause) -> bool| {
+        let task = core.tasks.get(task)?;
+        core.tasks.pause_of(task, f)
+    };
+    let was_spare = pause_of(|pause| pause.has_spare_wake()) == Some(true);
     call::quietly(|| waker.into_inner().wake());
     // The waker may have ended the task.
-    let paused = core.tasks.get(task).filter(|_| was_spare)?;
-    let is_spare = core.tasks.pause_of(paused, |pause| {
-        pause.note_spare_wake();
-        pause.is_wake_spare
-    });
-    is_spare.unwrap_or(false).then_some(task)
+    let is_spare = was_spare
+        && pause_of(|pause| {
+            pause.note_spare_wake();
+            pause.is_wake_spare
+        }) == Some(true);
+    is_spare.then_some(task)
 }
 
 /// Calls the foreign waker of a join that is over. The waker may wake the same coroutine.
@@ -75,6 +87,7 @@ pub(in crate::core) fn fire(core: &Core, key: WaitKey) {
     }
 }
 
+#[inline(always)]
 fn take(core: &Core, key: WaitKey) -> Option<(TaskKey, Foreign<Waker>)> {
     if !key.is_entry() {
         return None;
