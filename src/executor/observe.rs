@@ -4,8 +4,8 @@
 use std::task::Waker;
 use std::time::Duration;
 
+use crate::core::inspect::observe;
 use crate::core::inspect::snapshot;
-use crate::core::inspect::trace;
 use crate::core::phase::idle;
 use crate::core::report::unread;
 use crate::inspect::{Report, Snapshot, TraceEvent};
@@ -216,7 +216,7 @@ impl Executor {
     /// );
     /// ```
     pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) {
-        trace::set(&self.core, Box::new(hook), false);
+        observe::set_trace(&self.core, Box::new(hook), false);
     }
 
     /// Calls `hook` with every event: those of [`on_trace`](Self::on_trace), and when
@@ -249,7 +249,7 @@ impl Executor {
     /// assert_eq!(trace[6], "frame 1, Update: ends");
     /// ```
     pub fn on_full_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) {
-        trace::set(&self.core, Box::new(hook), true);
+        observe::set_trace(&self.core, Box::new(hook), true);
     }
 
     /// Returns how long the host may sleep: zero if a coroutine wants the next frame,

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use crate::core::call;
-use crate::core::inspect::observe;
-use crate::core::scope;
+use crate::core::inspect::notes;
+use crate::core::scope::{self, Scope};
 
 /// Describes what the running script is doing, for snapshots and live views: "phase 2",
 /// "30 % health".
@@ -31,10 +31,13 @@ use crate::core::scope;
 /// assert_eq!(snapshot.get(boss.id()).unwrap().description(), Some("phase 1"));
 /// ```
 pub fn describe(text: impl Display) {
-    if scope::with(|scope| scope.is_some_and(observe::is_observed)) {
+    if scope::with(|scope| notes::is_observed(scope.and_then(Scope::current))) {
         // This is user code: nothing is borrowed.
         let text = call::out(|| text.to_string());
-        let previous = scope::with(|scope| observe::describe(scope?, text));
+        let previous = scope::with(|scope| {
+            let scope = scope?;
+            notes::describe(scope.core(), scope.current()?, text)
+        });
         drop(previous);
     }
 }

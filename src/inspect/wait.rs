@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::coroutine::CoroutineId;
-use crate::time::Phase;
+use crate::time::{ClockIndex, Phase};
 
 /// One thing that a coroutine waits for, in a [`Snapshot`](crate::Snapshot).
 ///
@@ -168,6 +168,17 @@ impl fmt::Display for Wait {
         match self.phase() {
             None | Some(Phase::Update) => Ok(()),
             Some(phase) => write!(f, ", in {phase}"),
+        }
+    }
+}
+
+impl TimerClock {
+    pub(crate) fn of(index: ClockIndex) -> Self {
+        match index {
+            ClockIndex::GAME => TimerClock::Game,
+            ClockIndex::FIXED => TimerClock::Fixed,
+            ClockIndex::REALTIME => TimerClock::Realtime,
+            other => TimerClock::Other(other.number()),
         }
     }
 }

@@ -10,8 +10,8 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::core::call::Value;
+use crate::core::inspect::events;
 use crate::core::inspect::named::Source;
-use crate::core::inspect::trace;
 
 use journal::Journal;
 
@@ -191,7 +191,7 @@ impl<T> Signal<T> {
     /// assert!(guard.is_finished()); // later in the same run
     /// ```
     pub fn emit(&self, value: T) {
-        trace::note_emitted(|| self.shared.journal.borrow().readers.source());
+        events::note_emitted(|| self.shared.journal.borrow().readers.source());
         let emitted = self.shared.journal.borrow_mut().push(Value::new(value));
         self.shared.wake(emitted.began_before);
         // Dropped last: the destructor is user code, and may panic.

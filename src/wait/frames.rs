@@ -167,7 +167,7 @@ impl Count {
                 }
                 _ => self.registration.wait_on_for_run(scope, cx),
             }
-            awaited::note(scope, &self.registration, line, |phase| {
+            awaited::note(scope, self.registration.key_and_phase(), line, |phase| {
                 let state = core.phases.get(self.registration.phase());
                 match (self.count, self.unit) {
                     (1, Unit::Frames) => Wait::Frame { phase },

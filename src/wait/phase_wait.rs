@@ -117,12 +117,15 @@ impl PhaseWait {
         let polled = self.poll_in(scope, cx);
         if let Ok(Poll::Pending) = polled {
             let registration = &self.registration;
-            awaited::note(scope, registration, line, |phase| {
-                match registration.bound() {
+            awaited::note(
+                scope,
+                registration.key_and_phase(),
+                line,
+                |phase| match registration.bound() {
                     Bound::Run => Wait::Run { phase },
                     Bound::Frame | Bound::FrameOrStep => Wait::Frame { phase },
-                }
-            });
+                },
+            );
         }
         polled
     }

@@ -484,7 +484,7 @@ impl DeadlineWait {
         let line = Location::caller();
         if let Deadline::At(_, due_ns) = self.deadline {
             let (core, phase) = (scope.core(), self.registration.phase());
-            awaited::note(scope, &self.registration, line, |_| {
+            awaited::note(scope, self.registration.key_and_phase(), line, |_| {
                 awaited::timer(core, phase, clock, due_ns)
             });
         } else {

@@ -152,7 +152,7 @@ impl<P: FnMut() -> bool> Condition<P> {
             }
             self.registration.note_condition(core);
             let wait = |phase| Wait::Condition { phase };
-            awaited::note(scope, &self.registration, line, wait);
+            awaited::note(scope, self.registration.key_and_phase(), line, wait);
             Poll::Pending
         })
     }

@@ -11,8 +11,8 @@ use std::mem;
 use std::rc::Rc;
 
 use crate::core::call::{self, Value};
+use crate::core::inspect::events;
 use crate::core::inspect::named::Source;
-use crate::core::inspect::trace;
 use crate::waiters::Waiters;
 
 use waiter::Waiter;
@@ -189,7 +189,7 @@ impl<T> Watch<T> {
     /// It may be called anywhere: by the host, by a coroutine, by a destructor, and
     /// by a condition on this watch. The previous value is dropped last.
     pub fn set(&self, value: T) {
-        trace::note_emitted(|| self.shared.state.borrow().waiters.source());
+        events::note_emitted(|| self.shared.state.borrow().waiters.source());
         let replaced = self.shared.state.borrow_mut().replace(value);
         self.shared.wake(replaced.began_before);
         // Dropped last: the destructor is user code, and may panic.

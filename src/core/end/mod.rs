@@ -20,7 +20,7 @@ use std::mem;
 use crate::core::Core;
 use crate::core::call::{self, Foreign, Payload};
 use crate::core::end::deferred::{DeferredEnd, MAX_DEPTH};
-use crate::core::inspect::{observe, trace};
+use crate::core::inspect::{notes, observe};
 use crate::core::report::panics;
 use crate::core::report::unread;
 use crate::core::run::joins;
@@ -131,7 +131,7 @@ pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
             panics::pass_on(core, report, payload);
         }
     }
-    trace::send_events(core);
+    observe::send_events(core);
     start::start_deferred_since(core, starts);
     core.host.notify();
 }
@@ -243,7 +243,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
         core.owners.borrow_mut().remove_member(member);
     }
     if task.has(Flags::OBSERVED) {
-        observe::note_ended(core, task);
+        notes::note_ended(core, task);
     }
     let left = core.tasks.cold(task, |cold| {
         if cold.pause.take().is_some() {

@@ -8,27 +8,25 @@ use std::mem;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::inspect::observe;
-use crate::core::inspect::snapshot::clock_of_index;
+use crate::core::inspect::notes;
 use crate::core::inspect::trace;
-use crate::core::registration::Registration;
+use crate::core::registration::key::WaitKey;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Task, stage};
-use crate::inspect::{Line, NotedWait, Observed, Traced, Wait, WaitId};
+use crate::inspect::{Line, NotedWait, Observed, TimerClock, Traced, Wait, WaitId};
 use crate::time::{ClockRef, Phase, PhaseIndex};
 
-/// Notes a registered wait of the coroutine that `scope` polls, if it is observed. `line`
+/// Notes a wait, by its key and phase, of the coroutine that `scope` polls, if it is observed. `line`
 /// is that of the `.await`.
 #[inline(always)]
 pub(crate) fn note(
     scope: &Scope<'_>,
-    registration: &Registration,
+    (key, phase): (WaitKey, PhaseIndex),
     line: Line,
     wait: impl FnOnce(Phase) -> Wait,
 ) {
     if scope.core().instruments.is_on() {
-        let id = WaitId::Registered(registration.key());
-        note_wait(scope, id, line, || wait(registration.phase().phase()));
+        note_wait(scope, WaitId::Registered(key), line, || wait(phase.phase()));
     }
 }
 
@@ -41,7 +39,7 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
         return;
     };
     let wait = core.instruments.trace.is_full().then(wait);
-    let begins = observe::notes(core, task, |notes| {
+    let begins = notes::notes(core, task, |notes| {
         sort_out(core, task, notes);
         let at = match line.file() {
             // The wait is the future of the coroutine itself.
@@ -97,7 +95,7 @@ pub(crate) fn resumed_from(core: &Core, task: Task<'_>) -> Option<Line> {
         sort_out(core, task, notes);
         notes.resumed_from
     };
-    observe::notes(core, task, find).flatten()
+    notes::notes(core, task, find).flatten()
 }
 
 /// A wait for a deadline on a clock, as it begins.
@@ -106,7 +104,7 @@ pub(crate) fn timer(core: &Core, phase: PhaseIndex, clock: ClockRef<'_>, deadlin
     let left_ns = deadline_ns.saturating_sub(state.reached_ns(&core.clock, clock));
     Wait::Timer {
         phase: phase.phase(),
-        clock: clock_of_index(state.measure(clock.index())),
+        clock: TimerClock::of(state.measure(clock.index())),
         deadline: Duration::from_nanos(deadline_ns),
         left: Duration::from_nanos(left_ns),
     }
@@ -124,7 +122,7 @@ fn is_under_way(core: &Core, task: Task<'_>, id: WaitId) -> bool {
 /// Ends the waits that are over when a poll of a full trace begins.
 pub(crate) fn begin_poll(core: &Core, task: Task<'_>) {
     let mut ended = Vec::new();
-    observe::notes(core, task, |notes| {
+    notes::notes(core, task, |notes| {
         let mut waits = mem::take(&mut notes.waits);
         let first = waits.first().and_then(|noted| noted.at);
         notes.resumed_from = None;
@@ -151,7 +149,7 @@ pub(crate) fn begin_poll(core: &Core, task: Task<'_>) {
 /// coroutine waits for something of another crate, or for nothing.
 pub(crate) fn end_poll(core: &Core, task: Task<'_>) {
     let mut ended = Vec::new();
-    let is_left = observe::notes(core, task, |notes| {
+    let is_left = notes::notes(core, task, |notes| {
         let mut waits = mem::take(&mut notes.waits);
         waits.retain_mut(|noted| {
             let goes_on = noted.id == WaitId::Unknown || is_under_way(core, task, noted.id);
@@ -171,7 +169,7 @@ pub(crate) fn end_poll(core: &Core, task: Task<'_>) {
         } else {
             Wait::Never
         };
-        observe::notes(core, task, |notes| {
+        notes::notes(core, task, |notes| {
             notes.waits.push(NotedWait {
                 id: WaitId::Unknown,
                 at: None,
@@ -184,14 +182,7 @@ pub(crate) fn end_poll(core: &Core, task: Task<'_>) {
 
 fn note_all_ended(core: &Core, task: Task<'_>, ended: Vec<(Option<Wait>, Option<Line>)>) {
     for (wait, at) in ended {
-        note_ended(core, task, wait, at);
-    }
-}
-
-/// Notes that a wait is over, if a full trace has heard of its begin.
-pub(crate) fn note_ended(core: &Core, task: Task<'_>, wait: Option<Wait>, at: Option<Line>) {
-    if let Some(wait) = wait {
-        trace::note(core, task, Traced::WaitEnded { wait, at });
+        notes::note_wait_ended(core, task, wait, at);
     }
 }
 
@@ -204,5 +195,5 @@ pub(crate) fn line_of(core: &Core, task: Task<'_>, id: WaitId) -> Option<Line> {
         let noted = notes.waits.iter().find(|noted| noted.id == id);
         noted.and_then(|noted| noted.at)
     };
-    observe::notes(core, task, find).flatten()
+    notes::notes(core, task, find).flatten()
 }

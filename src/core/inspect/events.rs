@@ -7,11 +7,11 @@
 use slab::Slab;
 
 use crate::core::inspect::named::Source;
-use crate::core::inspect::{awaited, observe};
+use crate::core::inspect::{awaited, notes, trace};
 use crate::core::registry;
 use crate::core::scope;
 use crate::core::task::TaskKey;
-use crate::inspect::{Line, Wait, WaitId};
+use crate::inspect::{Line, Traced, Wait, WaitId};
 use crate::time::Phase;
 
 /// The noted waits for events of an executor's coroutines.
@@ -75,7 +75,7 @@ impl EventWait {
         scope::with(|scope| {
             let scope = scope?;
             let (core, task) = (scope.core(), scope.current()?);
-            if source.is_none() && !observe::is_observed(scope) {
+            if source.is_none() && !notes::is_observed(scope.current()) {
                 return None;
             }
             let mut events = core.event_waits.borrow_mut();
@@ -102,7 +102,7 @@ impl EventWait {
                     noted.source.clone().map(|source| (noted.task, source))
                 };
                 if let Some((task, source)) = noted {
-                    observe::note_woken_by(core, task, source.into_name());
+                    notes::note_woken_by(core, task, source.into_name());
                 }
             }
         });
@@ -116,4 +116,23 @@ impl Drop for EventWait {
             drop(ended);
         });
     }
+}
+
+/// Notes that a source sends an event, if it has a name. Only code that an executor calls
+/// belongs to a trace.
+#[inline]
+pub(crate) fn note_emitted(source: impl FnOnce() -> Option<Source>) {
+    scope::with(|scope| {
+        let Some(scope) = scope.filter(|scope| scope.core().instruments.trace.is_full()) else {
+            return;
+        };
+        let Some(source) = source() else {
+            return;
+        };
+        let (core, name) = (scope.core(), source.into_name());
+        match scope.current() {
+            Some(task) => trace::note(core, task, Traced::Emitted { name }),
+            None => trace::note_general(core, core.runs.phase(), Traced::Emitted { name }),
+        }
+    });
 }

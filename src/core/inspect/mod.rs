@@ -4,6 +4,7 @@
 pub(crate) mod awaited;
 pub(crate) mod events;
 pub(crate) mod named;
+pub(crate) mod notes;
 pub(crate) mod observe;
 pub(crate) mod snapshot;
 pub(crate) mod trace;

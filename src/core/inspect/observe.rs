@@ -1,8 +1,8 @@
-//! Observed coroutines: what is noted about them, and their polls.
+//! Polls of observed coroutines, and what user code hears of them: the trace hook, the
+//! stopwatch and the reports of slow polls.
 //!
-//! A coroutine is observed if the instruments are on when it is spawned, or are turned on
-//! while it is alive. A flag sends the polls of an observed coroutine along the slow path,
-//! and its waits begin there. So a plain resume needs no test for it.
+//! A flag sends the polls of an observed coroutine along the slow path, and its waits begin
+//! there. So a plain resume needs no test for it.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -12,12 +12,13 @@ use crate::core::Core;
 use crate::core::call;
 use crate::core::cell::Restore;
 use crate::core::end;
-use crate::core::inspect::{awaited, trace};
+use crate::core::inspect::{awaited, notes, trace};
 use crate::core::report;
 use crate::core::report::panics;
-use crate::core::scope::{self, Scope};
-use crate::core::task::{Flags, Polled, Reference, Task, TaskKey};
-use crate::inspect::{Lap, Line, Moment, Observed, PollTimes, Report, Traced};
+use crate::core::scope;
+use crate::core::task::{Flags, Polled, Reference, Task};
+use crate::coroutine::CoroutineId;
+use crate::inspect::{Lap, Line, Moment, Observed, PollTimes, Report, TraceEvent, Traced};
 
 /// Keeps the block of a task until this is dropped.
 pub(crate) struct Kept<'c>(&'c Core, Option<Reference>);
@@ -37,47 +38,6 @@ impl Drop for Kept<'_> {
 pub(crate) fn keep<'c>(core: &'c Core, task: Task<'_>) -> Kept<'c> {
     let reference = task.has(Flags::OBSERVED).then(|| core.tasks.refer(task));
     Kept(core, reference)
-}
-
-/// Turns the instruments on: from now on all coroutines are observed.
-pub(crate) fn observe_all(core: &Core) {
-    if core.instruments.turn_on() {
-        for index in 0..core.tasks.len() {
-            let task = core.tasks.at(index);
-            if task.is_alive() {
-                let nothing_known = Observed {
-                    has_begun: true,
-                    ..Observed::default()
-                };
-                observe(core, task, nothing_known);
-            }
-        }
-    }
-}
-
-fn observe(core: &Core, task: Task<'_>, observed: Observed) {
-    task.set(Flags::OBSERVED);
-    let observed = Some(Box::new(observed));
-    core.tasks
-        .cold_or_new(task, |cold| cold.observed = observed);
-}
-
-/// Whether the coroutine that `scope` polls is observed.
-pub(crate) fn is_observed(scope: &Scope<'_>) -> bool {
-    let task = scope.current();
-    task.is_some_and(|task| task.has(Flags::OBSERVED))
-}
-
-/// Reads or changes the notes about an observed task.
-pub(crate) fn notes<R>(
-    core: &Core,
-    task: Task<'_>,
-    f: impl FnOnce(&mut Observed) -> R,
-) -> Option<R> {
-    let noted = core
-        .tasks
-        .cold(task, |cold| cold.observed.as_mut().map(|notes| f(notes)));
-    noted.flatten()
 }
 
 /// Polls an observed task by calling `poll`. Calls user code.
@@ -116,7 +76,7 @@ fn poll_heard(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Pol
     if polled == Polled::Pending && core.instruments.trace.is_full() {
         awaited::end_poll(core, task);
         trace::note(core, task, Traced::Suspended);
-        trace::send_events(core);
+        send_events(core);
     }
     if let Some(took) = took {
         note_took(core, task, took);
@@ -127,13 +87,13 @@ fn poll_heard(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Pol
 /// Notes how long a poll took. Calls user code if it was slow.
 fn note_took(core: &Core, task: Task<'_>, took: Duration) {
     if core.instruments.profiles {
-        notes(core, task, |notes| notes.profile.add(took));
+        notes::notes(core, task, |notes| notes.profile.add(took));
     }
     let poll_times = core.instruments.poll_times.as_ref();
     if poll_times.is_some_and(|times| times.is_slow(took)) {
         let from = awaited::resumed_from(core, task);
         let first = |notes: &mut Observed| notes.waits.iter().find_map(|wait| wait.at);
-        let to = notes(core, task, first).flatten();
+        let to = notes::notes(core, task, first).flatten();
         report::send(
             core,
             &Report::SlowPoll {
@@ -159,17 +119,17 @@ pub(crate) fn note_spawned(core: &Core, task: Task<'_>, line: Line) {
         parent,
         ..Observed::default()
     };
-    observe(core, task, observed);
+    notes::observe(core, task, observed);
     trace::note(
         core,
         task,
         Traced::Spawned {
             at: Some(line),
-            parent: parent.map(|key| crate::coroutine::CoroutineId::new(core.id, key)),
+            parent: parent.map(|key| CoroutineId::new(core.id, key)),
             owner: owner_of(core, task),
         },
     );
-    trace::send_events(core);
+    send_events(core);
 }
 
 /// The label of the owner, if the hook would hear of it.
@@ -186,7 +146,7 @@ fn note_begin(core: &Core, task: Task<'_>) -> Option<Arc<str>> {
         frame: core.clock.frame(),
         elapsed: Duration::from_nanos(core.clock.game_ns()),
     };
-    let by = notes(core, task, |notes| {
+    let by = notes::notes(core, task, |notes| {
         // In this poll, the next wait of the task begins.
         notes.since = Some(now);
         notes.has_begun = true;
@@ -203,52 +163,31 @@ fn note_resumed(core: &Core, task: Task<'_>) {
         awaited::begin_poll(core, task);
     }
     trace::note(core, task, Traced::Resumed { by });
-    trace::send_events(core);
+    send_events(core);
 }
 
-/// Notes that the source called `name` is about to wake a task.
-pub(crate) fn note_woken_by(core: &Core, task: TaskKey, name: Arc<str>) {
-    if let Some(task) = core.tasks.get(task) {
-        notes(core, task, |notes| {
-            notes.wakes = Some(name.clone());
-            notes.woken_by.get_or_insert(name);
-        });
+/// Sets the trace hook. From now on all coroutines are observed.
+pub(crate) fn set_trace(core: &Core, hook: Box<dyn FnMut(&TraceEvent)>, is_full: bool) {
+    notes::observe_all(core);
+    core.instruments.trace.set(hook, is_full);
+}
+
+/// Sends the stored events to the trace hook. Calls user code.
+#[inline]
+pub(crate) fn send_events(core: &Core) {
+    if core.instruments.is_on() && !core.host.is_silenced() {
+        send_waiting_events(core);
     }
 }
 
-/// Notes that the waker of an observed task was called.
 #[cold]
-#[inline(never)]
-pub(crate) fn note_woken(core: &Core, task: Task<'_>) {
-    let source = notes(core, task, |notes| notes.wakes.take()).flatten();
-    let by = trace::polled(core);
-    trace::note(core, task, Traced::Woken { by, source });
-}
-
-/// Notes that an observed task was paused, or that its last pause has ended.
-pub(crate) fn note_pause(core: &Core, task: Task<'_>) {
-    let what = if task.has(Flags::PAUSED) {
-        Traced::Paused
-    } else {
-        Traced::Unpaused
-    };
-    trace::note(core, task, what);
-}
-
-/// Notes that an observed task has ended.
-pub(crate) fn note_ended(core: &Core, task: Task<'_>) {
-    let observed = core.tasks.cold(task, |cold| cold.observed.take()).flatten();
-    let Some((outcome, observed)) = task.outcome().zip(observed) else {
-        return;
-    };
-    for noted in observed.waits {
-        awaited::note_ended(core, task, noted.wait, noted.at);
+fn send_waiting_events(core: &Core) {
+    let _notifies = core.host.notifies();
+    while let Some(event) = core.instruments.trace.next() {
+        // Not as part of the coroutine being polled: a coroutine that the hook spawns
+        // has no owner.
+        if let Err(payload) = report::as_host(core, || core.instruments.trace.hook.call(&event)) {
+            panics::hook_panicked(core, "on_trace", payload);
+        }
     }
-    trace::note(core, task, Traced::Ended(outcome));
-}
-
-/// Replaces the description of the coroutine that `scope` polls. Returns the earlier one.
-pub(crate) fn describe(scope: &Scope<'_>, text: String) -> Option<String> {
-    let replace = |notes: &mut Observed| notes.description.replace(text);
-    notes(scope.core(), scope.current()?, replace).flatten()
 }

@@ -19,7 +19,7 @@ use crate::core::task::{Flags, NO_JOINER, Task, TaskKey};
 use crate::core::timer::Unit;
 use crate::coroutine::CoroutineId;
 use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait, WaitId};
-use crate::time::{ClockIndex, ClockRef, PhaseIndex};
+use crate::time::{ClockRef, PhaseIndex};
 
 /// A snapshot that is being made.
 struct Draft<'a> {
@@ -85,7 +85,7 @@ fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> Coroutine
         clock: owner.map_or(TimerClock::Game, |owner| {
             let owners = core.owners.borrow();
             let clock = owners.clock(owner);
-            clock.map_or(TimerClock::Game, |clock| clock_of_index(clock.index()))
+            clock.map_or(TimerClock::Game, |clock| TimerClock::of(clock.index()))
         }),
         origin: origin.map(|(origin, _)| Box::new(origin)),
     }
@@ -286,7 +286,7 @@ impl<'a> Draft<'a> {
         };
         let wait = Wait::Timer {
             phase: phase.phase(),
-            clock: clock_of_index(measure),
+            clock: TimerClock::of(measure),
             deadline: Duration::from_nanos(due_ns.saturating_add(moved_ns)),
             left: Duration::from_nanos(left_ns),
         };
@@ -379,15 +379,6 @@ impl<'a> Draft<'a> {
             }
         }
         Snapshot::new(self.core.game_time(), self.coroutines)
-    }
-}
-
-pub(crate) fn clock_of_index(index: ClockIndex) -> TimerClock {
-    match index {
-        ClockIndex::GAME => TimerClock::Game,
-        ClockIndex::FIXED => TimerClock::Fixed,
-        ClockIndex::REALTIME => TimerClock::Realtime,
-        other => TimerClock::Other(other.number()),
     }
 }
 

@@ -13,7 +13,7 @@ use std::mem::take;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::inspect::observe;
+use crate::core::inspect::notes;
 use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Pause, Task, TaskKey};
@@ -86,7 +86,7 @@ fn update_pause(core: &Core, task: Task<'_>) {
     core.pauses.readings.replace(readings);
     core.sharing().pass_on(task);
     if task.has(Flags::OBSERVED) {
-        observe::note_pause(core, task);
+        notes::note_pause(core, task);
     }
 }
 

@@ -127,6 +127,12 @@ impl Registration {
         self.key
     }
 
+    /// What snapshots and traces know the wait by.
+    #[inline(always)]
+    pub(crate) fn key_and_phase(&self) -> (WaitKey, PhaseIndex) {
+        (self.key, self.tag.phase)
+    }
+
     /// Notes that the wait begins now, in a poll of `scope`. Returns its phase.
     #[inline(always)]
     pub(crate) fn begin<'c>(&mut self, scope: &Scope<'c>) -> &'c PhaseState {
@@ -393,7 +399,7 @@ impl Registration {
                 core.waits().join(target, self.key);
             }
             if let Some(scope) = scope {
-                awaited::note(scope, self, line, |_| Wait::Join {
+                awaited::note(scope, self.key_and_phase(), line, |_| Wait::Join {
                     id: core.id_of(target),
                 });
             }

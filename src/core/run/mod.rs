@@ -32,7 +32,7 @@ use std::task::Context;
 use crate::core::Core;
 use crate::core::call::{self, Payload};
 use crate::core::end;
-use crate::core::inspect::trace;
+use crate::core::inspect::{observe, trace};
 use crate::core::phase::ready::Listing;
 use crate::core::phase::schedule;
 use crate::core::phase::state::PhaseState;
@@ -125,7 +125,7 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     wake::take_messages(core);
     trace::note_frame(core);
     // The trace hook hears of what the messages spawned.
-    trace::send_events(core);
+    observe::send_events(core);
     calls::make(core);
     let state = begin_run(core, phase);
     if state.is_idle() && !core.starts.has_any() {
@@ -167,7 +167,7 @@ fn run_due(core: &Core, state: &PhaseState) {
 /// Sends the events of a run that has ended to the trace hook, and passes a panic on to
 /// the host.
 fn end_run(core: &Core) {
-    trace::send_events(core);
+    observe::send_events(core);
     panics::let_panic_through(core);
 }
 

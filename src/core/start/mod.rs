@@ -21,7 +21,7 @@ use crate::core::call;
 use crate::core::cell::Restore;
 use crate::core::end;
 use crate::core::end::deferred::MAX_DEPTH;
-use crate::core::inspect::{observe, trace};
+use crate::core::inspect::observe;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
 use crate::core::registration::key::WaitKey;
@@ -126,7 +126,7 @@ pub(crate) fn start<F: Future + 'static>(
         if task.is_alive() {
             core.pauses.remember_wake(&core.tasks, task, task.home());
         }
-        trace::send_events(core);
+        observe::send_events(core);
     } else if let Some(depth) = start_depth(core) {
         if core.runs.phase().is_some() {
             start_and_go_on(core, task, depth);

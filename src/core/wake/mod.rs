@@ -8,11 +8,12 @@ pub(crate) mod yielding;
 use std::task::Waker;
 
 use crate::core::Core;
-use crate::core::inspect::observe;
+use crate::core::inspect::notes;
 use crate::core::phase::schedule;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Task, TaskKey};
 use crate::core::waker::{Message, TaskWaker};
+use crate::coroutine::CoroutineId;
 use crate::time::PhaseIndex;
 
 /// Handles the call of a waker on this thread, in `scope`, the short way: if the task
@@ -38,7 +39,7 @@ pub(crate) fn wake_soon(core: &Core, key: TaskKey, scope: &Scope<'_>) -> bool {
 pub(crate) fn wake(core: &Core, key: TaskKey) {
     if let Some(task) = core.tasks.get(key).filter(|task| task.is_alive()) {
         if task.has(Flags::OBSERVED) {
-            observe::note_woken(core, task);
+            notes::note_woken(core, task, polled(core));
         }
         make_ready(core, task, task.home());
         core.host.notify_of_wake();
@@ -67,6 +68,11 @@ pub(crate) fn queue_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
 
 /// Returns a clone of the task waker of a task, for use beyond its poll. Makes the task
 /// waker at the first call.
+/// The coroutine of `core` that is being polled.
+fn polled(core: &Core) -> Option<CoroutineId> {
+    scope::each_current(core, |task| Some(core.id_of(task)))
+}
+
 #[cold]
 pub(crate) fn task_waker(core: &Core, task: Task<'_>) -> Waker {
     core.tasks.cold_or_new(task, |cold| {
@@ -110,7 +116,7 @@ fn take_waiting_messages(core: &Core) {
                     let task = core.tasks.get(wake.key);
                     if let Some(task) = task.filter(|task| task.is_alive()) {
                         if task.has(Flags::OBSERVED) {
-                            observe::note_woken(core, task);
+                            notes::note_woken(core, task, polled(core));
                         }
                         queue_ready(core, task, task.home());
                     }
