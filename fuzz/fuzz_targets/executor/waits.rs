@@ -32,7 +32,7 @@ pub(crate) async fn plain(world: &Rc<World>, status: &Status, clocked: bool) {
     let frame = world.frame();
     if world.below(2) == 0 {
         status.due.set(Some((frame, 0)));
-        takes_a_run(world, next_frame()).await;
+        takes_a_run(world, next_frame().in_phase(Phase::Update)).await;
         assert!(world.frame() > frame);
     } else {
         let deadline_ns = ns(time().elapsed).saturating_add(length_ns);
