@@ -35,7 +35,9 @@ pub(crate) async fn plain(world: &Rc<World>, status: &Status, clocked: bool) {
         takes_a_run(world, next_frame().in_phase(Phase::Update)).await;
         assert!(world.frame() > frame);
     } else {
-        let deadline_ns = ns(time().elapsed).saturating_add(length_ns);
+        // In frame time, which Update counts in. In a fixed step, `time` reads that of
+        // the steps.
+        let deadline_ns = world.game_ns().saturating_add(length_ns);
         if !clocked && deadline_ns < u64::MAX {
             status.due.set(Some((frame, deadline_ns)));
         }
