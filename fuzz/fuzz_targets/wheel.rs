@@ -11,7 +11,7 @@ mod wheel;
 use std::collections::{BTreeMap, BTreeSet};
 
 use libfuzzer_sys::fuzz_target;
-use wheel::{Due, Wheel};
+use wheel::{Standing, TimerEntry, Wheel};
 
 /// What has been read of the input.
 struct Bytes<'a>(&'a [u8]);
@@ -75,7 +75,7 @@ impl Expected {
     }
 
     fn expire(&mut self, wheel: &mut Wheel, now_ns: u64) {
-        let mut due: Vec<Due> = Vec::new();
+        let mut due: Vec<TimerEntry> = Vec::new();
         wheel.expire(now_ns, &mut due);
         for entry in due {
             assert!(entry.deadline_ns <= now_ns, "early");
@@ -89,7 +89,14 @@ impl Expected {
     }
 
     fn check_earliest(&self, wheel: &mut Wheel) {
-        let earliest = wheel.earliest(|key| self.live.contains(&key));
+        let standing = |entry: TimerEntry| {
+            if self.live.contains(&entry.key) {
+                Standing::At(entry.deadline_ns)
+            } else {
+                Standing::Dead
+            }
+        };
+        let earliest = wheel.earliest(0, standing);
         let expected = self.timers.first_key_value().map(|(&(ns, _), _)| ns);
         assert_eq!(earliest, expected);
     }
