@@ -1,0 +1,161 @@
+//! What only a trace tells: who emits, who wakes, who pauses.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use framestep::{CoroutineId, Outcome, TraceEvent, Traced};
+
+use super::text::{clean, short};
+
+/// Hears the [full trace](framestep::Executor::on_full_trace) of an executor for a
+/// [`Panel`](super::Panel). An executor has one hook: if yours does more, call
+/// [`hear`](Listener::hear) in it.
+#[derive(Clone, Debug, Default)]
+pub struct Listener {
+    is_open: Rc<Cell<bool>>,
+    heard: Rc<RefCell<Heard>>,
+}
+
+/// What has been heard since the panel was opened.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// Whether any event was heard.
+    pub(crate) any: bool,
+    /// The polls under way, the innermost last.
+    polls: Vec<Actor>,
+    pub(crate) emitted: HashMap<Arc<str>, Emitted>,
+    pub(crate) paused: HashMap<CoroutineId, Cause>,
+    pub(crate) woken: HashMap<CoroutineId, Cause>,
+    /// The latest ends, the last one last.
+    pub(crate) ended: VecDeque<Ended>,
+}
+
+/// A script that does something to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Actor {
+    pub(crate) id: CoroutineId,
+    pub(crate) name: Rc<str>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Emitted {
+    pub(crate) count: u64,
+    pub(crate) frame: u64,
+    pub(crate) by: Option<Actor>,
+}
+
+/// Who did it. `None`: the host.
+#[derive(Clone, Debug)]
+pub(crate) struct Cause {
+    pub(crate) frame: u64,
+    pub(crate) by: Option<Actor>,
+    pub(crate) through: Option<Arc<str>>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    pub(crate) frame: u64,
+    pub(crate) id: CoroutineId,
+    pub(crate) name: Rc<str>,
+    pub(crate) outcome: Outcome,
+}
+
+/// How many ends are kept.
+const ENDS: usize = 64;
+
+impl Listener {
+    /// Notes one event. Does nothing while the panel is closed.
+    pub fn hear(&self, event: &TraceEvent) {
+        if !self.is_open.get() {
+            return;
+        }
+        // Nothing calls a hook while the panel looks, so this never fails.
+        if let Ok(mut heard) = self.heard.try_borrow_mut() {
+            heard.note(event);
+        }
+    }
+
+    pub(crate) fn set_open(&self, is_open: bool) {
+        self.is_open.set(is_open);
+        self.forget();
+    }
+
+    pub(crate) fn forget(&self) {
+        self.heard.replace(Heard::default());
+    }
+
+    pub(crate) fn heard(&self) -> std::cell::Ref<'_, Heard> {
+        self.heard.borrow()
+    }
+}
+
+impl Heard {
+    fn note(&mut self, event: &TraceEvent) {
+        self.any = true;
+        if let Traced::FrameBegan { .. } = event.what {
+            self.polls.clear();
+        }
+        let actor = |id| Actor {
+            id,
+            name: clean(short(&event.name)).into(),
+        };
+        if let (Traced::Emitted { name }, id) = (&event.what, event.id) {
+            let by = id.map(actor);
+            let count = self.emitted.get(name).map_or(0, |emitted| emitted.count);
+            let emitted = Emitted {
+                count: count + 1,
+                frame: event.frame,
+                by,
+            };
+            self.emitted.insert(Arc::clone(name), emitted);
+        }
+        let Some(id) = event.id else {
+            return;
+        };
+        match &event.what {
+            Traced::Resumed { .. } => self.polls.push(actor(id)),
+            Traced::Suspended => self.end_poll(id),
+            Traced::Ended(outcome) => {
+                self.end_poll(id);
+                self.paused.remove(&id);
+                self.woken.remove(&id);
+                if self.ended.len() == ENDS {
+                    self.ended.pop_front();
+                }
+                self.ended.push_back(Ended {
+                    frame: event.frame,
+                    id,
+                    name: actor(id).name,
+                    outcome: *outcome,
+                });
+            }
+            Traced::Woken { by, source } => {
+                let by = by.and_then(|by| self.polls.iter().rev().find(|poll| poll.id == by));
+                let cause = Cause {
+                    frame: event.frame,
+                    by: by.cloned(),
+                    through: source.clone(),
+                };
+                self.woken.insert(id, cause);
+            }
+            Traced::Paused => {
+                let cause = Cause {
+                    frame: event.frame,
+                    by: self.polls.last().cloned(),
+                    through: None,
+                };
+                self.paused.insert(id, cause);
+            }
+            Traced::Unpaused => drop(self.paused.remove(&id)),
+            _ => {}
+        }
+    }
+
+    fn end_poll(&mut self, id: CoroutineId) {
+        if let Some(at) = self.polls.iter().rposition(|poll| poll.id == id) {
+            self.polls.truncate(at);
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! What may be wrong.
+
+use std::collections::BTreeMap;
+use std::panic::Location;
+use std::time::Duration;
+
+use framestep::{CoroutineId, Phase, State, Wait};
+
+use super::cells::wait;
+use super::frame::Frame;
+use super::kind::Kind;
+use super::listener::{Actor, Heard};
+use super::runs::Difference;
+use super::script::Script;
+use super::text::{clean, duration, place};
+
+/// How bad a [`Warning`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// A script that cannot continue, or that differs between runs.
+    Error,
+    /// A script that holds the frame up, or that nobody seems to serve.
+    Warning,
+    /// A script that has waited for long.
+    Note,
+}
+
+/// Something that may be wrong, in a sentence.
+#[derive(Clone, Debug)]
+pub struct Warning {
+    /// How bad it is.
+    pub level: Level,
+    /// The sentence.
+    pub text: String,
+    /// The script, or the first of several.
+    pub script: Option<CoroutineId>,
+    /// The line to look at.
+    pub at: Option<&'static Location<'static>>,
+}
+
+/// A script that took long in one frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Slow {
+    pub(crate) frame: u64,
+    pub(crate) took: Duration,
+    pub(crate) times: u32,
+    pub(crate) name: String,
+    pub(crate) from: Option<&'static Location<'static>>,
+    pub(crate) to: Option<&'static Location<'static>>,
+}
+
+pub(crate) struct Facts<'a> {
+    pub(crate) frame: &'a Frame,
+    pub(crate) heard: &'a Heard,
+    pub(crate) slow: &'a BTreeMap<CoroutineId, Slow>,
+    pub(crate) difference: Option<&'a Difference>,
+    pub(crate) patience: Duration,
+}
+
+/// At most so many are listed of each sort.
+const MOST: usize = 20;
+
+/// Scripts that wait in the same way.
+#[derive(Default)]
+struct Group<'a> {
+    count: usize,
+    first: Option<&'a Script>,
+    longest: Duration,
+}
+
+impl Facts<'_> {
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
+        let mut out = Vec::new();
+        out.extend(self.difference.map(differs));
+        self.cycles(&mut out);
+        self.alone(&mut out);
+        self.slow(&mut out);
+        self.paused(&mut out);
+        self.waiting(&mut out);
+        out.sort_by_key(|warning| warning.level);
+        out
+    }
+
+    fn cycles(&self, out: &mut Vec<Warning>) {
+        let scripts = &self.frame.scripts;
+        let next = |at: usize| {
+            let id = scripts[at].only_join()?;
+            scripts.binary_search_by_key(&id, |script| script.who.id).ok()
+        };
+        // The start of the walk that reached each script first.
+        let mut walk = vec![u32::MAX; scripts.len()];
+        let mut count = 0;
+        for start in 0..scripts.len() {
+            let mark = u32::try_from(start).unwrap_or(u32::MAX - 1);
+            let mut at = start;
+            let mut end = None;
+            while walk[at] == u32::MAX {
+                walk[at] = mark;
+                match next(at) {
+                    Some(after) => at = after,
+                    None => break,
+                }
+                if walk[at] == mark {
+                    end = Some(at);
+                }
+            }
+            let Some(first) = end else { continue };
+            count += 1;
+            if count > MOST {
+                break;
+            }
+            let mut text = String::new();
+            let mut at = first;
+            for _ in 0..6 {
+                text.push_str(&format!("{} ({}) joins ", scripts[at].name(), scripts[at].id()));
+                at = next(at).unwrap_or(first);
+                if at == first {
+                    break;
+                }
+            }
+            let last = if at == first { scripts[first].name() } else { "others, and so on" };
+            out.push(Warning {
+                level: Level::Error,
+                text: format!("{text}{last}: they wait for each other, and never end"),
+                script: Some(scripts[first].id()),
+                at: scripts[first].line(),
+            });
+        }
+    }
+
+    /// Scripts that each are a bug of their own.
+    fn alone(&self, out: &mut Vec<Warning>) {
+        // Without a step, it is correct that the fixed phase has not run.
+        let has_begun = self.frame.number() > 1;
+        let mut homeless: BTreeMap<Phase, Group<'_>> = BTreeMap::new();
+        let mut never = Group::default();
+        for script in self.frame.scripts() {
+            if script.kind == Kind::Never {
+                never.add(script, Duration::ZERO);
+                if never.count <= MOST {
+                    out.push(Warning {
+                        level: Level::Error,
+                        text: format!(
+                            "{} ({}) never resumes: it waits for nothing",
+                            script.name(),
+                            script.id()
+                        ),
+                        script: Some(script.id()),
+                        at: script.line(),
+                    });
+                }
+            }
+            let home = script.who.home;
+            if has_begun && !script.home_has_run && home != Phase::FixedUpdate {
+                homeless.entry(home).or_default().add(script, Duration::ZERO);
+            }
+        }
+        if never.count > MOST {
+            out.push(never.warning(Level::Error, |who| {
+                format!("in all, {who} never resume: they wait for nothing")
+            }));
+        }
+        for (home, group) in homeless {
+            out.push(group.warning(Level::Error, |who| {
+                let verb = group.verb("is", "are");
+                format!("{who} {verb} at home in {home}, which the host has not run")
+            }));
+        }
+    }
+
+    fn slow(&self, out: &mut Vec<Warning>) {
+        let mut slow: Vec<_> = self.slow.iter().collect();
+        slow.sort_by_key(|(_, slow)| std::cmp::Reverse(slow.took));
+        for (id, slow) in slow.into_iter().take(MOST) {
+            let lines = match (slow.from, slow.to) {
+                (Some(from), Some(to)) if from != to => {
+                    format!(", between {} and {}", place(from), place(to))
+                }
+                (Some(at), _) | (None, Some(at)) => format!(", after {}", place(at)),
+                (None, None) => String::new(),
+            };
+            let times = match slow.times {
+                1 => String::new(),
+                times => format!("; slow {times} times"),
+            };
+            out.push(Warning {
+                level: Level::Warning,
+                text: format!(
+                    "{} ({id}) took {} of frame {}{lines}{times}",
+                    slow.name,
+                    duration(slow.took),
+                    slow.frame
+                ),
+                script: Some(*id),
+                at: slow.from.or(slow.to),
+            });
+        }
+    }
+
+    fn paused(&self, out: &mut Vec<Warning>) {
+        let now = self.frame.time.elapsed;
+        let mut groups: BTreeMap<(u64, Option<&str>, Option<CoroutineId>), Group<'_>> =
+            BTreeMap::new();
+        for script in self.frame.scripts() {
+            let Some((frame, elapsed)) = script.paused_since else {
+                continue;
+            };
+            let cause = self.heard.paused.get(&script.id());
+            let by = cause.and_then(|cause| cause.by.as_ref()).map(|by| by.id);
+            let key = (cause.map_or(frame, |cause| cause.frame), script.owner(), by);
+            let since = now.saturating_sub(elapsed);
+            groups.entry(key).or_default().add(script, since);
+        }
+        groups.retain(|_, group| group.longest >= self.patience);
+        for ((frame, owner, _), group) in groups.into_iter().take(MOST) {
+            let cause = group.first.and_then(|first| self.heard.paused.get(&first.id()));
+            let by = match cause {
+                Some(cause) => format!(", by {}", actor(cause.by.as_ref(), self.frame)),
+                None => String::new(),
+            };
+            out.push(group.warning(Level::Warning, |who| {
+                let verb = group.verb("has", "have");
+                let of = match owner {
+                    Some(owner) if group.count > 1 => format!(" of {owner}"),
+                    _ => String::new(),
+                };
+                let time = duration(group.longest);
+                format!("{who}{of} {verb} been paused for {time}, since frame {frame}{by}")
+            }));
+        }
+    }
+
+    /// Scripts that wait for an event that does not come.
+    fn waiting(&self, out: &mut Vec<Warning>) {
+        let now = self.frame.time.elapsed;
+        let mut groups: BTreeMap<String, Group<'_>> = BTreeMap::new();
+        for script in self.frame.scripts() {
+            let is_event = matches!(script.kind, Kind::Event | Kind::Wake | Kind::Condition);
+            let lasts = script.waits.iter().any(|waiting| {
+                !matches!(
+                    Kind::of_wait(&waiting.wait),
+                    Kind::Event | Kind::Wake | Kind::Condition
+                )
+            });
+            if !is_event || lasts {
+                continue;
+            }
+            // A condition is polled in each frame, so its last poll says nothing.
+            let seen = script.waits.iter().map(|waiting| waiting.seen).min();
+            let polled = script.since.filter(|_| script.kind != Kind::Condition);
+            let since = polled.map(|since| since.elapsed).or(seen);
+            let waited = now.saturating_sub(since.unwrap_or(now));
+            if waited < self.patience {
+                continue;
+            }
+            let key = match script.kind {
+                Kind::Event => wait(script, self.frame),
+                _ => format!(
+                    "{}{}",
+                    wait(script, self.frame),
+                    script.waits_at().map_or_else(
+                        || format!(" in {}", script.name()),
+                        |at| format!(" at {}", place(at))
+                    )
+                ),
+            };
+            let group = groups.entry(key).or_default();
+            group.add(script, waited);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.longest));
+        for (what, group) in groups.into_iter().take(MOST) {
+            let (level, note) = self.served(&group);
+            out.push(group.warning(level, |who| {
+                let verb = group.verb("waits", "wait");
+                format!("{who} {verb} for {what}, for {} so far{note}", duration(group.longest))
+            }));
+        }
+    }
+
+    /// What is known of those who should end the wait.
+    fn served(&self, group: &Group<'_>) -> (Level, String) {
+        let wait = group.first.and_then(|first| {
+            first.waits.iter().find_map(|waiting| match &waiting.wait {
+                Wait::Signal { name, .. } | Wait::Watch { name, .. } => Some(name),
+                _ => None,
+            })
+        });
+        let Some(name) = wait.filter(|_| self.heard.any) else {
+            return (Level::Note, String::new());
+        };
+        match self.heard.emitted.get(name) {
+            None => (
+                Level::Warning,
+                "; nobody has emitted it since the panel was opened".to_owned(),
+            ),
+            Some(emitted) => {
+                let by = actor(emitted.by.as_ref(), self.frame);
+                let count = emitted.count;
+                let text = format!("; emitted {count} times, last in frame {} by {by}", emitted.frame);
+                (Level::Note, text)
+            }
+        }
+    }
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, script: &'a Script, waited: Duration) {
+        self.count += 1;
+        if self.first.is_none() || waited > self.longest {
+            self.first = Some(script);
+        }
+        self.longest = self.longest.max(waited);
+    }
+
+    fn verb(&self, one: &'static str, many: &'static str) -> &'static str {
+        if self.count == 1 { one } else { many }
+    }
+
+    fn warning(&self, level: Level, text: impl Fn(String) -> String) -> Warning {
+        let who = match self.first {
+            Some(first) if self.count == 1 => format!("{} ({})", first.name(), first.id()),
+            _ => format!("{} scripts", self.count),
+        };
+        Warning {
+            level,
+            text: text(who),
+            script: self.first.map(Script::id),
+            at: self.first.and_then(Script::line),
+        }
+    }
+}
+
+pub(crate) fn actor(actor: Option<&Actor>, frame: &Frame) -> String {
+    match actor {
+        None => "the host".to_owned(),
+        Some(actor) => {
+            let ended = if frame.find(actor.id).is_none() { ", which has ended" } else { "" };
+            format!("{} ({}){ended}", clean(&actor.name), actor.id)
+        }
+    }
+}
+
+fn differs(difference: &Difference) -> Warning {
+    Warning {
+        level: Level::Error,
+        text: format!(
+            "{} differs from the last run, in frame {}: now {}; then {}",
+            difference.name, difference.frame, difference.now, difference.before
+        ),
+        script: difference.id,
+        at: difference.at,
+    }
+}
+
+impl Slow {
+    pub(crate) fn new(script: &Script, frame: u64, took: Duration) -> Self {
+        Slow {
+            frame,
+            took,
+            times: 1,
+            name: script.name().to_owned(),
+            from: script.ran_from,
+            to: script.waits_at().filter(|_| script.state == State::Waiting),
+        }
+    }
+}
