@@ -59,7 +59,11 @@ impl Options {
     }
 
     fn scene(&self, panel: &Panel) -> Scene {
-        let scene = if self.hunt { Scene::hunt() } else { Scene::lively(self.scripts) };
+        let scene = if self.hunt {
+            Scene::hunt()
+        } else {
+            Scene::lively(self.scripts)
+        };
         panel.listen(&scene.executor);
         scene
     }
@@ -137,10 +141,17 @@ fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for part in bytes.chunks(3) {
-        let bits = part.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - part.len()));
+        let bits = part
+            .iter()
+            .fold(0, |bits, byte| bits << 8 | u32::from(*byte))
+            << (8 * (3 - part.len()));
         for at in 0..4 {
             let letter = LETTERS[(bits >> (18 - 6 * at)) as usize & 63];
-            out.push(if at <= part.len() { char::from(letter) } else { '=' });
+            out.push(if at <= part.len() {
+                char::from(letter)
+            } else {
+                '='
+            });
         }
     }
     out

@@ -3,7 +3,10 @@
 use ::egui;
 
 // One source for all versions of egui.
-#[allow(clippy::duplicate_mod, reason = "each copy is for another version of egui")]
+#[allow(
+    clippy::duplicate_mod,
+    reason = "each copy is for another version of egui"
+)]
 #[path = "egui/mod.rs"]
 mod view;
 

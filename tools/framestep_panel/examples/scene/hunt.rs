@@ -11,9 +11,14 @@ use framestep::prelude::*;
 use super::Scene;
 
 pub(super) fn begin(scene: &mut Scene) {
-    let (opened, open) = (Signal::<()>::new().named("gate opened"), Signal::<()>::new().named("gate open"));
+    let (opened, open) = (
+        Signal::<()>::new().named("gate opened"),
+        Signal::<()>::new().named("gate open"),
+    );
     let castle = scene.owner("castle".into());
-    castle.script("gatekeeper").start(async move { opened.wait().await });
+    castle
+        .script("gatekeeper")
+        .start(async move { opened.wait().await });
     castle.script("winch").start(async move {
         loop {
             wait_seconds(3).await;

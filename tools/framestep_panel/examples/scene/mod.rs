@@ -1,6 +1,11 @@
 //! A small game without pictures, for the examples: its scripts are worth looking at.
 
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "each example uses a part of it")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "each example uses a part of it"
+)]
 
 mod crowd;
 mod hunt;

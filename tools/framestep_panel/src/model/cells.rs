@@ -61,7 +61,9 @@ fn average(script: &Script, frame: &Frame, earlier: Option<&Frame>) -> Option<Du
         (Some(earlier), Some(_)) => frame.number() - earlier.number(),
         _ => frame.number().saturating_sub(script.who.born),
     };
-    let spent = now.total.saturating_sub(was.map_or(Duration::ZERO, |was| was.total));
+    let spent = now
+        .total
+        .saturating_sub(was.map_or(Duration::ZERO, |was| was.total));
     Some(spent / u32::try_from(frames.max(1)).unwrap_or(u32::MAX))
 }
 

@@ -7,6 +7,7 @@ use framestep::Time;
 /// A dt: seconds as a float, or a `Duration`.
 pub trait Dt: Copy + sealed::Sealed {
     #[doc(hidden)]
+    #[must_use]
     fn times(self, factor: f64) -> Self;
     #[doc(hidden)]
     fn of(time: Duration) -> Self;
@@ -108,7 +109,10 @@ impl Pace {
         let next = if faster {
             Self::SPEEDS.iter().find(|known| **known > speed * 1.01)
         } else {
-            Self::SPEEDS.iter().rev().find(|known| **known < speed * 0.99)
+            Self::SPEEDS
+                .iter()
+                .rev()
+                .find(|known| **known < speed * 0.99)
         };
         self.speed = next.copied().unwrap_or(speed);
     }

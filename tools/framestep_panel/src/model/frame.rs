@@ -95,7 +95,9 @@ impl Frame {
     }
 
     pub(crate) fn find(&self, id: CoroutineId) -> Option<&Rc<Script>> {
-        let found = self.scripts.binary_search_by_key(&id, |script| script.who.id);
+        let found = self
+            .scripts
+            .binary_search_by_key(&id, |script| script.who.id);
         found.ok().map(|at| &self.scripts[at])
     }
 
@@ -127,7 +129,8 @@ impl Frame {
                 _ => {
                     let new = Script::new(info, mine, time.frame, time.elapsed);
                     is_changed |= !mine.is_some_and(|mine| Rc::ptr_eq(&mine.who, &new.who));
-                    let total = |script: &Script| script.profile.map_or(Duration::ZERO, |p| p.total);
+                    let total =
+                        |script: &Script| script.profile.map_or(Duration::ZERO, |p| p.total);
                     let before = mine.map_or(Duration::ZERO, |mine| total(mine));
                     spent += total(&new).saturating_sub(before);
                     changed.push(u32::try_from(scripts.len()).unwrap_or(u32::MAX));
@@ -154,14 +157,33 @@ impl Frame {
         }
     }
 
-    /// What the script did in this frame. `before` is the frame before, if it was
-    /// recorded.
-    pub(crate) fn mark(&self, id: CoroutineId, before: Option<&Frame>) -> Mark {
-        let was = before.and_then(|before| before.find(id));
-        let Some(script) = self.find(id) else {
-            return if was.is_some() { Mark::Ended } else { Mark::Absent };
+    /// The position of the script. It is likely to be at `hint`, where it is in a frame
+    /// nearby.
+    pub(crate) fn position(&self, id: CoroutineId, hint: Option<usize>) -> Option<usize> {
+        let is_it = |at: &usize| {
+            self.scripts
+                .get(*at)
+                .is_some_and(|script| script.who.id == id)
         };
-        if was.is_none() && before.is_some() {
+        let search = || {
+            self.scripts
+                .binary_search_by_key(&id, |script| script.who.id)
+                .ok()
+        };
+        hint.filter(is_it).or_else(search)
+    }
+
+    /// What the script at `at` did in this frame. It was `was` in the frame before, if that
+    /// was recorded.
+    pub(crate) fn mark(&self, at: Option<usize>, was: Option<&Rc<Script>>, is_first: bool) -> Mark {
+        let Some(script) = at.map(|at| &self.scripts[at]) else {
+            return if was.is_some() {
+                Mark::Ended
+            } else {
+                Mark::Absent
+            };
+        };
+        if was.is_none() && !is_first {
             return Mark::Spawned;
         }
         if was.is_some_and(|was| Rc::ptr_eq(was, script)) {
@@ -179,7 +201,9 @@ impl Frame {
         if was_polled {
             let total = |script: &Script| script.profile.map_or(Duration::ZERO, |p| p.total);
             // Without the frame before, the time is that of the whole life.
-            let took = was.map_or(Duration::ZERO, |was| total(script).saturating_sub(total(was)));
+            let took = was.map_or(Duration::ZERO, |was| {
+                total(script).saturating_sub(total(was))
+            });
             Mark::Polled(took)
         } else if script.state == State::Paused {
             Mark::Paused

@@ -88,7 +88,11 @@ impl Palette {
     pub(crate) fn faded(&self, colour: Rgb, part: f32) -> Rgb {
         std::array::from_fn(|at| {
             let (from, to) = (f32::from(self.ground[at]), f32::from(colour[at]));
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 255")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "0 to 255"
+            )]
             let mixed = (from + (to - from) * part).round() as u8;
             mixed
         })
@@ -102,7 +106,11 @@ mod tests {
     fn luminance(colour: Rgb) -> f64 {
         let linear = |part: u8| {
             let part = f64::from(part) / 255.0;
-            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+            if part <= 0.04045 {
+                part / 12.92
+            } else {
+                ((part + 0.055) / 1.055).powf(2.4)
+            }
         };
         0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2])
     }

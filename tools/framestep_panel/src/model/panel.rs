@@ -26,6 +26,10 @@ use super::warning::{Facts, Slow, Warning, actor};
 /// dt that [`dt`](Panel::dt) returns, so that the panel can pause the game and slow it down.
 ///
 /// Closing it forgets the recorded frames and lets the game run on, as it did before.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are not states of one thing"
+)]
 pub struct Panel {
     is_open: bool,
     has_ended: bool,
@@ -47,6 +51,9 @@ pub struct Panel {
     patience: Duration,
     runs: Runs,
     looks: u64,
+    /// With how many scripts every second frame is left out.
+    crowd: usize,
+    skipped: usize,
     rows: Cached<RowsKey, Vec<Row>>,
     warnings: Cached<(u64, Option<u64>), Vec<Warning>>,
     on_line: Option<OnLine>,
@@ -89,6 +96,8 @@ const POINTERS: usize = 6_000_000;
 const WINDOW: u64 = 60;
 /// After how many frames a slow poll is forgotten.
 const REMEMBERED: u64 = 1800;
+/// With so many scripts, every second frame is recorded; with twice as many, every third.
+const CROWD: usize = 2500;
 /// How many slow scripts are remembered.
 const SLOW: usize = 256;
 
@@ -113,6 +122,8 @@ impl Default for Panel {
             patience: Duration::from_secs(10),
             runs: Runs::default(),
             looks: 0,
+            crowd: CROWD,
+            skipped: 0,
             rows: (None, Vec::new()),
             warnings: (None, Vec::new()),
             on_line: None,
@@ -199,6 +210,7 @@ impl Panel {
         if !self.is_open {
             return;
         }
+        let has_orders = !self.orders.is_empty();
         for order in std::mem::take(&mut self.orders) {
             match order {
                 Command::Stop(id) => handle.stop(id),
@@ -206,6 +218,11 @@ impl Panel {
                 Command::Resume(id) => handle.resume(id),
             };
         }
+        if !has_orders && self.may_skip(handle) {
+            self.skipped += 1;
+            return;
+        }
+        self.skipped = 0;
         let snapshot = handle.snapshot();
         self.has_ended = snapshot.is_none();
         let Some(snapshot) = snapshot else { return };
@@ -235,12 +252,25 @@ impl Panel {
         self.limit();
     }
 
+    /// Whether this frame is left out, because there are so many scripts. The frame in which
+    /// the game stands still is not.
+    fn may_skip(&self, handle: &Handle) -> bool {
+        let (Some(last), Some(time)) = (self.frames.back(), handle.time()) else {
+            return false;
+        };
+        let stands = self.pace.paused && last.number() != time.frame;
+        let is_new_run = time.frame < last.number();
+        let enough = last.scripts.len() / self.crowd;
+        !stands && !is_new_run && self.skipped < enough
+    }
+
     fn begin_run(&mut self) {
         self.frames.clear();
         self.shown = None;
         self.slow.clear();
         self.listener.forget();
         self.selected = None;
+        self.rows.0 = None;
         self.runs.begin();
     }
 
@@ -253,7 +283,9 @@ impl Panel {
                 continue;
             };
             let was = before.and_then(|before| before.script(script.id())?.profile);
-            let took = profile.total.saturating_sub(was.map_or(Duration::ZERO, |was| was.total));
+            let took = profile
+                .total
+                .saturating_sub(was.map_or(Duration::ZERO, |was| was.total));
             let is_new = was.is_some() || script.who.born == now;
             if took < self.slow_limit || !is_new {
                 continue;
@@ -263,7 +295,7 @@ impl Panel {
             slow.times += times;
             self.slow.insert(script.id(), slow);
         }
-        if self.slow.len() > SLOW || now % 60 == 0 {
+        if self.slow.len() > SLOW || now.is_multiple_of(60) {
             self.slow.retain(|_, slow| slow.frame + REMEMBERED > now);
         }
         while self.slow.len() > SLOW {
@@ -295,6 +327,13 @@ impl Panel {
     /// scripts change in each.
     pub fn keep_frames(&mut self, count: usize) {
         self.keep = count.max(2);
+    }
+
+    /// Sets with how many scripts only every second frame is recorded, 2500 by default. With
+    /// twice as many, it is every third frame, and so on: a look takes about half a
+    /// millisecond for each thousand scripts.
+    pub fn crowd(&mut self, scripts: usize) {
+        self.crowd = scripts.max(1);
     }
 
     /// Sets from which time in a frame a script is slow: 4 ms by default.
@@ -431,7 +470,9 @@ impl Panel {
 
     /// The position of the frame, else of the closest before it.
     fn position(&self, number: u64) -> usize {
-        let after = self.frames.partition_point(|frame| frame.number() <= number);
+        let after = self
+            .frames
+            .partition_point(|frame| frame.number() <= number);
         after.saturating_sub(1)
     }
 
@@ -588,12 +629,18 @@ impl Panel {
             return Vec::new();
         };
         let first = (at + 1).saturating_sub(count);
-        let missing = count - (at + 1 - first);
-        let marks = (first..=at).map(|at| {
-            let before = at.checked_sub(1).map(|before| &self.frames[before]);
-            self.frames[at].mark(id, before)
-        });
-        std::iter::repeat_n(Mark::Absent, missing).chain(marks).collect()
+        let mut marks = vec![Mark::Absent; count - (at + 1 - first)];
+        let before = first.checked_sub(1).map(|before| &self.frames[before]);
+        let mut hint = before.and_then(|before| before.position(id, None));
+        let mut was = before.zip(hint).map(|(before, hint)| &before.scripts[hint]);
+        for at in first..=at {
+            let frame = &self.frames[at];
+            let here = frame.position(id, hint);
+            marks.push(frame.mark(here, was, at == 0));
+            was = here.map(|here| &frame.scripts[here]);
+            hint = here.or(hint);
+        }
+        marks
     }
 
     /// The script that is selected in the list.
@@ -637,7 +684,8 @@ impl Panel {
         let scripts = || frame.scripts.iter();
         if scripts().len() == 0 {
             None
-        } else if scripts().all(|script| script.who.spawned_at.is_none() && script.since.is_none()) {
+        } else if scripts().all(|script| script.who.spawned_at.is_none() && script.since.is_none())
+        {
             Some("No lines: build the executor with `inspect(true)`")
         } else if scripts().all(|script| script.profile.is_none()) {
             Some("No times: build the executor with `profile(true)`")
@@ -658,7 +706,7 @@ impl Panel {
                 let how = match ended.outcome {
                     Outcome::Finished => "finished",
                     Outcome::Stopped => "stopped",
-                    _ => "panicked",
+                    Outcome::Panicked => "panicked",
                 };
                 let text = format!("{how} in frame {}", ended.frame);
                 out.push(("script", format!("{} ({id})", ended.name)));
@@ -682,7 +730,10 @@ impl Panel {
         }
         if let Some(since) = script.since {
             let ago = duration(frame.time.elapsed.saturating_sub(since.elapsed));
-            out.push(("last polled", format!("in frame {}, {ago} ago", since.frame)));
+            out.push((
+                "last polled",
+                format!("in frame {}, {ago} ago", since.frame),
+            ));
         }
         if let Some(cause) = heard.woken.get(&id) {
             let through = match &cause.through {
@@ -690,12 +741,19 @@ impl Panel {
                 None => String::new(),
             };
             let by = actor(cause.by.as_ref(), frame);
-            out.push(("last woken", format!("in frame {}, by {by}{through}", cause.frame)));
+            out.push((
+                "last woken",
+                format!("in frame {}, by {by}{through}", cause.frame),
+            ));
         }
         if let Some((since, _)) = script.paused_since {
             let text = match heard.paused.get(&id) {
                 Some(cause) => {
-                    format!("since frame {}, by {}", cause.frame, actor(cause.by.as_ref(), frame))
+                    format!(
+                        "since frame {}, by {}",
+                        cause.frame,
+                        actor(cause.by.as_ref(), frame)
+                    )
                 }
                 None => format!("since frame {since}"),
             };

@@ -73,7 +73,9 @@ impl Runs {
             frame: frame.number(),
             since,
             elapsed: frame.time.elapsed,
-            scripts: scripts.map(|&at| Rc::clone(&frame.scripts[at as usize])).collect(),
+            scripts: scripts
+                .map(|&at| Rc::clone(&frame.scripts[at as usize]))
+                .collect(),
             ended: frame.ended,
         };
         self.compare(&changes);

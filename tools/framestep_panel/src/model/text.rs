@@ -87,7 +87,10 @@ mod tests {
 
     #[test]
     fn names_stay_in_their_line() {
-        assert_eq!(clean("a\nb\u{202e}c\u{1b}[31m"), "a\\nb\\u{202e}c\\u{1b}[31m");
+        assert_eq!(
+            clean("a\nb\u{202e}c\u{1b}[31m"),
+            "a\\nb\\u{202e}c\\u{1b}[31m"
+        );
         assert_eq!(clean("größer 大きい"), "größer 大きい");
         assert_eq!(clean(&"x".repeat(10_000)).chars().count(), LONGEST + 1);
     }

@@ -85,7 +85,9 @@ impl Facts<'_> {
         let scripts = &self.frame.scripts;
         let next = |at: usize| {
             let id = scripts[at].only_join()?;
-            scripts.binary_search_by_key(&id, |script| script.who.id).ok()
+            scripts
+                .binary_search_by_key(&id, |script| script.who.id)
+                .ok()
         };
         // The start of the walk that reached each script first.
         let mut walk = vec![u32::MAX; scripts.len()];
@@ -112,13 +114,21 @@ impl Facts<'_> {
             let mut text = String::new();
             let mut at = first;
             for _ in 0..6 {
-                text.push_str(&format!("{} ({}) joins ", scripts[at].name(), scripts[at].id()));
+                text.push_str(&format!(
+                    "{} ({}) joins ",
+                    scripts[at].name(),
+                    scripts[at].id()
+                ));
                 at = next(at).unwrap_or(first);
                 if at == first {
                     break;
                 }
             }
-            let last = if at == first { scripts[first].name() } else { "others, and so on" };
+            let last = if at == first {
+                scripts[first].name()
+            } else {
+                "others, and so on"
+            };
             out.push(Warning {
                 level: Level::Error,
                 text: format!("{text}{last}: they wait for each other, and never end"),
@@ -152,7 +162,10 @@ impl Facts<'_> {
             }
             let home = script.who.home;
             if has_begun && !script.home_has_run && home != Phase::FixedUpdate {
-                homeless.entry(home).or_default().add(script, Duration::ZERO);
+                homeless
+                    .entry(home)
+                    .or_default()
+                    .add(script, Duration::ZERO);
             }
         }
         if never.count > MOST {
@@ -213,7 +226,9 @@ impl Facts<'_> {
         }
         groups.retain(|_, group| group.longest >= self.patience);
         for ((frame, owner, _), group) in groups.into_iter().take(MOST) {
-            let cause = group.first.and_then(|first| self.heard.paused.get(&first.id()));
+            let cause = group
+                .first
+                .and_then(|first| self.heard.paused.get(&first.id()));
             let by = match cause {
                 Some(cause) => format!(", by {}", actor(cause.by.as_ref(), self.frame)),
                 None => String::new(),
@@ -273,7 +288,10 @@ impl Facts<'_> {
             let (level, note) = self.served(&group);
             out.push(group.warning(level, |who| {
                 let verb = group.verb("waits", "wait");
-                format!("{who} {verb} for {what}, for {} so far{note}", duration(group.longest))
+                format!(
+                    "{who} {verb} for {what}, for {} so far{note}",
+                    duration(group.longest)
+                )
             }));
         }
     }
@@ -297,7 +315,10 @@ impl Facts<'_> {
             Some(emitted) => {
                 let by = actor(emitted.by.as_ref(), self.frame);
                 let count = emitted.count;
-                let text = format!("; emitted {count} times, last in frame {} by {by}", emitted.frame);
+                let text = format!(
+                    "; emitted {count} times, last in frame {} by {by}",
+                    emitted.frame
+                );
                 (Level::Note, text)
             }
         }
@@ -335,7 +356,11 @@ pub(crate) fn actor(actor: Option<&Actor>, frame: &Frame) -> String {
     match actor {
         None => "the host".to_owned(),
         Some(actor) => {
-            let ended = if frame.find(actor.id).is_none() { ", which has ended" } else { "" };
+            let ended = if frame.find(actor.id).is_none() {
+                ", which has ended"
+            } else {
+                ""
+            };
             format!("{} ({}){ended}", clean(&actor.name), actor.id)
         }
     }

@@ -42,7 +42,11 @@ impl Columns {
             columns.longest,
             columns.strip,
         ];
-        let used: u16 = fixed.iter().filter(|width| **width > 0).map(|width| width + 2).sum();
+        let used: u16 = fixed
+            .iter()
+            .filter(|width| **width > 0)
+            .map(|width| width + 2)
+            .sum();
         let rest = width.saturating_sub(used + 2);
         columns.name = (rest / 2).min(44);
         columns.wait = rest - columns.name;

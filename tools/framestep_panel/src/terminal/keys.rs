@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use crate::model::{Kind, Panel};
+use crate::model::{Filter, Kind, Panel};
 
 use super::view::{Ask, View};
 
@@ -29,7 +29,9 @@ impl View {
     ///
     /// Keys that it does not know, such as Escape and `q`, are for the host to close it.
     pub fn key(&mut self, key: KeyEvent, panel: &mut Panel) -> bool {
-        let is_chord = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let is_chord = key
+            .modifiers
+            .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         if key.kind == KeyEventKind::Release || is_chord {
             return false;
         }
@@ -78,7 +80,7 @@ impl View {
             KeyCode::Char('p') => pause_script(panel),
             KeyCode::Char('x') => self.ask_stop(panel),
             KeyCode::Char('r') if panel.can_restart() => panel.restart(),
-            KeyCode::Backspace | KeyCode::Delete => *panel.filter_mut() = Default::default(),
+            KeyCode::Backspace | KeyCode::Delete => *panel.filter_mut() = Filter::default(),
             _ => return false,
         }
         true
@@ -112,7 +114,10 @@ impl View {
 /// All kinds, then each that any script is of.
 fn next_kind(panel: &mut Panel) {
     let Some(frame) = panel.shown() else { return };
-    let present: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| frame.count(*kind) > 0).collect();
+    let present: Vec<Kind> = Kind::ALL
+        .into_iter()
+        .filter(|kind| frame.count(*kind) > 0)
+        .collect();
     let now = panel.filter().kinds.first().copied();
     let next = match now {
         None => present.first(),

@@ -61,7 +61,8 @@ impl<'a> Line<'a> {
             return;
         }
         let (x, _) = self.buffer.set_stringn(self.x, self.y, text, room, style);
-        let is_cut = usize::from(x - self.x) + 1 >= room && ratatui::text::Line::from(text).width() > room;
+        let is_cut =
+            usize::from(x - self.x) + 1 >= room && ratatui::text::Line::from(text).width() > room;
         if is_cut {
             self.buffer.set_stringn(to - 1, self.y, "…", 1, style);
         }

@@ -93,7 +93,10 @@ impl View {
             return;
         }
         let palette = Palette::new(self.is_dark);
-        buffer.set_style(area, Style::reset().fg(rgb(palette.text)).bg(rgb(palette.ground)));
+        buffer.set_style(
+            area,
+            Style::reset().fg(rgb(palette.text)).bg(rgb(palette.ground)),
+        );
         let mut rest = Rows { area };
         let help = rest.bottom(1);
         self.help(help, buffer, palette, panel);
@@ -101,7 +104,8 @@ impl View {
         Self::notes(&mut rest, buffer, palette, panel);
         if panel.shown().is_none() {
             let text = "No frame has been recorded yet: `Panel::look` has not been called.";
-            Line::new(buffer, rest.area.x, rest.area.y, rest.area.width).put(text, ink(palette.weak));
+            Line::new(buffer, rest.area.x, rest.area.y, rest.area.width)
+                .put(text, ink(palette.weak));
             return;
         }
         if rest.area.height > 5 {
@@ -128,17 +132,29 @@ impl View {
         line.put(word, badge.add_modifier(Modifier::BOLD));
         let Some(frame) = panel.shown() else { return };
         line.put(&format!(" frame {}", frame.number()), bold(palette.text));
-        line.put(&format!("  {}", duration(frame.time().elapsed)), ink(palette.text));
+        line.put(
+            &format!("  {}", duration(frame.time().elapsed)),
+            ink(palette.text),
+        );
         let count = frame.scripts().len();
         line.put(&format!("  {count} scripts"), ink(palette.text));
         if !frame.spent().is_zero() {
-            line.put(&format!("  {} in polls", duration(frame.spent())), ink(palette.text));
+            line.put(
+                &format!("  {} in polls", duration(frame.spent())),
+                ink(palette.text),
+            );
         }
         if (pace.speed - 1.0).abs() > 1e-9 {
-            line.put(&format!("  speed ×{}", pace.speed), bold(palette.level(Level::Warning)));
+            line.put(
+                &format!("  speed ×{}", pace.speed),
+                bold(palette.level(Level::Warning)),
+            );
         }
         if panel.runs_before() > 0 {
-            line.put(&format!("  run {}", panel.runs_before() + 1), ink(palette.weak));
+            line.put(
+                &format!("  run {}", panel.runs_before() + 1),
+                ink(palette.weak),
+            );
         }
         if let Some(missing) = panel.missing() {
             line.put(&format!("  {missing}"), ink(palette.weak));
@@ -149,12 +165,16 @@ impl View {
     fn notes(rest: &mut Rows, buffer: &mut Buffer, palette: &Palette, panel: &mut Panel) {
         let most = usize::from(rest.area.height / 4).clamp(1, 6);
         let warnings = panel.warnings();
-        let shown = if warnings.len() > most { most - 1 } else { warnings.len() };
+        let shown = if warnings.len() > most {
+            most - 1
+        } else {
+            warnings.len()
+        };
         for warning in &warnings[..shown] {
             let area = rest.top(1);
             let style = ink(palette.level(warning.level));
             let mark = match warning.level {
-                Level::Error => " ✖ ",
+                Level::Error => " × ",
                 Level::Warning => " ! ",
                 Level::Note => " · ",
             };
@@ -177,7 +197,11 @@ impl View {
         for kind in Kind::ALL.into_iter().filter(|kind| frame.count(*kind) > 0) {
             let is_on = filter.kinds.is_empty() || filter.kinds.contains(&kind);
             let colour = palette.kind(kind);
-            let style = if is_on { ink(colour) } else { ink(palette.faded(colour, 0.45)) };
+            let style = if is_on {
+                ink(colour)
+            } else {
+                ink(palette.faded(colour, 0.45))
+            };
             line.put("■ ", style);
             line.put(&format!("{} ", kind.word()), style);
             line.put(&format!("{}   ", frame.count(kind)), ink(palette.weak));
@@ -189,7 +213,10 @@ impl View {
             let entity = panel.entity().unwrap_or("nothing selected");
             line.put(&format!("only {entity}  "), bold(palette.text));
         }
-        line.put(&format!("order: {}", panel.order().word()), ink(palette.weak));
+        line.put(
+            &format!("order: {}", panel.order().word()),
+            ink(palette.weak),
+        );
     }
 
     fn list(&mut self, area: Rect, buffer: &mut Buffer, palette: &Palette, panel: &mut Panel) {
@@ -206,22 +233,28 @@ impl View {
         let selected = panel.selected();
         let rows = panel.rows();
         let count = rows.len();
-        if let Some(at) = selected.and_then(|id| rows.iter().position(|row| row.id() == Some(id))) {
-            if at != self.cursor {
-                self.cursor = at;
-            }
+        if let Some(at) = selected.and_then(|id| rows.iter().position(|row| row.id() == Some(id)))
+            && at != self.cursor
+        {
+            self.cursor = at;
         }
         self.cursor = self.cursor.min(count.saturating_sub(1));
         if self.follow {
             self.follow = false;
-            self.top = self.top.clamp((self.cursor + 1).saturating_sub(page), self.cursor);
+            self.top = self
+                .top
+                .clamp((self.cursor + 1).saturating_sub(page), self.cursor);
         }
         self.top = self.top.min(count.saturating_sub(page));
         let end = (self.top + page).min(count);
         let visible: Vec<Row> = rows[self.top..end].to_vec();
         if count == 0 {
             let has_any = panel.shown().is_some_and(|frame| frame.scripts().len() > 0);
-            let text = if has_any { "No script matches. ⌫ clears the filter." } else { "No scripts." };
+            let text = if has_any {
+                "No script matches. ⌫ clears the filter."
+            } else {
+                "No scripts."
+            };
             Line::new(buffer, area.x + 1, area.y + 1, area.width - 1).put(text, ink(palette.weak));
         }
         for (y, (index, row)) in (area.y + 1..).zip((self.top..).zip(&visible)) {
@@ -240,7 +273,10 @@ impl View {
     }
 
     fn details(rest: &mut Rows, buffer: &mut Buffer, palette: &Palette, panel: &Panel) {
-        let details = panel.selected().map(|id| panel.details(id)).unwrap_or_default();
+        let details = panel
+            .selected()
+            .map(|id| panel.details(id))
+            .unwrap_or_default();
         let room = (rest.area.height / 3).min(8);
         let lines = u16::try_from(details.len()).unwrap_or(room).min(room);
         if lines == 0 || rest.area.height < 9 {
@@ -269,15 +305,31 @@ impl View {
         let from = line.x();
         let last = panel.frames().last().map_or(0, crate::Frame::number);
         let last = format!(" {last} ");
-        let width = line.room().saturating_sub(u16::try_from(last.len()).unwrap_or(0));
+        let width = line
+            .room()
+            .saturating_sub(u16::try_from(last.len()).unwrap_or(0));
         let shown = panel.shown().map(crate::Frame::number);
-        let frames: Vec<_> = panel.frames().map(|frame| (frame.number(), frame.spent())).collect();
-        let longest = frames.iter().map(|(_, spent)| *spent).max().unwrap_or_default();
+        let frames: Vec<_> = panel
+            .frames()
+            .map(|frame| (frame.number(), frame.spent()))
+            .collect();
+        let longest = frames
+            .iter()
+            .map(|(_, spent)| *spent)
+            .max()
+            .unwrap_or_default();
         let cells = usize::from(width).min(frames.len());
         for cell in 0..cells {
-            let (begin, end) = (cell * frames.len() / cells, (cell + 1) * frames.len() / cells);
+            let (begin, end) = (
+                cell * frames.len() / cells,
+                (cell + 1) * frames.len() / cells,
+            );
             let part = &frames[begin..end.max(begin + 1)];
-            let spent = part.iter().map(|(_, spent)| *spent).max().unwrap_or_default();
+            let spent = part
+                .iter()
+                .map(|(_, spent)| *spent)
+                .max()
+                .unwrap_or_default();
             let is_shown = part.iter().any(|(number, _)| Some(*number) == shown);
             let style = if is_shown {
                 bold(palette.ground).bg(rgb(palette.accent))
@@ -302,11 +354,16 @@ impl View {
         } else if let Some(message) = &self.message {
             line.put(&format!(" {message}"), bold(palette.accent));
         } else {
-            for (key, word) in HELP {
-                if key != "r" || panel.can_restart() {
-                    line.put(&format!(" {key}"), bold(palette.accent));
-                    line.put(&format!(" {word} "), ink(palette.weak));
+            let keys = HELP
+                .into_iter()
+                .filter(|(key, _)| *key != "r" || panel.can_restart());
+            for (key, word) in keys {
+                let width = key.chars().count() + word.len() + 3;
+                if usize::from(line.room()) < width {
+                    break;
                 }
+                line.put(&format!(" {key}"), bold(palette.accent));
+                line.put(&format!(" {word} "), ink(palette.weak));
             }
         }
     }
@@ -378,7 +435,10 @@ struct Rows {
 impl Rows {
     fn top(&mut self, height: u16) -> Rect {
         let height = height.min(self.area.height);
-        let taken = Rect { height, ..self.area };
+        let taken = Rect {
+            height,
+            ..self.area
+        };
         self.area.y += height;
         self.area.height -= height;
         taken
@@ -396,7 +456,11 @@ impl Rows {
 }
 
 fn buffer_head(line: &mut Line<'_>, columns: &Columns, style: Style) {
-    let left = [("name", columns.name), ("waits for", columns.wait), ("left", columns.bar)];
+    let left = [
+        ("name", columns.name),
+        ("waits for", columns.wait),
+        ("left", columns.bar),
+    ];
     for (head, width) in left.into_iter().chain([("where", columns.place)]) {
         if width > 0 {
             line.cell(head, width, style);
@@ -433,7 +497,8 @@ fn write_row(mut line: Line<'_>, row: &Row, columns: &Columns, palette: &Palette
         Row::Script { id, depth } => (*id, u16::try_from(*depth).unwrap_or(0)),
     };
     let script = panel.shown().and_then(|frame| frame.script(id));
-    let Some((script, cells)) = script.and_then(|script| Some((script, panel.cells(script)?))) else {
+    let Some((script, cells)) = script.and_then(|script| Some((script, panel.cells(script)?)))
+    else {
         return;
     };
     let colour = ink(palette.kind(cells.kind));
@@ -466,10 +531,17 @@ fn write_row(mut line: Line<'_>, row: &Row, columns: &Columns, palette: &Palette
         line.skip(2);
     }
     if columns.place > 0 {
-        line.cell(tail(&cells.place, columns.place), columns.place, ink(palette.text));
+        line.cell(
+            tail(&cells.place, columns.place),
+            columns.place,
+            ink(palette.text),
+        );
         line.skip(2);
     }
-    let right = [(&cells.polls, columns.polls), (&cells.average, columns.average)];
+    let right = [
+        (&cells.polls, columns.polls),
+        (&cells.average, columns.average),
+    ];
     for (text, width) in right.into_iter().chain([(&cells.longest, columns.longest)]) {
         if width > 0 {
             line.right(text, width, ink(palette.weak));
@@ -497,19 +569,23 @@ fn tail(text: &str, width: u16) -> &str {
     if surplus == 0 {
         return text;
     }
-    let file = text.rfind(['/', '\\']).map_or(text, |slash| &text[slash + 1..]);
-    file
+
+    (text
+        .rfind(['/', '\\'])
+        .map_or(text, |slash| &text[slash + 1..])) as _
 }
 
-/// A bar in eighths of a cell, and the empty rest.
+/// A bar in halves of a cell, and the empty rest.
 fn bar(part: f32, width: u16) -> (String, String) {
-    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 8 times the width")]
-    let eighths = (part.clamp(0.0, 1.0) * f32::from(width) * 8.0).round() as usize;
-    let mut full = "█".repeat(eighths / 8);
-    full.push_str(PARTS[eighths % 8]);
-    let used = eighths.div_ceil(8);
-    let rest = "·".repeat(usize::from(width).saturating_sub(used));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 to twice the width"
+    )]
+    let halves = (part.clamp(0.0, 1.0) * f32::from(width) * 2.0).round() as usize;
+    let mut full = "━".repeat(halves / 2);
+    full.push_str(if halves % 2 == 1 { "╸" } else { "" });
+    let rest = "─".repeat(usize::from(width).saturating_sub(halves.div_ceil(2)));
     (full, rest)
 }
 
@@ -517,17 +593,34 @@ fn bar(part: f32, width: u16) -> (String, String) {
 fn level(took: Duration, most: Duration) -> &'static str {
     const LEVELS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
     let part = took.as_secs_f64() / most.as_secs_f64().max(1e-9);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 7")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 to 7"
+    )]
     let at = (part.clamp(0.0, 1.0).sqrt() * 7.0).round() as usize;
     LEVELS[at]
 }
 
 fn rule(area: Rect, buffer: &mut Buffer, palette: &Palette) {
     let text = "─".repeat(usize::from(area.width));
-    buffer.set_stringn(area.x, area.y, text, usize::from(area.width), ink(palette.line));
+    buffer.set_stringn(
+        area.x,
+        area.y,
+        text,
+        usize::from(area.width),
+        ink(palette.line),
+    );
 }
 
-fn scroll_bar(area: Rect, buffer: &mut Buffer, palette: &Palette, top: usize, page: usize, count: usize) {
+fn scroll_bar(
+    area: Rect,
+    buffer: &mut Buffer,
+    palette: &Palette,
+    top: usize,
+    page: usize,
+    count: usize,
+) {
     let length = (page * page / count).max(1);
     let from = top * (page - length) / (count - page);
     for row in 0..page {
