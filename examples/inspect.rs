@@ -87,4 +87,24 @@ fn main() {
     executor.on_trace(|event| println!("{event}"));
     executor.run_frame(0.25);
     executor.run_frame(0.25);
+
+    drop(executor);
+    println!("\na full trace of one frame:");
+    full_trace();
+}
+
+/// All events of a frame in which a script rings a bell for another one.
+fn full_trace() {
+    let mut executor = Executor::new();
+    let bell = Signal::new().named("bell");
+    let ring = bell.wait();
+    executor.start(async { ring.await }).named("guard");
+    let ringer = async move {
+        next_frame().await;
+        bell.emit(1);
+        wait_seconds(1).await;
+    };
+    executor.start(ringer).named("ringer");
+    executor.on_full_trace(|event| println!("{event}"));
+    executor.run_frame(0.25);
 }
