@@ -98,7 +98,7 @@ fn full_trace() {
     let mut executor = Executor::new();
     let bell = Signal::new().named("bell");
     let ring = bell.wait();
-    executor.start(async { ring.await }).named("guard");
+    executor.start(ring).named("guard");
     let ringer = async move {
         next_frame().await;
         bell.emit(1);
