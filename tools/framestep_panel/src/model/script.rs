@@ -151,11 +151,9 @@ impl Script {
         // It has not been polled in between: these are the waits of before.
         let same_poll = before.filter(|before| before.since == info.since());
         let waits = info.waits_at().enumerate().map(|(index, (wait, at))| {
-            // A condition that is still false was polled, and is the same wait.
-            let is_condition = matches!(wait, Wait::Condition { .. });
-            let from = if is_condition { before } else { same_poll };
-            let old = from.and_then(|before| before.waits.get(index));
+            let old = before.and_then(|before| before.waits.get(index));
             let old = old.filter(|old| old.is_like(wait, at));
+            let old = old.filter(|old| same_poll.is_some() || old.outlasts_polls(wait));
             let now = length(wait);
             Waiting {
                 wait: wait.clone(),
@@ -263,6 +261,16 @@ impl Waiting {
     fn is_like(&self, wait: &Wait, at: Option<&'static Location<'static>>) -> bool {
         let alike = std::mem::discriminant(&self.wait) == std::mem::discriminant(wait);
         alike && self.at == at
+    }
+
+    /// Whether `wait`, after another poll, is still this one: a condition that is still false,
+    /// or the timer beside it.
+    fn outlasts_polls(&self, wait: &Wait) -> bool {
+        match (&self.wait, wait) {
+            (Wait::Condition { .. }, _) => true,
+            (Wait::Timer { deadline, .. }, Wait::Timer { deadline: now, .. }) => deadline == now,
+            _ => false,
+        }
     }
 
     /// Whether `wait` in `frame` is this one, which was noted in the frame `noted`.

@@ -25,13 +25,13 @@ impl Columns {
                 76..130 => 17,
                 _ => 24,
             },
-            polls: if width >= 112 { 6 } else { 0 },
+            polls: if width >= 128 { 6 } else { 0 },
             average: if width >= 100 { 8 } else { 0 },
-            longest: if width >= 112 { 8 } else { 0 },
+            longest: if width >= 128 { 8 } else { 0 },
             strip: match width {
                 0..50 => 0,
                 50..100 => width / 6,
-                _ => (width / 5).min(60),
+                _ => (width / 6).min(60),
             },
         };
         let fixed = [

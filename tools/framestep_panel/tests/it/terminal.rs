@@ -163,3 +163,13 @@ fn names_cannot_break_the_screen() {
         assert!(!text.contains('\u{1b}'));
     }
 }
+
+#[test]
+fn the_bar_of_an_animation_shrinks_although_it_is_polled_in_each_frame() {
+    let (mut executor, mut panel) = opened();
+    executor.start(animate(1, |_| {}));
+    panel.look(&executor);
+    run(&mut executor, &mut panel, 2);
+    let text = drawn(&mut View::new(), &mut panel, 120, 20);
+    assert!(text.contains("━━━━────"), "{text}");
+}
