@@ -29,6 +29,7 @@ pages! {
     determinism: "../docs/guide/determinism.md"
     testing: "../docs/guide/testing.md"
     inspecting: "../docs/guide/inspecting.md"
+    panel: "../docs/guide/panel.md"
     performance: "../docs/guide/performance.md"
     compiler: "../docs/guide/compiler.md"
     tables: "../docs/guide/tables.md"
