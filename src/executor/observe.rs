@@ -220,7 +220,7 @@ impl Executor {
     }
 
     /// Calls `hook` with every event: those of [`on_trace`](Self::on_trace), and when
-    /// polls, waits, pauses, phases and frames begin and end, who wakes whom, and which
+    /// polls, waits, pauses, phases and frames begin and end, which script wakes which, and what
     /// events are emitted. [`Traced`](crate::Traced) lists them, and their order.
     ///
     /// A run of a phase in which nothing is due has no events. Otherwise, all is as with

@@ -4,20 +4,18 @@
 //! dropped on the fastest ways of the core. So that is found out before and after each
 //! poll of its coroutine, by its key.
 
-use std::mem;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::inspect::notes;
-use crate::core::inspect::trace;
+use crate::core::inspect::{notes, trace};
 use crate::core::registration::key::WaitKey;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Task, stage};
 use crate::inspect::{Line, NotedWait, Observed, TimerClock, Traced, Wait, WaitId};
 use crate::time::{ClockRef, Phase, PhaseIndex};
 
-/// Notes a wait, by its key and phase, of the coroutine that `scope` polls, if it is observed. `line`
-/// is that of the `.await`.
+/// Notes a wait, by its key and phase, of the coroutine that `scope` polls, if it is
+/// observed. `line` is that of the `.await`.
 #[inline(always)]
 pub(crate) fn note(
     scope: &Scope<'_>,
@@ -40,7 +38,7 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
     };
     let wait = core.instruments.trace.is_full().then(wait);
     let begins = notes::notes(core, task, |notes| {
-        sort_out(core, task, notes);
+        sort_out(core, task, notes, |_| true);
         let at = match line.file() {
             // The wait is the future of the coroutine itself.
             stage::FILE => notes.place,
@@ -71,20 +69,26 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
 }
 
 /// Removes the waits that were over when the poll under way began, unless that has been
-/// done. One of them has resumed the coroutine. A full trace removes them before the poll.
-fn sort_out(core: &Core, task: Task<'_>, notes: &mut Observed) {
+/// done. One of them has resumed the coroutine. `ends` is called with each, and says whether
+/// it is removed now.
+fn sort_out(
+    core: &Core,
+    task: Task<'_>,
+    notes: &mut Observed,
+    mut ends: impl FnMut(&mut NotedWait) -> bool,
+) {
     if notes.is_sorted_out {
         return;
     }
     notes.is_sorted_out = true;
     notes.resumed_from = None;
     let first = notes.waits.first().and_then(|noted| noted.at);
-    notes.waits.retain(|noted| {
-        let goes_on = is_under_way(core, task, noted.id);
-        if !goes_on {
-            notes.resumed_from = notes.resumed_from.or(noted.at);
+    notes.waits.retain_mut(|noted| {
+        if is_under_way(core, task, noted.id) {
+            return true;
         }
-        goes_on
+        notes.resumed_from = notes.resumed_from.or(noted.at);
+        !ends(noted)
     });
     notes.resumed_from = notes.resumed_from.or(first);
 }
@@ -92,7 +96,7 @@ fn sort_out(core: &Core, task: Task<'_>, notes: &mut Observed) {
 /// The line from which an observed coroutine has continued in the poll under way.
 pub(crate) fn resumed_from(core: &Core, task: Task<'_>) -> Option<Line> {
     let find = |notes: &mut Observed| {
-        sort_out(core, task, notes);
+        sort_out(core, task, notes, |_| true);
         notes.resumed_from
     };
     notes::notes(core, task, find).flatten()
@@ -123,24 +127,14 @@ fn is_under_way(core: &Core, task: Task<'_>, id: WaitId) -> bool {
 pub(crate) fn begin_poll(core: &Core, task: Task<'_>) {
     let mut ended = Vec::new();
     notes::notes(core, task, |notes| {
-        let mut waits = mem::take(&mut notes.waits);
-        let first = waits.first().and_then(|noted| noted.at);
-        notes.resumed_from = None;
-        waits.retain_mut(|noted| {
-            if is_under_way(core, task, noted.id) {
-                return true;
-            }
-            notes.resumed_from = notes.resumed_from.or(noted.at);
+        sort_out(core, task, notes, |noted| {
             // The poll may show that a condition goes on waiting.
             let may_go_on = matches!(noted.wait, Some(Wait::Condition { .. }));
             if !may_go_on {
                 ended.push((noted.wait.take(), noted.at));
             }
-            may_go_on
+            !may_go_on
         });
-        notes.waits = waits;
-        notes.resumed_from = notes.resumed_from.or(first);
-        notes.is_sorted_out = true;
     });
     note_all_ended(core, task, ended);
 }
@@ -150,15 +144,13 @@ pub(crate) fn begin_poll(core: &Core, task: Task<'_>) {
 pub(crate) fn end_poll(core: &Core, task: Task<'_>) {
     let mut ended = Vec::new();
     let is_left = notes::notes(core, task, |notes| {
-        let mut waits = mem::take(&mut notes.waits);
-        waits.retain_mut(|noted| {
+        notes.waits.retain_mut(|noted| {
             let goes_on = noted.id == WaitId::Unknown || is_under_way(core, task, noted.id);
             if !goes_on {
                 ended.push((noted.wait.take(), noted.at));
             }
             goes_on
         });
-        notes.waits = waits;
         !notes.waits.is_empty()
     });
     note_all_ended(core, task, ended);

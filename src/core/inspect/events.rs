@@ -75,16 +75,14 @@ impl EventWait {
         scope::with(|scope| {
             let scope = scope?;
             let (core, task) = (scope.core(), scope.current()?);
-            if source.is_none() && !notes::is_observed(scope.current()) {
+            if source.is_none() && !notes::is_observed(Some(task)) {
                 return None;
             }
             let mut events = core.event_waits.borrow_mut();
             let (index, serial) = events.insert(task.task_key(), source.cloned());
             drop(events);
-            if core.instruments.is_on() {
-                let id = WaitId::Event(index, serial);
-                awaited::note_wait(scope, id, line, || wait(source, task.home().phase()));
-            }
+            let id = WaitId::Event(index, serial);
+            awaited::note_wait(scope, id, line, || wait(source, task.home().phase()));
             Some(EventWait {
                 executor: core.id,
                 index,
