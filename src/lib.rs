@@ -371,6 +371,8 @@ mod budget;
 mod combine;
 mod core;
 mod coroutine;
+#[doc(hidden)]
+pub mod durable;
 mod executor;
 mod inspect;
 mod lend;

@@ -11,6 +11,7 @@ mod list;
 pub(crate) mod call;
 pub(crate) mod cell;
 pub(crate) mod clock;
+pub(crate) mod durable;
 pub(crate) mod end;
 pub(crate) mod inspect;
 pub(crate) mod owners;

@@ -13,7 +13,8 @@ use crate::core::Core;
 use crate::core::end;
 use crate::core::registration::{Bound, Place, Registration};
 use crate::core::run::runaway;
-use crate::core::task::Reference;
+use crate::core::task::{Reference, Task};
+use crate::durable::{Damaged, Reader};
 use crate::time::PhaseIndex;
 
 use super::error::Outcome;
@@ -76,6 +77,22 @@ impl Finished {
             Target::Stored(core, task) => core.tasks.of(task).outcome(),
             Target::Known(outcome) => Some(*outcome),
         }
+    }
+
+    /// The part that all waits have in common.
+    pub(crate) fn registration(&self) -> &Registration {
+        &self.registration
+    }
+
+    /// Registers the wait of a new task as an image says. Its key is in no list yet.
+    pub(crate) fn load(
+        &mut self,
+        core: &Core,
+        task: Task<'_>,
+        image: &mut Reader<'_>,
+    ) -> Result<(), Damaged> {
+        self.registration = Registration::load(core, task, image)?;
+        Ok(())
     }
 }
 

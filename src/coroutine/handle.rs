@@ -120,7 +120,7 @@ enum State<T> {
 impl<T> Coroutine<T> {
     /// The handle of a task that has just been made.
     #[inline]
-    pub(super) fn of(core: Rc<Core>, task: TaskHandle<T>) -> Self {
+    pub(crate) fn of(core: Rc<Core>, task: TaskHandle<T>) -> Self {
         Self::new(State::Stored(core, task))
     }
 

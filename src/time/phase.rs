@@ -128,6 +128,12 @@ impl PhaseIndex {
             custom => Phase::Custom((custom - 6) as u8),
         }
     }
+
+    /// The phase at this position among all phases. `None` if there is none.
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        let index = u16::try_from(number).ok()?.checked_add(1)?;
+        (index < 6 + 256).then_some(PhaseIndex(index))
+    }
 }
 
 #[cfg(test)]

@@ -7,9 +7,12 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::Core;
 use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Place, Registration};
+use crate::core::task::Task;
 use crate::core::timer::Unit;
+use crate::durable::{Damaged, Reader, Writer};
 use crate::inspect::Wait;
 use crate::time::{Phase, PhaseIndex};
 
@@ -107,7 +110,7 @@ pub struct WaitSteps {
 
 /// Waits for a number of frames or runs.
 #[derive(Debug)]
-struct Count {
+pub(crate) struct Count {
     registration: Registration,
     unit: Unit,
     count: u64,
@@ -116,7 +119,7 @@ struct Count {
 }
 
 impl Count {
-    fn new(unit: Unit, phase: PhaseIndex, count: u64) -> Self {
+    pub(crate) fn new(unit: Unit, phase: PhaseIndex, count: u64) -> Self {
         Count {
             registration: match unit {
                 Unit::Frames => Registration::new(phase, Bound::Frame),
@@ -138,7 +141,7 @@ impl Count {
     }
 
     #[track_caller]
-    fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
+    pub(crate) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         expect_pollable(name, &self.registration);
         let line = Location::caller();
         polled(name, |scope| {
@@ -183,6 +186,37 @@ impl Count {
                 }
             });
             Poll::Pending
+        })
+    }
+
+    /// The part that all waits have in common.
+    pub(crate) fn registration(&self) -> &Registration {
+        &self.registration
+    }
+
+    /// Writes a wait that has begun to an image.
+    pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
+        self.registration.save(core, out);
+        out.put_flag(self.unit == Unit::Frames);
+        out.put(self.count);
+        out.put(self.due);
+    }
+
+    /// Makes a wait of a new task from what [`save`](Self::save) has written.
+    pub(crate) fn load(
+        core: &Core,
+        task: Task<'_>,
+        image: &mut Reader<'_>,
+    ) -> Result<Self, Damaged> {
+        Ok(Count {
+            registration: Registration::load(core, task, image)?,
+            unit: if image.take_flag()? {
+                Unit::Frames
+            } else {
+                Unit::Runs
+            },
+            count: image.take()?,
+            due: image.take()?,
         })
     }
 }

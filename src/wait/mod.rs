@@ -21,15 +21,19 @@ mod until;
 mod yield_now;
 
 pub use animate::{Animate, animate};
+pub(crate) use frames::Count;
 pub use frames::{WaitFrames, WaitSteps, wait_frames, wait_steps};
 pub use interval::{Interval, MissedTicks, Tick, interval};
 pub use next_frame::{NextFrame, next_frame};
 pub use next_item::{NextItem, NextTick};
 pub use on::{On, on};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
+pub(crate) use phase_wait::PhaseWait;
+pub(crate) use seconds::Timer;
 pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
 pub use stream::{Frames, frames};
 pub use timeout::{Elapsed, Timeout, timeout};
+pub(crate) use until::Asked;
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 pub use yield_now::{YieldNow, yield_now};
 

@@ -13,14 +13,14 @@ use super::Misuse;
 
 /// Waits for the next run of a phase, or for the next run in a later frame.
 #[derive(Debug)]
-pub(super) struct PhaseWait {
+pub(crate) struct PhaseWait {
     registration: Registration,
 }
 
 impl PhaseWait {
     /// Waits for the next run of `phase` in a later frame.
     #[inline]
-    pub(super) const fn later_frame(phase: PhaseIndex) -> Self {
+    pub(crate) const fn later_frame(phase: PhaseIndex) -> Self {
         PhaseWait {
             registration: Registration::new(phase, Bound::Frame),
         }
@@ -28,7 +28,7 @@ impl PhaseWait {
 
     /// Waits for the next run of `phase`.
     #[inline]
-    pub(super) const fn next_run(phase: PhaseIndex) -> Self {
+    pub(crate) const fn next_run(phase: PhaseIndex) -> Self {
         PhaseWait {
             registration: Registration::new(phase, Bound::Run),
         }
@@ -36,7 +36,7 @@ impl PhaseWait {
 
     /// Waits for the next step in the fixed phase, and for the next frame in other
     /// phases.
-    pub(super) fn later(phase: PhaseIndex) -> Self {
+    pub(crate) fn later(phase: PhaseIndex) -> Self {
         match phase {
             PhaseIndex::FIXED_UPDATE => Self::next_run(phase),
             _ => Self::later_frame(phase),
@@ -45,7 +45,7 @@ impl PhaseWait {
 
     #[inline]
     #[track_caller]
-    pub(super) fn set_phase(&mut self, phase: PhaseIndex) {
+    pub(crate) fn set_phase(&mut self, phase: PhaseIndex) {
         self.registration.set_phase(phase);
     }
 
@@ -57,7 +57,7 @@ impl PhaseWait {
     /// Polls the wait. Messages call it `name`.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
+    pub(crate) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
         self.poll_bound(cx, name, self.registration.bound())
     }
 
@@ -144,6 +144,16 @@ impl PhaseWait {
             registration.wait_on_for_run(scope, cx);
         }
         Ok(Poll::Pending)
+    }
+
+    /// The part that all waits have in common.
+    pub(crate) fn registration(&self) -> &Registration {
+        &self.registration
+    }
+
+    /// The wait with this registration.
+    pub(crate) fn of(registration: Registration) -> Self {
+        PhaseWait { registration }
     }
 }
 

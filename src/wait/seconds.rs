@@ -10,9 +10,12 @@ use futures::future::FusedFuture;
 use crate::core::Core;
 use crate::core::clock::own;
 use crate::core::inspect::awaited;
+use crate::core::pause;
 use crate::core::pause::timers::grown_ns;
 use crate::core::registration::{Bound, Place, Registration};
 use crate::core::scope::{self, Inside, Scope};
+use crate::core::task::Task;
+use crate::durable::{Damaged, Reader, Unsavable, Writer};
 use crate::inspect::{Wait, WaitId};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
@@ -210,7 +213,7 @@ pub fn wait_seconds_realtime(seconds: impl Seconds) -> WaitSecondsRealtime {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitSeconds {
-    timer: Timer,
+    pub(crate) timer: Timer,
 }
 
 /// The future of [`wait_seconds_realtime`].
@@ -222,7 +225,7 @@ pub struct WaitSecondsRealtime {
 
 /// A deadline on a clock.
 #[derive(Debug)]
-struct Timer {
+pub(crate) struct Timer {
     wait: DeadlineWait,
     /// The clock, unless it is one of the executor's.
     clock: Option<AwaitedClock>,
@@ -283,7 +286,11 @@ impl Inside for PollOf<'_, '_> {
 impl Timer {
     #[track_caller]
     #[inline]
-    fn new(seconds: impl Seconds, index: ClockIndex, clock: Option<AwaitedClock>) -> Self {
+    pub(crate) fn new(
+        seconds: impl Seconds,
+        index: ClockIndex,
+        clock: Option<AwaitedClock>,
+    ) -> Self {
         let deadline = match seconds.length_ns() {
             Nanos::Finite(ns) => Deadline::In(index, ns),
             Nanos::Negative => Deadline::In(index, 0),
@@ -370,12 +377,71 @@ impl Timer {
         }
         Poll::Pending
     }
+
+    /// Writes a timer that has begun to an image. `clock_number` is the number of a clock.
+    pub(crate) fn save(
+        &self,
+        core: &Core,
+        clock_number: impl Fn(ClockIndex) -> Option<u64>,
+        out: &mut Writer,
+    ) -> Result<(), Unsavable> {
+        self.wait.registration.save(core, out);
+        out.put(self.wait.paused_ns);
+        match self.wait.deadline {
+            Deadline::At(clock, due_ns) => {
+                out.put_flag(true);
+                out.put(clock_number(clock).ok_or(Unsavable::UnknownClock)?);
+                out.put(due_ns);
+            }
+            _ => out.put_flag(false),
+        }
+        Ok(())
+    }
+
+    /// Makes a timer of a new task from what [`save`](Self::save) has written.
+    pub(crate) fn load<'a>(
+        core: &Core,
+        task: Task<'_>,
+        clock: impl Fn(u64) -> Result<ClockRef<'a>, Damaged>,
+        image: &mut Reader<'_>,
+    ) -> Result<Self, Damaged> {
+        let registration = Registration::load(core, task, image)?;
+        let mut timer = Timer {
+            wait: DeadlineWait {
+                registration,
+                deadline: Deadline::Never,
+                paused_ns: image.take()?,
+            },
+            clock: None,
+        };
+        if image.take_flag()? {
+            let clock = clock(image.take()?)?;
+            timer.wait.deadline = Deadline::At(clock.index(), image.take()?);
+            if let ClockRef::Child(clock) = clock {
+                timer.clock = Some(AwaitedClock::new(clock));
+                let owner = core.owners.of(task);
+                let owners = core.owners.borrow();
+                let own = owner.and_then(|owner| owners.clock(owner));
+                if own.is_none_or(|own| own.index() != clock.index()) {
+                    drop(owners);
+                    let phase = timer.wait.registration.phase();
+                    pause::note_clock_of(core, task, phase, clock);
+                }
+            }
+        }
+        Ok(timer)
+    }
+
+    /// The part that all waits have in common.
+    pub(crate) fn registration(&self) -> &Registration {
+        &self.wait.registration
+    }
 }
 
 impl WaitSeconds {
     /// How far its clock is before the deadline. The wait has been polled by this
     /// coroutine before, and is not ready.
-    pub(super) fn left_ns(&self) -> u64 {
+    pub(crate) fn left_ns(&self) -> u64 {
         let wait = &self.timer.wait;
         let Deadline::At(index, due_ns) = wait.deadline else {
             return u64::MAX;

@@ -120,6 +120,12 @@ pub struct WaitWhile<P> {
 struct Condition<P> {
     ask: P,
     name: &'static str,
+    asked: Asked,
+}
+
+/// A wait for a condition that the caller checks.
+#[derive(Debug)]
+pub(crate) struct Asked {
     registration: Registration,
 }
 
@@ -128,21 +134,51 @@ impl<P: FnMut() -> bool> Condition<P> {
         Condition {
             ask,
             name,
-            registration: Registration::new(PhaseIndex::HOME, Bound::FrameOrStep),
+            asked: Asked::new(PhaseIndex::HOME),
         }
     }
 
     #[track_caller]
     fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<()> {
-        expect_pollable(self.name, &self.registration);
+        self.asked
+            .poll(cx, self.name, || call::out(&mut self.ask) == awaited)
+    }
+}
+
+impl Asked {
+    /// Makes a wait that resumes in `phase`.
+    pub(crate) fn new(phase: PhaseIndex) -> Self {
+        Asked::of(Registration::new(phase, Bound::FrameOrStep))
+    }
+
+    /// The wait with this registration.
+    pub(crate) fn of(registration: Registration) -> Self {
+        Asked { registration }
+    }
+
+    /// The part that all waits have in common.
+    pub(crate) fn registration(&self) -> &Registration {
+        &self.registration
+    }
+
+    /// Polls the wait. Calls `holds` if the condition is to be checked now. Messages call
+    /// the wait `name`.
+    #[track_caller]
+    pub(crate) fn poll(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        holds: impl FnOnce() -> bool,
+    ) -> Poll<()> {
+        expect_pollable(name, &self.registration);
         let line = Location::caller();
-        polled(self.name, |scope| {
+        polled(name, |scope| {
             let core = scope.core();
             if self.registration.is_new() {
                 // The condition is first checked when the wait is due.
                 self.registration.begin_for_run(scope, cx);
             } else if self.registration.is_due(core) {
-                if call::out(&mut self.ask) == awaited {
+                if holds() {
                     self.registration.finish(core);
                     return Poll::Ready(());
                 }
@@ -158,7 +194,7 @@ impl<P: FnMut() -> bool> Condition<P> {
     }
 }
 
-impl<P> Drop for Condition<P> {
+impl Drop for Asked {
     fn drop(&mut self) {
         self.registration.cancel(Place::Queue);
     }
@@ -177,7 +213,7 @@ macro_rules! condition_future {
             #[track_caller]
             pub fn in_phase(mut self, phase: Phase) -> Self {
                 let phase = PhaseIndex::new(phase);
-                self.condition.registration.set_phase(phase);
+                self.condition.asked.registration.set_phase(phase);
                 self
             }
         }
@@ -196,14 +232,14 @@ macro_rules! condition_future {
 
         impl<P: FnMut() -> bool> FusedFuture for $name<P> {
             fn is_terminated(&self) -> bool {
-                self.condition.registration.is_done()
+                self.condition.asked.registration.is_done()
             }
         }
 
         impl<P> fmt::Debug for $name<P> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
-                    .field("done", &self.condition.registration.is_done())
+                    .field("done", &self.condition.asked.registration.is_done())
                     .finish_non_exhaustive()
             }
         }

@@ -55,6 +55,11 @@ impl OwnTime {
         };
         OwnTime(i128::from(now_ns) - i128::from(paused_ns))
     }
+
+    /// The nanoseconds since the coroutine's clock read zero, less its pauses.
+    pub(crate) fn ns(self) -> i128 {
+        self.0
+    }
 }
 
 /// How long the coroutine that `scope` polls has been paused, as its clock counts

@@ -93,4 +93,9 @@ impl Pauses {
             pause.is_wake_spare = false;
         });
     }
+
+    /// How many timers have been suspended, for an image.
+    pub(crate) fn suspended(&self) -> &Cell<u64> {
+        &self.suspended
+    }
 }

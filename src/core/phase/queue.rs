@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use crate::core::list::List;
 use crate::core::registration::key::WaitKey;
+use crate::durable::{Damaged, Reader, Writer};
 
 /// The waits for the next run of a phase. A run takes those that are due. A
 /// coroutine that waits again is pushed again.
@@ -96,6 +97,44 @@ impl Queue {
     /// The keys in the queue, stale ones included.
     pub(crate) fn keys(&self) -> &List<WaitKey> {
         &self.waiting
+    }
+
+    /// Writes the keys that `number` knows to an image, in order.
+    pub(crate) fn save(&self, out: &mut Writer, number: impl Fn(WaitKey) -> Option<usize>) {
+        let line = self.line.get();
+        let keys = self.waiting.iter().enumerate();
+        let known = keys.filter_map(|(at, key)| Some((at < line, number(key)?)));
+        out.put_all(known, |out, (is_before_line, number)| {
+            out.put_flag(is_before_line);
+            out.put_len(number);
+        });
+    }
+
+    /// Replaces the keys by those that [`save`](Self::save) has written.
+    pub(crate) fn load(
+        &self,
+        image: &mut Reader<'_>,
+        key: impl Fn(usize) -> Option<WaitKey>,
+    ) -> Result<(), Damaged> {
+        let len = image.take_len()?;
+        let (mut keys, mut line) = (Vec::with_capacity(len), 0);
+        for at in 0..len {
+            if image.take_flag()? {
+                line = at + 1;
+            }
+            keys.push(key(image.take_number()?).ok_or(Damaged)?);
+        }
+        self.waiting.replace(keys);
+        self.line.set(line);
+        self.stale.set(0);
+        Ok(())
+    }
+
+    /// Removes all keys.
+    pub(crate) fn clear(&self) {
+        self.waiting.clear();
+        self.line.set(0);
+        self.stale.set(0);
     }
 }
 

@@ -3,12 +3,14 @@
 use std::cell::{Cell, OnceCell, RefCell};
 
 use crate::core::cell::Guarded;
+use crate::core::durable::Names;
 use crate::core::phase::queue::Queue;
 use crate::core::phase::ready::ReadyList;
 use crate::core::registration::key::WaitKey;
 use crate::core::registration::tag::{Bound, Tag};
 use crate::core::timer::wheel::TimerEntry;
 use crate::core::timer::{Counts, Fate, PhaseTimers};
+use crate::durable::{Damaged, Reader, Writer};
 use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 
 /// How many bits of a moment count runs.
@@ -232,6 +234,52 @@ impl PhaseState {
     /// Whether a live wait is in the queue or among the counts.
     pub(crate) fn has_waits(&self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
         self.queue.keys().iter().any(&mut is_live) || self.counts.borrow_mut().is_waiting(is_live)
+    }
+
+    /// Writes the phase to an image, without its ready tasks.
+    pub(crate) fn save(&self, out: &mut Writer, names: &Names<'_>) {
+        for number in self.numbers() {
+            out.put(number.get());
+        }
+        self.queue.save(out, |key| names.number(key));
+        self.counts.borrow().save(out, |key| names.number(key));
+        self.timers.borrow().save(out, names);
+    }
+
+    /// Reads what [`save`](Self::save) has written. No task is ready in the phase then.
+    pub(crate) fn load(&self, image: &mut Reader<'_>, names: &Names<'_>) -> Result<(), Damaged> {
+        for number in self.numbers() {
+            number.set(image.take()?);
+        }
+        self.queue.load(image, |number| names.key(number))?;
+        self.counts
+            .borrow_mut()
+            .load(image, |number| names.key(number))?;
+        self.timers.borrow_mut().load(image, names)?;
+        self.has_others.set(true);
+        self.ready.keys.clear();
+        Ok(())
+    }
+
+    /// Makes the phase as new: for an image of an executor that has not used it.
+    pub(crate) fn reset(&self) {
+        for number in self.numbers() {
+            number.set(0);
+        }
+        self.queue.clear();
+        *self.counts.borrow_mut() = Counts::default();
+        self.timers.borrow_mut().clear();
+        self.ready.keys.clear();
+    }
+
+    fn numbers(&self) -> [&Cell<u64>; 5] {
+        [
+            &self.runs,
+            &self.moment,
+            &self.run_began,
+            &self.game_ns,
+            &self.real_ns,
+        ]
     }
 }
 

@@ -17,6 +17,7 @@ use std::task::{Context, Waker};
 
 use crate::core::Core;
 use crate::core::call::{self, Foreign};
+use crate::core::durable;
 use crate::core::inspect::awaited;
 use crate::core::pause;
 use crate::core::phase::state::{PhaseState, frame_of};
@@ -26,6 +27,7 @@ use crate::core::registry;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Reference, Task, TaskKey};
 use crate::core::timer::{Counts, Unit};
+use crate::durable::{Damaged, Reader, Writer};
 use crate::inspect::Wait;
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
@@ -467,6 +469,35 @@ impl Registration {
         let entries = scope.core().entries.borrow();
         self.key.is_entry()
             && task.is_some_and(|task| entries.is_shared_with(self.key, task.task_key()))
+    }
+
+    /// Writes the wait to an image, if it has begun.
+    pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
+        out.put(self.began);
+        out.put(self.tag.phase.as_usize() as u64);
+        out.put_flag(self.is_frame_bound());
+        durable::save_registered(core, self.key, out);
+    }
+
+    /// Makes a wait of a new task from what [`save`](Self::save) has written, and registers
+    /// it. Its key is in no list yet.
+    pub(crate) fn load(
+        core: &Core,
+        task: Task<'_>,
+        image: &mut Reader<'_>,
+    ) -> Result<Self, Damaged> {
+        let began = image.take()?;
+        let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
+        let bound = if image.take_flag()? {
+            Bound::Frame
+        } else {
+            Bound::Run
+        };
+        Ok(Registration {
+            began,
+            tag: Tag::begun(core.id, phase, bound),
+            key: durable::load_registered(core, task, image)?,
+        })
     }
 }
 

@@ -142,7 +142,7 @@ pub(crate) fn start<F: Future + 'static>(
 
 /// Stores a future, with its name and its owner.
 #[inline(always)]
-fn store<F: Future + 'static>(
+pub(crate) fn store<F: Future + 'static>(
     core: &Core,
     name: impl FnOnce() -> Name,
     future: F,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::core::durable::Names;
 use crate::core::registration::key::WaitKey;
+use crate::durable::{Damaged, Reader, Writer};
 use crate::time::{ClockIndex, PhaseIndex};
 
 /// How long each clock has been running without the task, and the wake and the timers
@@ -108,5 +110,73 @@ impl Pause {
     /// ended.
     pub(crate) fn total_ns(&self, clock: ClockIndex) -> u64 {
         self.totals.get(&clock).copied().unwrap_or(0)
+    }
+
+    /// Writes the pause to an image. Clocks that `names` does not know have no timers that
+    /// could be saved.
+    pub(crate) fn save(&self, out: &mut Writer, names: &Names<'_>) {
+        out.put_flag(self.own);
+        out.put(self.base_ns);
+        out.put(self.wake.map_or(0, |phase| phase.as_usize() as u64 + 1));
+        out.put_flag(self.is_wake_spare);
+        let put = |out: &mut Writer, (clock, ns)| {
+            out.put(clock);
+            out.put(ns);
+        };
+        let known = |(clock, ns)| Some((names.measure_number(clock)?, ns));
+        out.put_all(self.since.iter().copied().filter_map(known), put);
+        let totals = self.totals.iter().map(|(&clock, &ns)| (clock, ns));
+        out.put_all(totals.filter_map(known), put);
+        let known = |timer: &SuspendedTimer| {
+            let clock = names.clock_number(timer.clock)?;
+            Some((*timer, clock, names.number(timer.key)?))
+        };
+        let suspended = self.suspended.iter().filter_map(known);
+        out.put_all(suspended, |out, (timer, clock, number)| {
+            out.put(timer.order);
+            out.put(timer.phase.as_usize() as u64);
+            out.put(clock);
+            out.put(timer.deadline_ns);
+            out.put_len(number);
+        });
+    }
+
+    /// Reads what [`save`](Self::save) has written.
+    pub(crate) fn load(image: &mut Reader<'_>, names: &Names<'_>) -> Result<Self, Damaged> {
+        let mut pause = Pause {
+            own: image.take_flag()?,
+            base_ns: image.take()?,
+            wake: match image.take()? {
+                0 => None,
+                phase => Some(PhaseIndex::from_number(phase - 1).ok_or(Damaged)?),
+            },
+            is_wake_spare: image.take_flag()?,
+            ..Pause::default()
+        };
+        for _ in 0..image.take_len()? {
+            pause
+                .since
+                .push((names.measure(image.take()?)?, image.take()?));
+        }
+        pause.since.sort_unstable();
+        for _ in 0..image.take_len()? {
+            pause
+                .totals
+                .insert(names.measure(image.take()?)?, image.take()?);
+        }
+        for _ in 0..image.take_len()? {
+            let order = image.take()?;
+            let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
+            let clock = names.clock(image.take()?)?.index();
+            let timer = names.take_timer(image)?;
+            pause.suspended.push(SuspendedTimer {
+                order,
+                phase,
+                clock,
+                deadline_ns: timer.deadline_ns,
+                key: WaitKey::from_bits(timer.key),
+            });
+        }
+        Ok(pause)
     }
 }

@@ -1,6 +1,7 @@
 //! Waits for two or more frames, or for two or more runs of a phase.
 
 use crate::core::registration::key::WaitKey;
+use crate::durable::{Damaged, Reader, Writer};
 
 use super::wheel::{Standing, TICK_BITS, TimerEntry, Wheel};
 
@@ -86,6 +87,25 @@ impl Counts {
         for (unit, wheel) in [(Unit::Frames, &self.frames), (Unit::Runs, &self.runs)] {
             wheel.for_each(|deadline, key| f(unit, deadline >> TICK_BITS, WaitKey::from_bits(key)));
         }
+    }
+
+    /// Writes the waits that `number` knows to an image, in order.
+    pub(crate) fn save(&self, out: &mut Writer, number: impl Fn(WaitKey) -> Option<usize>) {
+        for wheel in [&self.frames, &self.runs] {
+            wheel.save(out, &number);
+        }
+    }
+
+    /// Replaces the waits by those that [`save`](Self::save) has written.
+    pub(crate) fn load(
+        &mut self,
+        image: &mut Reader<'_>,
+        key: impl Fn(usize) -> Option<WaitKey>,
+    ) -> Result<(), Damaged> {
+        for wheel in [&mut self.frames, &mut self.runs] {
+            *wheel = Wheel::load(image, &key)?;
+        }
+        Ok(())
     }
 }
 

@@ -7,7 +7,9 @@ use std::rc::Rc;
 
 use crate::time::{ClockIndex, ClockRef, ClockState};
 
+use crate::core::durable::Names;
 use crate::core::registration::key::WaitKey;
+use crate::durable::{Damaged, Reader, Writer};
 
 pub(crate) use counts::{Counts, Unit};
 use wheel::{Standing, TimerEntry, Wheel};
@@ -291,6 +293,80 @@ impl PhaseTimers {
             .partition_point(|before| before.clock < timers.clock);
         self.clocks.insert(index, Box::new(timers));
         index
+    }
+
+    /// Writes the timers that `names` knows to an image. Those on unknown clocks have no
+    /// waits that could be saved.
+    pub(crate) fn save(&self, out: &mut Writer, names: &Names<'_>) {
+        let number = |key: u64| names.number(WaitKey::from_bits(key));
+        let known = |timers: &&Box<ClockTimers>| names.clock_number(timers.clock).is_some();
+        out.put_all(self.clocks.iter().filter(known), |out, timers| {
+            out.put(names.clock_number(timers.clock).unwrap_or(0));
+            out.put(timers.reading_ns);
+            out.put(timers.used_in);
+            out.put(timers.overdue_frame);
+            let overdue = timers.overdue.iter();
+            let overdue = overdue.filter_map(|due| Some((due.deadline_ns, number(due.key)?)));
+            out.put_all(overdue, |out, (deadline_ns, number)| {
+                out.put(deadline_ns);
+                out.put_len(number);
+            });
+            timers.wheel.save(out, |key| names.number(key));
+        });
+        let returned = self.returned.iter().filter_map(|&(order, clock, due)| {
+            Some((
+                order,
+                names.clock_number(clock)?,
+                due.deadline_ns,
+                number(due.key)?,
+            ))
+        });
+        out.put_all(returned, |out, (order, clock, deadline_ns, number)| {
+            out.put(order);
+            out.put(clock);
+            out.put(deadline_ns);
+            out.put_len(number);
+        });
+    }
+
+    /// Replaces the timers by those that [`save`](Self::save) has written.
+    pub(crate) fn load(
+        &mut self,
+        image: &mut Reader<'_>,
+        names: &Names<'_>,
+    ) -> Result<(), Damaged> {
+        self.clear();
+        for _ in 0..image.take_len()? {
+            let clock = names.clock(image.take()?)?;
+            let at = self
+                .clocks
+                .partition_point(|other| other.clock < clock.index());
+            if self.find(clock.index()).is_some() {
+                return Err(Damaged);
+            }
+            let mut timers = ClockTimers::new(clock);
+            timers.reading_ns = image.take()?;
+            timers.used_in = image.take()?;
+            timers.overdue_frame = image.take()?;
+            for _ in 0..image.take_len()? {
+                timers.overdue.push(names.take_timer(image)?);
+            }
+            timers.wheel = Wheel::load(image, |number| names.key(number))?;
+            self.clocks.insert(at, Box::new(timers));
+        }
+        for _ in 0..image.take_len()? {
+            let order = image.take()?;
+            let clock = names.clock(image.take()?)?.index();
+            self.returned.push((order, clock, names.take_timer(image)?));
+        }
+        Ok(())
+    }
+
+    /// Removes all timers.
+    pub(crate) fn clear(&mut self) {
+        self.clocks.clear();
+        self.returned.clear();
+        self.sweep_at = 0;
     }
 }
 

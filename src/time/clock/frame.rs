@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
+use crate::durable::{Damaged, Reader, Writer};
 use crate::time::ClockIndex;
 use crate::time::Nanos;
 use crate::time::{Phase, PhaseIndex, Time};
@@ -463,6 +464,72 @@ impl FrameClock {
             scale: self.scale(),
             phase,
         }
+    }
+
+    /// Writes the clocks to an image. Returns `false` if a guard changes the speed of the
+    /// game clock.
+    pub(crate) fn save(&self, out: &mut Writer) -> bool {
+        out.put(self.fixed_delta_ns);
+        out.put(self.max_delta_ns);
+        for cell in self.numbers() {
+            out.put(cell.get());
+        }
+        for cell in [&self.scale, &self.step_scale] {
+            out.put(cell.get().to_bits());
+        }
+        for cell in [&self.in_fixed_step, &self.holds_steps] {
+            out.put_flag(cell.get());
+        }
+        let has_no_guards = self.speed.save(out);
+        self.scaling.save(out);
+        has_no_guards
+    }
+
+    /// Reads what [`save`](Self::save) has written. The length of the steps and the longest
+    /// dt must be the same.
+    pub(crate) fn load(&self, image: &mut Reader<'_>) -> Result<(), Damaged> {
+        if image.take()? != self.fixed_delta_ns || image.take()? != self.max_delta_ns {
+            return Err(Damaged);
+        }
+        for cell in self.numbers() {
+            cell.set(image.take()?);
+        }
+        for cell in [&self.scale, &self.step_scale] {
+            let scale = f64::from_bits(image.take()?);
+            if !scale.is_finite() || scale < 0.0 {
+                return Err(Damaged);
+            }
+            cell.set(scale);
+        }
+        for cell in [&self.in_fixed_step, &self.holds_steps] {
+            cell.set(image.take_flag()?);
+        }
+        self.speed.load(image)?;
+        let (factor, source_ns) = (self.speed.factor(), self.source_ns.get());
+        let is_in_order = self.delta_ns <= self.game_ns
+            && self.real_delta_ns <= self.real_ns
+            && self.fixed_moved_ns <= self.fixed_ns;
+        if !is_in_order {
+            return Err(Damaged);
+        }
+        self.scaling.load(image, factor, source_ns)
+    }
+
+    fn numbers(&self) -> [&Cell<u64>; 12] {
+        [
+            &self.frame,
+            &self.source_ns,
+            &self.game_ns,
+            &self.real_ns,
+            &self.real_delta_ns,
+            &self.fixed_ns,
+            &self.fixed_moved_ns,
+            &self.fixed_moves,
+            &self.delta_ns,
+            &self.unscaled_delta_ns,
+            &self.step_ns,
+            &self.steps_left,
+        ]
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use crate::durable::{Damaged, Reader, Writer};
+
 use super::rate::Rate;
 
 /// Computes the reading of a clock from that of its source:
@@ -64,5 +66,29 @@ impl Scaling {
             self.source_anchor_ns.set(source_ns);
             self.rate.set(rate);
         }
+    }
+
+    /// Writes the anchors to an image. The rate is that of the clock's speed.
+    pub(super) fn save(&self, out: &mut Writer) {
+        out.put(self.source_anchor_ns.get());
+        out.put(self.anchor_ns.get());
+    }
+
+    /// Reads what [`save`](Self::save) has written. `factor` is the factor of the speed, and
+    /// `source_ns` what the source reads.
+    pub(super) fn load(
+        &self,
+        image: &mut Reader<'_>,
+        factor: f64,
+        source_ns: u64,
+    ) -> Result<(), Damaged> {
+        let source_anchor_ns = image.take()?;
+        if source_anchor_ns > source_ns {
+            return Err(Damaged);
+        }
+        self.source_anchor_ns.set(source_anchor_ns);
+        self.anchor_ns.set(image.take()?);
+        self.rate.set(Rate::new(factor));
+        Ok(())
     }
 }

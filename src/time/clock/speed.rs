@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 
 use slab::Slab;
 
+use crate::durable::{Damaged, Reader, Writer};
+
 /// The requests to a clock: calls, the last of which counts, and guards, which add
 /// up.
 #[derive(Debug)]
@@ -95,6 +97,26 @@ impl Speed {
             factors.fold(self.scale.get(), multiply)
         };
         self.factor.set(factor);
+    }
+
+    /// Writes the speed to an image. Returns `false` if a guard changes it: guards are not
+    /// saved.
+    pub(super) fn save(&self, out: &mut Writer) -> bool {
+        out.put(self.scale.get().to_bits());
+        out.put_flag(self.is_set_to_pause.get());
+        self.holds.get() == 0 && self.factors.borrow().is_empty()
+    }
+
+    /// Reads what [`save`](Self::save) has written.
+    pub(super) fn load(&self, image: &mut Reader<'_>) -> Result<(), Damaged> {
+        let scale = f64::from_bits(image.take()?);
+        if !scale.is_finite() || scale < 0.0 {
+            return Err(Damaged);
+        }
+        self.scale.set(scale);
+        self.is_set_to_pause.set(image.take_flag()?);
+        self.update();
+        Ok(())
     }
 }
 

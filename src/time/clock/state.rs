@@ -5,6 +5,7 @@ use std::fmt;
 use std::mem;
 use std::rc::Rc;
 
+use crate::durable::{Damaged, Reader, Writer};
 use crate::time::{ClockIndex, ClockRef};
 
 use super::frame::{FrameClock, View};
@@ -336,6 +337,54 @@ impl ClockState {
             self.frames.notify_quicker();
         }
         changed
+    }
+
+    /// Writes the clock to an image, if it was made by `child`. Returns `false` if a guard
+    /// changes its speed.
+    pub(crate) fn save(self: &Rc<Self>, out: &mut Writer) -> bool {
+        // An image does not depend on who has read the clock.
+        self.reading(Pace::Frames);
+        self.reading(Pace::Steps);
+        let Role::Child(child) = &self.role else {
+            return true;
+        };
+        let has_no_guards = child.speed.save(out);
+        for course in [&child.in_frames, &child.in_steps] {
+            course.scaling.save(out);
+            out.put(course.read_in.get());
+            let reading = course.reading.get();
+            out.put(reading.now_ns);
+            out.put(reading.delta_ns);
+            out.put(reading.scale.to_bits());
+        }
+        has_no_guards
+    }
+
+    /// Reads what [`save`](Self::save) has written. The clocks above must have been read
+    /// before.
+    pub(crate) fn load(&self, image: &mut Reader<'_>) -> Result<(), Damaged> {
+        let Role::Child(child) = &self.role else {
+            return Ok(());
+        };
+        child.speed.load(image)?;
+        for pace in [Pace::Frames, Pace::Steps] {
+            let course = child.course(pace);
+            let source_ns = child.parent.reading(pace).now_ns;
+            course
+                .scaling
+                .load(image, child.speed.factor(), source_ns)?;
+            course.read_in.set(image.take()?);
+            let reading = Reading {
+                now_ns: image.take()?,
+                delta_ns: image.take()?,
+                scale: f64::from_bits(image.take()?),
+            };
+            if reading.delta_ns > reading.now_ns || !reading.scale.is_finite() {
+                return Err(Damaged);
+            }
+            course.reading.set(reading);
+        }
+        Ok(())
     }
 }
 

@@ -234,4 +234,22 @@ impl Levels {
         let slots = self.slots.iter().flatten();
         slots.flat_map(|slots| slots.as_flattened().iter().copied())
     }
+
+    /// All lists with entries: the highest level first, and of each level the first lane
+    /// first.
+    pub(super) fn lists_from_top(&self) -> impl Iterator<Item = List> {
+        let lanes = (0..LEVELS)
+            .rev()
+            .flat_map(|level| Lane::BOTH.map(|lane| (level, lane)));
+        lanes.flat_map(move |(level, lane)| {
+            let mut occupied = self.occupied[level];
+            std::iter::from_fn(move || {
+                let place = Place::lowest(level, occupied);
+                (occupied != 0).then(|| {
+                    occupied &= occupied - 1;
+                    self.list(place, lane)
+                })
+            })
+        })
+    }
 }

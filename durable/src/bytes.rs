@@ -1,0 +1,100 @@
+//! Recorded values: serialised, shared, never changed.
+
+use std::fmt;
+use std::rc::Rc;
+
+use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A value as the bytes that stand for it in journals and files.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Bytes(Rc<[u8]>);
+
+impl Bytes {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        Bytes(Rc::from(bytes))
+    }
+
+    pub(crate) fn get(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Serialises a value.
+    ///
+    /// # Panics
+    ///
+    /// If the value's `Serialize` fails.
+    #[track_caller]
+    pub(crate) fn of<T: Serialize + ?Sized>(value: &T) -> Self {
+        match postcard::to_stdvec(value) {
+            Ok(bytes) => Bytes(bytes.into()),
+            Err(error) => panic!(
+                "a value of type `{}` cannot be recorded: {error}. Values of durable scripts \
+                 must serialise without a self-describing format",
+                std::any::type_name::<T>()
+            ),
+        }
+    }
+
+    /// Reads the value back. `None` if these are not the bytes of a `T`.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        read(self.get())
+    }
+}
+
+/// Reads a value that takes up all of `bytes`.
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, [])) => Some(value),
+        _ => None,
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_byte_buf(AnyBytes).map(Bytes)
+    }
+}
+
+/// Accepts bytes in every form in which formats give them.
+struct AnyBytes;
+
+/// How many bytes are reserved before they have come: a length in a damaged file may be
+/// anything.
+const RESERVED: usize = 1 << 12;
+
+impl<'de> Visitor<'de> for AnyBytes {
+    type Value = Rc<[u8]>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bytes")
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Rc<[u8]>, E> {
+        Ok(Rc::from(bytes))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Rc<[u8]>, A::Error> {
+        let reserved = sequence.size_hint().unwrap_or(0).min(RESERVED);
+        let mut bytes = Vec::with_capacity(reserved);
+        while let Some(byte) = sequence.next_element::<u8>()? {
+            bytes.push(byte);
+        }
+        if bytes.len() > u32::MAX as usize {
+            return Err(A::Error::custom("too long"));
+        }
+        Ok(bytes.into())
+    }
+}

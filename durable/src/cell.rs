@@ -1,0 +1,426 @@
+//! One script of a runtime: its future, its journal and its waits.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::mem;
+use std::panic::{Location, resume_unwind};
+
+use framestep::{Coroutine, CoroutineId, Phase};
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Bytes;
+use crate::error::Found;
+use crate::journal::{Effect, Entry, Journal, Kind, Place};
+use crate::owner::OwnerId;
+use crate::script::ChapterFuture;
+use crate::shared::Shared;
+use crate::slot::Slot;
+
+/// The number of a script, which no other script of the runtime has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ScriptId(pub(crate) u64);
+
+impl fmt::Display for ScriptId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// How the waits and effects of a script behave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// They are recorded.
+    Live,
+    /// They take what is recorded.
+    Replay,
+    /// The script is being dropped: they are neither.
+    Ending,
+}
+
+/// One script.
+pub(crate) struct ScriptCell {
+    pub(crate) id: ScriptId,
+    name: &'static str,
+    pub(crate) home: Phase,
+    pub(crate) owner: Option<OwnerId>,
+    /// The state with which the chapter began.
+    state: RefCell<Bytes>,
+    journal: RefCell<Journal>,
+    future: RefCell<Option<ChapterFuture>>,
+    /// The waits that have begun and are not over, each with its number in the chapter.
+    slots: RefCell<Vec<(u32, Slot)>>,
+    /// The number of the next wait that begins.
+    next_wait: Cell<u32>,
+    mode: Cell<Mode>,
+    /// Whether the next entry is the first of a poll.
+    begins_poll: Cell<bool>,
+    is_in_step: Cell<bool>,
+    /// Whether the chapter has been polled.
+    has_begun: Cell<bool>,
+    replay: RefCell<Replay>,
+    /// The coroutine that runs the script, while there are handles.
+    pub(crate) coroutine: RefCell<Option<Coroutine<()>>>,
+    coroutine_id: Cell<Option<CoroutineId>>,
+    is_reported: Cell<bool>,
+}
+
+/// How far a replay has come.
+#[derive(Default)]
+struct Replay {
+    /// The position in the journal.
+    at: usize,
+    /// The number of the next entry, for messages.
+    entry: u32,
+    /// Whether the poll under way may take an entry that is the first of a poll.
+    is_open: bool,
+    compares_lines: bool,
+    divergence: Option<Found>,
+}
+
+/// A chapter with more entries than this is reported: saves grow, and so does the time that
+/// a restore takes.
+const MANY_ENTRIES: u32 = 1_000;
+
+/// What a wait finds when it is polled.
+pub(crate) enum Polling<R> {
+    /// The script runs.
+    Live(R),
+    /// It is restored, and the wait is over.
+    Ended(Bytes),
+    /// It is restored, and the wait is not over.
+    Pending,
+}
+
+impl ScriptCell {
+    pub(crate) fn new(
+        id: ScriptId,
+        name: &'static str,
+        home: Phase,
+        owner: Option<OwnerId>,
+        state: Bytes,
+        future: ChapterFuture,
+    ) -> Self {
+        Self::restored(id, name, home, owner, state, Journal::new(), future)
+    }
+
+    /// A script with entries that have yet to be [read to it](Self::begin_replay).
+    pub(crate) fn restored(
+        id: ScriptId,
+        name: &'static str,
+        home: Phase,
+        owner: Option<OwnerId>,
+        state: Bytes,
+        journal: Journal,
+        future: ChapterFuture,
+    ) -> Self {
+        ScriptCell {
+            id,
+            name,
+            home,
+            owner,
+            state: RefCell::new(state),
+            journal: RefCell::new(journal),
+            future: RefCell::new(Some(future)),
+            slots: RefCell::default(),
+            next_wait: Cell::new(0),
+            mode: Cell::new(Mode::Live),
+            begins_poll: Cell::new(false),
+            is_in_step: Cell::new(false),
+            has_begun: Cell::new(false),
+            replay: RefCell::default(),
+            coroutine: RefCell::default(),
+            coroutine_id: Cell::new(None),
+            is_reported: Cell::new(false),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) fn state(&self) -> Bytes {
+        self.state.borrow().clone()
+    }
+
+    pub(crate) fn journal(&self) -> Journal {
+        self.journal.borrow().clone()
+    }
+
+    pub(crate) fn future(&self) -> &RefCell<Option<ChapterFuture>> {
+        &self.future
+    }
+
+    pub(crate) fn slots(&self) -> &RefCell<Vec<(u32, Slot)>> {
+        &self.slots
+    }
+
+    pub(crate) fn next_wait(&self) -> u32 {
+        self.next_wait.get()
+    }
+
+    pub(crate) fn coroutine_id(&self) -> Option<CoroutineId> {
+        self.coroutine_id.get()
+    }
+
+    /// Notes the coroutine that runs the script.
+    pub(crate) fn set_coroutine(&self, coroutine: Coroutine<()>) {
+        self.coroutine_id.set(Some(coroutine.id()));
+        self.coroutine.replace(Some(coroutine));
+    }
+
+    pub(crate) fn is_in_step(&self) -> bool {
+        self.is_in_step.get()
+    }
+
+    /// Whether its journal is being read to it.
+    pub(crate) fn is_replayed(&self) -> bool {
+        self.mode.get() == Mode::Replay
+    }
+
+    /// Whether the chapter has been polled.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun.get()
+    }
+
+    /// Notes that a poll of the script begins.
+    pub(crate) fn begin_poll(&self) {
+        self.begins_poll.set(self.has_begun.replace(true));
+    }
+
+    /// Begins another chapter.
+    pub(crate) fn begin_chapter(&self, state: Bytes, future: ChapterFuture) {
+        self.state.replace(state);
+        self.journal.replace(Journal::new());
+        self.slots.borrow_mut().clear();
+        self.next_wait.set(0);
+        self.has_begun.set(false);
+        self.is_reported.set(false);
+        self.future.replace(Some(future));
+    }
+
+    /// Takes the future, to drop it. Its waits and effects are neither recorded nor replayed
+    /// any more.
+    pub(crate) fn take_future(&self) -> Option<ChapterFuture> {
+        self.mode.set(Mode::Ending);
+        self.future.take()
+    }
+
+    /// Begins to read the journal to a new future.
+    pub(crate) fn begin_replay(&self, compares_lines: bool) {
+        self.mode.set(Mode::Replay);
+        self.has_begun.set(true);
+        self.replay.replace(Replay {
+            // The first poll of a chapter has no entry that is marked as the first of a poll.
+            compares_lines,
+            ..Replay::default()
+        });
+    }
+
+    /// Begins another poll of a replay. Returns `false` if the last one has taken the last
+    /// entry: then the script is as it was.
+    pub(crate) fn goes_on(&self) -> Result<bool, Found> {
+        let journal = self.journal.borrow();
+        let mut replay = self.replay.borrow_mut();
+        if let Some(found) = replay.divergence.take() {
+            return Err(found);
+        }
+        if journal.ends_at(replay.at) {
+            return Ok(false);
+        }
+        let was_open = mem::replace(&mut replay.is_open, true);
+        let next = journal.read(replay.at, |entry| (entry.is_first, entry.kind, entry.place));
+        match next {
+            Some(((true, ..), _)) if !was_open => Ok(true),
+            Some(((_, kind, place), _)) => Err(Found::NotReached {
+                entry: replay.entry,
+                recorded: kind,
+                place,
+            }),
+            None => Err(Found::Damaged {
+                entry: replay.entry,
+            }),
+        }
+    }
+
+    /// How many entries a replay has taken.
+    pub(crate) fn replayed(&self) -> u32 {
+        self.replay.borrow().entry
+    }
+
+    pub(crate) fn end_replay(&self) {
+        self.mode.set(Mode::Live);
+        self.replay.take();
+    }
+
+    /// The number for a wait that begins.
+    pub(crate) fn take_number(&self) -> u32 {
+        let number = self.next_wait.get();
+        let next = number
+            .checked_add(1)
+            .expect("fewer than 2^32 waits in a chapter");
+        self.next_wait.set(next);
+        number
+    }
+
+    /// What a poll of the wait `number` finds.
+    pub(crate) fn polling(&self, shared: &Shared, number: u32, at: &Location<'_>) -> Polling<()> {
+        match self.mode.get() {
+            Mode::Live | Mode::Ending => Polling::Live(()),
+            Mode::Replay => match self.take_entry(shared, Some(Kind::Ended(number)), at) {
+                Some(value) => Polling::Ended(value),
+                None => Polling::Pending,
+            },
+        }
+    }
+
+    /// Takes the next entry in a replay, if it is the one that is expected. Of an effect,
+    /// anything else is a divergence.
+    fn take_entry(
+        &self,
+        shared: &Shared,
+        expected: Option<Kind>,
+        at: &Location<'_>,
+    ) -> Option<Bytes> {
+        let journal = self.journal.borrow();
+        let mut replay = self.replay.borrow_mut();
+        let is_open = replay.is_open;
+        let read = journal.read(replay.at, |entry| {
+            let is_due = !entry.is_first || is_open;
+            let is_it = is_due && Some(entry.kind) == expected;
+            (is_it.then(|| Bytes::new(entry.value)), entry.place)
+        });
+        let ((value, place), next) = read?;
+        let value = value?;
+        let here = shared.place(at);
+        if replay.compares_lines && place != here {
+            let entry = replay.entry;
+            replay.divergence.get_or_insert(Found::OtherLine {
+                entry,
+                recorded: expected.expect("it was compared"),
+                place,
+                here,
+            });
+        }
+        replay.at = next;
+        replay.entry += 1;
+        replay.is_open = false;
+        Some(value)
+    }
+
+    /// Records the end of a wait.
+    pub(crate) fn record_end(&self, shared: &Shared, number: u32, value: &[u8], at: &Location<'_>) {
+        self.record(shared, Kind::Ended(number), value, at);
+    }
+
+    fn record(&self, shared: &Shared, kind: Kind, value: &[u8], at: &Location<'_>) {
+        if self.mode.get() != Mode::Live {
+            return;
+        }
+        let mut journal = self.journal.borrow_mut();
+        journal.push(&Entry {
+            is_first: self.begins_poll.replace(false),
+            kind,
+            place: shared.place(at),
+            value,
+        });
+        let entries = journal.entries();
+        drop(journal);
+        if entries > MANY_ENTRIES && !self.is_reported.replace(true) {
+            shared.report_long_chapter(self, entries);
+        }
+    }
+
+    /// Does an effect and records its result. In a replay, takes the result from the journal
+    /// instead.
+    pub(crate) fn effect(
+        &self,
+        shared: &Shared,
+        effect: Effect,
+        at: &Location<'_>,
+        act: impl FnOnce() -> Bytes,
+    ) -> Bytes {
+        let kind = Kind::Effect(effect);
+        match self.mode.get() {
+            Mode::Live => {
+                let value = act();
+                self.record(shared, kind, value.get(), at);
+                value
+            }
+            // What is dropped because of a restore must not change the world.
+            Mode::Ending if shared.is_silent.get() => resume_unwind(Box::new(Diverged)),
+            Mode::Ending => act(),
+            Mode::Replay => match self.take_entry(shared, Some(kind), at) {
+                Some(value) => value,
+                None => self.diverge(kind, shared.place(at)),
+            },
+        }
+    }
+
+    /// Leaves a replay in which the script does what was not recorded.
+    fn diverge(&self, kind: Kind, here: Place) -> ! {
+        let mut replay = self.replay.borrow_mut();
+        let found = Found::Other {
+            entry: replay.entry,
+            does: kind,
+            here,
+        };
+        replay.divergence.get_or_insert(found);
+        drop(replay);
+        resume_unwind(Box::new(Diverged))
+    }
+
+    /// Calls `f` as a step: waits and effects inside of it are refused.
+    pub(crate) fn in_step<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct Leave<'a>(&'a Cell<bool>);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+            }
+        }
+        self.is_in_step.set(true);
+        let _leave = Leave(&self.is_in_step);
+        f()
+    }
+
+    /// Adds the state of a wait that has begun.
+    pub(crate) fn add_slot(&self, number: u32, slot: Slot) {
+        self.slots.borrow_mut().push((number, slot));
+    }
+
+    /// Removes the state of a wait that is over or was dropped.
+    pub(crate) fn remove_slot(&self, number: u32) -> Option<Slot> {
+        let mut slots = self.slots.borrow_mut();
+        let at = slots.iter().position(|(of, _)| *of == number)?;
+        Some(slots.swap_remove(at).1)
+    }
+
+    /// Calls `f` with the state of a wait.
+    pub(crate) fn with_slot<R>(&self, number: u32, f: impl FnOnce(&mut Slot) -> R) -> Option<R> {
+        let mut slots = self.slots.borrow_mut();
+        let slot = slots.iter_mut().find(|(of, _)| *of == number)?;
+        Some(f(&mut slot.1))
+    }
+
+    /// Takes the state of a wait out while it is polled: what is called meanwhile may end
+    /// other waits.
+    pub(crate) fn take_slot(&self, number: u32) -> Option<Slot> {
+        self.with_slot(number, |slot| mem::replace(slot, Slot::Polled))
+    }
+
+    /// Puts the state of a wait back.
+    pub(crate) fn put_slot(&self, number: u32, slot: Slot) {
+        self.with_slot(number, |place| *place = slot);
+    }
+}
+
+/// The payload with which a replay leaves a script.
+struct Diverged;
+
+impl fmt::Debug for ScriptCell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptCell")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,108 @@
+//! The coroutine that runs a script.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use crate::cell::ScriptCell;
+use crate::context;
+use crate::handle::JoinError;
+use crate::script::ChapterEnd;
+use crate::shared::Shared;
+
+/// Polls the future of a script, chapter after chapter.
+pub(crate) struct Driver {
+    shared: Rc<Shared>,
+    cell: Rc<ScriptCell>,
+}
+
+/// How many chapters of a script may follow one another in one poll.
+const MOST_CHAPTERS: u32 = 1_000;
+
+impl Driver {
+    pub(crate) fn new(shared: Rc<Shared>, cell: Rc<ScriptCell>) -> Self {
+        Driver { shared, cell }
+    }
+
+    fn poll_chapters(&self, cx: &mut Context<'_>) -> Poll<()> {
+        for _ in 0..MOST_CHAPTERS {
+            self.cell.begin_poll();
+            let Some(end) = self.poll_chapter(cx) else {
+                return Poll::Pending;
+            };
+            let ended = self.cell.future().take();
+            drop(ended);
+            match end {
+                ChapterEnd::Done(output) => {
+                    self.shared.end(&self.cell, Ok(output));
+                    return Poll::Ready(());
+                }
+                ChapterEnd::Next(begun) => {
+                    self.cell.begin_chapter(begun.state, begun.future);
+                }
+            }
+        }
+        panic!(
+            "the script `{}` began {MOST_CHAPTERS} chapters without waiting: a chapter has to \
+             await something before it returns `Chapter::Next`",
+            self.cell.name()
+        )
+    }
+
+    fn poll_chapter(&self, cx: &mut Context<'_>) -> Option<ChapterEnd> {
+        let mut future = self.cell.future().borrow_mut();
+        match future.as_mut()?.as_mut().poll(cx) {
+            Poll::Ready(end) => Some(end),
+            Poll::Pending => None,
+        }
+    }
+}
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let entered = context::enter(&self.shared, &self.cell);
+        let polled = catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)));
+        drop(entered);
+        match polled {
+            Ok(polled) => polled,
+            Err(payload) => {
+                let message = message_of(&*payload);
+                self.drop_future();
+                self.shared
+                    .end(&self.cell, Err(JoinError::Panicked(message)));
+                resume_unwind(payload)
+            }
+        }
+    }
+}
+
+impl Driver {
+    /// Drops the future as the current script: its destructors find the runtime.
+    fn drop_future(&self) {
+        let _entered = context::enter(&self.shared, &self.cell);
+        let future = self.cell.take_future();
+        drop(future);
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // A runtime that is restored keeps the script, or drops it itself.
+        if !self.shared.is_silent.get() {
+            self.drop_future();
+            self.shared.end(&self.cell, Err(JoinError::Stopped));
+        }
+    }
+}
+
+/// The text of a panic.
+pub(crate) fn message_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&'static str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("(no text)").to_owned()
+}

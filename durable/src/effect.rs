@@ -1,0 +1,245 @@
+//! What a script does beside waiting. Each effect is done once, and its result recorded.
+
+use std::panic::Location;
+
+use framestep::durable::{Reader, Writer, load_time, save_time};
+use framestep::{Phase, Time};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::bytes::Bytes;
+use crate::context;
+use crate::handle::{Handle, command};
+use crate::journal::Effect;
+use crate::owner::{ClockId, OwnerId};
+use crate::script::DurableScript;
+use crate::shared::Making;
+
+/// Calls `f` with the state that the host has lent, and records what it returns. When the
+/// script is restored, `f` is not called again: the step gives what it gave.
+///
+/// # Panics
+///
+/// Outside of a durable script, or inside of another step; or if the host has lent no `W`.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # struct World { gold: u32 }
+/// # async fn script() {
+/// let is_rich = step(|world: &mut World| {
+///     world.gold += 10;
+///     world.gold > 100
+/// });
+/// # }
+/// ```
+#[track_caller]
+pub fn step<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) -> R) -> R {
+    let at = Location::caller();
+    let current = context::expect("step");
+    let cell = &current.cell;
+    let mut given = None;
+    let value = cell.effect(&current.shared, Effect::Step, at, || {
+        let result = cell.in_step(|| framestep::with(f));
+        let value = Bytes::of(&result);
+        given = Some(result);
+        value
+    });
+    given.unwrap_or_else(|| expect_read(&value))
+}
+
+fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
+    value.read().unwrap_or_else(|| {
+        panic!(
+            "what was recorded is no `{}`: the code has changed since, or the type does not \
+             read back what it writes",
+            std::any::type_name::<R>()
+        )
+    })
+}
+
+/// The present time of the script's clock. Recorded, like all that a script reads.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn time() -> Time {
+    let at = Location::caller();
+    let current = context::expect("time");
+    let value = current.cell.effect(&current.shared, Effect::Time, at, || {
+        let mut out = Writer::default();
+        save_time(&framestep::time(), &mut out);
+        Bytes::of(&out.into_numbers())
+    });
+    let numbers: Vec<u64> = expect_read(&value);
+    load_time(&mut Reader::new(&numbers)).expect("a time as it was recorded")
+}
+
+/// Starts another script: it runs up to its first wait before this returns. It inherits the
+/// owner, the clock and the home phase of this one. See [`framestep::start`].
+///
+/// # Panics
+///
+/// Outside of a durable script; or if the script is not in the registry.
+#[track_caller]
+pub fn start<S: DurableScript>(script: S) -> Handle<S::Output> {
+    make(
+        Effect::Start,
+        script,
+        Making {
+            starts: true,
+            ..Making::default()
+        },
+    )
+}
+
+/// Starts a script with `phase` as home.
+///
+/// # Panics
+///
+/// As [`start`].
+#[track_caller]
+pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
+    make(
+        Effect::Start,
+        script,
+        Making {
+            starts: true,
+            home: Some(phase),
+            owner: None,
+        },
+    )
+}
+
+/// Starts a script on an owner.
+///
+/// # Panics
+///
+/// As [`start`].
+#[track_caller]
+pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output> {
+    make(
+        Effect::Start,
+        script,
+        Making {
+            starts: true,
+            home: None,
+            owner: Some(owner),
+        },
+    )
+}
+
+/// Spawns a script: it runs later in this run. See [`framestep::spawn`].
+///
+/// # Panics
+///
+/// As [`start`].
+#[track_caller]
+pub fn spawn<S: DurableScript>(script: S) -> Handle<S::Output> {
+    make(Effect::Spawn, script, Making::default())
+}
+
+/// Spawns a script with `phase` as home.
+///
+/// # Panics
+///
+/// As [`start`].
+#[track_caller]
+pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
+    make(
+        Effect::Spawn,
+        script,
+        Making {
+            home: Some(phase),
+            ..Making::default()
+        },
+    )
+}
+
+#[track_caller]
+fn make<S: DurableScript>(effect: Effect, script: S, making: Making) -> Handle<S::Output> {
+    let at = Location::caller();
+    let current = context::expect("start");
+    let (shared, cell) = (&current.shared, &current.cell);
+    // Recorded before the script runs: then it knows its number.
+    let mut is_made = false;
+    let id = cell.effect(shared, effect, at, || {
+        is_made = true;
+        Bytes::of(&shared.next_script.get())
+    });
+    let handle = Handle::new(shared, crate::cell::ScriptId(expect_read(&id)));
+    if is_made {
+        let made = shared.make(script, making, Some(cell));
+        debug_assert_eq!(made, handle.id());
+    }
+    handle
+}
+
+impl ClockId {
+    /// Changes the scale of the clock, from a script. See [`framestep::Clock::set_scale`].
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script; if the scale is negative or not finite; or if there is no
+    /// such clock, or it is realtime.
+    #[track_caller]
+    pub fn set_scale(self, scale: f64) {
+        command("set_scale", |shared| {
+            shared.expect_clock(self).set_scale(scale);
+        });
+    }
+
+    /// Pauses the clock, from a script. Returns `false` if it was paused.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script; or if there is no such clock, or it is realtime.
+    #[track_caller]
+    pub fn pause(self) -> bool {
+        command("pause", |shared| shared.expect_clock(self).pause())
+    }
+
+    /// Resumes the clock, from a script. Returns `false` if it was not paused.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script; or if there is no such clock.
+    #[track_caller]
+    pub fn resume(self) -> bool {
+        command("resume", |shared| shared.expect_clock(self).resume())
+    }
+}
+
+impl OwnerId {
+    /// Pauses all scripts of the owner, from a script. Returns `false` if it was paused.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script.
+    #[track_caller]
+    pub fn pause(self) -> bool {
+        command("pause", |shared| shared.pause_owner(self, true))
+    }
+
+    /// Resumes the scripts of the owner, from a script. Returns `false` if it was not paused.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script.
+    #[track_caller]
+    pub fn resume(self) -> bool {
+        command("resume", |shared| shared.pause_owner(self, false))
+    }
+
+    /// Stops all scripts of the owner, from a script.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script.
+    #[track_caller]
+    pub fn stop_all(self) {
+        command("stop_all", |shared| shared.stop_all(self));
+    }
+}

@@ -1,0 +1,232 @@
+//! Handles of scripts: joining, stopping, pausing.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+
+use framestep::durable::DurableWait;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Bytes;
+use crate::cell::ScriptId;
+use crate::context::{self, Current};
+use crate::journal::Effect;
+use crate::shared::Shared;
+use crate::slot::Slot;
+use crate::wait::Numbered;
+
+/// Why a script has no result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum JoinError {
+    /// It was stopped.
+    Stopped,
+    /// It panicked, with this text.
+    Panicked(String),
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JoinError::Stopped => f.write_str("the script was stopped"),
+            JoinError::Panicked(text) => write!(f, "the script panicked: {text}"),
+        }
+    }
+}
+
+impl Error for JoinError {}
+
+/// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
+/// script.
+///
+/// # Resumes
+///
+/// At once when the script ends: in the same frame and phase.
+///
+/// # Errors
+///
+/// The join is an error if the script was stopped or has panicked.
+///
+/// # Panics
+///
+/// When polled outside of a durable script, or again after its result.
+#[must_use = "dropping the handle detaches the script: `let _ = start(..)` says so"]
+pub struct Handle<T> {
+    id: ScriptId,
+    shared: Weak<Shared>,
+    wait: Numbered,
+    is_done: bool,
+    output: PhantomData<fn() -> T>,
+}
+
+impl<T> Handle<T> {
+    pub(crate) fn new(shared: &Rc<Shared>, id: ScriptId) -> Self {
+        shared.add_handle(id);
+        Handle {
+            id,
+            shared: Rc::downgrade(shared),
+            wait: Numbered::default(),
+            is_done: false,
+            output: PhantomData,
+        }
+    }
+
+    /// The number of the script.
+    pub fn id(&self) -> ScriptId {
+        self.id
+    }
+
+    /// Detaches the script: it runs on by itself. The same as dropping the handle.
+    pub fn detach(self) {}
+}
+
+impl<T> Unpin for Handle<T> {}
+
+impl<T: DeserializeOwned> Future for Handle<T> {
+    type Output = Result<T, JoinError>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        assert!(!self.is_done, "a handle was awaited again after its result");
+        let id = self.id;
+        let name = "join";
+        let begin = |current: &Current| {
+            let cell = current.shared.script(id);
+            let coroutine = cell.as_ref().and_then(|cell| {
+                let coroutine = cell.coroutine.borrow();
+                coroutine.as_ref().map(DurableWait::end)
+            });
+            match coroutine {
+                Some(wait) => Slot::Join(id, wait),
+                // It has ended, or is the script itself.
+                None => Slot::Replayed,
+            }
+        };
+        let result = self.wait.poll(name, begin, |current, slot| {
+            if let Slot::Join(_, wait) = slot {
+                if wait.poll(cx, name).is_pending() {
+                    return Poll::Pending;
+                }
+            }
+            let shared = &current.shared;
+            let mut ended = shared.ended.borrow_mut();
+            let Some(ended) = ended.get_mut(&id) else {
+                assert!(
+                    shared.script(id).is_none(),
+                    "the script {id} awaits its own end, or that of a script that is being polled"
+                );
+                return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::Stopped)));
+            };
+            if let Some(coroutine) = ended.coroutine.take() {
+                // Somebody has heard of its panic.
+                drop(coroutine.take());
+            }
+            Poll::Ready(Bytes::of(&ended.result))
+        });
+        let Poll::Ready(result) = result else {
+            return Poll::Pending;
+        };
+        self.is_done = true;
+        let result: Result<Bytes, JoinError> = result.read().expect("a result as it was recorded");
+        Poll::Ready(result.map(|output| {
+            output.read().unwrap_or_else(|| {
+                panic!(
+                    "the result of the script {id} is no `{}`",
+                    std::any::type_name::<T>()
+                )
+            })
+        }))
+    }
+}
+
+impl<T> Drop for Handle<T> {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.drop_handle(self.id);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("id", &self.id).finish()
+    }
+}
+
+/// What is done to a script by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    Stop,
+    Pause,
+    Resume,
+}
+
+impl Shared {
+    /// Stops, pauses or resumes a script. Returns whether that changes anything.
+    pub(crate) fn act(&self, id: ScriptId, act: Act) -> bool {
+        let coroutine = self.script(id).and_then(|cell| cell.coroutine_id());
+        let Some(coroutine) = coroutine else {
+            return false;
+        };
+        match act {
+            Act::Stop => self.executor.stop(coroutine),
+            Act::Pause => self.executor.pause(coroutine),
+            Act::Resume => self.executor.resume(coroutine),
+        }
+    }
+}
+
+#[track_caller]
+fn act(call: &str, id: ScriptId, act: Act) -> bool {
+    command(call, |shared| shared.act(id, act))
+}
+
+/// Does a command once, and records what it returns.
+#[track_caller]
+pub(crate) fn command<R: Serialize + DeserializeOwned>(
+    call: &str,
+    f: impl FnOnce(&Shared) -> R,
+) -> R {
+    let at = Location::caller();
+    let current = context::expect(call);
+    let shared = &current.shared;
+    let done = current
+        .cell
+        .effect(shared, Effect::Command, at, || Bytes::of(&f(shared)));
+    done.read().expect("a result as it was recorded")
+}
+
+/// Stops a script. Returns `false` if it has ended.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn stop(id: ScriptId) -> bool {
+    act("stop", id, Act::Stop)
+}
+
+/// Pauses a script. Returns `false` if it was paused or has ended.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn pause(id: ScriptId) -> bool {
+    act("pause", id, Act::Pause)
+}
+
+/// Resumes a script that was paused. Returns `false` if it was not, or has ended.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn resume(id: ScriptId) -> bool {
+    act("resume", id, Act::Resume)
+}

@@ -1,0 +1,96 @@
+//! What a snapshot holds.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Bytes;
+use crate::cell::ScriptId;
+use crate::handle::JoinError;
+use crate::journal::Journal;
+use crate::owner::{ClockId, OwnerId};
+use crate::shared::Listed;
+
+/// The state of a runtime between two runs.
+///
+/// [`Runtime::snapshot`](crate::Runtime::snapshot) takes one, and
+/// [`Runtime::rollback`](crate::Runtime::rollback) goes back to it. It shares what journals
+/// have recorded with the runtime, so it is cheap to take and to keep. A clone is as cheap.
+///
+/// It can be serialised with serde, in any format, beside the game's own state.
+/// [`to_bytes`](Snapshot::to_bytes) makes a file with a version and a checksum of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Snapshot {
+    pub(crate) build: String,
+    pub(crate) files: Vec<String>,
+    /// The executor's clocks and the runtime's.
+    pub(crate) clocks: Vec<u64>,
+    /// What each clock of the runtime follows.
+    pub(crate) clock_parents: Vec<ClockId>,
+    pub(crate) owners: Vec<OwnerImage>,
+    pub(crate) scripts: Vec<ScriptImage>,
+    /// The waits of framestep in all slots, in order.
+    pub(crate) waits: Vec<u64>,
+    /// The lists of the executor.
+    pub(crate) lists: Vec<u64>,
+    pub(crate) ended: Vec<(ScriptId, Result<Bytes, JoinError>)>,
+    pub(crate) signals: Vec<(String, Vec<Listed>)>,
+    pub(crate) values: Vec<(String, Option<Bytes>, u64, Vec<Listed>)>,
+    pub(crate) next_script: u64,
+    pub(crate) next_request: u64,
+    pub(crate) next_owner: u64,
+    pub(crate) next_ticket: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct OwnerImage {
+    pub(crate) id: OwnerId,
+    pub(crate) parent: Option<OwnerId>,
+    pub(crate) clock: Option<ClockId>,
+    pub(crate) name: Option<String>,
+    pub(crate) is_paused: bool,
+    pub(crate) is_active: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ScriptImage {
+    pub(crate) id: ScriptId,
+    pub(crate) name: String,
+    /// The number of a phase.
+    pub(crate) home: u64,
+    pub(crate) owner: Option<OwnerId>,
+    pub(crate) state: Bytes,
+    pub(crate) journal: Journal,
+    pub(crate) has_begun: bool,
+    pub(crate) slots: Vec<(u32, SlotImage)>,
+}
+
+/// What a slot holds beside waits of framestep.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum SlotImage {
+    Plain,
+    Join(ScriptId),
+    Signal {
+        ticket: u64,
+        given: Option<Bytes>,
+    },
+    Value {
+        ticket: u64,
+        seen: u64,
+    },
+    Request(RequestImage),
+    Animate {
+        has_end: bool,
+        length_ns: u64,
+        share: u32,
+    },
+    Tick {
+        due_ns: i128,
+    },
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RequestImage {
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    pub(crate) request: Bytes,
+    pub(crate) answer: Option<Bytes>,
+}

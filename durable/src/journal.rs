@@ -1,0 +1,292 @@
+//! The journal of a script: what its waits and effects gave since its chapter began.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::bytes::Bytes;
+
+/// What an entry records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The end of the wait of this number.
+    Ended(u32),
+    /// The result of an effect.
+    Effect(Effect),
+}
+
+/// An effect of a script on the world outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Step,
+    Time,
+    Start,
+    Spawn,
+    Emit,
+    Set,
+    Get,
+    Command,
+}
+
+const EFFECTS: [Effect; 8] = [
+    Effect::Step,
+    Effect::Time,
+    Effect::Start,
+    Effect::Spawn,
+    Effect::Emit,
+    Effect::Set,
+    Effect::Get,
+    Effect::Command,
+];
+
+impl Kind {
+    fn number(self) -> u64 {
+        match self {
+            Kind::Ended(wait) => u64::from(wait) << 4,
+            Kind::Effect(effect) => effect as u64 + 1,
+        }
+    }
+
+    fn of(number: u64) -> Option<Kind> {
+        match number & 15 {
+            0 => Some(Kind::Ended(u32::try_from(number >> 4).ok()?)),
+            effect if number >> 4 == 0 => {
+                let at = usize::try_from(effect - 1).ok()?;
+                EFFECTS.get(at).copied().map(Kind::Effect)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A place in the code of a script: a file, by its number in the runtime's table, and a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: u32,
+    pub(crate) line: u32,
+}
+
+/// An entry of a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry<'a> {
+    /// Whether it is the first entry of a poll, except for the first poll of the chapter.
+    pub(crate) is_first: bool,
+    pub(crate) kind: Kind,
+    pub(crate) place: Place,
+    pub(crate) value: &'a [u8],
+}
+
+/// A journal up to some entry. Entries are only added behind it, by one script, so a copy is
+/// a reference and a length.
+#[derive(Clone, Debug)]
+pub(crate) struct Journal {
+    bytes: Rc<RefCell<Vec<u8>>>,
+    len: usize,
+    entries: u32,
+}
+
+impl Journal {
+    pub(crate) fn new() -> Self {
+        Journal {
+            bytes: Rc::default(),
+            len: 0,
+            entries: 0,
+        }
+    }
+
+    /// How many entries there are.
+    pub(crate) fn entries(&self) -> u32 {
+        self.entries
+    }
+
+    /// Whether both are the same journal up to the same entry.
+    pub(crate) fn is(&self, other: &Journal) -> bool {
+        Rc::ptr_eq(&self.bytes, &other.bytes) && self.len == other.len
+    }
+
+    /// A journal with the same entries, to which others may be added.
+    pub(crate) fn fork(&self) -> Self {
+        Journal {
+            bytes: Rc::new(RefCell::new(self.bytes.borrow()[..self.len].to_vec())),
+            ..*self
+        }
+    }
+
+    /// Adds an entry.
+    pub(crate) fn push(&mut self, entry: &Entry<'_>) {
+        let mut bytes = self.bytes.borrow_mut();
+        debug_assert!(bytes.len() == self.len, "only one script adds entries");
+        put(
+            &mut bytes,
+            entry.kind.number() << 1 | u64::from(entry.is_first),
+        );
+        put(&mut bytes, u64::from(entry.place.file));
+        put(&mut bytes, u64::from(entry.place.line));
+        put(&mut bytes, entry.value.len() as u64);
+        bytes.extend_from_slice(entry.value);
+        self.len = bytes.len();
+        self.entries += 1;
+    }
+
+    /// Calls `f` with the entry at a position, and returns the position of the next one.
+    /// `None` if there is no entry, or none that can be read.
+    pub(crate) fn read<R>(&self, at: usize, f: impl FnOnce(Entry<'_>) -> R) -> Option<(R, usize)> {
+        let bytes = self.bytes.borrow();
+        let (entry, next) = entry_at(&bytes[..self.len], at)?;
+        Some((f(entry), next))
+    }
+
+    /// The kind and the place of the entry of a number.
+    pub(crate) fn at(&self, number: u32) -> Option<(Kind, Place)> {
+        let mut at = 0;
+        for _ in 0..number {
+            at = self.read(at, |_| ())?.1;
+        }
+        Some(self.read(at, |entry| (entry.kind, entry.place))?.0)
+    }
+
+    /// A journal of its own with the same entries at other places.
+    pub(crate) fn map_places(&self, mut place: impl FnMut(Place) -> Place) -> Self {
+        let (mut mapped, mut at) = (Journal::new(), 0);
+        let copy = |entry: Entry<'_>, to: &mut Journal, place: Place| {
+            to.push(&Entry { place, ..entry });
+        };
+        while let Some(((), next)) =
+            self.read(at, |entry| copy(entry, &mut mapped, place(entry.place)))
+        {
+            at = next;
+        }
+        mapped
+    }
+
+    /// Whether there is no entry at a position.
+    pub(crate) fn ends_at(&self, at: usize) -> bool {
+        at >= self.len
+    }
+
+    /// The bytes of all entries.
+    fn to_vec(&self) -> Vec<u8> {
+        self.bytes.borrow()[..self.len].to_vec()
+    }
+}
+
+fn entry_at(bytes: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
+    let mut left = bytes.get(at..)?;
+    let head = take(&mut left)?;
+    let place = Place {
+        file: u32::try_from(take(&mut left)?).ok()?,
+        line: u32::try_from(take(&mut left)?).ok()?,
+    };
+    let len = usize::try_from(take(&mut left)?).ok()?;
+    let value = left.get(..len)?;
+    let entry = Entry {
+        is_first: head & 1 == 1,
+        kind: Kind::of(head >> 1)?,
+        place,
+        value,
+    };
+    Some((entry, bytes.len() - left.len() + len))
+}
+
+/// Adds a number, seven bits in a byte.
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push((number & 0x7F) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take(left: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for at in 0..10 {
+        let (&byte, rest) = left.split_first()?;
+        *left = rest;
+        number |= u64::from(byte & 0x7F).checked_shl(7 * at)?;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+impl Serialize for Journal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Bytes::new(&self.to_vec()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Journal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Bytes::deserialize(deserializer)?.get().to_vec();
+        let (mut at, mut entries) = (0, 0);
+        while at < bytes.len() {
+            let Some((_, next)) = entry_at(&bytes, at) else {
+                return Err(D::Error::custom("an entry of a journal is damaged"));
+            };
+            (at, entries) = (next, entries + 1);
+        }
+        Ok(Journal {
+            len: bytes.len(),
+            bytes: Rc::new(RefCell::new(bytes)),
+            entries,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EFFECTS, Entry, Journal, Kind, Place};
+
+    fn entry(kind: Kind, value: &[u8]) -> Entry<'_> {
+        Entry {
+            is_first: value.len() % 2 == 1,
+            kind,
+            place: Place {
+                file: 3,
+                line: 70_000,
+            },
+            value,
+        }
+    }
+
+    #[test]
+    fn entries_are_read_back_in_order() {
+        let kinds = EFFECTS.map(Kind::Effect);
+        let waits = [0, 1, 15, 16, u32::MAX].map(Kind::Ended);
+        let mut journal = Journal::new();
+        let values: Vec<Vec<u8>> = (0..200).map(|len| vec![7; len]).collect();
+        let expected: Vec<_> = kinds
+            .into_iter()
+            .chain(waits)
+            .cycle()
+            .zip(&values)
+            .collect();
+        for (kind, value) in &expected {
+            journal.push(&entry(*kind, value));
+        }
+        let mut at = 0;
+        for (kind, value) in expected {
+            let read = |read: Entry<'_>| assert_eq!(read, entry(kind, value));
+            at = journal.read(at, read).unwrap().1;
+        }
+        assert!(journal.ends_at(at) && journal.read(at, |_| ()).is_none());
+    }
+
+    #[test]
+    fn a_fork_is_another_journal_and_a_clone_is_the_same_until_one_is_added() {
+        let mut journal = Journal::new();
+        journal.push(&entry(Kind::Ended(1), b"x"));
+        let (same, fork) = (journal.clone(), journal.fork());
+        assert!(journal.is(&same) && !journal.is(&fork));
+        journal.push(&entry(Kind::Ended(2), b""));
+        assert!(!journal.is(&same));
+        assert_eq!(
+            (same.entries(), journal.entries(), fork.entries()),
+            (1, 2, 1)
+        );
+        assert!(same.ends_at(fork.to_vec().len()));
+    }
+}

@@ -1,0 +1,99 @@
+//! Scripts of framestep that can be saved in the middle of an `.await`, loaded elsewhere, and
+//! rolled back.
+//!
+//! A durable script is a function of what it was told. A *journal* records what its waits and
+//! effects gave. To bring the script back, it is called again, and its journal is read to it:
+//! waits that were over are ready at once, effects give what they gave and are not done again,
+//! and the waits that are left go on as they stood: same beginning, same deadline, same place
+//! among the others.
+//!
+//! ```
+//! use framestep_durable::prelude::*;
+//!
+//! struct World {
+//!     guest: String,
+//!     gold: u32,
+//! }
+//!
+//! const KNOCK: Signal<String> = Signal::new("knock");
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Evening {
+//!     number: u32,
+//! }
+//!
+//! impl DurableScript for Evening {
+//!     const NAME: &'static str = "evening";
+//!     type Output = u32;
+//!
+//!     async fn run(self) -> Chapter<Self> {
+//!         select! {
+//!             who = KNOCK.wait() => step(move |world: &mut World| world.guest = who),
+//!             _ = wait_seconds(60) => {}
+//!         }
+//!         let is_rich = step(|world: &mut World| {
+//!             world.gold += 3;
+//!             world.gold > 9
+//!         });
+//!         if is_rich {
+//!             return Chapter::Done(self.number);
+//!         }
+//!         Chapter::Next(Evening { number: self.number + 1 })
+//!     }
+//! }
+//! # let mut runtime = Runtime::new(Registry::new().with::<Evening>());
+//! # let mut world = World { guest: String::new(), gold: 4 };
+//! # let evening = runtime.start(Evening { number: 1 });
+//! # runtime.run_frame_with(&mut world, 0.1);
+//! # runtime.emit(&KNOCK, "Anna".into());
+//! # runtime.run_frame_with(&mut world, 0.1);
+//! # runtime.emit(&KNOCK, "Ben".into());
+//! # runtime.run_frame_with(&mut world, 0.1);
+//! # assert_eq!((world.guest.as_str(), world.gold), ("Ben", 10));
+//! # assert_eq!(runtime.take(evening), Some(Ok(2)));
+//! ```
+//!
+//! The host has a [`Runtime`], which is driven like an executor, and a [`Registry`] of its
+//! scripts. [`Runtime::save`] gives a [`Snapshot`] for a file, [`Runtime::restore`] loads one;
+//! [`Runtime::snapshot`] and [`Runtime::rollback`] do the same in memory, many times in a
+//! second.
+
+mod bytes;
+mod cell;
+mod context;
+mod defer;
+mod driver;
+mod effect;
+mod error;
+mod file;
+mod handle;
+mod image;
+mod journal;
+mod owner;
+pub mod prelude;
+mod registry;
+mod restore;
+mod runtime;
+mod save;
+mod script;
+mod shared;
+mod slot;
+mod wait;
+
+pub use cell::ScriptId;
+pub use defer::{Defer, defer};
+pub use effect::{spawn, spawn_in, start, start_in, start_on, step, time};
+pub use error::{Divergence, RestoreError, SaveError};
+pub use handle::{Handle, JoinError, pause, resume, stop};
+pub use image::Snapshot;
+pub use owner::{ClockId, OwnerId};
+pub use registry::Registry;
+pub use restore::{Policy, Restored};
+pub use runtime::Runtime;
+pub use script::{Chapter, DurableScript};
+pub use wait::{
+    Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,
+    Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, animate, ask, end_of_frame,
+    fixed_update, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while,
+};

@@ -1,0 +1,101 @@
+//! The scripts that a game knows by name.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::script::{BeginAgain, DurableScript, begin_again};
+
+/// The durable scripts of a game: how those in a file are found.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # #[derive(Serialize, Deserialize)]
+/// # struct Door;
+/// # impl DurableScript for Door {
+/// #     const NAME: &'static str = "door";
+/// #     type Output = ();
+/// #     async fn run(self) -> Chapter<Self> { Chapter::Done(()) }
+/// # }
+/// let registry = Registry::new().with::<Door>();
+/// let runtime = Runtime::new(registry);
+/// ```
+#[derive(Clone, Default)]
+pub struct Registry {
+    scripts: BTreeMap<&'static str, Known>,
+    build: String,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    type_name: &'static str,
+    begin_again: BeginAgain,
+}
+
+impl Registry {
+    /// A registry without scripts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a script.
+    ///
+    /// # Panics
+    ///
+    /// If another type has the same name.
+    #[must_use]
+    #[track_caller]
+    pub fn with<S: DurableScript>(mut self) -> Self {
+        let known = Known {
+            type_name: std::any::type_name::<S>(),
+            begin_again: begin_again::<S>,
+        };
+        let earlier = self.scripts.insert(S::NAME, known);
+        if let Some(earlier) = earlier.filter(|earlier| earlier.type_name != known.type_name) {
+            panic!(
+                "the scripts `{}` and `{}` have the same name, `{}`: a file could not tell them \
+                 apart",
+                earlier.type_name,
+                known.type_name,
+                S::NAME
+            );
+        }
+        self
+    }
+
+    /// Names the build, a version control hash for example. Files of the same build are held
+    /// to the same lines: a script that has moved on to another line of code is an error. In
+    /// files of other builds lines are only told.
+    #[must_use]
+    pub fn for_build(mut self, build: impl Into<String>) -> Self {
+        self.build = build.into();
+        self
+    }
+
+    pub(crate) fn build(&self) -> &str {
+        &self.build
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<(&'static str, BeginAgain)> {
+        let (&name, known) = self.scripts.get_key_value(name)?;
+        Some((name, known.begin_again))
+    }
+
+    /// Panics if a script was not added.
+    #[track_caller]
+    pub(crate) fn expect<S: DurableScript>(&self) {
+        assert!(
+            self.scripts.contains_key(S::NAME),
+            "the durable script `{}` is not in the runtime's registry, so it could not be \
+             restored: add it with `Registry::with`",
+            S::NAME
+        );
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.scripts.keys()).finish()
+    }
+}

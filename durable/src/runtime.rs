@@ -1,0 +1,623 @@
+//! The runtime: an executor for durable scripts alone.
+
+use std::fmt;
+use std::rc::Rc;
+
+use framestep::{Builder, Executor, Phase, Seconds, Time};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::bytes::Bytes;
+use crate::cell::ScriptId;
+use crate::error::{RestoreError, SaveError};
+use crate::handle::{Act, Handle, JoinError};
+use crate::image::Snapshot;
+use crate::owner::{ClockId, OwnerId};
+use crate::registry::Registry;
+use crate::restore::{Policy, Restored};
+use crate::script::DurableScript;
+use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
+use crate::slot::Slot;
+use crate::wait::{Request, RequestId, Signal, Value};
+
+/// Runs durable scripts, frame by frame, and saves and restores them.
+///
+/// It is driven like an [`Executor`], and is one: everything that framestep says of frames,
+/// phases, clocks and orders holds. Scripts that are not durable (camera, sound, interface)
+/// run in an executor of their own beside it.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Intro;
+///
+/// impl DurableScript for Intro {
+///     const NAME: &'static str = "intro";
+///     type Output = ();
+///
+///     async fn run(self) -> Chapter<Self> {
+///         wait_seconds(1).await;
+///         step(|lines: &mut Vec<String>| lines.push("Who goes there?".into()));
+///         wait_seconds(1).await;
+///         step(|lines: &mut Vec<String>| lines.push("Nobody.".into()));
+///         Chapter::Done(())
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let registry = Registry::new().with::<Intro>();
+/// let mut runtime = Runtime::new(registry.clone());
+/// let mut lines = Vec::new();
+/// runtime.start(Intro).detach();
+/// runtime.run_frame_with(&mut lines, 1);
+/// let file = runtime.save()?.to_bytes();
+///
+/// // Another day, another process.
+/// let mut runtime = Runtime::new(registry);
+/// runtime.restore(&Snapshot::from_bytes(&file)?, Policy::Fail)?;
+/// runtime.run_frame_with(&mut lines, 1);
+/// assert_eq!(lines, ["Who goes there?", "Nobody."]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Runtime {
+    executor: Executor,
+    shared: Rc<Shared>,
+}
+
+impl Runtime {
+    /// A runtime with the default settings of framestep.
+    pub fn new(registry: Registry) -> Self {
+        Self::with(Executor::builder(), registry)
+    }
+
+    /// A runtime with other settings: lengths of fixed steps, limits, what is observed.
+    pub fn with(builder: Builder, registry: Registry) -> Self {
+        let executor = builder.build();
+        let shared = Shared::new(executor.durable(), executor.handle(), registry);
+        Runtime { executor, shared }
+    }
+
+    /// The executor, for all that it tells: snapshots of who waits for what, traces, reports,
+    /// the time.
+    ///
+    /// Coroutines that are spawned on it directly are not durable, and the runtime refuses to
+    /// be saved while there is one.
+    pub fn executor(&self) -> &Executor {
+        &self.executor
+    }
+
+    /// Starts a script for the host: it runs up to its first wait.
+    ///
+    /// # Panics
+    ///
+    /// If the script is not in the registry.
+    #[track_caller]
+    pub fn start<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                starts: true,
+                ..Making::default()
+            },
+        )
+    }
+
+    /// Starts a script with `phase` as home.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn start_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                starts: true,
+                home: Some(phase),
+                owner: None,
+            },
+        )
+    }
+
+    /// Starts a script on an owner.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn start_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                starts: true,
+                home: None,
+                owner: Some(owner),
+            },
+        )
+    }
+
+    /// Spawns a script: the next run of Update polls it first.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn spawn<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
+        self.make(script, Making::default())
+    }
+
+    #[track_caller]
+    fn make<S: DurableScript>(&self, script: S, making: Making) -> Handle<S::Output> {
+        // The handle is counted first: a script may end as it starts.
+        let next = ScriptId(self.shared.next_script.get());
+        let handle = Handle::new(&self.shared, next);
+        self.shared.make(script, making, None);
+        handle
+    }
+
+    /// A handle of a script that is alive, or has ended and has handles: after a restore, for
+    /// example. `None` if there is none of this number.
+    ///
+    /// # Panics
+    ///
+    /// When its result is read, if that is no `T`.
+    pub fn handle<T>(&self, id: ScriptId) -> Option<Handle<T>> {
+        let exists =
+            self.shared.script(id).is_some() || self.shared.ended.borrow().contains_key(&id);
+        exists.then(|| Handle::new(&self.shared, id))
+    }
+
+    /// The result of a script, if it has ended. Otherwise the script is detached.
+    pub fn take<T: DeserializeOwned>(&self, handle: Handle<T>) -> Option<Result<T, JoinError>> {
+        let result = self.result(&handle);
+        drop(handle);
+        result
+    }
+
+    /// The result of a script, if it has ended.
+    ///
+    /// # Panics
+    ///
+    /// If the result is no `T`.
+    pub fn result<T: DeserializeOwned>(&self, handle: &Handle<T>) -> Option<Result<T, JoinError>> {
+        let mut ended = self.shared.ended.borrow_mut();
+        let ended = ended.get_mut(&handle.id())?;
+        if let Some(coroutine) = ended.coroutine.take() {
+            // The host has heard of its panic.
+            drop(coroutine.take());
+        }
+        Some(ended.result.clone().map(|output| {
+            let read = output.read();
+            read.unwrap_or_else(|| panic!("the result is no `{}`", std::any::type_name::<T>()))
+        }))
+    }
+
+    /// Whether a script is alive.
+    pub fn is_alive(&self, id: ScriptId) -> bool {
+        self.shared.script(id).is_some()
+    }
+
+    /// The scripts that are alive, in the order in which they were made, with their names.
+    pub fn scripts(&self) -> Vec<(ScriptId, &'static str)> {
+        let scripts = self.shared.scripts.borrow();
+        let scripts = scripts.values().map(|cell| (cell.id, cell.name()));
+        scripts.collect()
+    }
+
+    /// How many entries the journal of a script has.
+    pub fn entries(&self, id: ScriptId) -> Option<u32> {
+        Some(self.shared.script(id)?.journal().entries())
+    }
+
+    /// Stops a script. Returns `false` if it has ended.
+    pub fn stop(&self, id: ScriptId) -> bool {
+        self.shared.act(id, Act::Stop)
+    }
+
+    /// Pauses a script. Returns `false` if it was paused or has ended.
+    pub fn pause(&self, id: ScriptId) -> bool {
+        self.shared.act(id, Act::Pause)
+    }
+
+    /// Resumes a script that was paused. Returns `false` if it was not, or has ended.
+    pub fn resume(&self, id: ScriptId) -> bool {
+        self.shared.act(id, Act::Resume)
+    }
+
+    /// Emits an event for the host.
+    ///
+    /// # Panics
+    ///
+    /// If the value does not serialise.
+    #[track_caller]
+    pub fn emit<T: Serialize + DeserializeOwned + 'static>(&self, signal: &Signal<T>, value: T) {
+        self.shared.emit(signal.name(), &Bytes::of(&value));
+    }
+
+    /// Sets a value for the host.
+    ///
+    /// # Panics
+    ///
+    /// If it does not serialise.
+    #[track_caller]
+    pub fn set<T>(&self, value: &Value<T>, to: T)
+    where
+        T: Serialize + DeserializeOwned + Default + 'static,
+    {
+        self.shared.set(value.name(), Bytes::of(&to));
+    }
+
+    /// What a value is now.
+    ///
+    /// # Panics
+    ///
+    /// If another value of the same name has another type.
+    pub fn get<T>(&self, value: &Value<T>) -> T
+    where
+        T: Serialize + DeserializeOwned + Default + 'static,
+    {
+        let values = self.shared.values.borrow();
+        let bytes = values
+            .get(value.name())
+            .and_then(|entry| entry.value.clone());
+        bytes.map_or_else(T::default, |bytes| {
+            crate::wait::read_value(value.name(), &bytes)
+        })
+    }
+
+    /// The questions that scripts have asked and that have not been returned by this call
+    /// before, in the order in which they were asked. After a restore, all that were not
+    /// answered come again.
+    ///
+    /// # Panics
+    ///
+    /// If another type of request has the same name.
+    pub fn requests<R: Request>(&self) -> Vec<(RequestId<R>, R)> {
+        let mut found = Vec::new();
+        self.each_request(|request| {
+            let is_new = request.name == R::NAME
+                && request.answer.is_none()
+                && !self.shared.taken.borrow().contains(&request.id);
+            if is_new {
+                found.push((request.id, request.request.clone()));
+            }
+        });
+        found.sort_unstable_by_key(|&(id, _)| id);
+        let read = |(id, bytes): (u64, Bytes)| {
+            self.shared.taken.borrow_mut().insert(id);
+            let request = bytes.read().unwrap_or_else(|| {
+                panic!(
+                    "another request is named `{}`, like `{}`",
+                    R::NAME,
+                    std::any::type_name::<R>()
+                )
+            });
+            (RequestId::new(id), request)
+        };
+        found.into_iter().map(read).collect()
+    }
+
+    /// Answers a question. Returns `false` if nobody waits for the answer any more.
+    ///
+    /// # Panics
+    ///
+    /// If the answer does not serialise.
+    #[track_caller]
+    pub fn answer<R: Request>(&self, id: RequestId<R>, answer: &R::Answer) -> bool {
+        let answer = Bytes::of(answer);
+        self.shared.taken.borrow_mut().remove(&id.number);
+        let mut script = None;
+        let scripts: Vec<_> = self.shared.scripts.borrow().values().cloned().collect();
+        for cell in scripts {
+            for (_, slot) in cell.slots().borrow_mut().iter_mut() {
+                if let Slot::Request(request) = slot {
+                    if request.id == id.number && request.answer.is_none() {
+                        request.answer = Some(answer.clone());
+                        script = Some(cell.id);
+                    }
+                }
+            }
+        }
+        if let Some(script) = script {
+            self.shared.wake(script);
+        }
+        script.is_some()
+    }
+
+    fn each_request(&self, mut f: impl FnMut(&crate::slot::Request)) {
+        for cell in self.shared.scripts.borrow().values() {
+            for (_, slot) in cell.slots().borrow().iter() {
+                if let Slot::Request(request) = slot {
+                    f(request);
+                }
+            }
+        }
+    }
+
+    /// Makes an owner. It exists until it is [dropped](Self::drop_owner).
+    pub fn owner(&self) -> OwnerId {
+        self.make_owner(None, None)
+    }
+
+    /// Makes an owner whose scripts count on `clock`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such clock.
+    #[track_caller]
+    pub fn owner_on(&self, clock: ClockId) -> OwnerId {
+        self.make_owner(None, Some(clock))
+    }
+
+    /// Makes an owner below another one: what happens to that one happens to it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such owner.
+    #[track_caller]
+    pub fn child_owner(&self, parent: OwnerId) -> OwnerId {
+        self.make_owner(Some(parent), None)
+    }
+
+    #[track_caller]
+    fn make_owner(&self, parent: Option<OwnerId>, clock: Option<ClockId>) -> OwnerId {
+        let shared = &self.shared;
+        let Some(owner) = shared.new_owner(parent, clock) else {
+            panic!("the runtime has no owner {parent:?} or no clock {clock:?}");
+        };
+        let id = OwnerId(shared.next_owner.get());
+        shared.next_owner.set(id.0 + 1);
+        // Scripts of a child count on the clock of the parent.
+        let entry = OwnerEntry {
+            owner,
+            parent,
+            clock,
+            name: None,
+            is_paused: false,
+        };
+        shared.owners.borrow_mut().insert(id, entry);
+        id
+    }
+
+    /// Drops an owner: its scripts are stopped, and it accepts none any more. Returns `false`
+    /// if there is no such owner.
+    pub fn drop_owner(&self, id: OwnerId) -> bool {
+        let below = {
+            let owners = self.shared.owners.borrow();
+            let below = owners.iter().filter(|(_, entry)| entry.parent == Some(id));
+            below.map(|(&id, _)| id).collect::<Vec<_>>()
+        };
+        below.into_iter().for_each(|id| {
+            self.drop_owner(id);
+        });
+        let dropped = self.shared.owners.borrow_mut().remove(&id);
+        dropped.is_some()
+    }
+
+    /// Pauses the scripts of an owner. Returns `false` if it was paused.
+    pub fn pause_owner(&self, id: OwnerId) -> bool {
+        self.shared.pause_owner(id, true)
+    }
+
+    /// Resumes the scripts of an owner. Returns `false` if it was not paused.
+    pub fn resume_owner(&self, id: OwnerId) -> bool {
+        self.shared.pause_owner(id, false)
+    }
+
+    /// Stops the scripts of an owner.
+    pub fn stop_all(&self, id: OwnerId) {
+        self.shared.stop_all(id);
+    }
+
+    /// Activates an owner, or makes it inactive: that stops its scripts, and it accepts none.
+    pub fn set_owner_active(&self, id: OwnerId, active: bool) {
+        let entry = self.shared.owners.borrow_mut().remove(&id);
+        if let Some(entry) = entry {
+            // Scripts that are stopped may look at their owner.
+            entry.owner.set_active(active);
+            self.shared.owners.borrow_mut().insert(id, entry);
+        }
+    }
+
+    /// Makes a clock below another one.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such clock.
+    #[track_caller]
+    pub fn child_clock(&self, parent: ClockId) -> ClockId {
+        let clock = self.shared.expect_clock(parent).child();
+        let mut clocks = self.shared.clocks.borrow_mut();
+        clocks.push(ClockEntry { clock, parent });
+        let number = u32::try_from(clocks.len()).expect("fewer than 2^31 clocks");
+        ClockId(number - 1 + ClockId::FIRST)
+    }
+
+    /// The clock of a number, to scale and to pause it. Guards (`hold`, `scaled`) cannot be
+    /// saved: use `pause` and `set_scale`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such clock.
+    #[track_caller]
+    pub fn clock(&self, id: ClockId) -> framestep::Clock {
+        self.shared.expect_clock(id)
+    }
+
+    /// Calls `hook` with the name of each script whose chapter has become long, and the number
+    /// of its entries. Without a hook, a line is printed.
+    pub fn on_long_chapter(&self, hook: impl FnMut(&str, u32) + 'static) {
+        self.shared.set_on_long_chapter(Box::new(hook));
+    }
+
+    /// The present time.
+    pub fn time(&self) -> Time {
+        self.executor.time()
+    }
+
+    /// Runs a frame. See [`Executor::run_frame`].
+    #[track_caller]
+    pub fn run_frame(&mut self, dt: impl Seconds) {
+        self.executor.run_frame(dt);
+    }
+
+    /// Runs a frame with the world lent. See [`Executor::run_frame_with`].
+    #[track_caller]
+    pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
+        self.executor.run_frame_with(world, dt);
+    }
+
+    /// Begins a frame. See [`Executor::begin_frame`].
+    #[track_caller]
+    pub fn begin_frame(&mut self, dt: impl Seconds) {
+        self.executor.begin_frame(dt);
+    }
+
+    /// Begins a fixed step, if one is due. See [`Executor::begin_fixed_step`].
+    #[track_caller]
+    pub fn begin_fixed_step(&mut self) -> bool {
+        self.executor.begin_fixed_step()
+    }
+
+    /// Begins a fixed step of the host's own. See [`Executor::begin_fixed_step_of`].
+    #[track_caller]
+    pub fn begin_fixed_step_of(&mut self, step: impl Seconds) {
+        self.executor.begin_fixed_step_of(step);
+    }
+
+    /// Ends the fixed step under way. See [`Executor::end_fixed_step`].
+    #[track_caller]
+    pub fn end_fixed_step(&mut self) {
+        self.executor.end_fixed_step();
+    }
+
+    /// Runs a phase. See [`Executor::run_phase`].
+    #[track_caller]
+    pub fn run_phase(&mut self, phase: Phase) {
+        self.executor.run_phase(phase);
+    }
+
+    /// Lends the world to the scripts while `f` runs. See [`Executor::lend`].
+    pub fn lend<W: 'static, R>(&mut self, world: &mut W, f: impl FnOnce(&mut Runtime) -> R) -> R {
+        let handle = self.executor.handle();
+        let lent = handle.lend(world, |_| f(self));
+        lent.expect("the executor exists")
+    }
+
+    /// Takes a snapshot, between two runs.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be saved.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn snapshot(&self) -> Result<Snapshot, SaveError> {
+        self.shared.door.assert_idle("snapshot");
+        self.shared.snapshot()
+    }
+
+    /// Takes a snapshot for a file. In debug builds, it is [verified](Self::verify) at once:
+    /// so a script that cannot be restored shows when it is written.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be saved. In debug builds also if it could not be restored.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn save(&self) -> Result<Snapshot, SaveError> {
+        let snapshot = self.snapshot()?;
+        if cfg!(debug_assertions) {
+            self.shared.verify(&snapshot)?;
+        }
+        Ok(snapshot)
+    }
+
+    /// Tries whether a snapshot of now could be restored: reads each journal to a new future.
+    /// Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// If it could not.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn verify(&self) -> Result<(), SaveError> {
+        let snapshot = self.snapshot()?;
+        self.shared.verify(&snapshot)
+    }
+
+    /// Restores a snapshot from a file: everything becomes as it was, and all scripts of now
+    /// are dropped without hearing of it. Handles of them are void.
+    ///
+    /// # Errors
+    ///
+    /// If a script does not fit its journal, or the file is damaged. Then nothing has changed.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn restore(
+        &mut self,
+        snapshot: &Snapshot,
+        policy: Policy,
+    ) -> Result<Restored, RestoreError> {
+        self.shared.door.assert_idle("restore");
+        let before = self.shared.snapshot();
+        let restored = self.shared.restore(snapshot, policy, true);
+        if let (Err(RestoreError::Damaged), Ok(before)) = (&restored, before) {
+            // The damage showed only after the scripts of now were gone.
+            let undone = self.shared.restore(&before, Policy::Drop, false);
+            debug_assert!(undone.is_ok(), "what was just saved can be restored");
+        }
+        restored
+    }
+
+    /// Goes back to a snapshot of this runtime. Scripts that have recorded nothing since keep
+    /// their futures; the journals of the others are read to new ones. Later snapshots remain
+    /// good.
+    ///
+    /// # Errors
+    ///
+    /// If a script does not fit its journal: it depends on what is not recorded. Then nothing
+    /// has changed.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn rollback(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
+        self.shared.door.assert_idle("rollback");
+        self.shared.restore(snapshot, Policy::Fail, true).map(drop)
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        // Scripts refer to the runtime, and it to them.
+        let scripts: Vec<_> = self.shared.scripts.borrow().keys().copied().collect();
+        for id in scripts {
+            self.shared.act(id, Act::Stop);
+        }
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("scripts", &self.scripts())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,161 @@
+//! Taking a snapshot: a look at the executor's lists and the scripts' slots.
+
+use std::rc::Rc;
+
+use framestep::Clock;
+use framestep::CoroutineId;
+use framestep::durable::{DurableWait, Writer, phase_number};
+
+use crate::cell::ScriptCell;
+use crate::error::SaveError;
+use crate::image::{OwnerImage, RequestImage, ScriptImage, SlotImage, Snapshot};
+use crate::shared::{Listed, Shared};
+use crate::slot::Slot;
+
+impl Shared {
+    pub(crate) fn own_clocks(&self) -> Vec<Clock> {
+        let clocks = self.clocks.borrow();
+        clocks.iter().map(|entry| entry.clock.clone()).collect()
+    }
+
+    /// Takes a snapshot.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot, SaveError> {
+        let scripts: Vec<Rc<ScriptCell>> = self.scripts.borrow().values().cloned().collect();
+        let ids = scripts.iter().filter_map(|cell| cell.coroutine_id());
+        let ids: Vec<CoroutineId> = ids.collect();
+        self.door.check(&ids)?;
+        let clocks = self.own_clocks();
+        let mut out = Writer::default();
+        self.door.save_clocks(&clocks, &mut out)?;
+        let slots: Vec<_> = scripts.iter().map(|cell| cell.slots().borrow()).collect();
+        let mut waits: Vec<&DurableWait> = Vec::new();
+        for slots in &slots {
+            for (_, slot) in slots.iter() {
+                slot.each_wait(|wait| waits.push(wait));
+            }
+        }
+        let mut saved_waits = Writer::default();
+        for wait in &waits {
+            self.door.save_wait(wait, &clocks, &mut saved_waits)?;
+        }
+        let mut lists = Writer::default();
+        self.door.save_lists(&ids, &waits, &clocks, &mut lists)?;
+        drop(waits);
+        drop(slots);
+        Ok(Snapshot {
+            build: self.registry.build().to_owned(),
+            files: self.files(),
+            clocks: out.into_numbers(),
+            clock_parents: self
+                .clocks
+                .borrow()
+                .iter()
+                .map(|entry| entry.parent)
+                .collect(),
+            owners: self.save_owners(),
+            scripts: scripts.iter().map(|cell| save_script(cell)).collect(),
+            waits: saved_waits.into_numbers(),
+            lists: lists.into_numbers(),
+            ended: self.save_ended(),
+            signals: self.save_signals(),
+            values: self.save_values(),
+            next_script: self.next_script.get(),
+            next_request: self.next_request.get(),
+            next_owner: self.next_owner.get(),
+            next_ticket: self.next_ticket.get(),
+        })
+    }
+
+    fn save_owners(&self) -> Vec<OwnerImage> {
+        let owners = self.owners.borrow();
+        let owners = owners.iter().map(|(&id, entry)| OwnerImage {
+            id,
+            parent: entry.parent,
+            clock: entry.clock,
+            name: entry.name.clone(),
+            is_paused: entry.is_paused,
+            is_active: entry.owner.is_active(),
+        });
+        owners.collect()
+    }
+
+    fn save_ended(
+        &self,
+    ) -> Vec<(
+        crate::ScriptId,
+        Result<crate::bytes::Bytes, crate::JoinError>,
+    )> {
+        let ended = self.ended.borrow();
+        let ended = ended.iter().map(|(&id, ended)| (id, ended.result.clone()));
+        ended.collect()
+    }
+
+    fn save_signals(&self) -> Vec<(String, Vec<Listed>)> {
+        let signals = self.signals.borrow();
+        let signals = signals.iter().map(|(name, waits)| {
+            let waits = waits.iter().filter(|listed| self.is_pending(listed));
+            (name.clone(), waits.copied().collect::<Vec<_>>())
+        });
+        signals.filter(|(_, waits)| !waits.is_empty()).collect()
+    }
+
+    fn save_values(&self) -> Vec<(String, Option<crate::bytes::Bytes>, u64, Vec<Listed>)> {
+        let values = self.values.borrow();
+        let values = values.iter().map(|(name, entry)| {
+            let waits = entry.waits.iter().filter(|listed| self.is_pending(listed));
+            (
+                name.clone(),
+                entry.value.clone(),
+                entry.changes,
+                waits.copied().collect(),
+            )
+        });
+        values.collect()
+    }
+}
+
+fn save_script(cell: &ScriptCell) -> ScriptImage {
+    let slots = cell.slots().borrow();
+    let slots = slots
+        .iter()
+        .map(|(number, slot)| (*number, save_slot(slot)));
+    ScriptImage {
+        id: cell.id,
+        name: cell.name().to_owned(),
+        home: phase_number(cell.home),
+        owner: cell.owner,
+        state: cell.state(),
+        journal: cell.journal(),
+        has_begun: cell.has_begun(),
+        slots: slots.collect(),
+    }
+}
+
+fn save_slot(slot: &Slot) -> SlotImage {
+    match slot {
+        Slot::Plain(_) => SlotImage::Plain,
+        Slot::Join(id, _) => SlotImage::Join(*id),
+        Slot::Signal { ticket, given } => SlotImage::Signal {
+            ticket: *ticket,
+            given: given.clone(),
+        },
+        Slot::Value { ticket, seen } => SlotImage::Value {
+            ticket: *ticket,
+            seen: *seen,
+        },
+        Slot::Request(request) => SlotImage::Request(RequestImage {
+            id: request.id,
+            name: request.name.clone(),
+            request: request.request.clone(),
+            answer: request.answer.clone(),
+        }),
+        Slot::Animate(animation) => SlotImage::Animate {
+            has_end: animation.end.is_some(),
+            length_ns: animation.length_ns,
+            share: animation.share.to_bits(),
+        },
+        Slot::Tick { due_ns, .. } => SlotImage::Tick { due_ns: *due_ns },
+        // Outside of polls and replays, a slot has its state.
+        Slot::Replayed | Slot::Polled => unreachable!("the script is being polled"),
+    }
+}

@@ -1,0 +1,482 @@
+//! What a runtime and its scripts share.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::panic::Location;
+use std::rc::Rc;
+
+use framestep::durable::Door;
+use framestep::{Clock, Coroutine, Handle, Owner, Phase};
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Bytes;
+use crate::cell::{ScriptCell, ScriptId};
+use crate::driver::Driver;
+use crate::handle::JoinError;
+use crate::journal::Place;
+use crate::owner::{ClockId, OwnerId};
+use crate::registry::Registry;
+use crate::script::{DurableScript, begin};
+use crate::slot::Slot;
+
+/// The state of a runtime beside its executor.
+pub(crate) struct Shared {
+    pub(crate) door: Door,
+    pub(crate) executor: Handle,
+    pub(crate) registry: Registry,
+    /// The scripts that are alive, in the order in which they were made.
+    pub(crate) scripts: RefCell<BTreeMap<ScriptId, Rc<ScriptCell>>>,
+    /// The results of scripts that have ended, as long as there are handles.
+    pub(crate) ended: RefCell<BTreeMap<ScriptId, Ended>>,
+    /// How many handles of each script there are.
+    handles: RefCell<HashMap<ScriptId, usize>>,
+    pub(crate) next_script: Cell<u64>,
+    pub(crate) next_request: Cell<u64>,
+    pub(crate) next_owner: Cell<u64>,
+    pub(crate) owners: RefCell<BTreeMap<OwnerId, OwnerEntry>>,
+    pub(crate) clocks: RefCell<Vec<ClockEntry>>,
+    /// The waits for each signal, in the order in which they began.
+    pub(crate) signals: RefCell<BTreeMap<String, Vec<Listed>>>,
+    /// The number of the next wait in such a list.
+    pub(crate) next_ticket: Cell<u64>,
+    pub(crate) values: RefCell<BTreeMap<String, ValueEntry>>,
+    /// The source files that journals name.
+    files: RefCell<Vec<String>>,
+    known_files: RefCell<HashMap<(*const u8, usize), u32>>,
+    /// Whether scripts are dropped because the runtime is restored: nothing they do counts.
+    pub(crate) is_silent: Cell<bool>,
+    /// Requests that the host has taken, by number.
+    pub(crate) taken: RefCell<std::collections::BTreeSet<u64>>,
+    on_long_chapter: RefCell<Option<LongChapterHook>>,
+}
+
+/// Called with the name of a script and the number of its entries.
+pub(crate) type LongChapterHook = Box<dyn FnMut(&str, u32)>;
+
+/// A script that has ended.
+pub(crate) struct Ended {
+    pub(crate) result: Result<Bytes, JoinError>,
+    /// Its coroutine, which keeps its panic until somebody joins it.
+    pub(crate) coroutine: Option<Coroutine<()>>,
+}
+
+pub(crate) struct OwnerEntry {
+    pub(crate) owner: Owner,
+    pub(crate) parent: Option<OwnerId>,
+    pub(crate) clock: Option<ClockId>,
+    pub(crate) name: Option<String>,
+    /// Whether a call of `pause` is in effect.
+    pub(crate) is_paused: bool,
+}
+
+pub(crate) struct ClockEntry {
+    pub(crate) clock: Clock,
+    pub(crate) parent: ClockId,
+}
+
+/// The waiters of a value, and what it is now.
+#[derive(Default)]
+pub(crate) struct ValueEntry {
+    /// `None` before it is first set.
+    pub(crate) value: Option<Bytes>,
+    /// How often it has been set.
+    pub(crate) changes: u64,
+    pub(crate) waits: Vec<Listed>,
+}
+
+/// A wait in the list of a signal or a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listed {
+    pub(crate) script: ScriptId,
+    /// The number of the wait in its chapter.
+    pub(crate) wait: u32,
+    /// A number that no other wait in such a list has.
+    pub(crate) ticket: u64,
+}
+
+/// Adds a wait to a list. Now and then, removes those that were dropped.
+fn add_to(list: &mut Vec<Listed>, wait: Listed, is_pending: impl Fn(&Listed) -> bool) {
+    if list.len() >= 16 && list.len().is_power_of_two() {
+        list.retain(is_pending);
+    }
+    list.push(wait);
+}
+
+/// How a script is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Making {
+    pub(crate) owner: Option<OwnerId>,
+    pub(crate) home: Option<Phase>,
+    /// Whether it is polled at once.
+    pub(crate) starts: bool,
+}
+
+impl Shared {
+    pub(crate) fn new(door: Door, executor: Handle, registry: Registry) -> Rc<Self> {
+        Rc::new(Shared {
+            door,
+            executor,
+            registry,
+            scripts: RefCell::default(),
+            ended: RefCell::default(),
+            handles: RefCell::default(),
+            next_script: Cell::new(1),
+            next_request: Cell::new(1),
+            next_owner: Cell::new(1),
+            owners: RefCell::default(),
+            clocks: RefCell::default(),
+            signals: RefCell::default(),
+            next_ticket: Cell::new(1),
+            values: RefCell::default(),
+            files: RefCell::default(),
+            known_files: RefCell::default(),
+            is_silent: Cell::new(false),
+            taken: RefCell::default(),
+            on_long_chapter: RefCell::default(),
+        })
+    }
+
+    /// Makes a script. `by` is the script that does, if one does.
+    #[track_caller]
+    pub(crate) fn make<S: DurableScript>(
+        self: &Rc<Self>,
+        script: S,
+        making: Making,
+        by: Option<&Rc<ScriptCell>>,
+    ) -> ScriptId {
+        self.registry.expect::<S>();
+        let id = ScriptId(self.next_script.get());
+        self.next_script.set(id.0 + 1);
+        let owner = making.owner.or(by.and_then(|by| by.owner));
+        let home = making.home.or(by.map(|by| by.home));
+        let begun = begin(script);
+        let cell = ScriptCell::new(
+            id,
+            S::NAME,
+            home.unwrap_or(Phase::Update),
+            owner,
+            begun.state,
+            begun.future,
+        );
+        self.adopt(Rc::new(cell), making, by.is_some());
+        id
+    }
+
+    /// Gives a new script to the executor.
+    #[track_caller]
+    fn adopt(self: &Rc<Self>, cell: Rc<ScriptCell>, making: Making, is_by_script: bool) {
+        let id = cell.id;
+        self.scripts.borrow_mut().insert(id, Rc::clone(&cell));
+        let driver = Driver::new(Rc::clone(self), Rc::clone(&cell));
+        let owners = self.owners.borrow();
+        let owner = cell
+            .owner
+            .map(|owner| owners.get(&owner).map(|entry| entry.owner.handle()));
+        drop(owners);
+        let name = cell.name();
+        let coroutine = match owner {
+            // Its owner has been dropped, and refuses it.
+            Some(None) => {
+                drop(driver);
+                return;
+            }
+            Some(Some(owner)) => match (making.starts, making.home) {
+                (true, None) if is_by_script => owner.script(name).start_in(cell.home, driver),
+                (true, _) => owner.script(name).start_in(cell.home, driver),
+                (false, None) if is_by_script => owner.script(name).spawn(driver),
+                (false, Some(home)) => owner.script(name).spawn_in(home, driver),
+                (false, None) => owner.script(name).spawn(driver),
+            },
+            None if is_by_script => match (making.starts, making.home) {
+                (true, None) => framestep::named(name).start(driver),
+                (true, Some(home)) => framestep::named(name).start_in(home, driver),
+                (false, None) => framestep::named(name).spawn(driver),
+                (false, Some(home)) => framestep::named(name).spawn_in(home, driver),
+            },
+            None => match (making.starts, making.home) {
+                (true, None) => self.executor.script(name).start(driver),
+                (true, Some(home)) => self.executor.script(name).start_in(home, driver),
+                (false, None) => self.executor.script(name).spawn(driver),
+                (false, Some(home)) => self.executor.script(name).spawn_in(home, driver),
+            },
+        };
+        if self.scripts.borrow().contains_key(&id) {
+            cell.set_coroutine(coroutine);
+        } else if let Some(ended) = self.ended.borrow_mut().get_mut(&id) {
+            ended.coroutine = Some(coroutine);
+        }
+    }
+
+    pub(crate) fn script(&self, id: ScriptId) -> Option<Rc<ScriptCell>> {
+        self.scripts.borrow().get(&id).cloned()
+    }
+
+    /// Notes how a script has ended.
+    pub(crate) fn end(&self, cell: &ScriptCell, result: Result<Bytes, JoinError>) {
+        if self.scripts.borrow_mut().remove(&cell.id).is_none() {
+            return;
+        }
+        // The executor looks at whether the handle exists only after this.
+        let coroutine = cell.coroutine.take();
+        let slots = cell.slots().take();
+        drop(slots);
+        self.ended
+            .borrow_mut()
+            .insert(cell.id, Ended { result, coroutine });
+        if !self.handles.borrow().contains_key(&cell.id) {
+            let unneeded = self.ended.borrow_mut().remove(&cell.id);
+            drop(unneeded);
+        }
+    }
+
+    /// Counts a handle of a script.
+    pub(crate) fn add_handle(&self, id: ScriptId) {
+        *self.handles.borrow_mut().entry(id).or_default() += 1;
+    }
+
+    /// Counts a handle less. Without handles, a script is detached, and its result is
+    /// dropped.
+    pub(crate) fn drop_handle(&self, id: ScriptId) {
+        let mut handles = self.handles.borrow_mut();
+        let Some(count) = handles.get_mut(&id) else {
+            return;
+        };
+        *count -= 1;
+        if *count > 0 {
+            return;
+        }
+        handles.remove(&id);
+        drop(handles);
+        self.detach(id);
+    }
+
+    fn detach(&self, id: ScriptId) {
+        if self.is_silent.get() {
+            return;
+        }
+        let ended = self.ended.borrow_mut().remove(&id);
+        drop(ended);
+        let coroutine = self.script(id).and_then(|cell| cell.coroutine.take());
+        drop(coroutine);
+    }
+
+    /// Drops what no handle needs any more, after a restore.
+    pub(crate) fn detach_unneeded(&self) {
+        let is_held = |id: &ScriptId| self.handles.borrow().contains_key(id);
+        self.ended.borrow_mut().retain(|id, _| is_held(id));
+        let scripts: Vec<_> = self.scripts.borrow().values().cloned().collect();
+        for cell in scripts.into_iter().filter(|cell| !is_held(&cell.id)) {
+            let coroutine = cell.coroutine.take();
+            drop(coroutine);
+        }
+    }
+
+    /// Wakes a script.
+    pub(crate) fn wake(&self, id: ScriptId) {
+        let coroutine = self.script(id).and_then(|cell| cell.coroutine_id());
+        if let Some(coroutine) = coroutine {
+            self.door.wake(coroutine);
+        }
+    }
+
+    /// Calls `f` with the state of a wait in a list. Returns `false` if the wait is over or
+    /// was dropped.
+    fn with_listed(&self, listed: &Listed, f: impl FnOnce(&mut Slot)) -> bool {
+        let cell = self.script(listed.script);
+        let found = cell.and_then(|cell| {
+            cell.with_slot(listed.wait, |slot| {
+                let is_it = slot.ticket() == Some(listed.ticket);
+                if is_it {
+                    f(slot);
+                }
+                is_it
+            })
+        });
+        found == Some(true)
+    }
+
+    /// Whether a wait in a list is pending.
+    pub(crate) fn is_pending(&self, listed: &Listed) -> bool {
+        self.with_listed(listed, |_| ())
+    }
+
+    /// A new place in a list for the wait of a script that was begun last.
+    fn listed(&self, cell: &ScriptCell) -> Listed {
+        let ticket = self.next_ticket.get();
+        self.next_ticket.set(ticket + 1);
+        Listed {
+            script: cell.id,
+            wait: cell.next_wait() - 1,
+            ticket,
+        }
+    }
+
+    /// Adds the wait of a script that was begun last to those of a signal. Returns its ticket.
+    pub(crate) fn await_signal(&self, cell: &ScriptCell, name: &str) -> u64 {
+        let listed = self.listed(cell);
+        let mut signals = self.signals.borrow_mut();
+        let list = signals.entry(name.to_owned()).or_default();
+        add_to(list, listed, |listed| self.is_pending(listed));
+        listed.ticket
+    }
+
+    /// The same for a value. Returns also how often the value has changed.
+    pub(crate) fn await_value(&self, cell: &ScriptCell, name: &str) -> (u64, u64) {
+        let listed = self.listed(cell);
+        let mut values = self.values.borrow_mut();
+        let entry = values.entry(name.to_owned()).or_default();
+        add_to(&mut entry.waits, listed, |listed| self.is_pending(listed));
+        (listed.ticket, entry.changes)
+    }
+
+    /// Gives a value to all waits for a signal, and wakes their scripts in order.
+    pub(crate) fn emit(&self, name: &str, value: &Bytes) {
+        let waits = self.signals.borrow_mut().remove(name).unwrap_or_default();
+        for listed in waits {
+            let give = |slot: &mut Slot| {
+                if let Slot::Signal { given, .. } = slot {
+                    *given = Some(value.clone());
+                }
+            };
+            if self.with_listed(&listed, give) {
+                self.wake(listed.script);
+            }
+        }
+    }
+
+    /// Changes a value, and wakes the scripts that wait for a change, in order.
+    pub(crate) fn set(&self, name: &str, value: Bytes) {
+        let waits = {
+            let mut values = self.values.borrow_mut();
+            let entry = values.entry(name.to_owned()).or_default();
+            entry.value = Some(value);
+            entry.changes += 1;
+            entry.waits.clone()
+        };
+        for listed in waits {
+            if self.is_pending(&listed) {
+                self.wake(listed.script);
+            }
+        }
+    }
+
+    /// A clock by its number.
+    pub(crate) fn clock(&self, id: ClockId) -> Option<Clock> {
+        match id {
+            ClockId::GAME => self.executor.clock(),
+            ClockId::REALTIME => self.executor.realtime(),
+            ClockId(number) => {
+                let clocks = self.clocks.borrow();
+                let at = (number - ClockId::FIRST) as usize;
+                clocks.get(at).map(|entry| entry.clock.clone())
+            }
+        }
+    }
+
+    /// The place in the code of a call, by the runtime's table of files.
+    pub(crate) fn place(&self, at: &Location<'_>) -> Place {
+        let file = at.file();
+        let key = (file.as_ptr(), file.len());
+        let known = self.known_files.borrow().get(&key).copied();
+        let file = known.unwrap_or_else(|| {
+            let number = self.file_number(file);
+            self.known_files.borrow_mut().insert(key, number);
+            number
+        });
+        Place {
+            file,
+            line: at.line(),
+        }
+    }
+
+    /// Whether the runtime's table of files begins with these.
+    pub(crate) fn has_files(&self, files: &[String]) -> bool {
+        self.files.borrow().starts_with(files)
+    }
+
+    /// The number of a file.
+    pub(crate) fn file_number(&self, file: &str) -> u32 {
+        let mut files = self.files.borrow_mut();
+        let known = files.iter().position(|known| known == file);
+        let at = known.unwrap_or_else(|| {
+            files.push(file.to_owned());
+            files.len() - 1
+        });
+        u32::try_from(at).expect("fewer than 2^32 source files")
+    }
+
+    pub(crate) fn files(&self) -> Vec<String> {
+        self.files.borrow().clone()
+    }
+
+    /// Says where a place is.
+    pub(crate) fn say(&self, place: Place) -> String {
+        let files = self.files.borrow();
+        let file = files.get(place.file as usize);
+        format!("{}:{}", file.map_or("?", String::as_str), place.line)
+    }
+
+    pub(crate) fn set_on_long_chapter(&self, hook: LongChapterHook) {
+        self.on_long_chapter.replace(Some(hook));
+    }
+
+    /// Reports a chapter that has become long.
+    pub(crate) fn report_long_chapter(&self, cell: &ScriptCell, entries: u32) {
+        let hook = self.on_long_chapter.take();
+        match hook {
+            Some(mut hook) => {
+                hook(cell.name(), entries);
+                self.on_long_chapter.borrow_mut().get_or_insert(hook);
+            }
+            None => eprintln!(
+                "framestep_durable: the chapter of the script `{}` has more than {} entries, and \
+                 each makes saves larger and restores slower: end it with `Chapter::Next` now \
+                 and then (`Runtime::on_long_chapter` receives this)",
+                cell.name(),
+                entries - 1
+            ),
+        }
+    }
+}
+
+impl Shared {
+    /// A clock by its number.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    #[track_caller]
+    pub(crate) fn expect_clock(&self, id: ClockId) -> Clock {
+        match self.clock(id) {
+            Some(clock) => clock,
+            None => panic!("the runtime has no clock {id:?}: it was made by another runtime"),
+        }
+    }
+
+    /// Pauses or resumes an owner. Returns whether that changes anything.
+    pub(crate) fn pause_owner(&self, id: OwnerId, paused: bool) -> bool {
+        let handle = {
+            let mut owners = self.owners.borrow_mut();
+            let Some(entry) = owners.get_mut(&id) else {
+                return false;
+            };
+            entry.is_paused = paused;
+            entry.owner.handle()
+        };
+        if paused {
+            handle.pause()
+        } else {
+            handle.resume()
+        }
+    }
+
+    /// Stops the scripts of an owner.
+    pub(crate) fn stop_all(&self, id: OwnerId) {
+        let owners = self.owners.borrow();
+        let handle = owners.get(&id).map(|entry| entry.owner.handle());
+        drop(owners);
+        if let Some(handle) = handle {
+            handle.stop_all();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The state of a wait while it is pending. It lives beside the script's future, so that a
+//! save need not poll the script.
+
+use framestep::durable::DurableWait;
+
+use crate::bytes::Bytes;
+use crate::cell::ScriptId;
+
+/// A pending wait.
+#[derive(Debug)]
+pub(crate) enum Slot {
+    /// It has begun in a replay, and gets its state when that is over.
+    Replayed,
+    /// It is being polled.
+    Polled,
+    /// A wait for a phase, a time, a number, or a condition.
+    Plain(DurableWait),
+    /// The end of a script.
+    Join(ScriptId, DurableWait),
+    /// A signal. What it gives, once it has been emitted.
+    Signal { ticket: u64, given: Option<Bytes> },
+    /// A change of a value. The number of the last change that the wait knows.
+    Value { ticket: u64, seen: u64 },
+    /// An answer from outside.
+    Request(Request),
+    /// An animation.
+    Animate(Animation),
+    /// A tick of an interval: its timer, and the own time at which it is due.
+    Tick { wait: DurableWait, due_ns: i128 },
+}
+
+/// A question to the world outside.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    pub(crate) request: Bytes,
+    pub(crate) answer: Option<Bytes>,
+}
+
+/// An animation under way.
+#[derive(Debug)]
+pub(crate) struct Animation {
+    /// The next frame or step.
+    pub(crate) next: DurableWait,
+    /// The end. `None` if it never comes.
+    pub(crate) end: Option<DurableWait>,
+    pub(crate) length_ns: u64,
+    pub(crate) share: f32,
+}
+
+impl Slot {
+    /// The ticket of a wait in the list of a signal or a value.
+    pub(crate) fn ticket(&self) -> Option<u64> {
+        match self {
+            Slot::Signal { ticket, .. } | Slot::Value { ticket, .. } => Some(*ticket),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` with each wait of framestep in it.
+    pub(crate) fn each_wait<'a>(&'a self, mut f: impl FnMut(&'a DurableWait)) {
+        match self {
+            Slot::Plain(wait) | Slot::Join(_, wait) | Slot::Tick { wait, .. } => f(wait),
+            Slot::Animate(animation) => {
+                f(&animation.next);
+                animation.end.iter().for_each(f);
+            }
+            Slot::Replayed
+            | Slot::Polled
+            | Slot::Signal { .. }
+            | Slot::Value { .. }
+            | Slot::Request(_) => {}
+        }
+    }
+}

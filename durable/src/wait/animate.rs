@@ -1,0 +1,147 @@
+//! Animations: a change of the world in every frame, for a length of time.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use framestep::durable::{DurableWait, length_ns};
+use framestep::{Phase, Seconds};
+
+use crate::bytes::Bytes;
+use crate::context::Current;
+use crate::slot::{Animation, Slot};
+
+use super::{Numbered, nothing};
+
+/// Calls `apply` with the world and a share from 0 to 1 in every frame, for `seconds`: with 0
+/// at once, with 1 at the end. See [`framestep::animate`]. Only the end is recorded.
+///
+/// # Panics
+///
+/// If `seconds` is NaN. When polled: outside of a durable script; or if the host has lent no
+/// `W`.
+#[track_caller]
+pub fn animate<W: 'static, F: FnMut(&mut W, f32)>(
+    seconds: impl Seconds,
+    apply: F,
+) -> Animate<W, F> {
+    Animate {
+        numbered: Numbered::default(),
+        apply,
+        length_ns: length_ns(seconds),
+        phase: None,
+        world: PhantomData,
+    }
+}
+
+/// The future of [`animate`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Animate<W, F> {
+    numbered: Numbered,
+    apply: F,
+    length_ns: Option<u64>,
+    phase: Option<Phase>,
+    world: PhantomData<fn(&mut W)>,
+}
+
+impl<W, F> Animate<W, F> {
+    /// Animates in `phase`; in the fixed phase, in every step.
+    ///
+    /// # Panics
+    ///
+    /// If the animation has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        assert!(
+            !self.numbered.has_begun(),
+            "`in_phase` was called on an animation that has begun"
+        );
+        self.phase = Some(phase);
+        self
+    }
+}
+
+/// The largest share below one.
+const ALMOST_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "a share is as precise as an `f32`"
+)]
+fn share_of(elapsed_ns: u64, length_ns: u64) -> f32 {
+    ((elapsed_ns as f64 / length_ns as f64) as f32).min(ALMOST_ONE)
+}
+
+impl<W: 'static, F: FnMut(&mut W, f32)> Future for Animate<W, F> {
+    type Output = ();
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let (length, phase) = (this.length_ns, this.phase);
+        let apply = &mut this.apply;
+        let mut call = |current: &Current, share: f32| {
+            let apply = || framestep::with(|world: &mut W| apply(world, share));
+            current.cell.in_step(apply);
+        };
+        let begin = |current: &Current| {
+            let phase = phase.unwrap_or(current.cell.home);
+            let end = length.map(|ns| DurableWait::seconds(Some(ns), None, Some(phase)));
+            Slot::Animate(Animation {
+                next: DurableWait::next_step_or_frame(phase),
+                end,
+                length_ns: length.unwrap_or(0),
+                share: -1.0,
+            })
+        };
+        let polled = this.numbered.poll("animate()", begin, |current, slot| {
+            let Slot::Animate(animation) = slot else {
+                return Poll::Pending;
+            };
+            if animation.share < 0.0 {
+                animation.share = 0.0;
+                call(current, 0.0);
+            }
+            poll_animation(animation, cx, |share| call(current, share))
+        });
+        polled.map(drop)
+    }
+}
+
+#[track_caller]
+fn poll_animation(
+    animation: &mut Animation,
+    cx: &mut Context<'_>,
+    mut call: impl FnMut(f32),
+) -> Poll<Bytes> {
+    loop {
+        let is_next = animation.next.poll(cx, "animate()").is_ready();
+        if let Some(end) = &mut animation.end {
+            if end.poll(cx, "animate()").is_ready() {
+                call(1.0);
+                return Poll::Ready(nothing());
+            }
+        }
+        if !is_next {
+            return Poll::Pending;
+        }
+        if let Some(end) = &animation.end {
+            let elapsed_ns = animation.length_ns.saturating_sub(end.left_ns());
+            let share = share_of(elapsed_ns, animation.length_ns);
+            animation.share = animation.share.max(share);
+        }
+        call(animation.share);
+        animation.next = DurableWait::next_step_or_frame(animation.next.phase());
+    }
+}
+
+impl<W, F> Unpin for Animate<W, F> {}
+
+impl<W, F> fmt::Debug for Animate<W, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Animate").finish_non_exhaustive()
+    }
+}

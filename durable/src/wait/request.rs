@@ -1,0 +1,138 @@
+//! Requests to the world outside: a question, whose answer is an input.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::bytes::Bytes;
+use crate::context::Current;
+use crate::slot::{self, Slot};
+
+use super::Numbered;
+
+/// A question that the host answers: a line of dialogue that the player has to read, a
+/// level that has to be loaded, a call to a server.
+pub trait Request: Serialize + DeserializeOwned + 'static {
+    /// The name by which files know the question.
+    const NAME: &'static str;
+
+    /// What the host answers.
+    type Answer: Serialize + DeserializeOwned + 'static;
+}
+
+/// Names a request that has not been answered.
+pub struct RequestId<R> {
+    pub(crate) number: u64,
+    request: PhantomData<fn() -> R>,
+}
+
+impl<R> RequestId<R> {
+    pub(crate) fn new(number: u64) -> Self {
+        RequestId {
+            number,
+            request: PhantomData,
+        }
+    }
+}
+
+impl<R> Clone for RequestId<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for RequestId<R> {}
+
+impl<R> PartialEq for RequestId<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl<R> Eq for RequestId<R> {}
+
+impl<R> fmt::Debug for RequestId<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RequestId").field(&self.number).finish()
+    }
+}
+
+/// Asks the host, and waits for its answer: see
+/// [`Runtime::requests`](crate::Runtime::requests). `request` makes the question at the first
+/// poll. The answer is recorded. A restore asks again what has not been answered.
+///
+/// # Resumes
+///
+/// At home, like each foreign wait.
+///
+/// # Cancel safety
+///
+/// Dropping the future withdraws the question: its answer goes nowhere.
+///
+/// # Panics
+///
+/// When polled outside of a durable script.
+pub fn ask<R: Request, F: FnOnce() -> R>(request: F) -> Ask<R, F> {
+    Ask {
+        numbered: Numbered::default(),
+        make: Some(request),
+        answer: PhantomData,
+    }
+}
+
+/// The future of [`ask`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Ask<R, F> {
+    numbered: Numbered,
+    make: Option<F>,
+    answer: PhantomData<fn() -> R>,
+}
+
+impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
+    type Output = R::Answer;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<R::Answer> {
+        let this = &mut *self;
+        let make = this.make.take();
+        let begin = |current: &Current| {
+            let make = make.expect("it has not begun");
+            let id = current.shared.next_request.get();
+            current.shared.next_request.set(id + 1);
+            Slot::Request(slot::Request {
+                id,
+                name: R::NAME.to_owned(),
+                request: Bytes::of(&current.cell.in_step(make)),
+                answer: None,
+            })
+        };
+        let polled = this.numbered.poll("ask()", begin, |_, slot| match slot {
+            Slot::Request(slot::Request {
+                answer: Some(answer),
+                ..
+            }) => Poll::Ready(answer.clone()),
+            _ => Poll::Pending,
+        });
+        polled.map(|answer| {
+            answer.read().unwrap_or_else(|| {
+                panic!(
+                    "the answer to `{}` is of another type than its request says",
+                    R::NAME
+                )
+            })
+        })
+    }
+}
+
+impl<R, F> Unpin for Ask<R, F> {}
+
+impl<R: Request, F> fmt::Debug for Ask<R, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ask").field(&R::NAME).finish()
+    }
+}

@@ -1,0 +1,159 @@
+//! Signals: events with a name.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::bytes::Bytes;
+use crate::context::{self, Current};
+use crate::journal::Effect;
+use crate::slot::Slot;
+
+use super::Numbered;
+
+/// An event with a name, such as a knock at a door. A constant: the name alone says which
+/// scripts hear of it, also after a restore.
+///
+/// An event reaches the scripts that wait for it at that moment. Like each foreign wait, it
+/// resumes them at home, in the order in which they began to wait.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// const KNOCK: Signal<u32> = Signal::new("knock");
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Host;
+///
+/// impl DurableScript for Host {
+///     const NAME: &'static str = "host";
+///     type Output = u32;
+///
+///     async fn run(self) -> Chapter<Self> {
+///         Chapter::Done(KNOCK.wait().await)
+///     }
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().with::<Host>());
+/// let host = runtime.start(Host);
+/// runtime.emit(&KNOCK, 3);
+/// runtime.run_frame(0.1);
+/// assert_eq!(runtime.take(host), Some(Ok(3)));
+/// ```
+pub struct Signal<T> {
+    name: &'static str,
+    value: PhantomData<fn(T) -> T>,
+}
+
+impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
+    /// A signal with this name. Signals of the same name are the same, and must have the
+    /// same type.
+    pub const fn new(name: &'static str) -> Self {
+        Signal {
+            name,
+            value: PhantomData,
+        }
+    }
+
+    /// The name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Waits for the next event.
+    ///
+    /// # Cancel safety
+    ///
+    /// An event that comes after the future is dropped is not heard.
+    pub fn wait(&self) -> WaitSignal<T> {
+        WaitSignal {
+            numbered: Numbered::default(),
+            name: self.name,
+            value: PhantomData,
+        }
+    }
+
+    /// Emits an event from a script. [`Runtime::emit`](crate::Runtime::emit) does so for the
+    /// host.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script.
+    #[track_caller]
+    pub fn emit(&self, value: T) {
+        let at = Location::caller();
+        let current = context::expect("emit");
+        let shared = &current.shared;
+        current.cell.effect(shared, Effect::Emit, at, || {
+            shared.emit(self.name, &Bytes::of(&value));
+            super::nothing()
+        });
+    }
+}
+
+impl<T> Clone for Signal<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Signal<T> {}
+
+impl<T> fmt::Debug for Signal<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Signal").field(&self.name).finish()
+    }
+}
+
+/// The future of [`Signal::wait`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitSignal<T> {
+    numbered: Numbered,
+    name: &'static str,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned + 'static> Future for WaitSignal<T> {
+    type Output = T;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        let name = self.name;
+        let begin = |current: &Current| Slot::Signal {
+            ticket: current.shared.await_signal(&current.cell, name),
+            given: None,
+        };
+        let polled = self
+            .numbered
+            .poll("signal.wait()", begin, |_, slot| match slot {
+                Slot::Signal {
+                    given: Some(value), ..
+                } => Poll::Ready(value.clone()),
+                _ => Poll::Pending,
+            });
+        polled.map(|value| {
+            value.read().unwrap_or_else(|| {
+                panic!(
+                    "the signal `{name}` gave no `{}`: another one has the same name",
+                    std::any::type_name::<T>()
+                )
+            })
+        })
+    }
+}
+
+impl<T> Unpin for WaitSignal<T> {}
+
+impl<T> fmt::Debug for WaitSignal<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WaitSignal").field(&self.name).finish()
+    }
+}

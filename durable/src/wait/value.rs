@@ -1,0 +1,213 @@
+//! Values: state with a name that scripts share, and whose changes they await.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::bytes::Bytes;
+use crate::context::{self, Current};
+use crate::journal::Effect;
+use crate::slot::Slot;
+
+use super::{Numbered, nothing};
+
+/// A value with a name, such as a quest's stage. A constant: the runtime keeps what it is, and
+/// saves it.
+///
+/// Before it is first set, it is the default of its type. Changes resume scripts at home, in
+/// the order in which they began to wait.
+pub struct Value<T> {
+    name: &'static str,
+    value: PhantomData<fn(T) -> T>,
+}
+
+impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
+    /// A value with this name. Values of the same name are the same, and must have the same
+    /// type.
+    pub const fn new(name: &'static str) -> Self {
+        Value {
+            name,
+            value: PhantomData,
+        }
+    }
+
+    /// The name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it is now.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script: [`Runtime::get`](crate::Runtime::get) is for the host.
+    #[track_caller]
+    pub fn get(&self) -> T {
+        let at = Location::caller();
+        let current = context::expect("get");
+        let shared = &current.shared;
+        let value = current.cell.effect(shared, Effect::Get, at, || {
+            let values = shared.values.borrow();
+            let value = values.get(self.name).and_then(|entry| entry.value.clone());
+            value.unwrap_or_else(|| Bytes::of(&T::default()))
+        });
+        read(self.name, &value)
+    }
+
+    /// Sets it, which counts as a change even if it stays the same.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script: [`Runtime::set`](crate::Runtime::set) is for the host.
+    #[track_caller]
+    pub fn set(&self, value: T) {
+        let at = Location::caller();
+        let current = context::expect("set");
+        let shared = &current.shared;
+        current.cell.effect(shared, Effect::Set, at, || {
+            shared.set(self.name, Bytes::of(&value));
+            nothing()
+        });
+    }
+
+    /// Waits for the next change. Gives what it is then.
+    ///
+    /// # Cancel safety
+    ///
+    /// A change after the future is dropped is not seen.
+    pub fn changed(&self) -> Changed<T> {
+        Changed {
+            wait: WaitValue::new(self.name, true, |_| true),
+        }
+    }
+
+    /// Waits until `condition` holds for it: at once if it does so now.
+    pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitValue<T, P> {
+        WaitValue::new(self.name, false, condition)
+    }
+}
+
+pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
+    value.read().unwrap_or_else(|| {
+        panic!(
+            "the value `{name}` is no `{}`: another one has the same name",
+            std::any::type_name::<T>()
+        )
+    })
+}
+
+impl<T> Clone for Value<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Value<T> {}
+
+impl<T> fmt::Debug for Value<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Value").field(&self.name).finish()
+    }
+}
+
+/// The future of [`Value::wait_for`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitValue<T, P> {
+    numbered: Numbered,
+    name: &'static str,
+    /// Whether what it is at first does not count.
+    skips_present: bool,
+    condition: P,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T, P> WaitValue<T, P> {
+    fn new(name: &'static str, skips_present: bool, condition: P) -> Self {
+        WaitValue {
+            numbered: Numbered::default(),
+            name,
+            skips_present,
+            condition,
+            value: PhantomData,
+        }
+    }
+}
+
+impl<T, P> Future for WaitValue<T, P>
+where
+    T: Serialize + DeserializeOwned + Default + 'static,
+    P: FnMut(&T) -> bool,
+{
+    type Output = T;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        let this = &mut *self;
+        let (name, skips_present) = (this.name, this.skips_present);
+        let condition = &mut this.condition;
+        let begin = |current: &Current| {
+            let (ticket, changes) = current.shared.await_value(&current.cell, name);
+            // No change has this number: what it is at first counts like a change.
+            let seen = if skips_present { changes } else { u64::MAX };
+            Slot::Value { ticket, seen }
+        };
+        let polled = this.numbered.poll("value", begin, |current, slot| {
+            let Slot::Value { seen, .. } = slot else {
+                return Poll::Pending;
+            };
+            let (changes, value) = {
+                let values = current.shared.values.borrow();
+                let entry = values.get(name);
+                let value = entry.and_then(|entry| entry.value.clone());
+                (entry.map_or(0, |entry| entry.changes), value)
+            };
+            if *seen == changes {
+                return Poll::Pending;
+            }
+            *seen = changes;
+            let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
+            let read: T = read(name, &value);
+            if current.cell.in_step(|| condition(&read)) {
+                Poll::Ready(value)
+            } else {
+                Poll::Pending
+            }
+        });
+        polled.map(|value| read(name, &value))
+    }
+}
+
+impl<T, P> Unpin for WaitValue<T, P> {}
+
+impl<T, P> fmt::Debug for WaitValue<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WaitValue").field(&self.name).finish()
+    }
+}
+
+/// The future of [`Value::changed`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Changed<T> {
+    wait: WaitValue<T, fn(&T) -> bool>,
+}
+
+impl<T: Serialize + DeserializeOwned + Default + 'static> Future for Changed<T> {
+    type Output = T;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        Pin::new(&mut self.wait).poll(cx)
+    }
+}
+
+impl<T> fmt::Debug for Changed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Changed").field(&self.wait.name).finish()
+    }
+}

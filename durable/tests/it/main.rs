@@ -1,0 +1,4 @@
+//! Durable scripts, at the public boundary.
+
+mod random;
+mod scenes;

@@ -1,0 +1,579 @@
+//! Random scenes, saved at random moments and restored in another runtime: both go on alike.
+
+use framestep_durable::prelude::*;
+
+use crate::random::Random;
+
+const BELL: Signal<u64> = Signal::new("bell");
+const COUNT: Value<u64> = Value::new("count");
+
+/// What scripts change and log.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct World {
+    log: Vec<String>,
+    counter: u64,
+    dice: u64,
+}
+
+/// One instruction of a random script.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Op {
+    NextFrame(Option<u8>),
+    Frames(u64),
+    Steps(u64),
+    Seconds(u64, Option<u8>),
+    Realtime(u64),
+    OnClock(u8, u64),
+    UntilClock(u8, u64),
+    EndOfFrame,
+    FixedUpdate,
+    Custom(u8),
+    Until(u64, Option<u8>),
+    Bell,
+    Changed,
+    CountAtLeast(u64),
+    Animate(u64, Option<u8>),
+    Ticks(u64, u8, Option<u8>),
+    Ask(u64),
+    Start(u8, bool),
+    Spawn(u8, bool),
+    Join(Vec<Op>),
+    Both(Vec<Op>, Vec<Op>),
+    Either(Vec<Op>, Vec<Op>),
+    Timeout(u64, Vec<Op>),
+    Emit(u64),
+    Set(u64),
+    Get,
+    Time,
+    Scale(u8, u8),
+    PauseClock(u8),
+    ResumeClock(u8),
+    StopOther(u8),
+    PauseOther(u8),
+    ResumeOther(u8),
+    PauseOwner(u8),
+    ResumeOwner(u8),
+    Guard,
+    Panic,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Question(u64);
+
+impl Request for Question {
+    const NAME: &'static str = "question";
+    type Answer = u64;
+}
+
+/// A script of random instructions, a few in each chapter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Actor {
+    seed: u64,
+    chapters: u8,
+    depth: u8,
+    clocks: Vec<ClockId>,
+    owners: Vec<OwnerId>,
+}
+
+fn phase(number: Option<u8>) -> Option<Phase> {
+    Some(match number? % 6 {
+        0 => Phase::EarlyUpdate,
+        1 => Phase::FixedUpdate,
+        2 => Phase::Update,
+        3 => Phase::LateUpdate,
+        4 => Phase::EndOfFrame,
+        _ => Phase::Custom(3),
+    })
+}
+
+fn length(ms: u64) -> f64 {
+    ms as f64 / 1_000.0
+}
+
+fn any_phase(random: &mut Random) -> Option<u8> {
+    random.one_in(3).then(|| random.below(6) as u8)
+}
+
+fn any_ops(random: &mut Random, most: u64, depth: u8) -> Vec<Op> {
+    let len = 1 + random.below(most);
+    (0..len).map(|_| any_op(random, depth)).collect()
+}
+
+fn any_op(random: &mut Random, depth: u8) -> Op {
+    let ms = [0, 10, 16, 20, 33, 50, 100, 250, 1_000][random.below(9) as usize];
+    match random.below(if depth < 2 { 46 } else { 40 }) {
+        0 | 1 => Op::NextFrame(any_phase(random)),
+        2 => Op::Frames(random.below(5)),
+        3 => Op::Steps(random.below(4)),
+        4..=7 => Op::Seconds(ms, any_phase(random)),
+        8 => Op::Realtime(ms),
+        9 | 10 => Op::OnClock(random.below(3) as u8, ms),
+        11 => Op::UntilClock(random.below(3) as u8, ms * 4),
+        12 => Op::EndOfFrame,
+        13 => Op::FixedUpdate,
+        14 => Op::Custom(random.below(2) as u8),
+        15 | 16 => Op::Until(random.below(6), any_phase(random)),
+        17 => Op::Bell,
+        18 => Op::Changed,
+        19 => Op::CountAtLeast(random.below(8)),
+        20 | 21 => Op::Animate(ms, any_phase(random)),
+        22 | 23 => Op::Ticks(ms.max(5), random.below(4) as u8, any_phase(random)),
+        24 => Op::Ask(random.below(100)),
+        25 => Op::Emit(random.below(100)),
+        26 => Op::Set(random.below(8)),
+        27 => Op::Get,
+        28 => Op::Time,
+        29 => Op::Scale(random.below(3) as u8, random.below(4) as u8),
+        30 => Op::PauseClock(random.below(3) as u8),
+        31 => Op::ResumeClock(random.below(3) as u8),
+        32 => Op::StopOther(random.below(16) as u8),
+        33 => Op::PauseOther(random.below(16) as u8),
+        34 => Op::ResumeOther(random.below(16) as u8),
+        35 => Op::PauseOwner(random.below(3) as u8),
+        36 => Op::ResumeOwner(random.below(3) as u8),
+        37 => Op::Guard,
+        38 if random.one_in(4) => Op::Panic,
+        38 => Op::Guard,
+        39 => Op::Start(random.below(4) as u8, random.one_in(2)),
+        40 => Op::Spawn(random.below(4) as u8, random.one_in(2)),
+        41 => Op::Join(any_ops(random, 3, depth + 1)),
+        42 => Op::Both(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
+        43 | 44 => Op::Either(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
+        _ => Op::Timeout(ms, any_ops(random, 3, depth + 1)),
+    }
+}
+
+fn log(who: u64, what: String) {
+    step(move |world: &mut World| {
+        world.counter += 1;
+        world.log.push(format!("{who:x} {what}"));
+    });
+}
+
+impl Actor {
+    fn child(&self, salt: u8) -> Actor {
+        Actor {
+            seed: self.seed.wrapping_mul(31).wrapping_add(u64::from(salt)),
+            chapters: 1,
+            depth: self.depth + 1,
+            ..self.clone()
+        }
+    }
+
+    fn perform<'a>(&'a self, ops: &'a [Op]) -> std::pin::Pin<Box<dyn Future<Output = u64> + 'a>> {
+        Box::pin(async move {
+            for op in ops {
+                self.perform_one(op).await;
+            }
+            ops.len() as u64
+        })
+    }
+
+    async fn perform_one(&self, op: &Op) {
+        let who = self.seed % 0x1000;
+        let clock = |at: u8| self.clocks[usize::from(at) % self.clocks.len()];
+        let owner = |at: u8| self.owners[usize::from(at) % self.owners.len()];
+        match op {
+            Op::NextFrame(None) => next_frame().await,
+            Op::NextFrame(at) => next_frame().in_phase(phase(*at).unwrap()).await,
+            Op::Frames(frames) => wait_frames(*frames).await,
+            Op::Steps(steps) => wait_steps(*steps).await,
+            Op::Seconds(ms, None) => wait_seconds(length(*ms)).await,
+            Op::Seconds(ms, at) => {
+                wait_seconds(length(*ms))
+                    .in_phase(phase(*at).unwrap())
+                    .await;
+            }
+            Op::Realtime(ms) => wait_seconds_realtime(length(*ms)).await,
+            Op::OnClock(at, ms) => clock(*at).wait_seconds(length(*ms)).await,
+            Op::UntilClock(at, ms) => clock(*at).wait_until(length(*ms)).await,
+            Op::EndOfFrame => end_of_frame().await,
+            Op::FixedUpdate => fixed_update().await,
+            Op::Custom(number) => in_phase(Phase::Custom(*number)).await,
+            Op::Until(more, at) => {
+                let goal = step(|world: &mut World| world.counter) + more;
+                let wait = wait_until(move |world: &World| world.counter >= goal);
+                match phase(*at) {
+                    Some(phase) => wait.in_phase(phase).await,
+                    None => wait.await,
+                }
+            }
+            Op::Bell => {
+                let rung = BELL.wait().await;
+                log(who, format!("bell {rung}"));
+            }
+            Op::Changed => {
+                let count = COUNT.changed().await;
+                log(who, format!("changed {count}"));
+            }
+            Op::CountAtLeast(least) => {
+                let least = *least;
+                let count = COUNT.wait_for(move |count| *count >= least).await;
+                log(who, format!("at least {count}"));
+            }
+            Op::Animate(ms, at) => {
+                let animation = animate(length(*ms), move |world: &mut World, share| {
+                    world.log.push(format!("{who:x} share {share}"));
+                });
+                match phase(*at) {
+                    Some(phase) => animation.in_phase(phase).await,
+                    None => animation.await,
+                }
+            }
+            Op::Ticks(ms, ticks, at) => {
+                let mut interval = interval(length(*ms));
+                if let Some(phase) = phase(*at) {
+                    interval = interval.in_phase(phase);
+                }
+                for _ in 0..*ticks {
+                    let tick = interval.tick().await;
+                    log(who, format!("{tick:?}"));
+                }
+            }
+            Op::Ask(question) => {
+                let question = *question;
+                let answer = ask(move || Question(question)).await;
+                log(who, format!("answer {answer}"));
+            }
+            Op::Start(..) | Op::Spawn(..) if self.depth >= 3 => next_frame().await,
+            Op::Start(salt, joins) => {
+                let child = start(self.child(*salt));
+                if *joins {
+                    let result = child.await;
+                    log(who, format!("joined {result:?}"));
+                }
+            }
+            Op::Spawn(salt, joins) => {
+                let child = spawn(self.child(*salt));
+                if *joins {
+                    let result = child.await;
+                    log(who, format!("joined {result:?}"));
+                }
+            }
+            Op::Join(ops) => {
+                let done = join_all([self.perform(ops), self.perform(ops)]).await;
+                log(who, format!("all {done:?}"));
+            }
+            Op::Both(first, second) => {
+                let done = join!(self.perform(first), self.perform(second));
+                log(who, format!("both {done:?}"));
+            }
+            Op::Either(first, second) => {
+                let done = select! {
+                    done = self.perform(first) => done,
+                    done = self.perform(second) => 100 + done,
+                };
+                log(who, format!("either {done}"));
+            }
+            Op::Timeout(ms, ops) => {
+                let done = timeout(length(*ms), self.perform(ops)).await;
+                log(who, format!("timeout {done:?}"));
+            }
+            Op::Emit(value) => BELL.emit(*value),
+            Op::Set(value) => COUNT.set(*value),
+            Op::Get => log(who, format!("count {}", COUNT.get())),
+            Op::Time => log(who, format!("{:?}", time())),
+            Op::Scale(at, scale) => clock(*at).set_scale(f64::from(*scale) / 2.0),
+            Op::PauseClock(at) => {
+                let paused = clock(*at).pause();
+                log(who, format!("pause clock {paused}"));
+            }
+            Op::ResumeClock(at) => {
+                clock(*at).resume();
+            }
+            Op::StopOther(at) => {
+                let stopped = stop(other(*at));
+                log(who, format!("stop {stopped}"));
+            }
+            Op::PauseOther(at) => {
+                let paused = pause(other(*at));
+                log(who, format!("pause {paused}"));
+            }
+            Op::ResumeOther(at) => {
+                let resumed = resume(other(*at));
+                log(who, format!("resume {resumed}"));
+            }
+            Op::PauseOwner(at) => {
+                owner(*at).pause();
+            }
+            Op::ResumeOwner(at) => {
+                owner(*at).resume();
+            }
+            Op::Guard => {
+                let _guard = defer(move |world: &mut World| {
+                    world.log.push(format!("{who:x} left"));
+                });
+                next_frame().await;
+            }
+            Op::Panic => panic!("on purpose"),
+        }
+        log(who, format!("{op:?}"));
+    }
+}
+
+/// A script by its number, counted from the first.
+fn other(number: u8) -> ScriptId {
+    // A number is all that a file has, too.
+    serde_json::from_str(&(u64::from(number) + 1).to_string()).unwrap()
+}
+
+impl DurableScript for Actor {
+    const NAME: &'static str = "actor";
+    type Output = u64;
+
+    async fn run(self) -> Chapter<Self> {
+        let mut random = Random(self.seed);
+        let ops = any_ops(&mut random, 5, 0);
+        self.perform(&ops).await;
+        if self.chapters == 0 {
+            return Chapter::Done(self.seed);
+        }
+        next_frame().await;
+        Chapter::Next(Actor {
+            seed: random.next(),
+            chapters: self.chapters - 1,
+            ..self
+        })
+    }
+}
+
+/// A runtime, its world, and what the host does.
+struct Scene {
+    runtime: Runtime,
+    world: World,
+    random: Random,
+    clocks: Vec<ClockId>,
+    owners: Vec<OwnerId>,
+    /// What the host has yet to answer.
+    asked: Vec<(RequestId<Question>, u64)>,
+    /// What the host has yet to do in this frame.
+    left: Vec<HostOp>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum HostOp {
+    Begin,
+    Run(Phase),
+    Steps,
+    Act,
+}
+
+fn registry() -> Registry {
+    Registry::new().with::<Actor>()
+}
+
+fn runtime() -> Runtime {
+    let builder = framestep::Executor::builder()
+        .fixed_delta(0.02)
+        .max_delta(0.1);
+    Runtime::with(builder.propagate_panics(false), registry())
+}
+
+impl Scene {
+    fn new(seed: u64) -> Self {
+        let runtime = runtime();
+        runtime.executor().on_report(|_| ());
+        let slow = runtime.child_clock(ClockId::GAME);
+        let menu = runtime.child_clock(ClockId::REALTIME);
+        let slower = runtime.child_clock(slow);
+        let parent = runtime.owner();
+        let below = runtime.child_owner(parent);
+        let timed = runtime.owner_on(slower);
+        let mut scene = Scene {
+            runtime,
+            world: World::default(),
+            random: Random(seed),
+            clocks: vec![slow, menu, slower],
+            owners: vec![parent, below, timed],
+            asked: Vec::new(),
+            left: Vec::new(),
+        };
+        for _ in 0..8 {
+            scene.start();
+        }
+        scene
+    }
+
+    fn start(&mut self) {
+        let actor = Actor {
+            seed: self.random.next(),
+            chapters: self.random.below(4) as u8,
+            depth: 0,
+            clocks: self.clocks.clone(),
+            owners: self.owners.clone(),
+        };
+        let how = self.random.below(6);
+        let owner = self.owners[self.random.below(3) as usize];
+        let home = phase(Some(self.random.below(5) as u8)).unwrap();
+        self.runtime.lend(&mut self.world, |runtime| {
+            let handle = match how {
+                0 | 1 => runtime.start(actor),
+                2 => runtime.spawn(actor),
+                3 => runtime.start_in(home, actor),
+                _ => runtime.start_on(owner, actor),
+            };
+            handle.detach();
+        });
+    }
+
+    /// Does one thing of the host: between any two of them, a save is possible.
+    fn advance(&mut self) {
+        let Some(op) = self.left.pop() else {
+            self.left = vec![
+                HostOp::Run(Phase::EndOfFrame),
+                HostOp::Run(Phase::Custom(0)),
+                HostOp::Run(Phase::LateUpdate),
+                HostOp::Act,
+                HostOp::Run(Phase::Update),
+                HostOp::Steps,
+                HostOp::Run(Phase::EarlyUpdate),
+                HostOp::Act,
+                HostOp::Begin,
+            ];
+            return;
+        };
+        match op {
+            HostOp::Begin => {
+                let dt = [0, 5, 16, 17, 20, 33, 50, 120][self.random.below(8) as usize];
+                self.runtime.begin_frame(length(dt));
+            }
+            HostOp::Run(phase) => {
+                let Scene { runtime, world, .. } = self;
+                runtime.lend(world, |runtime| runtime.run_phase(phase));
+            }
+            HostOp::Steps => {
+                if self.runtime.begin_fixed_step() {
+                    self.left.push(HostOp::Steps);
+                    self.left.push(HostOp::Run(Phase::FixedUpdate));
+                }
+            }
+            HostOp::Act => self.act(),
+        }
+    }
+
+    fn act(&mut self) {
+        let script = other(self.random.below(20) as u8);
+        let clock = self.clocks[self.random.below(3) as usize];
+        let owner = self.owners[self.random.below(3) as usize];
+        let number = self.random.below(8);
+        let action = self.random.below(24);
+        if action == 20 {
+            return self.start();
+        }
+        let asked = &mut self.asked;
+        self.runtime.lend(&mut self.world, |runtime| match action {
+            0 => runtime.emit(&BELL, number),
+            1 => runtime.set(&COUNT, number),
+            2 => drop(runtime.stop(script)),
+            3 | 4 => drop(runtime.pause(script)),
+            5 | 6 | 7 => drop(runtime.resume(script)),
+            8 => drop(runtime.pause_owner(owner)),
+            9 | 10 => drop(runtime.resume_owner(owner)),
+            11 => runtime.clock(clock).set_scale(number as f64 / 4.0),
+            12 => drop(runtime.clock(clock).pause()),
+            13 | 14 => drop(runtime.clock(clock).resume()),
+            15 => runtime
+                .clock(ClockId::GAME)
+                .set_scale(1.0 + number as f64 / 8.0),
+            _ => {
+                for (id, Question(question)) in runtime.requests() {
+                    // A restored runtime asks again.
+                    if asked.iter().all(|&(known, _)| known != id) {
+                        asked.push((id, question));
+                    }
+                }
+                asked.retain(|&(id, question)| {
+                    let waits = question % 3 == number % 3;
+                    if !waits {
+                        runtime.answer(id, &(question + 1));
+                    }
+                    waits
+                });
+            }
+        });
+    }
+
+    /// The same scene in another runtime, from bytes.
+    fn reloaded(&self) -> Scene {
+        let file = self.runtime.save().unwrap().to_bytes();
+        let mut runtime = runtime();
+        runtime.executor().on_report(|_| ());
+        let snapshot = Snapshot::from_bytes(&file).unwrap();
+        runtime.restore(&snapshot, Policy::Fail).unwrap();
+        Scene {
+            runtime,
+            world: self.world.clone(),
+            random: self.random.clone(),
+            clocks: self.clocks.clone(),
+            owners: self.owners.clone(),
+            asked: self.asked.clone(),
+            left: self.left.clone(),
+        }
+    }
+
+    #[track_caller]
+    fn assert_like(&self, other: &Scene) {
+        let (log, others) = (&self.world.log, &other.world.log);
+        let at = log.iter().zip(others).position(|(a, b)| a != b);
+        if let Some(at) = at {
+            panic!("at {at}: {:?} or {:?}", &log[at], &others[at]);
+        }
+        assert_eq!(log.len(), others.len());
+        let bytes = |scene: &Scene| scene.runtime.snapshot().unwrap();
+        let (a, b) = (bytes(self), bytes(other));
+        if a.to_bytes() != b.to_bytes() {
+            let (a, b) = (format!("{a:#?}"), format!("{b:#?}"));
+            let mut lines = a.lines().zip(b.lines());
+            let at = lines.position(|(a, b)| a != b).unwrap_or(0);
+            for (a, b) in a.lines().zip(b.lines()).skip(at.saturating_sub(20)).take(30) {
+                eprintln!("{a}   |   {b}");
+            }
+            panic!("the runtimes differ");
+        }
+    }
+}
+
+fn quiet_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        if !info.to_string().contains("on purpose") {
+            eprintln!("{info}");
+        }
+    }));
+}
+
+fn number_of(name: &str, default: u64) -> u64 {
+    let number = std::env::var(name).ok();
+    number.map_or(default, |number| number.parse().expect("a number"))
+}
+
+#[test]
+fn a_scene_that_was_saved_goes_on_like_the_one_that_was_not() {
+    quiet_panics();
+    let scenes = number_of("FRAMESTEP_DURABLE_SCENES", 60);
+    let first = number_of("FRAMESTEP_DURABLE_SEED", 1);
+    let mut saves = 0;
+    for seed in first..first + scenes {
+        let mut scene = Scene::new(seed);
+        let mut saves_at = Random(seed ^ 0xABCD);
+        let mut copy: Option<Scene> = None;
+        for moment in 0..600 {
+            scene.advance();
+            if let Some(copy) = &mut copy {
+                copy.advance();
+                if saves_at.one_in(12) {
+                    let like = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                        scene.assert_like(copy);
+                    }));
+                    assert!(like.is_ok(), "seed {seed}, moment {moment}");
+                }
+            }
+            if saves_at.one_in(16) {
+                copy = Some(scene.reloaded());
+                saves += 1;
+                let copy = copy.as_ref().unwrap();
+                scene.assert_like(copy);
+            }
+        }
+    }
+    eprintln!("{scenes} scenes, {saves} saves");
+}

@@ -1,0 +1,331 @@
+//! What may be read and replaced in an executor between two runs.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::core::Core;
+use crate::core::clock::own::OwnTime;
+use crate::core::durable::{self, Names};
+use crate::core::registration::key::WaitKey;
+use crate::core::run;
+use crate::core::start::{self, Home};
+use crate::core::task::TaskKey;
+use crate::core::wake;
+use crate::coroutine::{Coroutine, CoroutineId};
+use crate::executor::Executor;
+use crate::owner::Owner;
+use crate::time::{Clock, ClockState, Phase, PhaseIndex, Time};
+use crate::wait::polled;
+
+use super::numbers::{Damaged, Reader, Writer};
+use super::wait::DurableWait;
+
+/// Access to the state of an executor.
+#[derive(Clone)]
+pub struct Door {
+    core: Rc<Core>,
+}
+
+/// Why an executor cannot be saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unsavable {
+    /// It has coroutines that the caller does not know.
+    OtherCoroutines,
+    /// Starts or ends beyond a limit are left to the next run.
+    WorkLeft,
+    /// A coroutine polls a wait with another waker than its own.
+    ForeignWakers,
+    /// A guard changes the speed of a clock.
+    ClockGuards,
+    /// A wait counts on a clock that the caller does not know.
+    UnknownClock,
+}
+
+impl fmt::Display for Unsavable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unsavable::OtherCoroutines => {
+                "the executor has coroutines that are no durable scripts: run those in an \
+                 executor of their own"
+            }
+            Unsavable::WorkLeft => {
+                "starts or ends beyond the limit of a run are left to the next one: save after it"
+            }
+            Unsavable::ForeignWakers => {
+                "a script polls a wait with another waker than its own: use the combinators of \
+                 framestep"
+            }
+            Unsavable::ClockGuards => {
+                "a guard holds a clock or scales it: use `pause` and `set_scale` on clocks that \
+                 are saved"
+            }
+            Unsavable::UnknownClock => {
+                "a wait counts on a clock that the runtime does not know: make clocks with the \
+                 runtime"
+            }
+        })
+    }
+}
+
+impl std::error::Error for Unsavable {}
+
+impl Executor {
+    /// Opens the door for the companion crate.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn durable(&self) -> Door {
+        Door {
+            core: Rc::clone(self.core()),
+        }
+    }
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Door").finish_non_exhaustive()
+    }
+}
+
+impl Door {
+    /// Panics at the caller's line if a run is under way, or a coroutine is being polled.
+    #[track_caller]
+    pub fn assert_idle(&self, call: &str) {
+        run::assert_idle(&self.core, call);
+    }
+
+    /// Whether a run is under way.
+    #[must_use]
+    pub fn is_in_run(&self) -> bool {
+        self.core.runs.phase().is_some()
+    }
+
+    /// Adds a coroutine that waits: nothing polls it before its waits are restored.
+    #[track_caller]
+    pub fn insert<F>(
+        &self,
+        future: F,
+        home: Phase,
+        owner: Option<&Owner>,
+        name: Cow<'static, str>,
+    ) -> Coroutine<()>
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let core = &self.core;
+        let owner = owner.map(Owner::key);
+        let (task, handle) = start::store(core, || Some(name), future, Home::named(home), owner);
+        durable::note_made(core, task, Location::caller());
+        Coroutine::of(Rc::clone(core), handle)
+    }
+
+    /// Wakes a coroutine, like the call of its waker.
+    pub fn wake(&self, id: CoroutineId) {
+        if let Some(key) = self.core.key_of(id) {
+            wake::wake(&self.core, key);
+        }
+    }
+
+    /// The number of runs so far, of all phases.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.core.runs.serial()
+    }
+
+    /// Whether these coroutines, and no others, can be saved now.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot.
+    pub fn check(&self, coroutines: &[CoroutineId]) -> Result<(), Unsavable> {
+        durable::check(&self.core, &self.keys(coroutines)?)
+    }
+
+    fn keys(&self, coroutines: &[CoroutineId]) -> Result<Vec<TaskKey>, Unsavable> {
+        let keys = coroutines.iter().map(|&id| self.core.key_of(id));
+        keys.collect::<Option<_>>()
+            .ok_or(Unsavable::OtherCoroutines)
+    }
+
+    /// Writes the executor's clocks and `clocks`, which were made by `child`, each after
+    /// those above it.
+    ///
+    /// # Errors
+    ///
+    /// If a guard holds or scales one of them.
+    pub fn save_clocks(&self, clocks: &[Clock], out: &mut Writer) -> Result<(), Unsavable> {
+        durable::save_clocks(&self.core, &states(clocks), out)
+    }
+
+    /// Reads what [`save_clocks`](Self::save_clocks) has written.
+    ///
+    /// # Errors
+    ///
+    /// If the image is damaged.
+    pub fn load_clocks(&self, clocks: &[Clock], image: &mut Reader<'_>) -> Result<(), Damaged> {
+        durable::load_clocks(&self.core, &states(clocks), image)
+    }
+
+    /// Writes a wait that has begun.
+    ///
+    /// # Errors
+    ///
+    /// If the wait counts on an unknown clock.
+    pub fn save_wait(
+        &self,
+        wait: &DurableWait,
+        clocks: &[Clock],
+        out: &mut Writer,
+    ) -> Result<(), Unsavable> {
+        wait.save(&self.core, clocks, out)
+    }
+
+    /// Makes a wait of a coroutine that was [inserted](Self::insert), from what
+    /// [`save_wait`](Self::save_wait) has written. `joined` is the coroutine that it joins.
+    ///
+    /// # Errors
+    ///
+    /// If the image is damaged.
+    pub fn load_wait(
+        &self,
+        id: CoroutineId,
+        joined: Option<&Coroutine<()>>,
+        clocks: &[Clock],
+        image: &mut Reader<'_>,
+    ) -> Result<DurableWait, Damaged> {
+        let key = self.core.key_of(id).ok_or(Damaged)?;
+        let task = self.core.tasks.get(key).ok_or(Damaged)?;
+        DurableWait::load(&self.core, task, joined, clocks, image)
+    }
+
+    /// Writes which waits and coroutines are in which lists of the executor. They are known
+    /// by their places in the slices.
+    ///
+    /// # Errors
+    ///
+    /// If a coroutine is not one of this executor.
+    pub fn save_lists(
+        &self,
+        coroutines: &[CoroutineId],
+        waits: &[&DurableWait],
+        clocks: &[Clock],
+        out: &mut Writer,
+    ) -> Result<(), Unsavable> {
+        let (tasks, waits) = (self.keys(coroutines)?, keys_of(waits));
+        let clocks = states(clocks);
+        durable::save_lists(&self.core, &Names::new(&tasks, &waits, &clocks), out);
+        Ok(())
+    }
+
+    /// Reads what [`save_lists`](Self::save_lists) has written.
+    ///
+    /// # Errors
+    ///
+    /// If the image is damaged.
+    pub fn load_lists(
+        &self,
+        coroutines: &[CoroutineId],
+        waits: &[&DurableWait],
+        clocks: &[Clock],
+        image: &mut Reader<'_>,
+    ) -> Result<(), Damaged> {
+        let tasks = self.keys(coroutines).map_err(|_| Damaged)?;
+        let (waits, clocks) = (keys_of(waits), states(clocks));
+        durable::load_lists(&self.core, &Names::new(&tasks, &waits, &clocks), image)
+    }
+}
+
+fn keys_of(waits: &[&DurableWait]) -> Vec<WaitKey> {
+    waits.iter().map(|wait| wait.key()).collect()
+}
+
+pub(super) fn states(clocks: &[Clock]) -> Vec<Rc<ClockState>> {
+    clocks
+        .iter()
+        .map(|clock| Rc::clone(clock.state()))
+        .collect()
+}
+
+/// The own time of the coroutine that is being polled, in nanoseconds, for something that
+/// continues in `phase`, or else at home. With `begins`, for something that begins now.
+///
+/// # Panics
+///
+/// Outside of an executor.
+#[must_use]
+#[track_caller]
+pub fn own_time(phase: Option<Phase>, begins: bool) -> i128 {
+    polled("own_time()", |scope| {
+        let phase = phase.map_or(scope.home(), PhaseIndex::new);
+        let time = if begins {
+            OwnTime::at_begin(scope, phase)
+        } else {
+            OwnTime::now(scope, phase)
+        };
+        time.ns()
+    })
+}
+
+/// Writes a reading of the clocks.
+pub fn save_time(time: &Time, out: &mut Writer) {
+    out.put(time.frame);
+    let lengths = [
+        time.delta,
+        time.elapsed,
+        time.unscaled_delta,
+        time.unscaled_elapsed,
+        time.fixed_delta,
+        time.fixed_elapsed,
+    ];
+    for length in lengths {
+        // The clocks count in as many nanoseconds.
+        out.put(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX));
+    }
+    out.put(time.scale.to_bits());
+    let phase = time.phase.map(|phase| PhaseIndex::new(phase).as_usize());
+    out.put_len(phase.map_or(0, |phase| phase + 1));
+}
+
+/// Reads what [`save_time`] has written.
+///
+/// # Errors
+///
+/// If the image is damaged.
+pub fn load_time(image: &mut Reader<'_>) -> Result<Time, Damaged> {
+    let frame = image.take()?;
+    let mut length = || image.take().map(Duration::from_nanos);
+    Ok(Time {
+        frame,
+        delta: length()?,
+        elapsed: length()?,
+        unscaled_delta: length()?,
+        unscaled_elapsed: length()?,
+        fixed_delta: length()?,
+        fixed_elapsed: length()?,
+        scale: f64::from_bits(image.take()?),
+        phase: match image.take()? {
+            0 => None,
+            phase => Some(PhaseIndex::from_number(phase - 1).ok_or(Damaged)?.phase()),
+        },
+    })
+}
+
+/// The number of a phase, for files.
+#[must_use]
+pub fn phase_number(phase: Phase) -> u64 {
+    PhaseIndex::new(phase).as_usize() as u64
+}
+
+/// The phase of a number.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn phase_of(number: u64) -> Result<Phase, Damaged> {
+    let index = PhaseIndex::from_number(number).ok_or(Damaged)?;
+    Ok(index.phase())
+}

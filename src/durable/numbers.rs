@@ -1,0 +1,142 @@
+//! Images: the state of an executor as plain numbers.
+
+use std::fmt;
+
+/// Writes numbers to an image.
+#[derive(Debug, Default)]
+pub struct Writer {
+    numbers: Vec<u64>,
+}
+
+impl Writer {
+    /// Adds a number.
+    #[inline]
+    pub fn put(&mut self, number: u64) {
+        self.numbers.push(number);
+    }
+
+    /// Adds a yes or a no.
+    #[inline]
+    pub fn put_flag(&mut self, flag: bool) {
+        self.put(u64::from(flag));
+    }
+
+    /// Adds a length, or an index.
+    #[inline]
+    pub fn put_len(&mut self, len: usize) {
+        self.put(len as u64);
+    }
+
+    /// Adds each item with `put`, after their number.
+    pub fn put_all<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut put: impl FnMut(&mut Self, T),
+    ) {
+        let at = self.numbers.len();
+        self.put(0);
+        let mut len = 0;
+        for item in items {
+            put(self, item);
+            len += 1;
+        }
+        self.numbers[at] = len;
+    }
+
+    /// The numbers, in order.
+    #[must_use]
+    pub fn into_numbers(self) -> Vec<u64> {
+        self.numbers
+    }
+}
+
+/// Reads the numbers of an image, in the order in which they were written.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    left: &'a [u64],
+}
+
+/// An image that no executor of this version has written, or that was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damaged;
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the image of the executor is damaged")
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+impl<'a> Reader<'a> {
+    /// Reads `numbers` from the start.
+    #[must_use]
+    pub fn new(numbers: &'a [u64]) -> Self {
+        Reader { left: numbers }
+    }
+
+    /// Takes the next number.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    #[inline]
+    pub fn take(&mut self) -> Result<u64, Damaged> {
+        let (&first, left) = self.left.split_first().ok_or(Damaged)?;
+        self.left = left;
+        Ok(first)
+    }
+
+    /// Takes a yes or a no.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn take_flag(&mut self) -> Result<bool, Damaged> {
+        match self.take()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Damaged),
+        }
+    }
+
+    /// Takes an index below `len`.
+    ///
+    /// # Errors
+    ///
+    /// If the next number is not one.
+    pub fn take_index(&mut self, len: usize) -> Result<usize, Damaged> {
+        let index = usize::try_from(self.take()?).map_err(|_| Damaged)?;
+        if index < len { Ok(index) } else { Err(Damaged) }
+    }
+
+    /// Takes a number of some list that the caller looks up.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn take_number(&mut self) -> Result<usize, Damaged> {
+        usize::try_from(self.take()?).map_err(|_| Damaged)
+    }
+
+    /// Takes the number of the items that follow. No more can follow than there are
+    /// numbers left.
+    ///
+    /// # Errors
+    ///
+    /// If more would have to follow.
+    pub fn take_len(&mut self) -> Result<usize, Damaged> {
+        let len = usize::try_from(self.take()?).map_err(|_| Damaged)?;
+        if len <= self.left.len() {
+            Ok(len)
+        } else {
+            Err(Damaged)
+        }
+    }
+
+    /// Whether all numbers have been taken.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+}

@@ -1,0 +1,256 @@
+//! The waits of durable scripts: those of the crate, with their numbers.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use crate::core::Core;
+use crate::core::durable::Names;
+use crate::core::registration::Registration;
+use crate::core::registration::key::WaitKey;
+use crate::core::task::Task;
+use crate::core::timer::Unit;
+use crate::coroutine::{Coroutine, Finished};
+use crate::time::{Clock, ClockRef, Nanos, Phase, PhaseIndex, Seconds};
+use crate::wait::{Asked, Count, PhaseWait, Timer, WaitSeconds};
+
+use super::door::Unsavable;
+use super::numbers::{Damaged, Reader, Writer};
+
+/// A wait of the crate that can be saved.
+#[derive(Debug)]
+pub struct DurableWait {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Run(PhaseWait),
+    Count(Count),
+    Time(WaitSeconds),
+    Condition(Asked),
+    End(Finished),
+}
+
+/// The nanoseconds of a length. `None` if it has no end.
+///
+/// # Panics
+///
+/// If it is NaN.
+#[track_caller]
+pub fn length_ns(seconds: impl Seconds) -> Option<u64> {
+    match seconds.length_ns() {
+        Nanos::Finite(ns) => Some(ns),
+        Nanos::Negative => Some(0),
+        Nanos::Overflow | Nanos::Infinite => None,
+        Nanos::NotANumber => panic!(
+            "a wait has a length of NaN: give it a number of seconds (0 waits one frame, infinity \
+             never ends)"
+        ),
+    }
+}
+
+fn index_of(phase: Option<Phase>) -> PhaseIndex {
+    phase.map_or(PhaseIndex::HOME, PhaseIndex::new)
+}
+
+impl DurableWait {
+    fn of(kind: Kind) -> Self {
+        DurableWait { kind }
+    }
+
+    /// The next frame, at home or in `phase`.
+    #[must_use]
+    pub fn next_frame(phase: Option<Phase>) -> Self {
+        Self::of(Kind::Run(PhaseWait::later_frame(index_of(phase))))
+    }
+
+    /// The next run of `phase`.
+    #[must_use]
+    pub fn next_run(phase: Phase) -> Self {
+        Self::of(Kind::Run(PhaseWait::next_run(PhaseIndex::new(phase))))
+    }
+
+    /// The next step in the fixed phase, else the next frame: what an animation waits for.
+    #[must_use]
+    pub fn next_step_or_frame(phase: Phase) -> Self {
+        Self::of(Kind::Run(PhaseWait::later(PhaseIndex::new(phase))))
+    }
+
+    /// A number of frames.
+    #[must_use]
+    pub fn frames(frames: u64, phase: Option<Phase>) -> Self {
+        Self::of(Kind::Count(Count::new(
+            Unit::Frames,
+            index_of(phase),
+            frames,
+        )))
+    }
+
+    /// A number of fixed steps.
+    #[must_use]
+    pub fn steps(steps: u64) -> Self {
+        let phase = PhaseIndex::FIXED_UPDATE;
+        Self::of(Kind::Count(Count::new(Unit::Runs, phase, steps)))
+    }
+
+    /// A [length](length_ns) of time on a clock, or else on that of the coroutine.
+    #[must_use]
+    pub fn seconds(length_ns: Option<u64>, clock: Option<&Clock>, phase: Option<Phase>) -> Self {
+        let wait = match (length_ns.map(Duration::from_nanos), clock) {
+            (Some(length), Some(clock)) => clock.wait_seconds(length),
+            (Some(length), None) => crate::wait::wait_seconds(length),
+            (None, Some(clock)) => clock.wait_seconds(f64::INFINITY),
+            (None, None) => crate::wait::wait_seconds(f64::INFINITY),
+        };
+        Self::time(wait, phase)
+    }
+
+    /// A point in time of a clock.
+    #[must_use]
+    pub fn until(point_ns: Option<u64>, clock: &Clock, phase: Option<Phase>) -> Self {
+        let wait = match point_ns.map(Duration::from_nanos) {
+            Some(point) => clock.wait_until(point),
+            None => clock.wait_until(f64::INFINITY),
+        };
+        Self::time(wait, phase)
+    }
+
+    fn time(wait: WaitSeconds, phase: Option<Phase>) -> Self {
+        Self::of(Kind::Time(match phase {
+            Some(phase) => wait.in_phase(phase),
+            None => wait,
+        }))
+    }
+
+    /// A condition, which [`poll_asking`](Self::poll_asking) checks.
+    #[must_use]
+    pub fn condition(phase: Option<Phase>) -> Self {
+        Self::of(Kind::Condition(Asked::new(index_of(phase))))
+    }
+
+    /// The end of a coroutine.
+    #[must_use]
+    pub fn end(coroutine: &Coroutine<()>) -> Self {
+        Self::of(Kind::End(coroutine.finished()))
+    }
+
+    /// Polls the wait. A condition holds.
+    #[track_caller]
+    pub fn poll(&mut self, cx: &mut Context<'_>, name: &'static str) -> Poll<()> {
+        self.poll_asking(cx, name, || true)
+    }
+
+    /// Polls the wait. A condition holds if `holds` says so.
+    #[track_caller]
+    pub fn poll_asking(
+        &mut self,
+        cx: &mut Context<'_>,
+        name: &'static str,
+        holds: impl FnOnce() -> bool,
+    ) -> Poll<()> {
+        match &mut self.kind {
+            Kind::Run(wait) => wait.poll(cx, name),
+            Kind::Count(wait) => wait.poll(cx, name),
+            Kind::Time(wait) => Pin::new(wait).poll(cx),
+            Kind::Condition(wait) => wait.poll(cx, name, holds),
+            Kind::End(wait) => match Pin::new(wait).poll(cx) {
+                Poll::Ready(_) => Poll::Ready(()),
+                Poll::Pending => Poll::Pending,
+            },
+        }
+    }
+
+    /// How far the clock of a timer is before its deadline. The timer has been polled by
+    /// this coroutine before, and is not ready.
+    #[must_use]
+    pub fn left_ns(&self) -> u64 {
+        match &self.kind {
+            Kind::Time(wait) => wait.left_ns(),
+            _ => 0,
+        }
+    }
+
+    fn registration(&self) -> &Registration {
+        match &self.kind {
+            Kind::Run(wait) => wait.registration(),
+            Kind::Count(wait) => wait.registration(),
+            Kind::Time(wait) => wait.timer.registration(),
+            Kind::Condition(wait) => wait.registration(),
+            Kind::End(wait) => wait.registration(),
+        }
+    }
+
+    /// The phase in which the wait resumes its coroutine, once it has begun.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.registration().phase().phase()
+    }
+
+    pub(super) fn key(&self) -> WaitKey {
+        self.registration().key()
+    }
+
+    pub(super) fn save(
+        &self,
+        core: &Core,
+        clocks: &[Clock],
+        out: &mut Writer,
+    ) -> Result<(), Unsavable> {
+        match &self.kind {
+            Kind::Run(wait) => {
+                out.put(0);
+                wait.registration().save(core, out);
+            }
+            Kind::Count(wait) => {
+                out.put(1);
+                wait.save(core, out);
+            }
+            Kind::Time(wait) => {
+                out.put(2);
+                let clocks = super::door::states(clocks);
+                let names = Names::new(&[], &[], &clocks);
+                wait.timer
+                    .save(core, |clock| names.clock_number(clock), out)?;
+            }
+            Kind::Condition(wait) => {
+                out.put(3);
+                wait.registration().save(core, out);
+            }
+            Kind::End(wait) => {
+                out.put(4);
+                wait.registration().save(core, out);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn load(
+        core: &Core,
+        task: Task<'_>,
+        joined: Option<&Coroutine<()>>,
+        clocks: &[Clock],
+        image: &mut Reader<'_>,
+    ) -> Result<Self, Damaged> {
+        let kind = match image.take()? {
+            0 => Kind::Run(PhaseWait::of(Registration::load(core, task, image)?)),
+            1 => Kind::Count(Count::load(core, task, image)?),
+            2 => {
+                let clocks = super::door::states(clocks);
+                let names = Names::new(&[], &[], &clocks);
+                let clock = |number| -> Result<ClockRef<'_>, Damaged> { names.clock(number) };
+                let timer = Timer::load(core, task, clock, image)?;
+                Kind::Time(WaitSeconds { timer })
+            }
+            3 => Kind::Condition(Asked::of(Registration::load(core, task, image)?)),
+            4 => {
+                let mut end = joined.ok_or(Damaged)?.finished();
+                end.load(core, task, image)?;
+                Kind::End(end)
+            }
+            _ => return Err(Damaged),
+        };
+        Ok(DurableWait { kind })
+    }
+}
