@@ -214,7 +214,6 @@ pub(crate) fn load_clocks(
 
 /// Writes the lists of phases and tasks to an image.
 pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
-    out.put(core.runs.serial());
     out.put(core.pauses.suspended().get());
     let mut phases = Vec::new();
     core.phases.each(|phase, _| phases.push(phase));
@@ -243,6 +242,13 @@ fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     drop(entries);
     out.put_all(joins, Writer::put_len);
     out.put_flag(task.has(Flags::PAUSED));
+    let mut clocks = Vec::new();
+    core.tasks.cold(task, |cold| {
+        if let Some(known) = &cold.clocks {
+            known.each(|index, _| clocks.extend(names.measure_number(index)));
+        }
+    });
+    out.put_all(clocks, Writer::put);
     let saved = core.tasks.pause_of(task, |pause| {
         out.put_flag(true);
         pause.save(out, names);
@@ -259,7 +265,6 @@ pub(crate) fn load_lists(
     names: &Names<'_>,
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
-    core.runs.serial.set(image.take()?);
     core.pauses.suspended().set(image.take()?);
     core.phases.each(|_, state| state.reset());
     let mut ready = Vec::new();
@@ -306,6 +311,14 @@ fn load_task(
         task.set(Flags::PAUSED);
     } else {
         task.clear(Flags::PAUSED);
+    }
+    for _ in 0..image.take_len()? {
+        let index = names.measure(image.take()?)?;
+        let is_it = |clock: &&Rc<ClockState>| clock.index().stepped() == index.stepped();
+        let clock = names.clocks.iter().find(is_it).ok_or(Damaged)?;
+        core.tasks.cold_or_new(task, |cold| {
+            cold.clocks.get_or_insert_default().note(index, clock);
+        });
     }
     if image.take_flag()? {
         let pause = Pause::load(image, names)?;

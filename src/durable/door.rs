@@ -215,7 +215,7 @@ impl Door {
         clocks: &[Clock],
         out: &mut Writer,
     ) -> Result<(), Unsavable> {
-        let (tasks, waits) = (self.keys(coroutines)?, keys_of(waits));
+        let (tasks, waits) = (self.keys(coroutines)?, keys_of(&self.core, waits));
         let clocks = states(clocks);
         durable::save_lists(&self.core, &Names::new(&tasks, &waits, &clocks), out);
         Ok(())
@@ -234,13 +234,23 @@ impl Door {
         image: &mut Reader<'_>,
     ) -> Result<(), Damaged> {
         let tasks = self.keys(coroutines).map_err(|_| Damaged)?;
-        let (waits, clocks) = (keys_of(waits), states(clocks));
+        let (waits, clocks) = (keys_of(&self.core, waits), states(clocks));
         durable::load_lists(&self.core, &Names::new(&tasks, &waits, &clocks), image)
     }
 }
 
-fn keys_of(waits: &[&DurableWait]) -> Vec<WaitKey> {
-    waits.iter().map(|wait| wait.key()).collect()
+/// The keys of waits. `NONE` for those that are not registered any more: another wait may
+/// have taken their place.
+fn keys_of(core: &Core, waits: &[&DurableWait]) -> Vec<WaitKey> {
+    let keys = waits.iter().map(|wait| wait.key());
+    let live = |key| {
+        if core.waits().is_live(key) {
+            key
+        } else {
+            WaitKey::NONE
+        }
+    };
+    keys.map(live).collect()
 }
 
 pub(super) fn states(clocks: &[Clock]) -> Vec<Rc<ClockState>> {

@@ -10,7 +10,6 @@ use futures::future::FusedFuture;
 use crate::core::Core;
 use crate::core::clock::own;
 use crate::core::inspect::awaited;
-use crate::core::pause;
 use crate::core::pause::timers::grown_ns;
 use crate::core::registration::{Bound, Place, Registration};
 use crate::core::scope::{self, Inside, Scope};
@@ -419,14 +418,6 @@ impl Timer {
             timer.wait.deadline = Deadline::At(clock.index(), image.take()?);
             if let ClockRef::Child(clock) = clock {
                 timer.clock = Some(AwaitedClock::new(clock));
-                let owner = core.owners.of(task);
-                let owners = core.owners.borrow();
-                let own = owner.and_then(|owner| owners.clock(owner));
-                if own.is_none_or(|own| own.index() != clock.index()) {
-                    drop(owners);
-                    let phase = timer.wait.registration.phase();
-                    pause::note_clock_of(core, task, phase, clock);
-                }
             }
         }
         Ok(timer)

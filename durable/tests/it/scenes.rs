@@ -522,12 +522,11 @@ impl Scene {
         let bytes = |scene: &Scene| scene.runtime.snapshot().unwrap();
         let (a, b) = (bytes(self), bytes(other));
         if a.to_bytes() != b.to_bytes() {
-            let (a, b) = (format!("{a:#?}"), format!("{b:#?}"));
-            let mut lines = a.lines().zip(b.lines());
-            let at = lines.position(|(a, b)| a != b).unwrap_or(0);
-            for (a, b) in a.lines().zip(b.lines()).skip(at.saturating_sub(20)).take(30) {
-                eprintln!("{a}   |   {b}");
-            }
+            let (a, b) = (format!("{a:?}"), format!("{b:?}"));
+            let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b);
+            let from = at.unwrap_or(0).saturating_sub(400);
+            let part = |all: &str| all[from..all.len().min(from + 900)].to_owned();
+            eprintln!("{}\n{}", part(&a), part(&b));
             panic!("the runtimes differ");
         }
     }

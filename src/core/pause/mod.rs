@@ -123,22 +123,11 @@ pub(crate) fn note_clock(
     let own = core.shown.clock();
     let is_own = own.is_some_and(|own| Rc::ptr_eq(&own, clock));
     if let Some(task) = scope.current().filter(|_| !is_own) {
-        note_clock_of(core, task, phase, clock);
+        let measure = core.phases.get(phase).measure(clock.index());
+        core.tasks.cold_or_new(task, |cold| {
+            cold.clocks.get_or_insert_default().note(measure, clock);
+        });
     }
-}
-
-/// Notes that a task has a timer on `clock`, which is not that of its owner, for runs of
-/// `phase`.
-pub(crate) fn note_clock_of(
-    core: &Core,
-    task: Task<'_>,
-    phase: PhaseIndex,
-    clock: &Rc<ClockState>,
-) {
-    let measure = core.phases.get(phase).measure(clock.index());
-    core.tasks.cold_or_new(task, |cold| {
-        cold.clocks.get_or_insert_default().note(measure, clock);
-    });
 }
 
 /// Reads the clocks of a task, each once, sorted by clock: those of the executor, that of

@@ -252,10 +252,11 @@ impl PhaseState {
             number.set(image.take()?);
         }
         self.queue.load(image, |number| names.key(number))?;
-        self.counts
-            .borrow_mut()
-            .load(image, |number| names.key(number))?;
-        self.timers.borrow_mut().load(image, names)?;
+        let (frame, run) = (self.frame_of_run(), self.runs.get());
+        let mut counts = self.counts.borrow_mut();
+        counts.load(image, frame, run, |number| names.key(number))?;
+        let mut timers = self.timers.borrow_mut();
+        timers.load(image, names, |clock| self.now_ns(clock))?;
         self.has_others.set(true);
         self.ready.keys.clear();
         Ok(())

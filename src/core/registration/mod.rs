@@ -474,7 +474,11 @@ impl Registration {
     /// Writes the wait to an image, if it has begun.
     pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
         out.put(self.began);
-        out.put(self.tag.phase.as_usize() as u64);
+        // A join has no phase.
+        out.put(match self.tag.phase {
+            PhaseIndex::HOME => 0,
+            phase => phase.as_usize() as u64 + 1,
+        });
         out.put_flag(self.is_frame_bound());
         durable::save_registered(core, self.key, out);
     }
@@ -487,7 +491,10 @@ impl Registration {
         image: &mut Reader<'_>,
     ) -> Result<Self, Damaged> {
         let began = image.take()?;
-        let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
+        let phase = match image.take()? {
+            0 => PhaseIndex::HOME,
+            phase => PhaseIndex::from_number(phase - 1).ok_or(Damaged)?,
+        };
         let bound = if image.take_flag()? {
             Bound::Frame
         } else {

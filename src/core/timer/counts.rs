@@ -96,14 +96,18 @@ impl Counts {
         }
     }
 
-    /// Replaces the waits by those that [`save`](Self::save) has written.
+    /// Replaces the waits by those that [`save`](Self::save) has written. `frame` and `run` are
+    /// the numbers of the latest run.
     pub(crate) fn load(
         &mut self,
         image: &mut Reader<'_>,
+        frame: u64,
+        run: u64,
         key: impl Fn(usize) -> Option<WaitKey>,
     ) -> Result<(), Damaged> {
-        for wheel in [&mut self.frames, &mut self.runs] {
-            *wheel = Wheel::load(image, &key)?;
+        for (wheel, now) in [(&mut self.frames, frame), (&mut self.runs, run)] {
+            let now_ns = deadline(now).ok_or(Damaged)?;
+            *wheel = Wheel::load(image, now_ns, &key)?;
         }
         Ok(())
     }

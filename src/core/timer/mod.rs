@@ -329,11 +329,13 @@ impl PhaseTimers {
         });
     }
 
-    /// Replaces the timers by those that [`save`](Self::save) has written.
+    /// Replaces the timers by those that [`save`](Self::save) has written. `now_ns` is the
+    /// reading of one of the executor's own clocks in the latest run.
     pub(crate) fn load(
         &mut self,
         image: &mut Reader<'_>,
         names: &Names<'_>,
+        now_ns: impl Fn(ClockIndex) -> u64,
     ) -> Result<(), Damaged> {
         self.clear();
         for _ in 0..image.take_len()? {
@@ -351,7 +353,11 @@ impl PhaseTimers {
             for _ in 0..image.take_len()? {
                 timers.overdue.push(names.take_timer(image)?);
             }
-            timers.wheel = Wheel::load(image, |number| names.key(number))?;
+            let now_ns = match &timers.state {
+                None => now_ns(timers.clock),
+                Some(_) => timers.reading_ns,
+            };
+            timers.wheel = Wheel::load(image, now_ns, |number| names.key(number))?;
             self.clocks.insert(at, Box::new(timers));
         }
         for _ in 0..image.take_len()? {

@@ -419,21 +419,21 @@ impl Wheel {
         };
         let mut entries: Vec<_> = chunks.flatten().filter_map(known).collect();
         entries.sort_by_key(|&(deadline_ns, _)| deadline_ns);
-        out.put(self.now_ns);
         out.put_all(entries, |out, (deadline_ns, number)| {
             out.put(deadline_ns);
             out.put_len(number);
         });
     }
 
-    /// Makes a wheel of what [`save`](Self::save) has written. `key` is the key of the wait
-    /// of a number.
+    /// Makes a wheel at `now_ns` of what [`save`](Self::save) has written. `key` is the key of
+    /// the wait of a number.
     pub(crate) fn load(
         image: &mut Reader<'_>,
+        now_ns: u64,
         key: impl Fn(usize) -> Option<WaitKey>,
     ) -> Result<Self, Damaged> {
         let mut wheel = Wheel::new();
-        wheel.now_ns = image.take()?;
+        wheel.now_ns = now_ns;
         for _ in 0..image.take_len()? {
             let deadline_ns = image.take()?;
             let number = image.take_number()?;
