@@ -2,6 +2,7 @@
 
 use crate::error::RestoreError;
 use crate::image::Snapshot;
+use crate::journal::{Journal, Place};
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the format. It changes whenever what is written here changes, or what the
@@ -48,6 +49,36 @@ impl Snapshot {
             _ => Err(RestoreError::Damaged),
         }
     }
+}
+
+impl Snapshot {
+    /// A number that is the same for the same state, on every machine: of all that a snapshot
+    /// holds but the lines of the code. For netcode that compares its peers.
+    #[must_use]
+    pub fn checksum(&self) -> u64 {
+        let nowhere = |journal: &Journal| journal.map_places(|_| Place { file: 0, line: 0 });
+        let journals = self.scripts.iter().map(|script| nowhere(&script.journal));
+        let journals: Vec<Journal> = journals.collect();
+        let scripts = self.scripts.iter().map(|script| {
+            (
+                (script.id, &script.name, script.home, script.owner),
+                (&script.state, script.has_begun, &script.slots),
+            )
+        });
+        let scripts: Vec<_> = scripts.collect();
+        let lists = (&self.clocks, &self.clock_parents, &self.waits, &self.lists);
+        let rest = (&self.owners, &self.ended, &self.signals, &self.values);
+        let next = (self.next_script, self.next_request, self.next_owner);
+        let content = postcard::to_stdvec(&(journals, scripts, lists, rest, next));
+        hash(&content.expect("a snapshot serialises"))
+    }
+}
+
+/// FNV-1a.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    })
 }
 
 fn take_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {

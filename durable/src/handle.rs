@@ -154,7 +154,9 @@ impl<T> Drop for Handle<T> {
 
 impl<T> fmt::Debug for Handle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("id", &self.id).finish()
+        f.debug_struct("Handle")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 

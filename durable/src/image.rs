@@ -91,6 +91,6 @@ pub(crate) enum SlotImage {
 pub(crate) struct RequestImage {
     pub(crate) id: u64,
     pub(crate) name: String,
-    pub(crate) request: Bytes,
+    pub(crate) content: Bytes,
     pub(crate) answer: Option<Bytes>,
 }

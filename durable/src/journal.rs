@@ -192,11 +192,14 @@ fn entry_at(bytes: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
 
 /// Adds a number, seven bits in a byte.
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push((number & 0x7F) as u8 | 0x80);
+    loop {
+        let low = u8::try_from(number & 0x7F).expect("seven bits");
         number >>= 7;
+        if number == 0 {
+            return bytes.push(low);
+        }
+        bytes.push(low | 0x80);
     }
-    bytes.push(number as u8);
 }
 
 fn take(left: &mut &[u8]) -> Option<u64> {

@@ -514,16 +514,13 @@ impl Shared {
             SlotImage::Plain => Slot::Plain(wait(None)?),
             SlotImage::Join(joined) => {
                 let cell = self.script(*joined);
-                let ended;
-                let coroutine = match &cell {
-                    Some(cell) => cell.coroutine.borrow(),
-                    None => {
-                        // It has ended, and its joiner is ready.
-                        ended = std::cell::RefCell::new(Some(Coroutine::default()));
-                        return Ok(Slot::Join(*joined, wait(ended.borrow().as_ref())?));
-                    }
+                let wait = if let Some(cell) = cell {
+                    wait(cell.coroutine.borrow().as_ref())?
+                } else {
+                    // It has ended, and has made its joiner ready.
+                    wait(Some(&Coroutine::default()))?
                 };
-                Slot::Join(*joined, wait(coroutine.as_ref())?)
+                Slot::Join(*joined, wait)
             }
             SlotImage::Signal { ticket, given } => Slot::Signal {
                 ticket: *ticket,
@@ -536,12 +533,12 @@ impl Shared {
             SlotImage::Request(RequestImage {
                 id,
                 name,
-                request,
+                content,
                 answer,
             }) => Slot::Request(Request {
                 id: *id,
                 name: name.clone(),
-                request: request.clone(),
+                content: content.clone(),
                 answer: answer.clone(),
             }),
             SlotImage::Animate {

@@ -50,7 +50,7 @@ use crate::wait::{Request, RequestId, Signal, Value};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let registry = Registry::new().with::<Intro>();
 /// let mut runtime = Runtime::new(registry.clone());
-/// let mut lines = Vec::new();
+/// let mut lines: Vec<String> = Vec::new();
 /// runtime.start(Intro).detach();
 /// runtime.run_frame_with(&mut lines, 1);
 /// let file = runtime.save()?.to_bytes();
@@ -234,8 +234,8 @@ impl Runtime {
     ///
     /// If the value does not serialise.
     #[track_caller]
-    pub fn emit<T: Serialize + DeserializeOwned + 'static>(&self, signal: &Signal<T>, value: T) {
-        self.shared.emit(signal.name(), &Bytes::of(&value));
+    pub fn emit<T: Serialize + DeserializeOwned + 'static>(&self, signal: &Signal<T>, value: &T) {
+        self.shared.emit(signal.name(), &Bytes::of(value));
     }
 
     /// Sets a value for the host.
@@ -244,11 +244,11 @@ impl Runtime {
     ///
     /// If it does not serialise.
     #[track_caller]
-    pub fn set<T>(&self, value: &Value<T>, to: T)
+    pub fn set<T>(&self, value: &Value<T>, to: &T)
     where
         T: Serialize + DeserializeOwned + Default + 'static,
     {
-        self.shared.set(value.name(), Bytes::of(&to));
+        self.shared.set(value.name(), Bytes::of(to));
     }
 
     /// What a value is now.
@@ -283,7 +283,7 @@ impl Runtime {
                 && request.answer.is_none()
                 && !self.shared.taken.borrow().contains(&request.id);
             if is_new {
-                found.push((request.id, request.request.clone()));
+                found.push((request.id, request.content.clone()));
             }
         });
         found.sort_unstable_by_key(|&(id, _)| id);
@@ -391,9 +391,9 @@ impl Runtime {
             let below = owners.iter().filter(|(_, entry)| entry.parent == Some(id));
             below.map(|(&id, _)| id).collect::<Vec<_>>()
         };
-        below.into_iter().for_each(|id| {
+        for id in below {
             self.drop_owner(id);
-        });
+        }
         let dropped = self.shared.owners.borrow_mut().remove(&id);
         dropped.is_some()
     }

@@ -146,7 +146,7 @@ fn save_slot(slot: &Slot) -> SlotImage {
         Slot::Request(request) => SlotImage::Request(RequestImage {
             id: request.id,
             name: request.name.clone(),
-            request: request.request.clone(),
+            content: request.content.clone(),
             answer: request.answer.clone(),
         }),
         Slot::Animate(animation) => SlotImage::Animate {

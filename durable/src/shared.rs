@@ -158,16 +158,16 @@ impl Shared {
             begun.state,
             begun.future,
         );
-        self.adopt(Rc::new(cell), making, by.is_some());
+        self.adopt(&Rc::new(cell), making, by.is_some());
         id
     }
 
     /// Gives a new script to the executor.
     #[track_caller]
-    fn adopt(self: &Rc<Self>, cell: Rc<ScriptCell>, making: Making, is_by_script: bool) {
+    fn adopt(self: &Rc<Self>, cell: &Rc<ScriptCell>, making: Making, is_by_script: bool) {
         let id = cell.id;
-        self.scripts.borrow_mut().insert(id, Rc::clone(&cell));
-        let driver = Driver::new(Rc::clone(self), Rc::clone(&cell));
+        self.scripts.borrow_mut().insert(id, Rc::clone(cell));
+        let driver = Driver::new(Rc::clone(self), Rc::clone(cell));
         let owners = self.owners.borrow();
         let owner = cell
             .owner
@@ -180,12 +180,11 @@ impl Shared {
                 drop(driver);
                 return;
             }
-            Some(Some(owner)) => match (making.starts, making.home) {
-                (true, None) if is_by_script => owner.script(name).start_in(cell.home, driver),
-                (true, _) => owner.script(name).start_in(cell.home, driver),
-                (false, None) if is_by_script => owner.script(name).spawn(driver),
-                (false, Some(home)) => owner.script(name).spawn_in(home, driver),
-                (false, None) => owner.script(name).spawn(driver),
+            Some(Some(owner)) => match (making.starts, is_by_script, making.home) {
+                (true, ..) => owner.script(name).start_in(cell.home, driver),
+                (false, _, Some(home)) => owner.script(name).spawn_in(home, driver),
+                // It inherits its home, and begins in the run under way.
+                (false, ..) => owner.script(name).spawn(driver),
             },
             None if is_by_script => match (making.starts, making.home) {
                 (true, None) => framestep::named(name).start(driver),

@@ -34,7 +34,7 @@ pub(crate) enum Slot {
 pub(crate) struct Request {
     pub(crate) id: u64,
     pub(crate) name: String,
-    pub(crate) request: Bytes,
+    pub(crate) content: Bytes,
     pub(crate) answer: Option<Bytes>,
 }
 

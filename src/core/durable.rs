@@ -176,7 +176,7 @@ pub(crate) fn check(core: &Core, tasks: &[TaskKey]) -> Result<(), Unsavable> {
     if core.tasks.alive() != tasks.len() || !tasks.iter().all(is_alive) {
         return Err(Unsavable::OtherCoroutines);
     }
-    if core.starts.deferred.len() > 0
+    if !core.starts.deferred.is_empty()
         || core.runs.completions.has_any()
         || !core.ends.deferred.borrow().is_empty()
         || !core.ends.for_next_run.borrow().is_empty()
@@ -266,7 +266,7 @@ pub(crate) fn load_lists(
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
     core.pauses.suspended().set(image.take()?);
-    core.phases.each(|_, state| state.reset());
+    core.phases.reset();
     let mut ready = Vec::new();
     for _ in 0..image.take_len()? {
         let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;

@@ -66,6 +66,7 @@ impl Interval {
     ///
     /// If the interval has begun.
     #[track_caller]
+    #[must_use]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         assert!(
             self.due_ns.is_none(),

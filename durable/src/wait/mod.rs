@@ -93,21 +93,17 @@ impl Numbered {
     }
 
     fn number(&mut self, cell: &Rc<ScriptCell>, name: &str) -> (u32, bool) {
-        match &self.begun {
-            Some((of, number)) => {
-                assert!(
-                    std::ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
-                    "`{name}` was begun by one script and polled by another: durable scripts \
-                     cannot share waits"
-                );
-                (*number, false)
-            }
-            None => {
-                let number = cell.take_number();
-                self.begun = Some((Rc::downgrade(cell), number));
-                (number, true)
-            }
-        }
+        let Some((of, number)) = &self.begun else {
+            let number = cell.take_number();
+            self.begun = Some((Rc::downgrade(cell), number));
+            return (number, true);
+        };
+        assert!(
+            std::ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
+            "`{name}` was begun by one script and polled by another: durable scripts cannot share \
+             waits"
+        );
+        (*number, false)
     }
 }
 

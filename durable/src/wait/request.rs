@@ -107,7 +107,7 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
             Slot::Request(slot::Request {
                 id,
                 name: R::NAME.to_owned(),
-                request: Bytes::of(&current.cell.in_step(make)),
+                content: Bytes::of(&current.cell.in_step(make)),
                 answer: None,
             })
         };

@@ -44,7 +44,7 @@ use super::Numbered;
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Host>());
 /// let host = runtime.start(Host);
-/// runtime.emit(&KNOCK, 3);
+/// runtime.emit(&KNOCK, &3);
 /// runtime.run_frame(0.1);
 /// assert_eq!(runtime.take(host), Some(Ok(3)));
 /// ```
@@ -88,12 +88,12 @@ impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     ///
     /// Outside of a durable script.
     #[track_caller]
-    pub fn emit(&self, value: T) {
+    pub fn emit(&self, value: &T) {
         let at = Location::caller();
         let current = context::expect("emit");
         let shared = &current.shared;
         current.cell.effect(shared, Effect::Emit, at, || {
-            shared.emit(self.name, &Bytes::of(&value));
+            shared.emit(self.name, &Bytes::of(value));
             super::nothing()
         });
     }

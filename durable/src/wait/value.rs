@@ -66,12 +66,12 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     ///
     /// Outside of a durable script: [`Runtime::set`](crate::Runtime::set) is for the host.
     #[track_caller]
-    pub fn set(&self, value: T) {
+    pub fn set(&self, value: &T) {
         let at = Location::caller();
         let current = context::expect("set");
         let shared = &current.shared;
         current.cell.effect(shared, Effect::Set, at, || {
-            shared.set(self.name, Bytes::of(&value));
+            shared.set(self.name, Bytes::of(value));
             nothing()
         });
     }

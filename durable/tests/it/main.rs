@@ -1,4 +1,12 @@
 //! Durable scripts, at the public boundary.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_lossless,
+    clippy::unsafe_derive_deserialize,
+    reason = "small numbers; and the macros of framestep pin with `pin!`"
+)]
+
 mod random;
 mod scenes;

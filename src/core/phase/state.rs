@@ -49,6 +49,8 @@ pub(crate) struct PhaseState {
     pub(crate) timers: Guarded<PhaseTimers>,
     /// Whether `counts` or `timers` may be other than empty.
     has_others: Cell<bool>,
+    /// Of a custom phase: whether it is among those that have been used.
+    is_used: Cell<bool>,
 }
 
 /// The frame of a moment, as its phase counts frames.
@@ -77,6 +79,7 @@ impl PhaseState {
             counts: Guarded::default(),
             timers,
             has_others: Cell::new(false),
+            is_used: Cell::new(false),
         }
     }
 
@@ -263,7 +266,7 @@ impl PhaseState {
     }
 
     /// Makes the phase as new: for an image of an executor that has not used it.
-    pub(crate) fn reset(&self) {
+    fn reset(&self) {
         for number in self.numbers() {
             number.set(0);
         }
@@ -333,10 +336,21 @@ impl Phases {
         let custom = self
             .custom
             .get_or_init(|| (0..=u8::MAX).map(|_| OnceCell::new()).collect());
-        custom[phase.as_usize() - PhaseIndex::NAMED].get_or_init(|| {
+        let state = custom[phase.as_usize() - PhaseIndex::NAMED]
+            .get_or_init(|| Box::new(PhaseState::new(self.executor(), phase)));
+        if !state.is_used.replace(true) {
             self.used.borrow_mut().push(phase);
-            Box::new(PhaseState::new(self.executor(), phase))
-        })
+        }
+        state
+    }
+
+    /// Makes all phases as new. The custom ones count as unused.
+    pub(crate) fn reset(&self) {
+        self.each(|_, state| {
+            state.reset();
+            state.is_used.set(false);
+        });
+        self.used.borrow_mut().clear();
     }
 
     /// Calls `f` with the named phases, then with the custom ones that have been

@@ -299,9 +299,10 @@ impl PhaseTimers {
     /// waits that could be saved.
     pub(crate) fn save(&self, out: &mut Writer, names: &Names<'_>) {
         let number = |key: u64| names.number(WaitKey::from_bits(key));
-        let known = |timers: &&Box<ClockTimers>| names.clock_number(timers.clock).is_some();
-        out.put_all(self.clocks.iter().filter(known), |out, timers| {
-            out.put(names.clock_number(timers.clock).unwrap_or(0));
+        let clocks = self.clocks.iter();
+        let known = clocks.filter_map(|timers| Some((names.clock_number(timers.clock)?, timers)));
+        out.put_all(known, |out, (clock, timers)| {
+            out.put(clock);
             out.put(timers.reading_ns);
             out.put(timers.used_in);
             out.put(timers.overdue_frame);
