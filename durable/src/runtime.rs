@@ -39,9 +39,9 @@ use crate::wait::{Request, RequestId, Signal, Value};
 ///     type Output = ();
 ///
 ///     async fn run(self) -> Chapter<Self> {
-///         wait_seconds(1).await;
+///         wait_seconds(0.25).await;
 ///         step(|lines: &mut Vec<String>| lines.push("Who goes there?".into()));
-///         wait_seconds(1).await;
+///         wait_seconds(0.25).await;
 ///         step(|lines: &mut Vec<String>| lines.push("Nobody.".into()));
 ///         Chapter::Done(())
 ///     }
@@ -52,13 +52,13 @@ use crate::wait::{Request, RequestId, Signal, Value};
 /// let mut runtime = Runtime::new(registry.clone());
 /// let mut lines: Vec<String> = Vec::new();
 /// runtime.start(Intro).detach();
-/// runtime.run_frame_with(&mut lines, 1);
+/// runtime.run_frame_with(&mut lines, 0.25);
 /// let file = runtime.save()?.to_bytes();
 ///
 /// // Another day, another process.
 /// let mut runtime = Runtime::new(registry);
 /// runtime.restore(&Snapshot::from_bytes(&file)?, Policy::Fail)?;
-/// runtime.run_frame_with(&mut lines, 1);
+/// runtime.run_frame_with(&mut lines, 0.25);
 /// assert_eq!(lines, ["Who goes there?", "Nobody."]);
 /// # Ok(())
 /// # }

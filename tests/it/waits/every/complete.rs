@@ -88,7 +88,9 @@ fn sources(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("it is there") {
         let path = entry.expect("it can be read").path();
-        if path.is_dir() {
+        // The hidden door of the companion is no part of the public interface.
+        let is_hidden = path == root().join("durable");
+        if path.is_dir() && !is_hidden {
             found.extend(sources(&path));
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             found.push(fs::read_to_string(path).expect("it is text"));
