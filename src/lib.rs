@@ -396,7 +396,7 @@ pub use budget::{Budget, Checkpoint};
 pub use combine::expansion as __expansion;
 pub use combine::{JoinAll, Race, TryJoinAll, join_all, race, try_join_all};
 pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, join};
-pub use executor::{Builder, Executor, Handle, Remote};
+pub use executor::{Builder, Executor, Handle, Remote, TraceHook};
 pub use inspect::{
     CoroutineInfo, Moment, Profile, Refusal, Report, Snapshot, State, TimerClock, TraceEvent,
     Traced, Wait, describe,

@@ -17,11 +17,11 @@ use crate::core::scope;
 use crate::core::start::Home;
 use crate::core::task::TaskKey;
 use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
-use crate::inspect::Snapshot;
+use crate::inspect::{Snapshot, TraceEvent};
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, Time};
 
-use super::{Executor, Remote};
+use super::{Executor, Remote, TraceHook};
 
 /// A weak handle of an [`Executor`]. It spawns, starts and stops coroutines
 /// anywhere on the executor's thread: in a behaviour, a callback or a coroutine.
@@ -63,6 +63,11 @@ impl Handle {
         Handle {
             core: Rc::downgrade(core),
         }
+    }
+
+    /// A handle of no executor, as if it had been dropped.
+    pub(super) fn of_none() -> Self {
+        Handle { core: Weak::new() }
     }
 
     pub(crate) fn core(&self) -> Option<Rc<Core>> {
@@ -186,6 +191,23 @@ impl Handle {
     pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T) + 'static) {
         if let Some(core) = self.core() {
             unread::on_unread(&core, hook);
+        }
+    }
+
+    /// Like [`Executor::on_trace`]. If the executor has been dropped, `hook` is dropped.
+    pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
+        match self.core() {
+            Some(core) => TraceHook::add(&core, Box::new(hook), false),
+            None => TraceHook::of_none(),
+        }
+    }
+
+    /// Like [`Executor::on_full_trace`]. If the executor has been dropped, `hook` is
+    /// dropped.
+    pub fn on_full_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
+        match self.core() {
+            Some(core) => TraceHook::add(&core, Box::new(hook), true),
+            None => TraceHook::of_none(),
         }
     }
 

@@ -6,6 +6,7 @@ mod handle;
 mod lend;
 mod observe;
 mod remote;
+mod trace_hook;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,6 +29,7 @@ use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
 pub use builder::Builder;
 pub use handle::Handle;
 pub use remote::Remote;
+pub use trace_hook::TraceHook;
 
 /// Runs coroutines, frame by frame, on the thread that made it.
 ///

@@ -4,15 +4,14 @@
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::core::inspect::observe;
 use crate::core::inspect::snapshot;
 use crate::core::phase::idle;
 use crate::core::report::unread;
 use crate::inspect::{Report, Snapshot, TraceEvent};
 
-use super::Executor;
 #[cfg(doc)]
 use super::{Builder, Handle, Remote};
+use super::{Executor, TraceHook};
 #[cfg(doc)]
 use crate::owner::Owner;
 #[cfg(doc)]
@@ -186,8 +185,12 @@ impl Executor {
     /// instruction. The hook is called before the poll that an event announces, so
     /// that printed lines are in order.
     ///
-    /// The hook may spawn, start, stop and take snapshots. Events that these calls cause
-    /// while the hook runs are not traced. A second call replaces the hook.
+    /// An executor may have several hooks. Each event is passed to all of them, in the order
+    /// in which they were added. So tools can listen side by side. [`TraceHook::remove`]
+    /// removes a hook; otherwise it is dropped with the executor.
+    ///
+    /// The hook may spawn, start, stop and take snapshots, and may add and remove hooks.
+    /// Events that these calls cause while a hook runs are not traced.
     ///
     /// A panic of the hook is [reported](Report::HookPanicked). With
     /// [`propagate_panics`](Builder::propagate_panics) or [`strict`](Builder::strict), it
@@ -215,16 +218,17 @@ impl Executor {
     ///     ]
     /// );
     /// ```
-    pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) {
-        observe::set_trace(&self.core, Box::new(hook), false);
+    pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
+        TraceHook::add(&self.core, Box::new(hook), false)
     }
 
     /// Calls `hook` with every event: those of [`on_trace`](Self::on_trace), and when
     /// polls, waits, pauses, phases and frames begin and end, which script wakes which, and what
     /// events are emitted. [`Traced`](crate::Traced) lists them, and their order.
     ///
-    /// A run of a phase in which nothing is due has no events. Otherwise, all is as with
-    /// `on_trace`, whose hook this call replaces.
+    /// A run of a phase in which nothing is due has no events. If a frame is under way that
+    /// an earlier hook knows of, this one receives the begin of that frame first. Otherwise,
+    /// all is as with `on_trace`.
     ///
     /// # Examples
     ///
@@ -248,8 +252,8 @@ impl Executor {
     /// assert_eq!(trace[5], "frame 1, Update: 0v1 door suspended");
     /// assert_eq!(trace[6], "frame 1, Update: ends");
     /// ```
-    pub fn on_full_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) {
-        observe::set_trace(&self.core, Box::new(hook), true);
+    pub fn on_full_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
+        TraceHook::add(&self.core, Box::new(hook), true)
     }
 
     /// Returns how long the host may sleep: zero if a coroutine wants the next frame,

@@ -30,11 +30,6 @@ impl<E> Hook<E> {
         self.is_set.get()
     }
 
-    /// Whether a closure has been set, and is not being called.
-    pub(crate) fn is_listening(&self) -> bool {
-        self.closure.borrow().is_some()
-    }
-
     /// Drops the closure when the executor ends.
     pub(crate) fn close(&self) {
         self.is_set.set(false);

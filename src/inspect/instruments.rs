@@ -5,18 +5,20 @@ use std::time::Duration;
 
 use super::poll_times::PollTimes;
 use super::time_source::TimeSource;
-use super::trace::Trace;
+use super::trace_hooks::TraceHooks;
 
 /// Whether an executor's coroutines are observed, and for what.
 #[derive(Debug, Default)]
 pub(crate) struct Instruments {
     on: Cell<bool>,
+    /// Whether they are on also without a trace hook.
+    is_always_on: bool,
     pub(crate) time_source: TimeSource,
     /// Set if polls are timed.
     pub(crate) poll_times: Option<PollTimes>,
     /// Whether the times of each coroutine are added up.
     pub(crate) profiles: bool,
-    pub(crate) trace: Trace,
+    pub(crate) trace: TraceHooks,
 }
 
 impl Instruments {
@@ -27,19 +29,21 @@ impl Instruments {
         time_source: TimeSource,
     ) -> Self {
         let is_timed = profiles || slow_poll.is_some();
+        let is_always_on = inspect || is_timed;
         let poll_times = is_timed.then(|| PollTimes::new(time_source.clone(), slow_poll));
         Instruments {
-            on: Cell::new(inspect || is_timed),
+            on: Cell::new(is_always_on),
+            is_always_on,
             time_source,
             poll_times,
             profiles,
-            trace: Trace::default(),
+            trace: TraceHooks::default(),
         }
     }
 
     /// Drops the host's closures when the executor ends.
     pub(crate) fn close(&self) {
-        self.trace.hook.close();
+        self.trace.close();
         self.time_source.close();
         if let Some(poll_times) = &self.poll_times {
             poll_times.close();
@@ -55,11 +59,18 @@ impl Instruments {
     /// Whether a trace hook hears of polls, or polls are timed.
     #[inline]
     pub(crate) fn is_heard(&self) -> bool {
-        self.trace.hook.is_set() || self.poll_times.is_some()
+        self.trace.is_set() || self.poll_times.is_some()
     }
 
     /// Turns observing on. Returns `false` if it was on already.
     pub(crate) fn turn_on(&self) -> bool {
         !self.on.replace(true)
+    }
+
+    /// Turns observing off, if only a trace hook needed it, and none is left. Returns
+    /// `false` if it stays as it is.
+    pub(crate) fn turn_off(&self) -> bool {
+        let is_needed = self.is_always_on || self.trace.is_set();
+        !is_needed && self.on.replace(false)
     }
 }

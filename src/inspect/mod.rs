@@ -20,6 +20,7 @@ mod report;
 mod snapshot;
 mod time_source;
 mod trace;
+mod trace_hooks;
 mod tree;
 mod wait;
 
@@ -39,3 +40,4 @@ pub(crate) use poll_times::{Lap, PollTimes};
 pub(crate) use print::Reports;
 pub(crate) use report::NO_STATE;
 pub(crate) use time_source::TimeSource;
+pub(crate) use trace_hooks::TraceClosure;

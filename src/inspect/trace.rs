@@ -1,8 +1,6 @@
 //! Events in the life of coroutines, and all others of a full trace.
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -11,7 +9,6 @@ use std::time::Duration;
 use crate::coroutine::{CoroutineId, Outcome};
 use crate::time::Phase;
 
-use super::hook::Hook;
 use super::wait::Wait;
 
 /// Something that happened in an executor, as passed to the hook of
@@ -184,56 +181,5 @@ fn write_place(f: &mut fmt::Formatter<'_>, at: Option<&Location<'_>>) -> fmt::Re
     match at {
         Some(at) => write!(f, ", at {at}"),
         None => Ok(()),
-    }
-}
-
-/// The hook of a trace, and the events that have yet to be sent to it.
-///
-/// Coroutines end at points where no user code may run. So events are stored,
-/// and sent before another coroutine is polled.
-#[derive(Debug, Default)]
-pub(crate) struct Trace {
-    pub(crate) hook: Hook<TraceEvent>,
-    /// Whether the hook receives all events.
-    is_full: Cell<bool>,
-    /// The frame of the latest event.
-    frame: Cell<u64>,
-    unsent: RefCell<VecDeque<TraceEvent>>,
-}
-
-impl Trace {
-    pub(crate) fn set(&self, hook: Box<dyn FnMut(&TraceEvent)>, is_full: bool) {
-        self.is_full.set(is_full);
-        self.hook.set(hook);
-    }
-
-    /// Whether the hook would receive an event of a full trace now.
-    pub(crate) fn is_full(&self) -> bool {
-        self.is_full.get() && self.hook.is_listening()
-    }
-
-    /// Whether `frame` is another one than at the last call. Frame 0 is none: no frame
-    /// has begun.
-    pub(crate) fn enters(&self, frame: u64) -> bool {
-        self.frame.replace(frame) != frame
-    }
-
-    /// Stores an event, if the hook receives it.
-    pub(crate) fn note(&self, event: impl FnOnce() -> TraceEvent) {
-        if self.hook.is_listening() {
-            let event = event();
-            if self.is_full.get() || event.what.is_life() {
-                self.unsent.borrow_mut().push_back(event);
-            }
-        }
-    }
-
-    /// The next event to send, if the hook is not being called.
-    pub(crate) fn next(&self) -> Option<TraceEvent> {
-        if self.hook.is_listening() {
-            self.unsent.borrow_mut().pop_front()
-        } else {
-            None
-        }
     }
 }

@@ -37,6 +37,7 @@ fn documents() -> Vec<PathBuf> {
     for more in [
         "engines/bevy_framestep/README.md",
         "engines/godot_framestep/README.md",
+        "tools/framestep_panel/README.md",
         "tools/framestep_timeline/README.md",
         "benches/compare/README.md",
         "examples/README.md",
@@ -178,13 +179,35 @@ fn the_code_of_each_page_of_the_guide_is_tested() {
     }
 }
 
+/// Code without white space.
+fn squeeze(code: &str) -> String {
+    let code: String = code.split_whitespace().collect();
+    code.replace(",}", "}")
+}
+
+/// Code that needs an engine is part of an example, which CI compiles. The comment
+/// `<!-- from PATH -->` above it names the file.
+#[test]
+fn code_that_is_taken_from_an_example_is_that_of_the_example() {
+    let mut checked = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for piece in text.split("\n<!-- from ").skip(1) {
+            let (path, rest) = piece.split_once(" -->").unwrap();
+            let code = rest.split("```").nth(1).unwrap();
+            let code = squeeze(code.split_once('\n').unwrap().1);
+            let example = document.parent().unwrap().join(path);
+            let example = squeeze(&fs::read_to_string(&example).unwrap());
+            assert!(example.contains(&code), "{}: {path}", document.display());
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 2);
+}
+
 /// They are parts of a program, which is the module `first_game`.
 #[test]
 fn the_pieces_of_the_first_game_are_tested() {
-    let squeeze = |code: &str| {
-        let code: String = code.split_whitespace().collect();
-        code.replace(",}", "}")
-    };
     let program = fs::read_to_string(root().join("tests/it/hosts/first_game.rs")).unwrap();
     let program = squeeze(&program);
     let page = fs::read_to_string(root().join("docs/guide/first-game.md")).unwrap();

@@ -37,7 +37,7 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
         return;
     };
     let wait = core.instruments.trace.is_full().then(wait);
-    let begins = notes::notes(core, task, |notes| {
+    let begins = notes::with(core, task, |notes| {
         sort_out(core, task, notes, |_| true);
         let at = match line.file() {
             // The wait is the future of the coroutine itself.
@@ -99,7 +99,7 @@ pub(crate) fn resumed_from(core: &Core, task: Task<'_>) -> Option<Line> {
         sort_out(core, task, notes, |_| true);
         notes.resumed_from
     };
-    notes::notes(core, task, find).flatten()
+    notes::with(core, task, find).flatten()
 }
 
 /// A wait for a deadline on a clock, as it begins.
@@ -126,7 +126,7 @@ fn is_under_way(core: &Core, task: Task<'_>, id: WaitId) -> bool {
 /// Ends the waits that are over when a poll of a full trace begins.
 pub(crate) fn begin_poll(core: &Core, task: Task<'_>) {
     let mut ended = Vec::new();
-    notes::notes(core, task, |notes| {
+    notes::with(core, task, |notes| {
         sort_out(core, task, notes, |noted| {
             // The poll may show that a condition goes on waiting.
             let may_go_on = matches!(noted.wait, Some(Wait::Condition { .. }));
@@ -143,7 +143,7 @@ pub(crate) fn begin_poll(core: &Core, task: Task<'_>) {
 /// coroutine waits for something of another crate, or for nothing.
 pub(crate) fn end_poll(core: &Core, task: Task<'_>) {
     let mut ended = Vec::new();
-    let is_left = notes::notes(core, task, |notes| {
+    let is_left = notes::with(core, task, |notes| {
         notes.waits.retain_mut(|noted| {
             let goes_on = noted.id == WaitId::Unknown || is_under_way(core, task, noted.id);
             if !goes_on {
@@ -161,7 +161,7 @@ pub(crate) fn end_poll(core: &Core, task: Task<'_>) {
         } else {
             Wait::Never
         };
-        notes::notes(core, task, |notes| {
+        notes::with(core, task, |notes| {
             notes.waits.push(NotedWait {
                 id: WaitId::Unknown,
                 at: None,
@@ -187,5 +187,5 @@ pub(crate) fn line_of(core: &Core, task: Task<'_>, id: WaitId) -> Option<Line> {
         let noted = notes.waits.iter().find(|noted| noted.id == id);
         noted.and_then(|noted| noted.at)
     };
-    notes::notes(core, task, find).flatten()
+    notes::with(core, task, find).flatten()
 }

@@ -1,7 +1,7 @@
 //! What is noted about observed coroutines. Nothing here calls user code.
 //!
 //! A coroutine is observed if the instruments are on when it is spawned, or are turned on
-//! while it is alive.
+//! while it is alive. It is observed no longer if they are turned off.
 
 use std::sync::Arc;
 
@@ -27,6 +27,20 @@ pub(crate) fn observe_all(core: &Core) {
     }
 }
 
+/// Turns the instruments off if nothing needs them any more: no coroutine is observed, and
+/// the notes are dropped.
+pub(crate) fn observe_none(core: &Core) {
+    if core.instruments.turn_off() {
+        for index in 0..core.tasks.len() {
+            let task = core.tasks.at(index);
+            if task.is_alive() {
+                task.clear(Flags::OBSERVED);
+                core.tasks.cold(task, |cold| cold.observed = None);
+            }
+        }
+    }
+}
+
 pub(crate) fn observe(core: &Core, task: Task<'_>, observed: Observed) {
     task.set(Flags::OBSERVED);
     let observed = Some(Box::new(observed));
@@ -40,7 +54,7 @@ pub(crate) fn is_observed(task: Option<Task<'_>>) -> bool {
 }
 
 /// Reads or changes the notes about an observed task.
-pub(crate) fn notes<R>(
+pub(crate) fn with<R>(
     core: &Core,
     task: Task<'_>,
     f: impl FnOnce(&mut Observed) -> R,
@@ -54,7 +68,7 @@ pub(crate) fn notes<R>(
 /// Notes that the source called `name` is about to wake a task.
 pub(crate) fn note_woken_by(core: &Core, task: TaskKey, name: Arc<str>) {
     if let Some(task) = core.tasks.get(task) {
-        notes(core, task, |notes| {
+        with(core, task, |notes| {
             notes.wakes = Some(name.clone());
             notes.woken_by.get_or_insert(name);
         });
@@ -65,7 +79,7 @@ pub(crate) fn note_woken_by(core: &Core, task: TaskKey, name: Arc<str>) {
 #[cold]
 #[inline(never)]
 pub(crate) fn note_woken(core: &Core, task: Task<'_>, by: Option<CoroutineId>) {
-    let source = notes(core, task, |notes| notes.wakes.take()).flatten();
+    let source = with(core, task, |notes| notes.wakes.take()).flatten();
     trace::note(core, task, Traced::Woken { by, source });
 }
 
@@ -93,7 +107,7 @@ pub(crate) fn note_ended(core: &Core, task: Task<'_>) {
 
 /// Replaces the description of a coroutine. Returns the earlier one.
 pub(crate) fn describe(core: &Core, task: Task<'_>, text: String) -> Option<String> {
-    notes(core, task, |notes| notes.description.replace(text)).flatten()
+    with(core, task, |notes| notes.description.replace(text)).flatten()
 }
 
 /// Notes that a wait is over, if a full trace has heard of its begin.

@@ -18,7 +18,7 @@ use crate::core::report::panics;
 use crate::core::scope;
 use crate::core::task::{Flags, Polled, Reference, Task};
 use crate::coroutine::CoroutineId;
-use crate::inspect::{Lap, Line, Moment, Observed, PollTimes, Report, TraceEvent, Traced};
+use crate::inspect::{Lap, Line, Moment, Observed, PollTimes, Report, TraceClosure, Traced};
 
 /// Keeps the block of a task until this is dropped.
 pub(crate) struct Kept<'c>(&'c Core, Option<Reference>);
@@ -87,13 +87,13 @@ fn poll_heard(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Pol
 /// Notes how long a poll took. Calls user code if it was slow.
 fn note_took(core: &Core, task: Task<'_>, took: Duration) {
     if core.instruments.profiles {
-        notes::notes(core, task, |notes| notes.profile.add(took));
+        notes::with(core, task, |notes| notes.profile.add(took));
     }
     let poll_times = core.instruments.poll_times.as_ref();
     if poll_times.is_some_and(|times| times.is_slow(took)) {
         let from = awaited::resumed_from(core, task);
         let first = |notes: &mut Observed| notes.waits.iter().find_map(|wait| wait.at);
-        let to = notes::notes(core, task, first).flatten();
+        let to = notes::with(core, task, first).flatten();
         report::send(
             core,
             &Report::SlowPoll {
@@ -135,7 +135,7 @@ pub(crate) fn note_spawned(core: &Core, task: Task<'_>, line: Line) {
 /// The label of the owner, if the hook would hear of it.
 fn owner_of(core: &Core, task: Task<'_>) -> Option<Arc<str>> {
     let owner = core.owners.of(task)?;
-    let is_heard = core.instruments.trace.hook.is_listening();
+    let is_heard = core.instruments.trace.is_listening();
     is_heard.then(|| Arc::from(core.owners.borrow().label(owner)))
 }
 
@@ -146,7 +146,7 @@ fn note_begin(core: &Core, task: Task<'_>) -> Option<Arc<str>> {
         frame: core.clock.frame(),
         elapsed: Duration::from_nanos(core.clock.game_ns()),
     };
-    let by = notes::notes(core, task, |notes| {
+    let by = notes::with(core, task, |notes| {
         // In this poll, the next wait of the task begins.
         notes.since = Some(now);
         notes.has_begun = true;
@@ -166,13 +166,27 @@ fn note_resumed(core: &Core, task: Task<'_>) {
     send_events(core);
 }
 
-/// Sets the trace hook. From now on all coroutines are observed.
-pub(crate) fn set_trace(core: &Core, hook: Box<dyn FnMut(&TraceEvent)>, is_full: bool) {
-    notes::observe_all(core);
-    core.instruments.trace.set(hook, is_full);
+/// Adds a trace hook, and returns its number. From now on all coroutines are observed.
+pub(crate) fn add_trace(core: &Core, hook: TraceClosure, is_full: bool) -> u64 {
+    if !core.is_closed() {
+        notes::observe_all(core);
+    }
+    let begin = is_full.then(|| trace::frame_under_way(core)).flatten();
+    core.instruments.trace.add(hook, is_full, begin)
 }
 
-/// Sends the stored events to the trace hook. Calls user code.
+/// Removes a trace hook. Returns `false` if there is no such hook. Calls user code: the
+/// destructor of the hook.
+pub(crate) fn remove_trace(core: &Core, id: u64) -> bool {
+    let Some(removed) = core.instruments.trace.remove(id) else {
+        return false;
+    };
+    notes::observe_none(core);
+    call::in_drop(|| drop(removed));
+    true
+}
+
+/// Sends the stored events to the trace hooks. Calls user code.
 #[inline]
 pub(crate) fn send_events(core: &Core) {
     if core.instruments.is_on() && !core.host.is_silenced() {
@@ -183,10 +197,11 @@ pub(crate) fn send_events(core: &Core) {
 #[cold]
 fn send_waiting_events(core: &Core) {
     let _notifies = core.host.notifies();
-    while let Some(event) = core.instruments.trace.next() {
-        // Not as part of the coroutine being polled: a coroutine that the hook spawns
+    let trace = &core.instruments.trace;
+    while let Some((number, event)) = trace.next() {
+        // Not as part of the coroutine being polled: a coroutine that a hook spawns
         // has no owner.
-        if let Err(payload) = report::as_host(core, || core.instruments.trace.hook.call(&event)) {
+        for payload in report::as_host(core, || trace.call(number, &event)) {
             panics::hook_panicked(core, "on_trace", payload);
         }
     }

@@ -36,8 +36,26 @@ pub(crate) fn note_general(core: &Core, phase: Option<PhaseIndex>, what: Traced)
 pub(crate) fn note_frame(core: &Core) {
     let trace = &core.instruments.trace;
     if trace.is_full() && trace.enters(core.clock.frame()) {
-        let elapsed = Duration::from_nanos(core.clock.game_ns());
-        note_general(core, None, Traced::FrameBegan { elapsed });
+        note_general(core, None, frame_began(core));
+    }
+}
+
+/// The event that the frame under way has begun, if it has been stored before.
+pub(crate) fn frame_under_way(core: &Core) -> Option<TraceEvent> {
+    let frame = core.clock.frame();
+    let has_begun = core.instruments.trace.has_entered(frame);
+    has_begun.then(|| TraceEvent {
+        frame,
+        phase: None,
+        id: None,
+        name: Cow::Borrowed(""),
+        what: frame_began(core),
+    })
+}
+
+fn frame_began(core: &Core) -> Traced {
+    Traced::FrameBegan {
+        elapsed: Duration::from_nanos(core.clock.game_ns()),
     }
 }
 

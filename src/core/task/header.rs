@@ -156,7 +156,8 @@ impl Flags {
     /// The polls of the task are noted for snapshots and traces.
     ///
     /// Set when the task is spawned while the instruments are on, and for all live tasks
-    /// when they are turned on (`inspect::observe`). Never cleared.
+    /// when they are turned on (`inspect::notes`). Cleared for all live tasks when the
+    /// instruments are turned off, with the last trace hook.
     ///
     /// With this flag the cold data has what is known about the task, until the task
     /// ends. Polls call the trace hook first, and are timed if slow polls are reported.

@@ -9,3 +9,4 @@ mod profile;
 mod slow_poll;
 mod snapshots;
 mod trace;
+mod trace_hooks;

@@ -199,17 +199,6 @@ fn a_hook_that_is_set_later_receives_events_of_earlier_coroutines() {
     ]);
 }
 
-#[test]
-fn another_hook_takes_the_place_of_the_first() {
-    let (mut executor, first) = tracing();
-    executor.start(door()).named("door");
-    let second = traced(&executor);
-    first.take();
-    update(&mut executor, 0.5);
-    first.check(&[]);
-    assert_eq!(second.take().len(), 2);
-}
-
 /// Logs the events, and does `react` once, when `name` is resumed.
 fn on_resume(executor: &Executor, name: &'static str, react: impl FnOnce() + 'static) -> Log {
     let log = Log::new();
@@ -249,7 +238,7 @@ fn a_hook_may_stop_the_coroutine_of_its_event() {
 fn a_hook_may_stop_a_coroutine_that_is_about_to_begin() {
     let executor = unclamped();
     let handle = executor.handle();
-    executor.on_trace(move |event| {
+    let hook = executor.on_trace(move |event| {
         if matches!(event.what, Traced::Spawned { .. }) {
             assert!(handle.stop(event.id.unwrap()));
         }
@@ -258,13 +247,9 @@ fn a_hook_may_stop_a_coroutine_that_is_about_to_begin() {
     let poll = polled.clone();
     let started = executor.start(async move { poll.set(true) });
     assert!(!polled.get());
-    assert!(result_of_stopped(&executor, started));
+    assert!(hook.remove());
+    assert!(result_of(&executor, started).unwrap_err().is_stopped());
     assert!(executor.is_empty());
-}
-
-fn result_of_stopped(executor: &Executor, coroutine: Coroutine<()>) -> bool {
-    executor.on_trace(|_| ());
-    result_of(executor, coroutine).unwrap_err().is_stopped()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Same inputs, same polls: a program with all features, run twice.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::StreamExt;
@@ -9,7 +9,7 @@ use futures::channel::mpsc;
 use framestep::prelude::*;
 use framestep::{
     Builder, CoroutineId, CoroutineInfo, Executor, Outcome, Snapshot, State, Time, TimerClock,
-    TraceEvent, Traced, Wait,
+    TraceEvent, TraceHook, Traced, Wait,
 };
 
 use crate::support::timeline::Log;
@@ -195,7 +195,7 @@ type Events = Rc<RefCell<Vec<TraceEvent>>>;
 /// Collects the events of an executor.
 fn collect(events: &Events) -> impl FnOnce(&Executor) {
     let events = events.clone();
-    move |executor| executor.on_trace(move |event| events.borrow_mut().push(event.clone()))
+    move |executor| _ = executor.on_trace(move |event| events.borrow_mut().push(event.clone()))
 }
 
 /// The output of a traced run of the program.
@@ -240,12 +240,20 @@ fn watching_changes_nothing() {
         let unwatched = trace(seed);
         let inspected = Executor::builder().inspect(true);
         assert_eq!(unwatched, run(seed, inspected, |_| (), |_| ()), "{seed}");
-        let traced = |executor: &Executor| executor.on_trace(|_| ());
+        let traced = |executor: &Executor| _ = executor.on_trace(|_| ());
         let builder = Executor::builder();
         assert_eq!(unwatched, run(seed, builder, traced, |_| ()), "{seed}");
-        let traced = |executor: &Executor| executor.on_full_trace(|_| ());
+        let traced = |executor: &Executor| _ = executor.on_full_trace(|_| ());
         let profiled = Executor::builder().profile(true);
         assert_eq!(unwatched, run(seed, profiled, traced, |_| ()), "{seed}");
+        // Hooks that come and go in every frame.
+        let hook = Cell::new(None::<TraceHook>);
+        let toggle = |executor: &Executor| match hook.take() {
+            Some(hook) => assert!(hook.remove()),
+            None => hook.set(Some(executor.on_full_trace(|_| ()))),
+        };
+        let builder = Executor::builder();
+        assert_eq!(unwatched, run(seed, builder, |_| (), toggle), "{seed}");
         let timed = Executor::builder().slow_poll(0);
         let silent = |executor: &Executor| executor.on_report(|_| ());
         assert_eq!(unwatched, run(seed, timed, silent, |_| ()), "{seed}");

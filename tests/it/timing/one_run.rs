@@ -207,7 +207,7 @@ fn nor_can_a_hook_that_is_called_in_the_poll() {
         let count = called.clone();
         let polling = Rc::new(Cell::new(false));
         let is_polling = polling.clone();
-        game.borrow().on_trace(move |_| {
+        let hook = game.borrow().on_trace(move |_| {
             if is_polling.get() {
                 let game = shared.upgrade().expect("it is there");
                 let (line, step) = step;
@@ -225,7 +225,7 @@ fn nor_can_a_hook_that_is_called_in_the_poll() {
             polling.set(false);
         });
         assert!(called.get() > 0);
-        game.borrow().on_trace(|_| ());
+        assert!(hook.remove());
         result_of(&game.borrow(), script).unwrap();
         goes_on(&game, &log);
     }

@@ -23,7 +23,7 @@ use std::io::BufWriter;
 use std::time::{Duration, Instant};
 
 use egui::epaint::{ImageData, Primitive, TextureId, Vertex};
-use egui::{Color32, ColorImage, Context, Rect, Ui, pos2, vec2};
+use egui::{ColorImage, Context, Rect, Ui, pos2, vec2};
 use framestep_panel::Panel;
 use framestep_panel::egui_view::View;
 
@@ -165,8 +165,8 @@ fn terminal(ui: &mut Ui, options: &Options, panel: &mut Panel) {
     let mut view = framestep_panel::terminal::View::new().dark(!options.light);
     view.draw_in(area, &mut buffer, panel);
     let colour = |colour| match colour {
-        Color::Rgb(red, green, blue) => Color32::from_rgb(red, green, blue),
-        _ => Color32::GRAY,
+        Color::Rgb(red, green, blue) => egui::Color32::from_rgb(red, green, blue),
+        _ => egui::Color32::GRAY,
     };
     let painter = ui.painter();
     for y in 0..lines {

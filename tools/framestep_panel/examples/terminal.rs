@@ -58,7 +58,7 @@ impl Options {
         Ok(options)
     }
 
-    fn scene(&self, panel: &Panel) -> Scene {
+    fn scene(&self, panel: &mut Panel) -> Scene {
         let scene = if self.hunt {
             Scene::hunt()
         } else {
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut panel = Panel::new();
     panel.open();
     panel.offer_restart();
-    let mut scene = options.scene(&panel);
+    let mut scene = options.scene(&mut panel);
     let mut view = View::new().dark(!options.light);
     for _ in 0..options.frames {
         step(&mut panel, &mut scene);

@@ -48,6 +48,5 @@ pub mod egui_view;
 pub mod terminal;
 
 pub use model::{
-    Dt, Filter, Frame, Kind, Level, Listener, Mark, Order, Pace, Panel, Row, Script, Waiting,
-    Warning,
+    Dt, Filter, Frame, Kind, Level, Mark, Order, Pace, Panel, Row, Script, Waiting, Warning,
 };

@@ -72,7 +72,7 @@ fn main() {
         let mut bytes = 0.0;
         let recorded = fastest(|| {
             let recorder = Recorder::new().keep_events(1 << 18);
-            let took = run(kind, |executor| recorder.watch(executor));
+            let took = run(kind, |executor| _ = recorder.watch(executor));
             events = recorder.dropped().events + recorder.len() as u64;
             bytes = recorder.bytes() as f64 / recorder.len() as f64;
             took
@@ -88,7 +88,7 @@ fn main() {
     }
     let filtered = fastest(|| {
         let recorder = Recorder::new().only(Filter::new().name("nobody"));
-        run("awake", |executor| recorder.watch(executor))
+        run("awake", |executor| _ = recorder.watch(executor))
     });
     println!("awake, with a filter that chooses nobody: {filtered:.2?}");
 }

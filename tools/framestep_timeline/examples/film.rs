@@ -125,6 +125,7 @@ fn main() -> std::io::Result<()> {
     for finding in film.findings() {
         println!("{finding}");
     }
+    std::fs::create_dir_all(&folder)?;
     let svg = film.svg().title("An evening at the castle").theme(theme);
     std::fs::write(folder.join("film.svg"), svg.to_string())?;
     std::fs::write(folder.join("film.perfetto-trace"), film.perfetto())?;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineId, Executor, TraceEvent};
+use framestep::{CoroutineId, Executor, TraceEvent, TraceHook};
 
 use crate::film::Film;
 use crate::filter::Filter;
@@ -145,13 +145,33 @@ impl Recorder {
         self
     }
 
-    /// Records this executor from now on. It takes the executor's hook for the full trace.
+    /// Records this executor from now on, by a hook for its
+    /// [full trace](Executor::on_full_trace). [`TraceHook::remove`] ends the recording, and
+    /// what has been recorded stays. The executor may have other hooks, such as that of
+    /// a panel or of a second recorder.
     ///
     /// Call it before the first script is started. The recorder does not know the names
     /// and the waits of earlier scripts until they are polled.
-    pub fn watch(&self, executor: &Executor) {
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep_timeline::Recorder;
+    ///
+    /// let mut executor = Executor::new();
+    /// executor.script("door").start(wait_seconds(9));
+    /// let recorder = Recorder::new();
+    /// let hook = recorder.watch(&executor);
+    /// executor.script("hero").start(next_frame());
+    /// executor.run_frame(0.25);
+    /// hook.remove();
+    /// executor.run_frame(0.25);
+    /// assert_eq!(recorder.film().range(), Some(0..=1));
+    /// ```
+    pub fn watch(&self, executor: &Executor) -> TraceHook {
         let recorder = self.clone();
-        executor.on_full_trace(move |event| recorder.record(event));
+        executor.on_full_trace(move |event| recorder.record(event))
     }
 
     /// Records one event: for a host whose own hook receives the events.

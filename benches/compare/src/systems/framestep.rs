@@ -11,6 +11,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::TraceHook;
 use framestep::prelude::*;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -315,24 +316,38 @@ pub(crate) enum Observed {
     Trace,
     /// A hook of `on_full_trace` that does nothing.
     FullTrace,
+    /// The same, removed after the coroutines have been spawned.
+    RemovedTrace,
 }
 
 impl Observed {
-    fn executor(self) -> Executor {
+    /// An executor, and the hook to remove when its coroutines have been spawned.
+    fn executor(self) -> (Executor, Option<TraceHook>) {
+        let builder = Executor::builder();
         match self {
-            Observed::Inspect => Executor::builder().inspect(true).build(),
-            Observed::Profile => Executor::builder().profile(true).build(),
+            Observed::Inspect => (builder.inspect(true).build(), None),
+            Observed::Profile => (builder.profile(true).build(), None),
             Observed::Trace => {
-                let executor = Executor::new();
+                let executor = builder.build();
                 executor.on_trace(|event| _ = black_box(event));
-                executor
+                (executor, None)
             }
-            Observed::FullTrace => {
-                let executor = Executor::new();
-                executor.on_full_trace(|event| _ = black_box(event));
-                executor
+            Observed::FullTrace | Observed::RemovedTrace => {
+                let executor = builder.build();
+                let hook = executor.on_full_trace(|event| _ = black_box(event));
+                let is_removed = matches!(self, Observed::RemovedTrace);
+                (executor, Some(hook).filter(|_| is_removed))
             }
         }
+    }
+
+    fn with_coroutines(self, spawn: impl FnOnce(&Executor)) -> Frames {
+        let (executor, hook) = self.executor();
+        spawn(&executor);
+        if let Some(hook) = hook {
+            hook.remove();
+        }
+        Frames(executor)
     }
 }
 
@@ -343,6 +358,7 @@ impl System for Observed {
             Observed::Profile => "framestep-profile",
             Observed::Trace => "framestep-trace",
             Observed::FullTrace => "framestep-full-trace",
+            Observed::RemovedTrace => "framestep-removed-trace",
         }
     }
 
@@ -354,27 +370,27 @@ impl System for Observed {
         if !matches!(order, Order::Allocated) {
             return None;
         }
-        let executor = self.executor();
-        for index in 0..size {
-            executor.start(scripts::awake(index, next_frame));
-        }
-        Some(Box::new(Frames(executor)))
+        Some(Box::new(self.with_coroutines(|executor| {
+            for index in 0..size {
+                executor.start(scripts::awake(index, next_frame));
+            }
+        })))
     }
 
     fn asleep(&self, size: usize, waits: Waits) -> Option<Box<dyn World>> {
-        let executor = self.executor();
-        for index in 0..size {
-            executor.start(asleep(index, waits));
-        }
-        Some(Box::new(Frames(executor)))
+        Some(Box::new(self.with_coroutines(|executor| {
+            for index in 0..size {
+                executor.start(asleep(index, waits));
+            }
+        })))
     }
 
     fn inspected(&self, size: usize) -> Option<Box<dyn World>> {
-        let executor = self.executor();
-        for index in 0..size {
-            executor.spawn(waiting(index));
-        }
-        let mut frames = Frames(executor);
+        let mut frames = self.with_coroutines(|executor| {
+            for index in 0..size {
+                executor.spawn(waiting(index));
+            }
+        });
         frames.steps(1);
         Some(Box::new(Inspected(frames.0)))
     }

@@ -184,6 +184,7 @@ pub(crate) fn named(name: &str) -> Option<Box<dyn System>> {
         Box::new(framestep::Observed::Trace),
         #[cfg(feature = "framestep")]
         Box::new(framestep::Observed::FullTrace),
+        Box::new(framestep::Observed::RemovedTrace),
     ];
     usual()
         .into_iter()

@@ -5,14 +5,14 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use framestep::prelude::*;
-use framestep::{Executor, Handle, try_with_ref};
+use framestep::{Executor, Handle, TraceEvent, try_with_ref};
 
 use crate::support::watched::{expect, fault, watched};
 
 use super::grenade::{Event, Grenade, survive};
 use super::host;
 use super::script::{awaited_script, script};
-use super::world::{Known, Mood, World};
+use super::world::{Known, Mood, Slot, World};
 
 /// The sites that call user code.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -395,7 +395,7 @@ const OPERATIONS: &[Operation] = &[
         // slot, which is borrowed.
         match world.below(3) {
             0 => executor.on_report(|_| occasionally(8, Site::Report)),
-            1 => executor.on_full_trace(|_| occasionally(12, Site::Trace)),
+            1 => trace(slot, executor),
             _ => executor.on_wake(waker_fn::waker_fn(|| occasionally(8, Site::HostWaker))),
         }
     },
@@ -439,4 +439,17 @@ fn run_another_executor(world: &Rc<World>) {
         expect(coroutine.is_finished(), "its executor is gone");
     }
     drop(coroutine);
+}
+
+/// Adds a hook to the trace, or removes one.
+fn trace(slot: &Slot, executor: &Executor) {
+    let last = slot.traces.borrow_mut().pop();
+    if let Some(hook) = last {
+        // Its executor may have been replaced.
+        hook.remove();
+    } else {
+        let act = |_: &TraceEvent| occasionally(12, Site::Trace);
+        let hooks = [executor.on_full_trace(act), executor.on_trace(act)];
+        slot.traces.borrow_mut().extend(hooks);
+    }
 }

@@ -9,7 +9,7 @@ use std::task::Waker;
 use tokio::sync::Notify;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Finished, Handle, Remote};
+use framestep::{CoroutineId, Executor, Finished, Handle, Remote, TraceHook};
 
 use crate::support::Random;
 
@@ -42,6 +42,8 @@ pub(super) struct Slot {
     pub(super) handle: RefCell<Option<Handle>>,
     pub(super) remote: RefCell<Option<Remote>>,
     pub(super) clocks: RefCell<Vec<Clock>>,
+    /// The hooks that operations have added to its trace.
+    pub(super) traces: RefCell<Vec<TraceHook>>,
     /// Counts the executors that were in this slot.
     pub(super) generation: Cell<u64>,
     /// How many of its scripts are being polled, one inside another.

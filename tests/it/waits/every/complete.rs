@@ -52,6 +52,7 @@ const OTHER_TYPES: &[&str] = &[
     "Time",
     "TimerClock",
     "TraceEvent",
+    "TraceHook",
     "Traced",
     "Wait",
     "Watch",

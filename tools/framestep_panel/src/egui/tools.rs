@@ -4,6 +4,9 @@ use super::egui::{Align, Button, Layout, Painter, Rect, Sense, Shape, Stroke, Te
 use super::paint::{self, Font, colour};
 use crate::model::{Kind, Level, Palette, Panel, duration};
 
+/// How much room the filters take.
+const FILTERS: f32 = 330.0;
+
 #[derive(Clone, Copy)]
 enum Icon {
     Play,
@@ -14,7 +17,7 @@ enum Icon {
 
 pub(super) fn show(ui: &mut Ui, palette: &Palette, panel: &mut Panel) {
     let bar = ui.available_rect_before_wrap();
-    let is_narrow = bar.width() < 760.0;
+    let is_narrow = bar.width() < 900.0;
     let height = if is_narrow { 66.0 } else { 34.0 };
     let bar = bar.with_max_y(bar.top() + height);
     ui.painter().rect_filled(bar, 0.0, colour(palette.raised));
@@ -24,7 +27,8 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, panel: &mut Panel) {
         ui.add_space(6.0);
         pace(ui, palette, panel);
         ui.add_space(4.0);
-        state(ui, palette, panel);
+        let right = if is_narrow { 8.0 } else { FILTERS };
+        state(ui, right, palette, panel);
         if !is_narrow {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.add_space(8.0);
@@ -86,7 +90,8 @@ fn pace(ui: &mut Ui, palette: &Palette, panel: &mut Panel) {
     }
 }
 
-fn state(ui: &mut Ui, palette: &Palette, panel: &mut Panel) {
+/// The state of the game, up to so far from the right end of the bar.
+fn state(ui: &mut Ui, right: f32, palette: &Palette, panel: &mut Panel) {
     let (word, ink) = match (panel.has_ended(), panel.is_live(), panel.pace().paused) {
         (true, ..) => ("Ended", palette.level(Level::Error)),
         (_, false, _) => ("Back in time", palette.level(Level::Warning)),
@@ -103,13 +108,8 @@ fn state(ui: &mut Ui, palette: &Palette, panel: &mut Panel) {
     if !frame.spent().is_zero() {
         text.push_str(&format!("   {} in polls", duration(frame.spent())));
     }
-    let room = ui.available_width();
-    let width = if room > 500.0 {
-        room - 330.0
-    } else {
-        room - 8.0
-    };
-    let (rect, response) = ui.allocate_exact_size(vec2(width.max(0.0), 24.0), Sense::hover());
+    let width = (ui.available_width() - right).max(0.0);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 24.0), Sense::hover());
     let painter = ui.painter_at(rect);
     let end = paint::text(&painter, rect, word, Font::Normal, colour(ink));
     let rest = rect.with_min_x(end + 12.0);

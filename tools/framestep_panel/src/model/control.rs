@@ -64,6 +64,8 @@ pub struct Pace {
 pub(crate) enum Once {
     Frame,
     Step,
+    /// A step after this reading of the fixed clock.
+    StepAfter(Duration),
 }
 
 impl Default for Pace {
@@ -91,6 +93,23 @@ impl Pace {
         #[expect(clippy::float_cmp, reason = "the dt must not change by a rounding")]
         let is_usual = self.speed == 1.0;
         Some(if is_usual { dt } else { dt.times(self.speed) })
+    }
+
+    /// The speed of the next frame, if the host has a clock of its own. `time` is that of the
+    /// latest frame.
+    pub(crate) fn speed_of_frame(&mut self, time: Option<Time>) -> Option<f64> {
+        let once = self.once.take();
+        if !self.paused {
+            return Some(self.speed);
+        }
+        let fixed = time.map_or(Duration::ZERO, |time| time.fixed_elapsed);
+        match once? {
+            Once::Frame => {}
+            Once::Step => self.once = Some(Once::StepAfter(fixed)),
+            Once::StepAfter(then) if then == fixed => self.once = once,
+            Once::StepAfter(_) => return None,
+        }
+        Some(self.speed)
     }
 
     /// The dt at whose end the next fixed step is due. `None` if the clock stands still.

@@ -1,21 +1,23 @@
 //! What only a trace tells: who emits, who wakes, who pauses.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Ref, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use framestep::{CoroutineId, Outcome, TraceEvent, Traced};
+use framestep::{CoroutineId, Handle, Outcome, TraceEvent, TraceHook, Traced};
 
 use super::text::{clean, short};
 
-/// Hears the [full trace](framestep::Executor::on_full_trace) of an executor for a
-/// [`Panel`](super::Panel). An executor has one hook: if yours does more, call
-/// [`hear`](Listener::hear) in it.
-#[derive(Clone, Debug, Default)]
-pub struct Listener {
-    is_open: Rc<Cell<bool>>,
+/// Hears the [full trace](framestep::Executor::on_full_trace) of an executor, while the
+/// panel is open.
+#[derive(Debug, Default)]
+pub(crate) struct Listener {
+    executor: Option<Handle>,
+    hook: Option<TraceHook>,
     heard: Rc<RefCell<Heard>>,
+    /// Whether the panel has not looked since this listens to the executor.
+    is_new: bool,
 }
 
 /// What has been heard since the panel was opened.
@@ -66,28 +68,55 @@ pub(crate) struct Ended {
 const ENDS: usize = 64;
 
 impl Listener {
-    /// Notes one event. Does nothing while the panel is closed.
-    pub fn hear(&self, event: &TraceEvent) {
-        if !self.is_open.get() {
-            return;
-        }
-        // Nothing calls a hook while the panel looks, so this never fails.
-        if let Ok(mut heard) = self.heard.try_borrow_mut() {
-            heard.note(event);
+    /// Listens to this executor from now on, or from the next [`open`](Self::open) on.
+    pub(crate) fn set_executor(&mut self, executor: Handle, is_open: bool) {
+        self.close();
+        self.executor = Some(executor);
+        if is_open {
+            self.open();
         }
     }
 
-    pub(crate) fn set_open(&self, is_open: bool) {
-        self.is_open.set(is_open);
-        self.forget();
+    pub(crate) fn open(&mut self) {
+        self.close();
+        let heard = Rc::clone(&self.heard);
+        self.hook = self.executor.as_ref().map(|executor| {
+            executor.on_full_trace(move |event| {
+                // Nothing calls a hook while the panel looks, so this never fails.
+                if let Ok(mut heard) = heard.try_borrow_mut() {
+                    heard.note(event);
+                }
+            })
+        });
+        self.is_new = true;
     }
 
-    pub(crate) fn forget(&self) {
+    pub(crate) fn close(&mut self) {
+        if let Some(hook) = self.hook.take() {
+            hook.remove();
+        }
         self.heard.replace(Heard::default());
     }
 
-    pub(crate) fn heard(&self) -> std::cell::Ref<'_, Heard> {
+    /// Notes that another run of the game has begun: forgets what was heard of the earlier.
+    pub(crate) fn begin_run(&mut self) {
+        if !self.is_new {
+            self.heard.replace(Heard::default());
+        }
+    }
+
+    pub(crate) fn note_look(&mut self) {
+        self.is_new = false;
+    }
+
+    pub(crate) fn heard(&self) -> Ref<'_, Heard> {
         self.heard.borrow()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

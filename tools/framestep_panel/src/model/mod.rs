@@ -18,7 +18,6 @@ pub use control::{Dt, Pace};
 pub use filter::{Filter, Order};
 pub use frame::{Frame, Mark};
 pub use kind::Kind;
-pub use listener::Listener;
 pub(crate) use palette::Palette;
 pub use panel::Panel;
 pub use script::{Script, Waiting};

@@ -25,6 +25,29 @@ fn the_game_is_paused_and_stepped_by_a_frame() {
 }
 
 #[test]
+fn one_step_takes_several_frames_of_an_engine_that_has_its_own_clock() {
+    let mut executor = Executor::builder().fixed_delta(0.625).build();
+    let mut panel = Panel::new();
+    panel.open();
+    panel.look(&executor);
+    panel.set_paused(true);
+    let steps = executor.start(wait_steps(2));
+    let mut frames = Vec::new();
+    for _ in 0..2 {
+        panel.one_step();
+        for _ in 0..5 {
+            if panel.speed_of_frame().is_some() {
+                executor.run_frame(DT);
+            }
+            panel.look(&executor);
+        }
+        frames.push(executor.time().frame);
+    }
+    assert_eq!(frames, [3, 5]);
+    assert!(steps.is_finished());
+}
+
+#[test]
 fn one_step_ends_at_the_next_fixed_step() {
     let mut executor = Executor::builder().fixed_delta(0.3125).build();
     let mut panel = Panel::new();

@@ -6,6 +6,7 @@ mod control;
 mod egui;
 mod filters;
 mod hunt;
+mod listening;
 mod model;
 #[cfg(feature = "terminal")]
 mod terminal;

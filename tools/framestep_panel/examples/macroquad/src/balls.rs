@@ -1,0 +1,83 @@
+//! A game without a player: balls that jump, each by a script of its own.
+
+use framestep::describe;
+use framestep::prelude::*;
+use macroquad::prelude::{BLACK, Color, clear_background, draw_circle, draw_line, screen_height};
+
+const COUNT: u8 = 9;
+
+pub(crate) struct Balls {
+    heights: [f32; COUNT as usize],
+    glow: f32,
+    /// It holds the scripts.
+    _owner: Owner,
+}
+
+impl Balls {
+    pub(crate) fn new(executor: &Executor) -> Self {
+        let owner = executor.owner().named("balls");
+        let whistle = Signal::new().named("whistle");
+        let blown = whistle.clone();
+        executor.script("whistle").spawn(async move {
+            loop {
+                wait_seconds(3).await;
+                blown.emit(());
+            }
+        });
+        for number in 0..COUNT {
+            let script = owner.script(format!("ball {number}"));
+            script.spawn(jump(number, whistle.clone()));
+        }
+        executor.script("glow").spawn(glow());
+        Balls {
+            heights: [0.0; COUNT as usize],
+            glow: 0.0,
+            _owner: owner,
+        }
+    }
+
+    pub(crate) fn draw(&self) {
+        clear_background(BLACK);
+        let floor = screen_height() - 60.0;
+        draw_line(
+            0.0,
+            floor,
+            4000.0,
+            floor,
+            2.0,
+            Color::new(0.4, 0.4, 0.5, 1.0),
+        );
+        let mut x = 60.0;
+        for height in self.heights {
+            let colour = Color::new(0.9, 0.5 + 0.4 * self.glow, 0.3, 1.0);
+            draw_circle(x, floor - 20.0 - height, 20.0, colour);
+            x += 90.0;
+        }
+    }
+}
+
+/// Jumps at its own pace. Each third ball waits for the whistle.
+async fn jump(number: u8, whistle: Signal<()>) {
+    loop {
+        if number % 3 == 0 {
+            describe("waits for the whistle");
+            whistle.wait().await;
+        } else {
+            describe("rests");
+            wait_seconds(0.3 * f32::from(number)).await;
+        }
+        describe("jumps");
+        animate(0.8, |part| {
+            let height = 480.0 * part * (1.0 - part);
+            with(|balls: &mut Balls| balls.heights[usize::from(number)] = height);
+        })
+        .await;
+    }
+}
+
+async fn glow() {
+    loop {
+        wait_frames(30).await;
+        with(|balls: &mut Balls| balls.glow = 1.0 - balls.glow);
+    }
+}

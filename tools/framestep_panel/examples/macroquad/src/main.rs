@@ -1,0 +1,66 @@
+//! The panel in a macroquad game, with `egui-macroquad`.
+//!
+//! F1 opens and closes it.
+//!
+//! ```sh
+//! cargo run                   # the game
+//! cargo run -- picture.png    # saves a picture, and ends
+//! ```
+
+mod balls;
+
+use balls::Balls;
+use framestep::prelude::*;
+use framestep_panel::Panel;
+use framestep_panel::egui_0_31_view::View;
+use macroquad::prelude::*;
+
+/// The frame of which a picture is saved.
+const PICTURE: u64 = 400;
+
+fn window() -> Conf {
+    Conf {
+        window_title: "Scripts".to_owned(),
+        window_width: 1280,
+        window_height: 720,
+        ..Conf::default()
+    }
+}
+
+#[macroquad::main(window)]
+async fn main() {
+    let picture = std::env::args().nth(1);
+    let mut executor = Executor::builder().inspect(true).profile(true).build();
+    let mut balls = Balls::new(&executor);
+    let mut panel = Panel::new();
+    let mut view = View::new();
+    panel.listen(&executor);
+    if picture.is_some() {
+        panel.open();
+    }
+    loop {
+        if is_key_pressed(KeyCode::F1) {
+            panel.toggle();
+        }
+        let dt = if picture.is_some() {
+            1.0 / 60.0
+        } else {
+            get_frame_time()
+        };
+        if let Some(dt) = panel.dt(dt) {
+            executor.lend(&mut balls, |executor| executor.run_frame(dt));
+        }
+        panel.look(&executor);
+
+        balls.draw();
+        egui_macroquad::ui(|context| view.window(context, &mut panel));
+        egui_macroquad::draw();
+        if let Some(path) = &picture
+            && executor.time().frame == PICTURE
+        {
+            get_screen_data().export_png(path);
+            break;
+        }
+        macroquad::window::next_frame().await;
+    }
+}
