@@ -7,16 +7,22 @@ use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A value as the bytes that stand for it in journals and files.
+///
+/// `None` if there are none: most waits give nothing.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Bytes(Rc<[u8]>);
+pub(crate) struct Bytes(Option<Rc<[u8]>>);
 
 impl Bytes {
+    pub(crate) const EMPTY: Bytes = Bytes(None);
+
+    #[inline]
     pub(crate) fn new(bytes: &[u8]) -> Self {
-        Bytes(Rc::from(bytes))
+        Bytes((!bytes.is_empty()).then(|| Rc::from(bytes)))
     }
 
+    #[inline]
     pub(crate) fn get(&self) -> &[u8] {
-        &self.0
+        self.0.as_deref().unwrap_or(&[])
     }
 
     /// Serialises a value.
@@ -27,7 +33,7 @@ impl Bytes {
     #[track_caller]
     pub(crate) fn of<T: Serialize + ?Sized>(value: &T) -> Self {
         match postcard::to_stdvec(value) {
-            Ok(bytes) => Bytes(bytes.into()),
+            Ok(bytes) => Bytes::new(&bytes),
             Err(error) => panic!(
                 "a value of type `{}` cannot be recorded: {error}. Values of durable scripts \
                  must serialise without a self-describing format",
@@ -52,19 +58,19 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 
 impl fmt::Debug for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes", self.0.len())
+        write!(f, "{} bytes", self.get().len())
     }
 }
 
 impl Serialize for Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0)
+        serializer.serialize_bytes(self.get())
     }
 }
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_byte_buf(AnyBytes).map(Bytes)
+        deserializer.deserialize_byte_buf(AnyBytes)
     }
 }
 
@@ -76,17 +82,17 @@ struct AnyBytes;
 const RESERVED: usize = 1 << 12;
 
 impl<'de> Visitor<'de> for AnyBytes {
-    type Value = Rc<[u8]>;
+    type Value = Bytes;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("bytes")
     }
 
-    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Rc<[u8]>, E> {
-        Ok(Rc::from(bytes))
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Bytes, E> {
+        Ok(Bytes::new(bytes))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Rc<[u8]>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Bytes, A::Error> {
         let reserved = sequence.size_hint().unwrap_or(0).min(RESERVED);
         let mut bytes = Vec::with_capacity(reserved);
         while let Some(byte) = sequence.next_element::<u8>()? {
@@ -95,6 +101,6 @@ impl<'de> Visitor<'de> for AnyBytes {
         if bytes.len() > u32::MAX as usize {
             return Err(A::Error::custom("too long"));
         }
-        Ok(bytes.into())
+        Ok(Bytes::new(&bytes))
     }
 }

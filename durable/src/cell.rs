@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::mem;
 use std::panic::{Location, resume_unwind};
+use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use framestep::{Coroutine, CoroutineId, Phase};
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,7 @@ enum Mode {
 
 /// One script.
 pub(crate) struct ScriptCell {
+    shared: Rc<Shared>,
     pub(crate) id: ScriptId,
     name: &'static str,
     pub(crate) home: Phase,
@@ -82,9 +85,9 @@ struct Replay {
 const MANY_ENTRIES: u32 = 1_000;
 
 /// What a wait finds when it is polled.
-pub(crate) enum Polling<R> {
+pub(crate) enum Polling {
     /// The script runs.
-    Live(R),
+    Live,
     /// It is restored, and the wait is over.
     Ended(Bytes),
     /// It is restored, and the wait is not over.
@@ -93,6 +96,7 @@ pub(crate) enum Polling<R> {
 
 impl ScriptCell {
     pub(crate) fn new(
+        shared: &Rc<Shared>,
         id: ScriptId,
         name: &'static str,
         home: Phase,
@@ -100,11 +104,14 @@ impl ScriptCell {
         state: Bytes,
         future: ChapterFuture,
     ) -> Self {
-        Self::restored(id, name, home, owner, state, Journal::new(), future)
+        let journal = Journal::new();
+        Self::restored(shared, id, name, home, owner, state, journal, future)
     }
 
     /// A script with entries that have yet to be [read to it](Self::begin_replay).
+    #[expect(clippy::too_many_arguments, reason = "each is a part of a script")]
     pub(crate) fn restored(
+        shared: &Rc<Shared>,
         id: ScriptId,
         name: &'static str,
         home: Phase,
@@ -114,6 +121,7 @@ impl ScriptCell {
         future: ChapterFuture,
     ) -> Self {
         ScriptCell {
+            shared: Rc::clone(shared),
             id,
             name,
             home,
@@ -132,6 +140,10 @@ impl ScriptCell {
             coroutine_id: Cell::new(None),
             is_reported: Cell::new(false),
         }
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
+        &self.shared
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -263,10 +275,10 @@ impl ScriptCell {
     }
 
     /// What a poll of the wait `number` finds.
-    pub(crate) fn polling(&self, shared: &Shared, number: u32, at: &Location<'_>) -> Polling<()> {
+    pub(crate) fn polling(&self, number: u32, at: &Location<'_>) -> Polling {
         match self.mode.get() {
-            Mode::Live | Mode::Ending => Polling::Live(()),
-            Mode::Replay => match self.take_entry(shared, Some(Kind::Ended(number)), at) {
+            Mode::Live | Mode::Ending => Polling::Live,
+            Mode::Replay => match self.take_entry(Some(Kind::Ended(number)), at) {
                 Some(value) => Polling::Ended(value),
                 None => Polling::Pending,
             },
@@ -275,12 +287,7 @@ impl ScriptCell {
 
     /// Takes the next entry in a replay, if it is the one that is expected. Of an effect,
     /// anything else is a divergence.
-    fn take_entry(
-        &self,
-        shared: &Shared,
-        expected: Option<Kind>,
-        at: &Location<'_>,
-    ) -> Option<Bytes> {
+    fn take_entry(&self, expected: Option<Kind>, at: &Location<'_>) -> Option<Bytes> {
         let journal = self.journal.borrow();
         let mut replay = self.replay.borrow_mut();
         let is_open = replay.is_open;
@@ -291,7 +298,7 @@ impl ScriptCell {
         });
         let ((value, place), next) = read?;
         let value = value?;
-        let here = shared.place(at);
+        let here = self.shared.place(at);
         if replay.compares_lines && place != here {
             let entry = replay.entry;
             replay.divergence.get_or_insert(Found::OtherLine {
@@ -308,11 +315,11 @@ impl ScriptCell {
     }
 
     /// Records the end of a wait.
-    pub(crate) fn record_end(&self, shared: &Shared, number: u32, value: &[u8], at: &Location<'_>) {
-        self.record(shared, Kind::Ended(number), value, at);
+    pub(crate) fn record_end(&self, number: u32, value: &[u8], at: &Location<'_>) {
+        self.record(Kind::Ended(number), value, at);
     }
 
-    fn record(&self, shared: &Shared, kind: Kind, value: &[u8], at: &Location<'_>) {
+    fn record(&self, kind: Kind, value: &[u8], at: &Location<'_>) {
         if self.mode.get() != Mode::Live {
             return;
         }
@@ -320,13 +327,13 @@ impl ScriptCell {
         journal.push(&Entry {
             is_first: self.begins_poll.replace(false),
             kind,
-            place: shared.place(at),
+            place: self.shared.place(at),
             value,
         });
         let entries = journal.entries();
         drop(journal);
         if entries > MANY_ENTRIES && !self.is_reported.replace(true) {
-            shared.report_long_chapter(self, entries);
+            self.shared.report_long_chapter(self, entries);
         }
     }
 
@@ -334,7 +341,6 @@ impl ScriptCell {
     /// instead.
     pub(crate) fn effect(
         &self,
-        shared: &Shared,
         effect: Effect,
         at: &Location<'_>,
         act: impl FnOnce() -> Bytes,
@@ -343,15 +349,15 @@ impl ScriptCell {
         match self.mode.get() {
             Mode::Live => {
                 let value = act();
-                self.record(shared, kind, value.get(), at);
+                self.record(kind, value.get(), at);
                 value
             }
             // What is dropped because of a restore must not change the world.
-            Mode::Ending if shared.is_silent.get() => resume_unwind(Box::new(Diverged)),
+            Mode::Ending if self.shared.is_silent.get() => resume_unwind(Box::new(Diverged)),
             Mode::Ending => act(),
-            Mode::Replay => match self.take_entry(shared, Some(kind), at) {
+            Mode::Replay => match self.take_entry(Some(kind), at) {
                 Some(value) => value,
-                None => self.diverge(kind, shared.place(at)),
+                None => self.diverge(kind, self.shared.place(at)),
             },
         }
     }
@@ -399,6 +405,22 @@ impl ScriptCell {
         let mut slots = self.slots.borrow_mut();
         let slot = slots.iter_mut().find(|(of, _)| *of == number)?;
         Some(f(&mut slot.1))
+    }
+
+    /// Polls a wait of framestep in its place.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn poll_slot(
+        &self,
+        number: u32,
+        cx: &mut Context<'_>,
+        name: &'static str,
+    ) -> Poll<()> {
+        let polled = self.with_slot(number, |slot| match slot {
+            Slot::Plain(wait) => wait.poll(cx, name),
+            _ => Poll::Pending,
+        });
+        polled.unwrap_or(Poll::Pending)
     }
 
     /// Takes the state of a wait out while it is polled: what is called meanwhile may end

@@ -4,20 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::cell::ScriptCell;
-use crate::shared::Shared;
-
-/// The script that is being polled, read its journal, or dropped.
-#[derive(Clone)]
-pub(crate) struct Current {
-    pub(crate) shared: Rc<Shared>,
-    pub(crate) cell: Rc<ScriptCell>,
-}
 
 thread_local! {
-    static STACK: RefCell<Vec<Current>> = const { RefCell::new(Vec::new()) };
+    /// The scripts that are being polled, read their journals, or dropped: the innermost last.
+    static STACK: RefCell<Vec<Rc<ScriptCell>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The current script, until it is dropped.
+/// Makes a script the current one until it is dropped.
 pub(crate) struct Entered(());
 
 impl Drop for Entered {
@@ -29,19 +22,17 @@ impl Drop for Entered {
 }
 
 /// Makes a script the current one.
-pub(crate) fn enter(shared: &Rc<Shared>, cell: &Rc<ScriptCell>) -> Entered {
-    let current = Current {
-        shared: Rc::clone(shared),
-        cell: Rc::clone(cell),
-    };
-    STACK.with(|stack| stack.borrow_mut().push(current));
+#[inline]
+pub(crate) fn enter(cell: &Rc<ScriptCell>) -> Entered {
+    STACK.with(|stack| stack.borrow_mut().push(Rc::clone(cell)));
     Entered(())
 }
 
-/// Calls `f` with the current script.
-pub(crate) fn with<R>(f: impl FnOnce(&Current) -> R) -> Option<R> {
+/// The current script, if there is one.
+#[inline]
+pub(crate) fn current() -> Option<Rc<ScriptCell>> {
     let current = STACK.try_with(|stack| stack.borrow().last().cloned());
-    current.ok().flatten().as_ref().map(f)
+    current.ok().flatten()
 }
 
 /// The current script.
@@ -49,20 +40,27 @@ pub(crate) fn with<R>(f: impl FnOnce(&Current) -> R) -> Option<R> {
 /// # Panics
 ///
 /// If there is none, or it is inside of a step.
+#[inline]
 #[track_caller]
-pub(crate) fn expect(call: &str) -> Current {
-    let current = STACK.with(|stack| stack.borrow().last().cloned());
-    let Some(current) = current else {
-        panic!(
+pub(crate) fn expect(call: &str) -> Rc<ScriptCell> {
+    match current() {
+        Some(cell) if !cell.is_in_step() => cell,
+        current => refuse(call, current.as_deref()),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse(call: &str, current: Option<&ScriptCell>) -> ! {
+    match current {
+        None => panic!(
             "`{call}` was called outside of a durable script: scripts that are not durable use \
              framestep's own"
-        )
-    };
-    assert!(
-        !current.cell.is_in_step(),
-        "`{call}` was called inside of a step of the script `{}`: a step is one effect, which \
-         is not done again when the script is restored. Call it before or after the step",
-        current.cell.name()
-    );
-    current
+        ),
+        Some(cell) => panic!(
+            "`{call}` was called inside of a step of the script `{}`: a step is one effect, which \
+             is not done again when the script is restored. Call it before or after the step",
+            cell.name()
+        ),
+    }
 }

@@ -11,11 +11,9 @@ use crate::cell::ScriptCell;
 use crate::context;
 use crate::handle::JoinError;
 use crate::script::ChapterEnd;
-use crate::shared::Shared;
 
 /// Polls the future of a script, chapter after chapter.
 pub(crate) struct Driver {
-    shared: Rc<Shared>,
     cell: Rc<ScriptCell>,
 }
 
@@ -23,8 +21,8 @@ pub(crate) struct Driver {
 const MOST_CHAPTERS: u32 = 1_000;
 
 impl Driver {
-    pub(crate) fn new(shared: Rc<Shared>, cell: Rc<ScriptCell>) -> Self {
-        Driver { shared, cell }
+    pub(crate) fn new(cell: Rc<ScriptCell>) -> Self {
+        Driver { cell }
     }
 
     fn poll_chapters(&self, cx: &mut Context<'_>) -> Poll<()> {
@@ -37,7 +35,7 @@ impl Driver {
             drop(ended);
             match end {
                 ChapterEnd::Done(output) => {
-                    self.shared.end(&self.cell, Ok(output));
+                    self.cell.shared().end(&self.cell, Ok(output));
                     return Poll::Ready(());
                 }
                 ChapterEnd::Next(begun) => {
@@ -65,7 +63,7 @@ impl Future for Driver {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let entered = context::enter(&self.shared, &self.cell);
+        let entered = context::enter(&self.cell);
         let polled = catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)));
         drop(entered);
         match polled {
@@ -73,7 +71,8 @@ impl Future for Driver {
             Err(payload) => {
                 let message = message_of(&*payload);
                 self.drop_future();
-                self.shared
+                self.cell
+                    .shared()
                     .end(&self.cell, Err(JoinError::Panicked(message)));
                 resume_unwind(payload)
             }
@@ -84,7 +83,7 @@ impl Future for Driver {
 impl Driver {
     /// Drops the future as the current script: its destructors find the runtime.
     fn drop_future(&self) {
-        let _entered = context::enter(&self.shared, &self.cell);
+        let _entered = context::enter(&self.cell);
         let future = self.cell.take_future();
         drop(future);
     }
@@ -93,9 +92,9 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         // A runtime that is restored keeps the script, or drops it itself.
-        if !self.shared.is_silent.get() {
+        if !self.cell.shared().is_silent.get() {
             self.drop_future();
-            self.shared.end(&self.cell, Err(JoinError::Stopped));
+            self.cell.shared().end(&self.cell, Err(JoinError::Stopped));
         }
     }
 }

@@ -37,10 +37,9 @@ use crate::shared::Making;
 #[track_caller]
 pub fn step<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) -> R) -> R {
     let at = Location::caller();
-    let current = context::expect("step");
-    let cell = &current.cell;
+    let cell = context::expect("step");
     let mut given = None;
-    let value = cell.effect(&current.shared, Effect::Step, at, || {
+    let value = cell.effect(Effect::Step, at, || {
         let result = cell.in_step(|| framestep::with(f));
         let value = Bytes::of(&result);
         given = Some(result);
@@ -67,8 +66,8 @@ fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
 #[track_caller]
 pub fn time() -> Time {
     let at = Location::caller();
-    let current = context::expect("time");
-    let value = current.cell.effect(&current.shared, Effect::Time, at, || {
+    let cell = context::expect("time");
+    let value = cell.effect(Effect::Time, at, || {
         let mut out = Writer::default();
         save_time(&framestep::time(), &mut out);
         Bytes::of(&out.into_numbers())
@@ -161,17 +160,17 @@ pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> 
 #[track_caller]
 fn make<S: DurableScript>(effect: Effect, script: S, making: Making) -> Handle<S::Output> {
     let at = Location::caller();
-    let current = context::expect("start");
-    let (shared, cell) = (&current.shared, &current.cell);
+    let cell = context::expect("start");
+    let shared = cell.shared();
     // Recorded before the script runs: then it knows its number.
     let mut is_made = false;
-    let id = cell.effect(shared, effect, at, || {
+    let id = cell.effect(effect, at, || {
         is_made = true;
         Bytes::of(&shared.next_script.get())
     });
     let handle = Handle::new(shared, crate::cell::ScriptId(expect_read(&id)));
     if is_made {
-        let made = shared.make(script, making, Some(cell));
+        let made = shared.make(script, making, Some(&cell));
         debug_assert_eq!(made, handle.id());
     }
     handle

@@ -14,8 +14,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
+use crate::cell::ScriptCell;
 use crate::cell::ScriptId;
-use crate::context::{self, Current};
+use crate::context;
 use crate::journal::Effect;
 use crate::shared::Shared;
 use crate::slot::Slot;
@@ -95,8 +96,8 @@ impl<T: DeserializeOwned> Future for Handle<T> {
         assert!(!self.is_done, "a handle was awaited again after its result");
         let id = self.id;
         let name = "join";
-        let begin = |current: &Current| {
-            let cell = current.shared.script(id);
+        let begin = |cell: &ScriptCell| {
+            let cell = cell.shared().script(id);
             let coroutine = cell.as_ref().and_then(|cell| {
                 let coroutine = cell.coroutine.borrow();
                 coroutine.as_ref().map(DurableWait::end)
@@ -107,13 +108,13 @@ impl<T: DeserializeOwned> Future for Handle<T> {
                 None => Slot::Replayed,
             }
         };
-        let result = self.wait.poll(name, begin, |current, slot| {
+        let result = self.wait.poll(name, begin, |cell, slot| {
             if let Slot::Join(_, wait) = slot {
                 if wait.poll(cx, name).is_pending() {
                     return Poll::Pending;
                 }
             }
-            let shared = &current.shared;
+            let shared = cell.shared();
             let mut ended = shared.ended.borrow_mut();
             let Some(ended) = ended.get_mut(&id) else {
                 assert!(
@@ -195,11 +196,9 @@ pub(crate) fn command<R: Serialize + DeserializeOwned>(
     f: impl FnOnce(&Shared) -> R,
 ) -> R {
     let at = Location::caller();
-    let current = context::expect(call);
-    let shared = &current.shared;
-    let done = current
-        .cell
-        .effect(shared, Effect::Command, at, || Bytes::of(&f(shared)));
+    let cell = context::expect(call);
+    let shared = cell.shared();
+    let done = cell.effect(Effect::Command, at, || Bytes::of(&f(shared)));
     done.read().expect("a result as it was recorded")
 }
 

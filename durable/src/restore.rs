@@ -144,7 +144,7 @@ impl Shared {
                     error => return Err(error),
                 };
                 restored.dropped.push(divergence);
-                let cell = dropped(image).ok_or(RestoreError::Damaged)?;
+                let cell = dropped(self, image).ok_or(RestoreError::Damaged)?;
                 Ok(prepared(Rc::new(cell), Fate::Dropped))
             }
         }
@@ -160,11 +160,12 @@ impl Shared {
     }
 
     /// A script that begins its chapter anew.
-    fn begin_again(&self, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
+    fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
         let (name, begin_again) = self.registry.find(&image.name)?;
         let future = begin_again(image.state.get())?;
         Some(Rc::new(ScriptCell::new(
+            self,
             image.id,
             name,
             home,
@@ -200,6 +201,7 @@ impl Shared {
         let future = begin_again(image.state.get()).ok_or(Found::OtherState);
         let future = future.map_err(diverged)?;
         let cell = Rc::new(ScriptCell::restored(
+            self,
             image.id,
             name,
             home,
@@ -224,7 +226,7 @@ impl Shared {
         compares_lines: bool,
     ) -> Result<(), Found> {
         cell.begin_replay(compares_lines);
-        let _entered = context::enter(self, cell);
+        let _entered = context::enter(cell);
         let mut cx = Context::from_waker(Waker::noop());
         loop {
             let polled = catch_unwind(AssertUnwindSafe(|| {
@@ -276,7 +278,7 @@ impl Shared {
     /// Drops a script's future. What its destructors do counts as nothing.
     fn drop_silently(self: &Rc<Self>, cell: &Rc<ScriptCell>) {
         let was_silent = self.is_silent.replace(true);
-        let entered = context::enter(self, cell);
+        let entered = context::enter(cell);
         let future = cell.take_future();
         // A destructor that does an effect is left.
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
@@ -438,7 +440,7 @@ impl Shared {
             if owner.is_some_and(|owner| !owner.is_active()) {
                 return Err(RestoreError::Damaged);
             }
-            let driver = Driver::new(Rc::clone(self), Rc::clone(cell));
+            let driver = Driver::new(Rc::clone(cell));
             let name = cell.name().into();
             let coroutine = self.door.insert(driver, cell.home, owner, name);
             ids.push(coroutine.id());
@@ -574,9 +576,10 @@ impl Shared {
 }
 
 /// A script that stands for one that is dropped, until the others are there.
-fn dropped(image: &ScriptImage) -> Option<ScriptCell> {
+fn dropped(shared: &Rc<Shared>, image: &ScriptImage) -> Option<ScriptCell> {
     let home = phase_of(image.home).ok()?;
     Some(ScriptCell::new(
+        shared,
         image.id,
         "dropped",
         home,

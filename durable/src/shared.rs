@@ -42,13 +42,18 @@ pub(crate) struct Shared {
     pub(crate) values: RefCell<BTreeMap<String, ValueEntry>>,
     /// The source files that journals name.
     files: RefCell<Vec<String>>,
-    known_files: RefCell<HashMap<(*const u8, usize), u32>>,
+    known_files: RefCell<HashMap<FileKey, u32>>,
+    /// The file that was named last.
+    latest_file: Cell<(FileKey, u32)>,
     /// Whether scripts are dropped because the runtime is restored: nothing they do counts.
     pub(crate) is_silent: Cell<bool>,
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<std::collections::BTreeSet<u64>>,
     on_long_chapter: RefCell<Option<LongChapterHook>>,
 }
+
+/// The address and length of a file's name: those of one name are nearly always the same.
+type FileKey = (*const u8, usize);
 
 /// Called with the name of a script and the number of its entries.
 pub(crate) type LongChapterHook = Box<dyn FnMut(&str, u32)>;
@@ -130,6 +135,7 @@ impl Shared {
             values: RefCell::default(),
             files: RefCell::default(),
             known_files: RefCell::default(),
+            latest_file: Cell::new(((std::ptr::null(), 0), 0)),
             is_silent: Cell::new(false),
             taken: RefCell::default(),
             on_long_chapter: RefCell::default(),
@@ -151,6 +157,7 @@ impl Shared {
         let home = making.home.or(by.map(|by| by.home));
         let begun = begin(script);
         let cell = ScriptCell::new(
+            self,
             id,
             S::NAME,
             home.unwrap_or(Phase::Update),
@@ -167,7 +174,7 @@ impl Shared {
     fn adopt(self: &Rc<Self>, cell: &Rc<ScriptCell>, making: Making, is_by_script: bool) {
         let id = cell.id;
         self.scripts.borrow_mut().insert(id, Rc::clone(cell));
-        let driver = Driver::new(Rc::clone(self), Rc::clone(cell));
+        let driver = Driver::new(Rc::clone(cell));
         let owners = self.owners.borrow();
         let owner = cell
             .owner
@@ -376,12 +383,19 @@ impl Shared {
     pub(crate) fn place(&self, at: &Location<'_>) -> Place {
         let file = at.file();
         let key = (file.as_ptr(), file.len());
-        let known = self.known_files.borrow().get(&key).copied();
-        let file = known.unwrap_or_else(|| {
-            let number = self.file_number(file);
-            self.known_files.borrow_mut().insert(key, number);
+        let (latest, number) = self.latest_file.get();
+        let file = if latest == key {
             number
-        });
+        } else {
+            let known = self.known_files.borrow().get(&key).copied();
+            let number = known.unwrap_or_else(|| {
+                let number = self.file_number(file);
+                self.known_files.borrow_mut().insert(key, number);
+                number
+            });
+            self.latest_file.set((key, number));
+            number
+        };
         Place {
             file,
             line: at.line(),

@@ -10,10 +10,10 @@ use framestep::durable::{DurableWait, length_ns};
 use framestep::{Phase, Seconds};
 
 use crate::bytes::Bytes;
-use crate::context::Current;
+use crate::cell::ScriptCell;
 use crate::slot::{Animation, Slot};
 
-use super::{Numbered, nothing};
+use super::Numbered;
 
 /// Calls `apply` with the world and a share from 0 to 1 in every frame, for `seconds`: with 0
 /// at once, with 1 at the end. See [`framestep::animate`]. Only the end is recorded.
@@ -83,12 +83,12 @@ impl<W: 'static, F: FnMut(&mut W, f32)> Future for Animate<W, F> {
         let this = &mut *self;
         let (length, phase) = (this.length_ns, this.phase);
         let apply = &mut this.apply;
-        let mut call = |current: &Current, share: f32| {
+        let mut call = |cell: &ScriptCell, share: f32| {
             let apply = || framestep::with(|world: &mut W| apply(world, share));
-            current.cell.in_step(apply);
+            cell.in_step(apply);
         };
-        let begin = |current: &Current| {
-            let phase = phase.unwrap_or(current.cell.home);
+        let begin = |cell: &ScriptCell| {
+            let phase = phase.unwrap_or(cell.home);
             let end = length.map(|ns| DurableWait::seconds(Some(ns), None, Some(phase)));
             Slot::Animate(Animation {
                 next: DurableWait::next_step_or_frame(phase),
@@ -97,15 +97,15 @@ impl<W: 'static, F: FnMut(&mut W, f32)> Future for Animate<W, F> {
                 share: -1.0,
             })
         };
-        let polled = this.numbered.poll("animate()", begin, |current, slot| {
+        let polled = this.numbered.poll("animate()", begin, |cell, slot| {
             let Slot::Animate(animation) = slot else {
                 return Poll::Pending;
             };
             if animation.share < 0.0 {
                 animation.share = 0.0;
-                call(current, 0.0);
+                call(cell, 0.0);
             }
-            poll_animation(animation, cx, |share| call(current, share))
+            poll_animation(animation, cx, |share| call(cell, share))
         });
         polled.map(drop)
     }
@@ -122,7 +122,7 @@ fn poll_animation(
         if let Some(end) = &mut animation.end {
             if end.poll(cx, "animate()").is_ready() {
                 call(1.0);
-                return Poll::Ready(nothing());
+                return Poll::Ready(Bytes::EMPTY);
             }
         }
         if !is_next {

@@ -11,7 +11,9 @@ use framestep::durable::DurableWait;
 
 use crate::slot::Slot;
 
-use super::{Numbered, nothing};
+use crate::bytes::Bytes;
+
+use super::Numbered;
 
 /// The future of [`wait_until`] and [`wait_while`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
@@ -81,11 +83,11 @@ impl<W: 'static, P: FnMut(&W) -> bool> Future for WaitUntil<W, P> {
         let (name, awaited, phase) = (this.name, this.awaited, this.phase);
         let holds = &mut this.holds;
         let begin = |_: &_| Slot::Plain(DurableWait::condition(phase));
-        let polled = this.numbered.poll(name, begin, |current, slot| match slot {
+        let polled = this.numbered.poll(name, begin, |cell, slot| match slot {
             Slot::Plain(wait) => {
                 let ask = || framestep::with_ref(|world: &W| holds(world));
-                let asked = || current.cell.in_step(ask) == awaited;
-                wait.poll_asking(cx, name, asked).map(|()| nothing())
+                let asked = || cell.in_step(ask) == awaited;
+                wait.poll_asking(cx, name, asked).map(|()| Bytes::EMPTY)
             }
             _ => Poll::Pending,
         });

@@ -10,7 +10,7 @@ use framestep::{Phase, Seconds};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::context::Current;
+use crate::cell::ScriptCell;
 use crate::slot::Slot;
 
 use super::Numbered;
@@ -121,8 +121,8 @@ impl Future for NextTick<'_> {
         let this = &mut *self;
         let interval = &*this.interval;
         let phase = interval.phase;
-        let begin = |current: &Current| {
-            let phase = phase.unwrap_or(current.cell.home);
+        let begin = |cell: &ScriptCell| {
+            let phase = phase.unwrap_or(cell.home);
             let now_ns = own_time(Some(phase), true);
             let due_ns = match (interval.due_ns, interval.period_ns) {
                 (Some(due_ns), _) => Some(due_ns),

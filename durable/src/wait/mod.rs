@@ -24,11 +24,13 @@ pub use value::{Changed, Value, WaitValue};
 
 use std::panic::Location;
 use std::rc::{Rc, Weak};
-use std::task::Poll;
+use std::task::{Context, Poll};
+
+use framestep::durable::DurableWait;
 
 use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
-use crate::context::{self, Current};
+use crate::context;
 use crate::slot::Slot;
 
 /// The part that all waits have in common: the number of a wait in its chapter.
@@ -50,48 +52,97 @@ impl Numbered {
     pub(crate) fn poll(
         &mut self,
         name: &str,
-        begin: impl FnOnce(&Current) -> Slot,
-        poll: impl FnOnce(&Current, &mut Slot) -> Poll<Bytes>,
+        begin: impl FnOnce(&ScriptCell) -> Slot,
+        poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
+        let at = Location::caller();
+        let cell = self.expect_pollable(name);
+        let (number, is_new) = self.number(&cell, name);
+        let value = match cell.polling(number, at) {
+            Polling::Live => {
+                // Out of its place meanwhile: what is called may drop other waits.
+                let mut slot = if is_new {
+                    begin(&cell)
+                } else {
+                    cell.take_slot(number).unwrap_or(Slot::Polled)
+                };
+                let Poll::Ready(value) = poll(&cell, &mut slot) else {
+                    if is_new {
+                        cell.add_slot(number, slot);
+                    } else {
+                        cell.put_slot(number, slot);
+                    }
+                    return Poll::Pending;
+                };
+                drop(slot);
+                cell.record_end(number, value.get(), at);
+                value
+            }
+            Polling::Ended(value) => value,
+            Polling::Pending => return wait_in_replay(&cell, number, is_new),
+        };
+        if !is_new {
+            drop(cell.remove_slot(number));
+        }
+        self.end();
+        Poll::Ready(value)
+    }
+
+    /// The same for a wait of framestep that gives nothing.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn poll_plain(
+        &mut self,
+        name: &'static str,
+        cx: &mut Context<'_>,
+        begin: impl FnOnce(&ScriptCell) -> DurableWait,
+    ) -> Poll<()> {
+        let at = Location::caller();
+        let cell = self.expect_pollable(name);
+        let (number, is_new) = self.number(&cell, name);
+        match cell.polling(number, at) {
+            Polling::Live => {
+                let mut begun = is_new.then(|| begin(&cell));
+                let polled = match &mut begun {
+                    Some(wait) => wait.poll(cx, name),
+                    None => cell.poll_slot(number, cx, name),
+                };
+                if polled.is_pending() {
+                    if let Some(wait) = begun {
+                        cell.add_slot(number, Slot::Plain(wait));
+                    }
+                    return Poll::Pending;
+                }
+                cell.record_end(number, &[], at);
+            }
+            Polling::Ended(_) => {}
+            Polling::Pending => return wait_in_replay(&cell, number, is_new).map(drop),
+        }
+        if !is_new {
+            drop(cell.remove_slot(number));
+        }
+        self.end();
+        Poll::Ready(())
+    }
+
+    #[inline]
+    #[track_caller]
+    fn expect_pollable(&self, name: &str) -> Rc<ScriptCell> {
         assert!(
             !self.is_done,
             "`{name}` was polled again after it had finished"
         );
-        let at = Location::caller();
-        let current = context::expect(name);
-        let (shared, cell) = (&current.shared, &current.cell);
-        let (number, is_new) = self.number(cell, name);
-        let value = match cell.polling(shared, number, at) {
-            Polling::Live(()) => {
-                let mut slot = if is_new {
-                    cell.add_slot(number, Slot::Polled);
-                    begin(&current)
-                } else {
-                    cell.take_slot(number).unwrap_or(Slot::Polled)
-                };
-                let polled = poll(&current, &mut slot);
-                let Poll::Ready(value) = polled else {
-                    cell.put_slot(number, slot);
-                    return Poll::Pending;
-                };
-                drop(slot);
-                cell.record_end(shared, number, value.get(), at);
-                value
-            }
-            Polling::Ended(value) => value,
-            Polling::Pending => {
-                if is_new {
-                    cell.add_slot(number, Slot::Replayed);
-                }
-                return Poll::Pending;
-            }
-        };
-        drop(cell.remove_slot(number));
-        self.begun = None;
-        self.is_done = true;
-        Poll::Ready(value)
+        context::expect(name)
     }
 
+    #[inline]
+    fn end(&mut self) {
+        self.begun = None;
+        self.is_done = true;
+    }
+
+    #[inline]
+    #[track_caller]
     fn number(&mut self, cell: &Rc<ScriptCell>, name: &str) -> (u32, bool) {
         let Some((of, number)) = &self.begun else {
             let number = cell.take_number();
@@ -116,10 +167,10 @@ impl Drop for Numbered {
     }
 }
 
-/// No value: that of a wait that only ends.
-pub(crate) fn nothing() -> Bytes {
-    thread_local! {
-        static NOTHING: Bytes = Bytes::new(&[]);
+/// Notes that a wait is pending in a replay: it gets its state when that is over.
+fn wait_in_replay(cell: &ScriptCell, number: u32, is_new: bool) -> Poll<Bytes> {
+    if is_new {
+        cell.add_slot(number, Slot::Replayed);
     }
-    NOTHING.with(Bytes::clone)
+    Poll::Pending
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::context::Current;
+use crate::cell::ScriptCell;
 use crate::slot::{self, Slot};
 
 use super::Numbered;
@@ -100,14 +100,14 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<R::Answer> {
         let this = &mut *self;
         let make = this.make.take();
-        let begin = |current: &Current| {
+        let begin = |cell: &ScriptCell| {
             let make = make.expect("it has not begun");
-            let id = current.shared.next_request.get();
-            current.shared.next_request.set(id + 1);
+            let id = cell.shared().next_request.get();
+            cell.shared().next_request.set(id + 1);
             Slot::Request(slot::Request {
                 id,
                 name: R::NAME.to_owned(),
-                content: Bytes::of(&current.cell.in_step(make)),
+                content: Bytes::of(&cell.in_step(make)),
                 answer: None,
             })
         };

@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::context::{self, Current};
+use crate::cell::ScriptCell;
+use crate::context;
 use crate::journal::Effect;
 use crate::slot::Slot;
 
@@ -90,11 +91,11 @@ impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     #[track_caller]
     pub fn emit(&self, value: &T) {
         let at = Location::caller();
-        let current = context::expect("emit");
-        let shared = &current.shared;
-        current.cell.effect(shared, Effect::Emit, at, || {
+        let cell = context::expect("emit");
+        let shared = cell.shared();
+        cell.effect(Effect::Emit, at, || {
             shared.emit(self.name, &Bytes::of(value));
-            super::nothing()
+            Bytes::EMPTY
         });
     }
 }
@@ -127,8 +128,8 @@ impl<T: DeserializeOwned + 'static> Future for WaitSignal<T> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
         let name = self.name;
-        let begin = |current: &Current| Slot::Signal {
-            ticket: current.shared.await_signal(&current.cell, name),
+        let begin = |cell: &ScriptCell| Slot::Signal {
+            ticket: cell.shared().await_signal(cell, name),
             given: None,
         };
         let polled = self

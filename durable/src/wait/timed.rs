@@ -8,11 +8,10 @@ use std::task::{Context, Poll};
 use framestep::durable::{DurableWait, length_ns};
 use framestep::{Phase, Seconds};
 
-use crate::context::Current;
+use crate::cell::ScriptCell;
 use crate::owner::ClockId;
-use crate::slot::Slot;
 
-use super::{Numbered, nothing};
+use super::Numbered;
 
 /// The future of [`next_frame`], [`wait_seconds`] and the other waits for frames, phases and
 /// times.
@@ -63,27 +62,6 @@ impl Wait {
         self.phase = Some(phase);
         self
     }
-
-    #[track_caller]
-    fn begin(&self, current: &Current) -> DurableWait {
-        let phase = self.phase;
-        let clock = |id| {
-            current
-                .shared
-                .clock(id)
-                .unwrap_or_else(|| panic!("the runtime has no clock {id:?}"))
-        };
-        match self.what {
-            What::NextFrame => DurableWait::next_frame(phase),
-            What::NextRun(run) => DurableWait::next_run(run),
-            What::Frames(frames) => DurableWait::frames(frames, phase),
-            What::Steps(steps) => DurableWait::steps(steps),
-            What::Seconds(length_ns, id) => {
-                DurableWait::seconds(length_ns, id.map(clock).as_ref(), phase)
-            }
-            What::Until(point_ns, id) => DurableWait::until(point_ns, &clock(id), phase),
-        }
-    }
 }
 
 impl Future for Wait {
@@ -92,25 +70,28 @@ impl Future for Wait {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        let name = this.name;
-        let mut numbered = std::mem::take(&mut this.numbered);
-        let begin = |current: &Current| Slot::Plain(this.begin(current));
-        let polled = numbered.poll(name, begin, |_, slot| poll_plain(slot, cx, name));
-        this.numbered = numbered;
-        polled.map(drop)
+        let (name, what, phase) = (this.name, this.what, this.phase);
+        this.numbered
+            .poll_plain(name, cx, |cell| begin(cell, what, phase))
     }
 }
 
-/// Polls a wait that gives nothing.
-#[track_caller]
-pub(super) fn poll_plain(
-    slot: &mut Slot,
-    cx: &mut Context<'_>,
-    name: &'static str,
-) -> Poll<crate::bytes::Bytes> {
-    match slot {
-        Slot::Plain(wait) => wait.poll(cx, name).map(|()| nothing()),
-        _ => Poll::Pending,
+#[inline]
+fn begin(cell: &ScriptCell, what: What, phase: Option<Phase>) -> DurableWait {
+    let clock = |id| {
+        cell.shared()
+            .clock(id)
+            .unwrap_or_else(|| panic!("the runtime has no clock {id:?}"))
+    };
+    match what {
+        What::NextFrame => DurableWait::next_frame(phase),
+        What::NextRun(run) => DurableWait::next_run(run),
+        What::Frames(frames) => DurableWait::frames(frames, phase),
+        What::Steps(steps) => DurableWait::steps(steps),
+        What::Seconds(length_ns, id) => {
+            DurableWait::seconds(length_ns, id.map(clock).as_ref(), phase)
+        }
+        What::Until(point_ns, id) => DurableWait::until(point_ns, &clock(id), phase),
     }
 }
 

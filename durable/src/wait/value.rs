@@ -11,11 +11,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::context::{self, Current};
+use crate::cell::ScriptCell;
+use crate::context;
 use crate::journal::Effect;
 use crate::slot::Slot;
 
-use super::{Numbered, nothing};
+use super::Numbered;
 
 /// A value with a name, such as a quest's stage. A constant: the runtime keeps what it is, and
 /// saves it.
@@ -50,9 +51,9 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     #[track_caller]
     pub fn get(&self) -> T {
         let at = Location::caller();
-        let current = context::expect("get");
-        let shared = &current.shared;
-        let value = current.cell.effect(shared, Effect::Get, at, || {
+        let cell = context::expect("get");
+        let shared = cell.shared();
+        let value = cell.effect(Effect::Get, at, || {
             let values = shared.values.borrow();
             let value = values.get(self.name).and_then(|entry| entry.value.clone());
             value.unwrap_or_else(|| Bytes::of(&T::default()))
@@ -68,11 +69,11 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     #[track_caller]
     pub fn set(&self, value: &T) {
         let at = Location::caller();
-        let current = context::expect("set");
-        let shared = &current.shared;
-        current.cell.effect(shared, Effect::Set, at, || {
+        let cell = context::expect("set");
+        let shared = cell.shared();
+        cell.effect(Effect::Set, at, || {
             shared.set(self.name, Bytes::of(value));
-            nothing()
+            Bytes::EMPTY
         });
     }
 
@@ -151,18 +152,18 @@ where
         let this = &mut *self;
         let (name, skips_present) = (this.name, this.skips_present);
         let condition = &mut this.condition;
-        let begin = |current: &Current| {
-            let (ticket, changes) = current.shared.await_value(&current.cell, name);
+        let begin = |cell: &ScriptCell| {
+            let (ticket, changes) = cell.shared().await_value(cell, name);
             // No change has this number: what it is at first counts like a change.
             let seen = if skips_present { changes } else { u64::MAX };
             Slot::Value { ticket, seen }
         };
-        let polled = this.numbered.poll("value", begin, |current, slot| {
+        let polled = this.numbered.poll("value", begin, |cell, slot| {
             let Slot::Value { seen, .. } = slot else {
                 return Poll::Pending;
             };
             let (changes, value) = {
-                let values = current.shared.values.borrow();
+                let values = cell.shared().values.borrow();
                 let entry = values.get(name);
                 let value = entry.and_then(|entry| entry.value.clone());
                 (entry.map_or(0, |entry| entry.changes), value)
@@ -173,7 +174,7 @@ where
             *seen = changes;
             let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
             let read: T = read(name, &value);
-            if current.cell.in_step(|| condition(&read)) {
+            if cell.in_step(|| condition(&read)) {
                 Poll::Ready(value)
             } else {
                 Poll::Pending

@@ -1,0 +1,239 @@
+//! What durable scripts cost, beside plain ones: `cargo bench --manifest-path durable/Cargo.toml`.
+//!
+//! Each figure is the median of many rounds. Plain and durable rounds alternate, so that a
+//! busy machine slows both.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use framestep_durable::prelude::*;
+
+const SCRIPTS: u32 = 1_000;
+const DT: f64 = 1.0 / 60.0;
+
+#[derive(Clone, Default)]
+struct World {
+    sum: u64,
+}
+
+/// Waits for frames, a hundred in each chapter.
+#[derive(Serialize, Deserialize)]
+struct Frames;
+
+impl DurableScript for Frames {
+    const NAME: &'static str = "frames";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        for _ in 0..100 {
+            next_frame().await;
+        }
+        Chapter::Next(Frames)
+    }
+}
+
+/// Waits for times that end in every frame.
+#[derive(Serialize, Deserialize)]
+struct Timers;
+
+impl DurableScript for Timers {
+    const NAME: &'static str = "timers";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        for _ in 0..100 {
+            wait_seconds(0.01).await;
+        }
+        Chapter::Next(Timers)
+    }
+}
+
+/// Changes the world in every frame.
+#[derive(Serialize, Deserialize)]
+struct Steps;
+
+impl DurableScript for Steps {
+    const NAME: &'static str = "steps";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        for _ in 0..100 {
+            step(|world: &mut World| world.sum += 1);
+            next_frame().await;
+        }
+        Chapter::Next(Steps)
+    }
+}
+
+/// A script as games have them: it does something every few frames, `entries` times in a
+/// chapter.
+#[derive(Serialize, Deserialize)]
+struct Actor {
+    number: u32,
+    entries: u32,
+}
+
+impl DurableScript for Actor {
+    const NAME: &'static str = "actor";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        for at in 0..self.entries / 2 {
+            wait_frames(u64::from(2 + (self.number + at) % 9)).await;
+            step(|world: &mut World| world.sum += 1);
+        }
+        Chapter::Next(self)
+    }
+}
+
+fn registry() -> Registry {
+    let registry = Registry::new().with::<Frames>().with::<Timers>();
+    registry.with::<Steps>().with::<Actor>()
+}
+
+fn runtime() -> Runtime {
+    Runtime::new(registry())
+}
+
+fn median(mut rounds: Vec<Duration>) -> Duration {
+    rounds.sort_unstable();
+    rounds[rounds.len() / 2]
+}
+
+/// Nanoseconds of one poll: plain, durable.
+fn polls(plain: impl Fn(&framestep::Executor), durable: impl Fn(&Runtime)) -> (f64, f64) {
+    let mut executor = framestep::Executor::new();
+    let mut runtime = runtime();
+    for _ in 0..SCRIPTS {
+        plain(&executor);
+        durable(&runtime);
+    }
+    let mut world = World::default();
+    let (mut plain, mut durable) = (Vec::new(), Vec::new());
+    for _ in 0..600 {
+        let begun = Instant::now();
+        executor.run_frame_with(&mut world, DT);
+        plain.push(begun.elapsed());
+        let begun = Instant::now();
+        runtime.run_frame_with(&mut world, DT);
+        durable.push(begun.elapsed());
+    }
+    let each = |rounds| median(rounds).as_secs_f64() * 1e9 / f64::from(SCRIPTS);
+    (each(plain), each(durable))
+}
+
+fn actors(entries: u32) -> (Runtime, World) {
+    let (mut runtime, mut world) = (runtime(), World::default());
+    for number in 0..100 {
+        runtime.start(Actor { number, entries }).detach();
+    }
+    for _ in 0..entries * 20 {
+        runtime.run_frame_with(&mut world, DT);
+    }
+    (runtime, world)
+}
+
+/// The parts of rolling back 100 scripts by 7 frames, in microseconds: a save, a rollback, the
+/// whole tick of a rollback (1 rollback, 7 saves, 7 frames), a load into another runtime; and
+/// the entries and bytes of a file.
+fn rollback(entries: u32) -> [f64; 6] {
+    let (mut runtime, mut world) = actors(entries);
+    let (mut saves, mut rollbacks, mut ticks, mut loads) = (vec![], vec![], vec![], vec![]);
+    let (mut held, mut bytes) = (0_u32, 0);
+    let mut kept = std::collections::VecDeque::new();
+    for _ in 0..300 {
+        kept.push_back((runtime.snapshot().unwrap(), world.clone()));
+        runtime.run_frame_with(&mut world, DT);
+        if kept.len() < 8 {
+            continue;
+        }
+        kept.pop_front();
+        let begun = Instant::now();
+        let (snapshot, before) = kept[0].clone();
+        runtime.rollback(&snapshot).unwrap();
+        world = before;
+        rollbacks.push(begun.elapsed());
+        for at in 0..7 {
+            let saved = Instant::now();
+            let snapshot = runtime.snapshot().unwrap();
+            saves.push(saved.elapsed());
+            kept[at] = (snapshot, world.clone());
+            runtime.run_frame_with(&mut world, DT);
+        }
+        ticks.push(begun.elapsed());
+    }
+    let file = runtime.snapshot().unwrap().to_bytes();
+    for _ in 0..100 {
+        let mut other = self::runtime();
+        let snapshot = Snapshot::from_bytes(&file).unwrap();
+        let begun = Instant::now();
+        other.restore(&snapshot, Policy::Fail).unwrap();
+        loads.push(begun.elapsed());
+    }
+    for (id, _) in runtime.scripts() {
+        held += runtime.entries(id).unwrap_or(0);
+    }
+    bytes += file.len();
+    black_box(world.sum);
+    let micros = |rounds| median(rounds).as_secs_f64() * 1e6;
+    [
+        micros(saves),
+        micros(rollbacks),
+        micros(ticks),
+        micros(loads),
+        f64::from(held) / 100.0,
+        bytes as f64 / 100.0,
+    ]
+}
+
+fn main() {
+    println!("one poll of {SCRIPTS} scripts, in nanoseconds: plain, durable, ratio");
+    let show = |name: &str, (plain, durable): (f64, f64)| {
+        println!(
+            "  {name:14} {plain:6.1} {durable:6.1}  {:4.1}x",
+            durable / plain
+        );
+    };
+    let frames = polls(
+        |executor| {
+            executor.start(async {
+                loop {
+                    framestep::next_frame().await;
+                }
+            });
+        },
+        |runtime| runtime.start(Frames).detach(),
+    );
+    show("next_frame", frames);
+    let timers = polls(
+        |executor| {
+            executor.start(async {
+                loop {
+                    framestep::wait_seconds(0.01).await;
+                }
+            });
+        },
+        |runtime| runtime.start(Timers).detach(),
+    );
+    show("wait_seconds", timers);
+    let steps = polls(
+        |executor| {
+            executor.spawn(async {
+                loop {
+                    framestep::with(|world: &mut World| world.sum += 1);
+                    framestep::next_frame().await;
+                }
+            });
+        },
+        |runtime| runtime.spawn(Steps).detach(),
+    );
+    show("step, frame", steps);
+    println!(
+        "100 scripts, 7 frames back, in microseconds: save, rollback, whole tick, load; entries \
+         and bytes of a script"
+    );
+    for entries in [10, 74, 180] {
+        let [save, back, tick, load, held, bytes] = rollback(entries);
+        println!("  {save:6.1} {back:6.1} {tick:6.1} {load:6.1}  {held:5.1} {bytes:6.1}");
+    }
+}
