@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::error::Found;
-use crate::journal::{Effect, Entry, Journal, Kind, Place};
+use crate::journal::{Effect, Entry, FoundEntry, Journal, Kind, Place};
 use crate::owner::OwnerId;
 use crate::script::ChapterFuture;
 use crate::shared::Shared;
@@ -70,8 +70,8 @@ pub(crate) struct ScriptCell {
 /// How far a replay has come.
 #[derive(Default)]
 struct Replay {
-    /// The position in the journal.
-    at: usize,
+    /// The next entry. `None` at the end, or if it cannot be read.
+    next: Option<FoundEntry>,
     /// The number of the next entry, for messages.
     entry: u32,
     /// Whether the poll under way may take an entry that is the first of a poll.
@@ -180,6 +180,7 @@ impl ScriptCell {
         self.coroutine.replace(Some(coroutine));
     }
 
+    #[inline]
     pub(crate) fn is_in_step(&self) -> bool {
         self.is_in_step.get()
     }
@@ -222,6 +223,7 @@ impl ScriptCell {
         self.mode.set(Mode::Replay);
         self.has_begun.set(true);
         self.replay.replace(Replay {
+            next: self.journal.borrow().find(0),
             // The first poll of a chapter has no entry that is marked as the first of a poll.
             compares_lines,
             ..Replay::default()
@@ -231,26 +233,21 @@ impl ScriptCell {
     /// Begins another poll of a replay. Returns `false` if the last one has taken the last
     /// entry: then the script is as it was.
     pub(crate) fn goes_on(&self) -> Result<bool, Found> {
-        let journal = self.journal.borrow();
         let mut replay = self.replay.borrow_mut();
         if let Some(found) = replay.divergence.take() {
             return Err(found);
         }
-        if journal.ends_at(replay.at) {
-            return Ok(false);
-        }
         let was_open = mem::replace(&mut replay.is_open, true);
-        let next = journal.read(replay.at, |entry| (entry.is_first, entry.kind, entry.place));
-        match next {
-            Some(((true, ..), _)) if !was_open => Ok(true),
-            Some(((_, kind, place), _)) => Err(Found::NotReached {
-                entry: replay.entry,
-                recorded: kind,
-                place,
+        let entry = replay.entry;
+        match replay.next {
+            Some(next) if next.is_first && !was_open => Ok(true),
+            Some(next) => Err(Found::NotReached {
+                entry,
+                recorded: next.kind,
+                place: next.place,
             }),
-            None => Err(Found::Damaged {
-                entry: replay.entry,
-            }),
+            None if entry == self.journal.borrow().entries() => Ok(false),
+            None => Err(Found::Damaged { entry }),
         }
     }
 
@@ -265,6 +262,7 @@ impl ScriptCell {
     }
 
     /// The number for a wait that begins.
+    #[inline]
     pub(crate) fn take_number(&self) -> u32 {
         let number = self.next_wait.get();
         let next = number
@@ -275,10 +273,11 @@ impl ScriptCell {
     }
 
     /// What a poll of the wait `number` finds.
+    #[inline]
     pub(crate) fn polling(&self, number: u32, at: &Location<'_>) -> Polling {
         match self.mode.get() {
             Mode::Live | Mode::Ending => Polling::Live,
-            Mode::Replay => match self.take_entry(Some(Kind::Ended(number)), at) {
+            Mode::Replay => match self.take_entry(Kind::Ended(number), at) {
                 Some(value) => Polling::Ended(value),
                 None => Polling::Pending,
             },
@@ -287,38 +286,39 @@ impl ScriptCell {
 
     /// Takes the next entry in a replay, if it is the one that is expected. Of an effect,
     /// anything else is a divergence.
-    fn take_entry(&self, expected: Option<Kind>, at: &Location<'_>) -> Option<Bytes> {
-        let journal = self.journal.borrow();
+    fn take_entry(&self, expected: Kind, at: &Location<'_>) -> Option<Bytes> {
         let mut replay = self.replay.borrow_mut();
-        let is_open = replay.is_open;
-        let read = journal.read(replay.at, |entry| {
-            let is_due = !entry.is_first || is_open;
-            let is_it = is_due && Some(entry.kind) == expected;
-            (is_it.then(|| Bytes::new(entry.value)), entry.place)
-        });
-        let ((value, place), next) = read?;
-        let value = value?;
-        let here = self.shared.place(at);
-        if replay.compares_lines && place != here {
-            let entry = replay.entry;
-            replay.divergence.get_or_insert(Found::OtherLine {
-                entry,
-                recorded: expected.expect("it was compared"),
-                place,
-                here,
-            });
+        let next = replay.next?;
+        if next.kind != expected || next.is_first && !replay.is_open {
+            return None;
         }
-        replay.at = next;
+        if replay.compares_lines {
+            let (entry, place) = (replay.entry, next.place);
+            let here = self.shared.place(at);
+            if place != here {
+                let recorded = next.kind;
+                replay.divergence.get_or_insert(Found::OtherLine {
+                    entry,
+                    recorded,
+                    place,
+                    here,
+                });
+            }
+        }
+        let journal = self.journal.borrow();
+        replay.next = journal.find(next.next);
         replay.entry += 1;
         replay.is_open = false;
-        Some(value)
+        Some(journal.value(&next))
     }
 
     /// Records the end of a wait.
+    #[inline]
     pub(crate) fn record_end(&self, number: u32, value: &[u8], at: &Location<'_>) {
         self.record(Kind::Ended(number), value, at);
     }
 
+    #[inline]
     fn record(&self, kind: Kind, value: &[u8], at: &Location<'_>) {
         if self.mode.get() != Mode::Live {
             return;
@@ -355,7 +355,7 @@ impl ScriptCell {
             // What is dropped because of a restore must not change the world.
             Mode::Ending if self.shared.is_silent.get() => resume_unwind(Box::new(Diverged)),
             Mode::Ending => act(),
-            Mode::Replay => match self.take_entry(Some(kind), at) {
+            Mode::Replay => match self.take_entry(kind, at) {
                 Some(value) => value,
                 None => self.diverge(kind, self.shared.place(at)),
             },
@@ -389,11 +389,13 @@ impl ScriptCell {
     }
 
     /// Adds the state of a wait that has begun.
+    #[inline]
     pub(crate) fn add_slot(&self, number: u32, slot: Slot) {
         self.slots.borrow_mut().push((number, slot));
     }
 
     /// Removes the state of a wait that is over or was dropped.
+    #[inline]
     pub(crate) fn remove_slot(&self, number: u32) -> Option<Slot> {
         let mut slots = self.slots.borrow_mut();
         let at = slots.iter().position(|(of, _)| *of == number)?;
@@ -401,6 +403,7 @@ impl ScriptCell {
     }
 
     /// Calls `f` with the state of a wait.
+    #[inline]
     pub(crate) fn with_slot<R>(&self, number: u32, f: impl FnOnce(&mut Slot) -> R) -> Option<R> {
         let mut slots = self.slots.borrow_mut();
         let slot = slots.iter_mut().find(|(of, _)| *of == number)?;

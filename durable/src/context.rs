@@ -42,23 +42,23 @@ pub(crate) fn current() -> Option<Rc<ScriptCell>> {
 /// If there is none, or it is inside of a step.
 #[inline]
 #[track_caller]
-pub(crate) fn expect(call: &str) -> Rc<ScriptCell> {
+pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
     match current() {
         Some(cell) if !cell.is_in_step() => cell,
-        current => refuse(call, current.as_deref()),
+        current => refuse(name, current.as_deref()),
     }
 }
 
 #[cold]
 #[track_caller]
-fn refuse(call: &str, current: Option<&ScriptCell>) -> ! {
+fn refuse(name: &str, current: Option<&ScriptCell>) -> ! {
     match current {
         None => panic!(
-            "`{call}` was called outside of a durable script: scripts that are not durable use \
+            "`{name}` was called outside of a durable script: scripts that are not durable use \
              framestep's own"
         ),
         Some(cell) => panic!(
-            "`{call}` was called inside of a step of the script `{}`: a step is one effect, which \
+            "`{name}` was called inside of a step of the script `{}`: a step is one effect, which \
              is not done again when the script is restored. Call it before or after the step",
             cell.name()
         ),

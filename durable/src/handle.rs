@@ -192,11 +192,11 @@ fn act(call: &str, id: ScriptId, act: Act) -> bool {
 /// Does a command once, and records what it returns.
 #[track_caller]
 pub(crate) fn command<R: Serialize + DeserializeOwned>(
-    call: &str,
+    name: &str,
     f: impl FnOnce(&Shared) -> R,
 ) -> R {
     let at = Location::caller();
-    let cell = context::expect(call);
+    let cell = context::expect(name);
     let shared = cell.shared();
     let done = cell.effect(Effect::Command, at, || Bytes::of(&f(shared)));
     done.read().expect("a result as it was recorded")

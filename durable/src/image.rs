@@ -1,5 +1,7 @@
 //! What a snapshot holds.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
@@ -53,7 +55,7 @@ pub(crate) struct OwnerImage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ScriptImage {
     pub(crate) id: ScriptId,
-    pub(crate) name: String,
+    pub(crate) name: Cow<'static, str>,
     /// The number of a phase.
     pub(crate) home: u64,
     pub(crate) owner: Option<OwnerId>,

@@ -78,6 +78,17 @@ pub(crate) struct Entry<'a> {
     pub(crate) value: &'a [u8],
 }
 
+/// Where an entry is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FoundEntry {
+    pub(crate) is_first: bool,
+    pub(crate) kind: Kind,
+    pub(crate) place: Place,
+    value_at: usize,
+    /// The position of the next entry.
+    pub(crate) next: usize,
+}
+
 /// A journal up to some entry. Entries are only added behind it, by one script, so a copy is
 /// a reference and a length.
 #[derive(Clone, Debug)]
@@ -115,6 +126,7 @@ impl Journal {
     }
 
     /// Adds an entry.
+    #[inline]
     pub(crate) fn push(&mut self, entry: &Entry<'_>) {
         let mut bytes = self.bytes.borrow_mut();
         debug_assert!(bytes.len() == self.len, "only one script adds entries");
@@ -128,6 +140,27 @@ impl Journal {
         bytes.extend_from_slice(entry.value);
         self.len = bytes.len();
         self.entries += 1;
+    }
+
+    /// The entry at a position, without its value. `None` if there is none, or none that can
+    /// be read.
+    #[inline]
+    pub(crate) fn find(&self, at: usize) -> Option<FoundEntry> {
+        let bytes = self.bytes.borrow();
+        let (entry, next) = entry_at(&bytes[..self.len], at)?;
+        Some(FoundEntry {
+            is_first: entry.is_first,
+            kind: entry.kind,
+            place: entry.place,
+            value_at: next - entry.value.len(),
+            next,
+        })
+    }
+
+    /// The value of an entry that was found in this journal.
+    #[inline]
+    pub(crate) fn value(&self, found: &FoundEntry) -> Bytes {
+        Bytes::new(&self.bytes.borrow()[found.value_at..found.next])
     }
 
     /// Calls `f` with the entry at a position, and returns the position of the next one.
@@ -161,17 +194,13 @@ impl Journal {
         mapped
     }
 
-    /// Whether there is no entry at a position.
-    pub(crate) fn ends_at(&self, at: usize) -> bool {
-        at >= self.len
-    }
-
     /// The bytes of all entries.
     fn to_vec(&self) -> Vec<u8> {
         self.bytes.borrow()[..self.len].to_vec()
     }
 }
 
+#[inline]
 fn entry_at(bytes: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
     let mut left = bytes.get(at..)?;
     let head = take(&mut left)?;
@@ -191,6 +220,7 @@ fn entry_at(bytes: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
 }
 
 /// Adds a number, seven bits in a byte.
+#[inline]
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     loop {
         let low = u8::try_from(number & 0x7F).expect("seven bits");
@@ -202,7 +232,18 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     }
 }
 
+#[inline]
 fn take(left: &mut &[u8]) -> Option<u64> {
+    match left {
+        [byte, rest @ ..] if *byte < 0x80 => {
+            *left = rest;
+            Some(u64::from(*byte))
+        }
+        _ => take_long(left),
+    }
+}
+
+fn take_long(left: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for at in 0..10 {
         let (&byte, rest) = left.split_first()?;
@@ -275,7 +316,7 @@ mod tests {
             let read = |read: Entry<'_>| assert_eq!(read, entry(kind, value));
             at = journal.read(at, read).unwrap().1;
         }
-        assert!(journal.ends_at(at) && journal.read(at, |_| ()).is_none());
+        assert!(journal.read(at, |_| ()).is_none());
     }
 
     #[test]
@@ -290,6 +331,6 @@ mod tests {
             (same.entries(), journal.entries(), fork.entries()),
             (1, 2, 1)
         );
-        assert!(same.ends_at(fork.to_vec().len()));
+        assert!(same.find(fork.to_vec().len()).is_none());
     }
 }

@@ -186,7 +186,7 @@ impl Shared {
             self.registry
                 .find(&image.name)
                 .ok_or_else(|| RestoreError::UnknownScript {
-                    name: image.name.clone(),
+                    name: image.name.clone().into_owned(),
                 })?;
         let home = phase_of(image.home).map_err(|_| RestoreError::Damaged)?;
         let journal = files.translate(&image.journal);
@@ -211,68 +211,12 @@ impl Shared {
             future,
         ));
         if image.has_begun {
-            if let Err(found) = self.read_journal_to(&cell, image, compares_lines) {
+            if let Err(found) = read_journal_to(&cell, image, compares_lines) {
                 self.drop_silently(&cell);
                 return Err(diverged(found));
             }
         }
         Ok(cell)
-    }
-
-    fn read_journal_to(
-        self: &Rc<Self>,
-        cell: &Rc<ScriptCell>,
-        image: &ScriptImage,
-        compares_lines: bool,
-    ) -> Result<(), Found> {
-        cell.begin_replay(compares_lines);
-        let _entered = context::enter(cell);
-        let mut cx = Context::from_waker(Waker::noop());
-        loop {
-            let polled = catch_unwind(AssertUnwindSafe(|| {
-                let mut future = cell.future().borrow_mut();
-                let future = future.as_mut().expect("it has been made");
-                future.as_mut().poll(&mut cx)
-            }));
-            // A divergence explains a panic.
-            let goes_on = cell.goes_on();
-            match polled {
-                Err(payload) => {
-                    goes_on.and(Err(Found::Panicked {
-                        entry: cell.replayed(),
-                        message: message_of(&*payload),
-                    }))?;
-                }
-                Ok(Poll::Ready(end)) => {
-                    drop(end);
-                    let entry = cell.replayed();
-                    return Err(Found::Returned { entry });
-                }
-                Ok(Poll::Pending) if goes_on? => {}
-                Ok(Poll::Pending) => break,
-            }
-        }
-        let numbers = |mut waits: Vec<u32>| {
-            waits.sort_unstable();
-            waits
-        };
-        let saved = numbers(image.slots.iter().map(|(number, _)| *number).collect());
-        let found = numbers(
-            cell.slots()
-                .borrow()
-                .iter()
-                .map(|(number, _)| *number)
-                .collect(),
-        );
-        if saved != found {
-            return Err(Found::OtherWaits {
-                entry: cell.replayed(),
-                saved,
-                found,
-            });
-        }
-        cell.end_replay();
-        Ok(())
     }
 
     /// Drops a script's future. What its destructors do counts as nothing.
@@ -537,22 +481,22 @@ impl Shared {
                 name,
                 content,
                 answer,
-            }) => Slot::Request(Request {
+            }) => Slot::Request(Box::new(Request {
                 id: *id,
                 name: name.clone(),
                 content: content.clone(),
                 answer: answer.clone(),
-            }),
+            })),
             SlotImage::Animate {
                 has_end,
                 length_ns,
                 share,
-            } => Slot::Animate(Animation {
+            } => Slot::Animate(Box::new(Animation {
                 next: wait(None)?,
                 end: if *has_end { Some(wait(None)?) } else { None },
                 length_ns: *length_ns,
                 share: f32::from_bits(*share),
-            }),
+            })),
             SlotImage::Tick { due_ns } => Slot::Tick {
                 wait: wait(None)?,
                 due_ns: *due_ns,
@@ -573,6 +517,62 @@ impl Shared {
         });
         self.values.replace(values.collect());
     }
+}
+
+/// Reads its journal to a new script. Says if the script does not fit it.
+fn read_journal_to(
+    cell: &Rc<ScriptCell>,
+    image: &ScriptImage,
+    compares_lines: bool,
+) -> Result<(), Found> {
+    cell.begin_replay(compares_lines);
+    let _entered = context::enter(cell);
+    let mut cx = Context::from_waker(Waker::noop());
+    loop {
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            let mut future = cell.future().borrow_mut();
+            let future = future.as_mut().expect("it has been made");
+            future.as_mut().poll(&mut cx)
+        }));
+        // A divergence explains a panic.
+        let goes_on = cell.goes_on();
+        match polled {
+            Err(payload) => {
+                goes_on.and(Err(Found::Panicked {
+                    entry: cell.replayed(),
+                    message: message_of(&*payload),
+                }))?;
+            }
+            Ok(Poll::Ready(end)) => {
+                drop(end);
+                let entry = cell.replayed();
+                return Err(Found::Returned { entry });
+            }
+            Ok(Poll::Pending) if goes_on? => {}
+            Ok(Poll::Pending) => break,
+        }
+    }
+    let numbers = |mut waits: Vec<u32>| {
+        waits.sort_unstable();
+        waits
+    };
+    let saved = numbers(image.slots.iter().map(|(number, _)| *number).collect());
+    let found = numbers(
+        cell.slots()
+            .borrow()
+            .iter()
+            .map(|(number, _)| *number)
+            .collect(),
+    );
+    if saved != found {
+        return Err(Found::OtherWaits {
+            entry: cell.replayed(),
+            saved,
+            found,
+        });
+    }
+    cell.end_replay();
+    Ok(())
 }
 
 /// A script that stands for one that is dropped, until the others are there.

@@ -121,7 +121,7 @@ fn save_script(cell: &ScriptCell) -> ScriptImage {
         .map(|(number, slot)| (*number, save_slot(slot)));
     ScriptImage {
         id: cell.id,
-        name: cell.name().to_owned(),
+        name: cell.name().into(),
         home: phase_number(cell.home),
         owner: cell.owner,
         state: cell.state(),

@@ -380,6 +380,7 @@ impl Shared {
     }
 
     /// The place in the code of a call, by the runtime's table of files.
+    #[inline]
     pub(crate) fn place(&self, at: &Location<'_>) -> Place {
         let file = at.file();
         let key = (file.as_ptr(), file.len());

@@ -22,9 +22,9 @@ pub(crate) enum Slot {
     /// A change of a value. The number of the last change that the wait knows.
     Value { ticket: u64, seen: u64 },
     /// An answer from outside.
-    Request(Request),
+    Request(Box<Request>),
     /// An animation.
-    Animate(Animation),
+    Animate(Box<Animation>),
     /// A tick of an interval: its timer, and the own time at which it is due.
     Tick { wait: DurableWait, due_ns: i128 },
 }

@@ -90,12 +90,12 @@ impl<W: 'static, F: FnMut(&mut W, f32)> Future for Animate<W, F> {
         let begin = |cell: &ScriptCell| {
             let phase = phase.unwrap_or(cell.home);
             let end = length.map(|ns| DurableWait::seconds(Some(ns), None, Some(phase)));
-            Slot::Animate(Animation {
+            Slot::Animate(Box::new(Animation {
                 next: DurableWait::next_step_or_frame(phase),
                 end,
                 length_ns: length.unwrap_or(0),
                 share: -1.0,
-            })
+            }))
         };
         let polled = this.numbered.poll("animate()", begin, |cell, slot| {
             let Slot::Animate(animation) = slot else {

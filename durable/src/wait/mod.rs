@@ -102,13 +102,13 @@ impl Numbered {
         let (number, is_new) = self.number(&cell, name);
         match cell.polling(number, at) {
             Polling::Live => {
-                let mut begun = is_new.then(|| begin(&cell));
-                let polled = match &mut begun {
+                let mut new = is_new.then(|| begin(&cell));
+                let polled = match &mut new {
                     Some(wait) => wait.poll(cx, name),
                     None => cell.poll_slot(number, cx, name),
                 };
                 if polled.is_pending() {
-                    if let Some(wait) = begun {
+                    if let Some(wait) = new {
                         cell.add_slot(number, Slot::Plain(wait));
                     }
                     return Poll::Pending;

@@ -104,18 +104,18 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
             let make = make.expect("it has not begun");
             let id = cell.shared().next_request.get();
             cell.shared().next_request.set(id + 1);
-            Slot::Request(slot::Request {
+            Slot::Request(Box::new(slot::Request {
                 id,
                 name: R::NAME.to_owned(),
                 content: Bytes::of(&cell.in_step(make)),
                 answer: None,
-            })
+            }))
         };
         let polled = this.numbered.poll("ask()", begin, |_, slot| match slot {
-            Slot::Request(slot::Request {
-                answer: Some(answer),
-                ..
-            }) => Poll::Ready(answer.clone()),
+            Slot::Request(request) => match &request.answer {
+                Some(answer) => Poll::Ready(answer.clone()),
+                None => Poll::Pending,
+            },
             _ => Poll::Pending,
         });
         polled.map(|answer| {
