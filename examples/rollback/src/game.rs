@@ -1,0 +1,74 @@
+//! The game as rollback sees it: a step, a copy, going back, a checksum.
+
+use std::time::Duration;
+
+use framestep_durable::prelude::*;
+
+use crate::scripts::{self, HIT, Match, TAKEN};
+use crate::world::{Buttons, World};
+
+/// The length of a step: 60 in a second, to the nanosecond. A step is a frame of framestep.
+pub(crate) const STEP: Duration = Duration::from_nanos(16_666_667);
+
+#[derive(Debug)]
+pub(crate) struct Game {
+    pub(crate) world: World,
+    pub(crate) runtime: Runtime,
+}
+
+/// All that changes: GGRS keeps one of these for each of the last frames.
+#[derive(Clone, Debug)]
+pub(crate) struct Saved {
+    world: World,
+    scripts: Snapshot,
+}
+
+impl Game {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut runtime = Runtime::new(scripts::registry());
+        let mut world = World::new(seed);
+        let stage = runtime.owner();
+        runtime.lend(&mut world, |runtime| {
+            runtime.start(Match { stage }).detach();
+        });
+        Game { world, runtime }
+    }
+
+    /// Simulates a step.
+    pub(crate) fn advance(&mut self, buttons: [Buttons; 2]) {
+        let events = self.world.advance(buttons);
+        for player in &events.hits {
+            self.runtime.emit(&HIT, player);
+        }
+        for taken in &events.taken {
+            self.runtime.emit(&TAKEN, taken);
+        }
+        self.runtime.run_frame_with(&mut self.world, STEP);
+    }
+
+    pub(crate) fn save(&self) -> Saved {
+        Saved {
+            world: self.world.clone(),
+            scripts: self.runtime.snapshot().expect("all scripts are durable"),
+        }
+    }
+
+    pub(crate) fn go_back_to(&mut self, saved: &Saved) {
+        let rolled_back = self.runtime.rollback(&saved.scripts);
+        rolled_back.expect("the scripts depend on nothing but what is recorded");
+        self.world.clone_from(&saved.world);
+    }
+}
+
+impl Saved {
+    /// The same for the same state, on every machine.
+    pub(crate) fn checksum(&self) -> u128 {
+        let world = postcard::to_stdvec(&self.world).expect("the world serialises");
+        let world = world
+            .iter()
+            .fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+            });
+        u128::from(world) << 64 | u128::from(self.scripts.checksum())
+    }
+}

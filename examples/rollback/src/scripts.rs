@@ -1,0 +1,268 @@
+//! What happens over time. Nothing here knows of rollback.
+//!
+//! What repeats without an end (rounds, volleys, lives) is a chapter each: then a journal
+//! stays short.
+
+use framestep_durable::prelude::*;
+
+use crate::world::{BOSS_HEALTH, HEIGHT, WIDTH, World};
+
+/// A player was hit.
+pub(crate) const HIT: Signal<u8> = Signal::new("hit");
+/// A power-up was taken, by a player.
+pub(crate) const TAKEN: Signal<(u32, u8)> = Signal::new("taken");
+
+pub(crate) fn registry() -> Registry {
+    Registry::new()
+        .with::<Match>()
+        .with::<Life>()
+        .with::<Boss>()
+        .with::<Pattern>()
+        .with::<Spawner>()
+        .with::<PowerUp>()
+}
+
+/// Round after round.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Match {
+    /// All scripts of a round belong to it, and end with it.
+    pub(crate) stage: OwnerId,
+}
+
+impl DurableScript for Match {
+    const NAME: &'static str = "match";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        step(World::begin_round);
+        for count in (1..=3).rev() {
+            step(move |world: &mut World| world.banner = count.to_string());
+            wait_seconds(0.5).await;
+        }
+        step(|world: &mut World| {
+            world.banner.clear();
+            world.is_running = true;
+        });
+        start_on(self.stage, Spawner).detach();
+        let lives = [0, 1].map(|player| start_on(self.stage, Life { player, left: 2 }));
+        let boss = start_on(self.stage, Boss { phase: 1 });
+        let is_won = select! {
+            _ = boss => true,
+            _ = join_all(lives) => false,
+        };
+        self.stage.stop_all();
+        step(move |world: &mut World| world.end_round(is_won));
+        wait_seconds(1.5).await;
+        Chapter::Next(self)
+    }
+}
+
+impl World {
+    fn begin_round(&mut self) {
+        self.round += 1;
+        self.boss_health = BOSS_HEALTH;
+        self.bullets.clear();
+        self.power_ups.clear();
+        for (x, player) in [WIDTH / 3, 2 * WIDTH / 3]
+            .into_iter()
+            .zip(&mut self.players)
+        {
+            (player.x, player.y) = (x, HEIGHT - 20);
+            player.is_alive = true;
+            player.is_vulnerable = true;
+            player.shields = 0;
+            player.alpha = 255;
+        }
+    }
+
+    fn end_round(&mut self, is_won: bool) {
+        self.is_running = false;
+        self.wins += u32::from(is_won);
+        self.banner = if is_won { "Victory" } else { "Defeat" }.into();
+    }
+}
+
+/// A life of a player. It ends with the last one.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Life {
+    player: u8,
+    left: u8,
+}
+
+impl DurableScript for Life {
+    const NAME: &'static str = "life";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let at = usize::from(self.player);
+        while HIT.wait().await != self.player {}
+        let is_last = self.left == 0;
+        step(move |world: &mut World| {
+            world.deaths += 1;
+            world.players[at].is_alive = !is_last;
+            world.players[at].is_vulnerable = false;
+        });
+        if is_last {
+            return Chapter::Done(());
+        }
+        // Invulnerable while it blinks.
+        animate(1.5, move |world: &mut World, share: f32| {
+            let is_visible = share >= 1.0 || (share * 10.0).fract() > 0.5;
+            world.players[at].alpha = if is_visible { 255 } else { 60 };
+        })
+        .await;
+        step(move |world: &mut World| world.players[at].is_vulnerable = true);
+        Chapter::Next(Life {
+            left: self.left - 1,
+            ..self
+        })
+    }
+}
+
+/// The boss, in a phase. It joins the pattern of the phase, which never ends by itself.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Boss {
+    phase: u8,
+}
+
+const PHASES: u8 = 3;
+
+impl DurableScript for Boss {
+    const NAME: &'static str = "boss";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let limit = BOSS_HEALTH * i32::from(PHASES - self.phase) / i32::from(PHASES);
+        let pattern = start(Pattern {
+            phase: self.phase,
+            volley: 0,
+        });
+        wait_until(move |world: &World| world.boss_health <= limit).await;
+        stop(pattern.id());
+        step(|world: &mut World| world.bullets.retain(|bullet| !bullet.is_of_boss));
+        if self.phase == PHASES {
+            return Chapter::Done(());
+        }
+        wait_seconds(0.75).await;
+        Chapter::Next(Boss {
+            phase: self.phase + 1,
+        })
+    }
+}
+
+/// A volley of the boss.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Pattern {
+    phase: u8,
+    volley: u32,
+}
+
+impl DurableScript for Pattern {
+    const NAME: &'static str = "pattern";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        match self.phase {
+            1 => fan().await,
+            2 => drop(join!(sweep(), rain())),
+            _ => spiral(self.volley.is_multiple_of(2)).await,
+        }
+        Chapter::Next(Pattern {
+            volley: self.volley + 1,
+            ..self
+        })
+    }
+}
+
+/// Bullets in all directions, thrice.
+async fn fan() {
+    let mut ticks = interval(0.5);
+    for _ in 0..3 {
+        ticks.tick().await;
+        step(|world: &mut World| (-3..=3).for_each(|x| world.fire((x, 3))));
+    }
+    wait_seconds(1).await;
+}
+
+/// The boss moves across.
+async fn sweep() {
+    let (from, to) = step(|world: &mut World| (world.boss_x, world.random.below(WIDTH)));
+    animate(1.25, move |world: &mut World, share: f32| {
+        // Whole thousandths: what a machine rounds otherwise stays the same.
+        #[expect(clippy::cast_possible_truncation, reason = "a share is at most one")]
+        let share = (share * 1_000.0).round() as i32;
+        world.boss_x = from + (to - from) * share / 1_000;
+    })
+    .await;
+}
+
+/// Bullets down, one after another.
+async fn rain() {
+    for _ in 0..8 {
+        wait_frames(6).await;
+        step(|world: &mut World| {
+            let x = world.random.below(3) - 1;
+            world.fire((x, 4));
+        });
+    }
+}
+
+/// Bullets in a row of directions.
+async fn spiral(is_to_the_right: bool) {
+    for at in -4..=4 {
+        let x = if is_to_the_right { at } else { -at };
+        step(move |world: &mut World| world.fire((x, 2)));
+        wait_frames(4).await;
+    }
+    wait_seconds(0.25).await;
+}
+
+/// Places a power-up from time to time.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Spawner;
+
+impl DurableScript for Spawner {
+    const NAME: &'static str = "spawner";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let tenths = step(|world: &mut World| 10 + world.random.below(20));
+        wait_seconds(f64::from(tenths) / 10.0).await;
+        let number = step(World::place_power_up);
+        start(PowerUp { number }).detach();
+        Chapter::Next(self)
+    }
+}
+
+/// A power-up: it waits for a while to be taken, then shields the player.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct PowerUp {
+    number: u32,
+}
+
+impl DurableScript for PowerUp {
+    const NAME: &'static str = "power-up";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let is_taken = timeout(6, async {
+            loop {
+                let (number, player) = TAKEN.wait().await;
+                if number == self.number {
+                    return usize::from(player);
+                }
+            }
+        });
+        let taken = is_taken.await;
+        step(move |world: &mut World| world.power_ups.retain(|other| other.number != self.number));
+        if let Ok(player) = taken {
+            step(move |world: &mut World| {
+                world.taken += 1;
+                world.players[player].shields += 1;
+            });
+            wait_seconds(3).await;
+            step(move |world: &mut World| world.players[player].shields -= 1);
+        }
+        Chapter::Done(())
+    }
+}
