@@ -22,6 +22,20 @@ use crate::slot::Slot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ScriptId(pub(crate) u64);
 
+impl ScriptId {
+    /// The id of a number: scripts are numbered from 1, in the order in which they were made.
+    #[must_use]
+    pub const fn of(number: u64) -> Self {
+        ScriptId(number)
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
 impl fmt::Display for ScriptId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{}", self.0)

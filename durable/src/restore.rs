@@ -7,7 +7,6 @@
 //!    and coroutines are made as they were, and the waits are registered anew.
 //! 3. The lists of the executor are filled.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -77,6 +76,9 @@ impl Shared {
         policy: Policy,
         compares_lines: bool,
     ) -> Result<Restored, RestoreError> {
+        if !snapshot.scripts.is_sorted_by(|a, b| a.id < b.id) {
+            return Err(RestoreError::Damaged);
+        }
         let files = FileTable::of(self, snapshot);
         let compares_lines = compares_lines && snapshot.build == self.registry.build();
         let mut restored = Restored::default();
@@ -373,8 +375,9 @@ impl Shared {
         prepared: &[Prepared<'_>],
     ) -> Result<Vec<CoroutineId>, RestoreError> {
         let mut ids = Vec::with_capacity(prepared.len());
-        let mut scripts = BTreeMap::new();
         for Prepared { cell, .. } in prepared {
+            // Each at once, so that whatever fails later, all of them can be cleared away.
+            self.scripts.borrow_mut().insert(cell.id, Rc::clone(cell));
             let owners = self.owners.borrow();
             let owner = match cell.owner {
                 Some(owner) => Some(owners.get(&owner).ok_or(RestoreError::Damaged)?),
@@ -389,11 +392,7 @@ impl Shared {
             let coroutine = self.door.insert(driver, cell.home, owner, name);
             ids.push(coroutine.id());
             cell.set_coroutine(coroutine);
-            if scripts.insert(cell.id, Rc::clone(cell)).is_some() {
-                return Err(RestoreError::Damaged);
-            }
         }
-        self.scripts.replace(scripts);
         Ok(ids)
     }
 

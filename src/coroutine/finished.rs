@@ -91,7 +91,7 @@ impl Finished {
         task: Task<'_>,
         image: &mut Reader<'_>,
     ) -> Result<(), Damaged> {
-        self.registration = Registration::load(core, task, image)?;
+        self.registration = Registration::load(core, task, image, true)?;
         Ok(())
     }
 }

@@ -234,7 +234,7 @@ impl DurableWait {
         image: &mut Reader<'_>,
     ) -> Result<Self, Damaged> {
         let kind = match image.take()? {
-            0 => Kind::Run(PhaseWait::of(Registration::load(core, task, image)?)),
+            0 => Kind::Run(PhaseWait::of(Registration::load(core, task, image, false)?)),
             1 => Kind::Count(Count::load(core, task, image)?),
             2 => {
                 let clocks = super::door::states(clocks);
@@ -243,7 +243,7 @@ impl DurableWait {
                 let timer = Timer::load(core, task, clock, image)?;
                 Kind::Time(WaitSeconds { timer })
             }
-            3 => Kind::Condition(Asked::of(Registration::load(core, task, image)?)),
+            3 => Kind::Condition(Asked::of(Registration::load(core, task, image, false)?)),
             4 => {
                 let mut end = joined.ok_or(Damaged)?.finished();
                 end.load(core, task, image)?;

@@ -209,7 +209,7 @@ impl Count {
         image: &mut Reader<'_>,
     ) -> Result<Self, Damaged> {
         Ok(Count {
-            registration: Registration::load(core, task, image)?,
+            registration: Registration::load(core, task, image, false)?,
             unit: if image.take_flag()? {
                 Unit::Frames
             } else {

@@ -404,7 +404,7 @@ impl Timer {
         clock: impl Fn(u64) -> Result<ClockRef<'a>, Damaged>,
         image: &mut Reader<'_>,
     ) -> Result<Self, Damaged> {
-        let registration = Registration::load(core, task, image)?;
+        let registration = Registration::load(core, task, image, false)?;
         let mut timer = Timer {
             wait: DeadlineWait {
                 registration,

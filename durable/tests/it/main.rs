@@ -1,5 +1,4 @@
 //! Durable scripts, at the public boundary.
-
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -8,5 +7,10 @@
     reason = "small numbers; and the macros of framestep pin with `pin!`"
 )]
 
+mod changed_code;
+mod ends;
+mod every_wait;
+mod files;
 mod random;
+mod refusals;
 mod scenes;

@@ -489,10 +489,12 @@ impl Registration {
         core: &Core,
         task: Task<'_>,
         image: &mut Reader<'_>,
+        is_join: bool,
     ) -> Result<Self, Damaged> {
         let began = image.take()?;
         let phase = match image.take()? {
-            0 => PhaseIndex::HOME,
+            0 if is_join => PhaseIndex::HOME,
+            0 => return Err(Damaged),
             phase => PhaseIndex::from_number(phase - 1).ok_or(Damaged)?,
         };
         let bound = if image.take_flag()? {

@@ -512,7 +512,9 @@ impl FrameClock {
         if !is_in_order {
             return Err(Damaged);
         }
-        self.scaling.load(image, factor, source_ns)
+        self.scaling.load(image, factor, source_ns)?;
+        let is_true = self.scaling.reading_at(source_ns) == self.game_ns.get();
+        is_true.then_some(()).ok_or(Damaged)
     }
 
     fn numbers(&self) -> [&Cell<u64>; 12] {

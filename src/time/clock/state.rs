@@ -379,7 +379,11 @@ impl ClockState {
                 delta_ns: image.take()?,
                 scale: f64::from_bits(image.take()?),
             };
-            if reading.delta_ns > reading.now_ns || !reading.scale.is_finite() {
+            // Below realtime there is no stepped time.
+            let is_read = child.pace(pace) == pace;
+            let is_true = !is_read || course.scaling.reading_at(source_ns) == reading.now_ns;
+            let is_scale = reading.scale.is_finite() && reading.scale >= 0.0;
+            if !is_true || !is_scale || reading.delta_ns > reading.now_ns {
                 return Err(Damaged);
             }
             course.reading.set(reading);

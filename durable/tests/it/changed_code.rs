@@ -1,0 +1,169 @@
+//! Files of a build with other code: an error with both lines, or a policy.
+
+use framestep_durable::prelude::*;
+
+/// The script as it was when it was saved.
+mod before {
+    use framestep_durable::prelude::*;
+
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Quest {
+        pub(super) gold: u32,
+    }
+
+    impl DurableScript for Quest {
+        const NAME: &'static str = "quest";
+        type Output = u32;
+
+        async fn run(self) -> Chapter<Self> {
+            wait_frames(2).await;
+            let gold = self.gold;
+            step(move |world: &mut Vec<u32>| world.push(gold));
+            wait_seconds(100).await;
+            Chapter::Done(gold)
+        }
+    }
+}
+
+/// Its code since.
+mod after {
+    use framestep_durable::prelude::*;
+
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Quest {
+        pub(super) gold: u32,
+    }
+
+    impl DurableScript for Quest {
+        const NAME: &'static str = "quest";
+        type Output = u32;
+
+        async fn run(self) -> Chapter<Self> {
+            wait_frames(2).await;
+            next_frame().await;
+            wait_frames(1).await;
+            Chapter::Done(self.gold + 1)
+        }
+    }
+}
+
+/// Waits for the quest.
+#[derive(Serialize, Deserialize)]
+struct Town;
+
+impl DurableScript for Town {
+    const NAME: &'static str = "town";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let found = start(before::Quest { gold: 7 }).await;
+        let found = found.unwrap_or(999);
+        step(move |world: &mut Vec<u32>| world.push(found));
+        wait_seconds(100).await;
+        Chapter::Done(())
+    }
+}
+
+fn saved() -> Snapshot {
+    let registry = Registry::new().with::<before::Quest>().with::<Town>();
+    let mut runtime = Runtime::new(registry.for_build("last week"));
+    runtime.spawn(Town).detach();
+    let mut world: Vec<u32> = Vec::new();
+    for _ in 0..4 {
+        runtime.run_frame_with(&mut world, 0.1);
+    }
+    assert_eq!(world, [7]);
+    let file = runtime.save().unwrap().to_bytes();
+    Snapshot::from_bytes(&file).unwrap()
+}
+
+fn now() -> Runtime {
+    let registry = Registry::new().with::<after::Quest>().with::<Town>();
+    Runtime::new(registry.for_build("today"))
+}
+
+#[test]
+fn a_script_that_has_changed_is_an_error_with_both_lines_and_nothing_else_happens() {
+    let mut runtime = now();
+    let kept = runtime.start(after::Quest { gold: 1 });
+    let before = runtime.snapshot().unwrap().checksum();
+    let error = runtime.restore(&saved(), Policy::Fail).unwrap_err();
+    let RestoreError::Diverged(divergence) = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((divergence.name.as_str(), divergence.entry), ("quest", 2));
+    let text = error.to_string();
+    for part in [
+        "`quest`",
+        "entry 2",
+        "a `step` at tests/it/changed_code.rs:",
+        "now it",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert_eq!(runtime.snapshot().unwrap().checksum(), before);
+    for _ in 0..4 {
+        runtime.run_frame(0.1);
+    }
+    assert_eq!(runtime.take(kept), Some(Ok(2)));
+}
+
+#[test]
+fn a_script_that_has_changed_begins_its_chapter_anew_if_the_host_says_so() {
+    let (mut runtime, mut world) = (now(), Vec::<u32>::new());
+    let restored = runtime.restore(&saved(), Policy::Restart).unwrap();
+    assert_eq!(restored.restarted.len(), 1);
+    assert!(restored.dropped.is_empty());
+    for _ in 0..7 {
+        runtime.run_frame_with(&mut world, 0.1);
+    }
+    // The one who joins it waits on, and hears from the new code.
+    assert_eq!(world, [8]);
+}
+
+#[test]
+fn a_script_that_has_changed_is_dropped_if_the_host_says_so_and_its_joiner_hears_that() {
+    let (mut runtime, mut world) = (now(), Vec::<u32>::new());
+    let restored = runtime.restore(&saved(), Policy::Drop).unwrap();
+    assert_eq!(restored.dropped.len(), 1);
+    assert_eq!(runtime.scripts().len(), 1);
+    runtime.run_frame_with(&mut world, 0.1);
+    assert_eq!(world, [999]);
+}
+
+#[test]
+fn a_script_that_is_not_there_any_more_is_named_or_dropped() {
+    let registry = || Registry::new().with::<Town>();
+    let mut runtime = Runtime::new(registry());
+    let error = runtime.restore(&saved(), Policy::Fail).unwrap_err();
+    assert!(matches!(&error, RestoreError::UnknownScript { name } if name == "quest"));
+    assert!(error.to_string().contains("Registry::with"));
+    assert!(runtime.restore(&saved(), Policy::Restart).is_err());
+    let restored = runtime.restore(&saved(), Policy::Drop).unwrap();
+    assert_eq!(restored.dropped[0].name, "quest");
+}
+
+#[test]
+fn a_state_of_another_shape_is_an_error() {
+    #[derive(Serialize, Deserialize)]
+    struct Quest {
+        gold: u32,
+        name: String,
+    }
+
+    impl DurableScript for Quest {
+        const NAME: &'static str = "quest";
+        type Output = u32;
+
+        async fn run(self) -> Chapter<Self> {
+            wait_frames(2).await;
+            Chapter::Done(self.gold + self.name.len() as u32)
+        }
+    }
+    let mut runtime = Runtime::new(Registry::new().with::<Quest>().with::<Town>());
+    let error = runtime.restore(&saved(), Policy::Fail).unwrap_err();
+    assert!(
+        error.to_string().contains("cannot read that state"),
+        "{error}"
+    );
+}

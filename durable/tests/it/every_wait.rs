@@ -1,0 +1,381 @@
+//! Each wait, saved at every moment between two runs, and restored: it ends in the same frame
+//! and phase as the one that was not.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use framestep_durable::prelude::*;
+
+const BELL: Signal<u32> = Signal::new("bell");
+const STAGE: Value<u32> = Value::new("stage");
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct World {
+    log: Vec<String>,
+    is_open: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Question;
+
+impl Request for Question {
+    const NAME: &'static str = "question";
+    type Answer = u32;
+}
+
+#[derive(Serialize, Deserialize)]
+struct Child;
+
+impl DurableScript for Child {
+    const NAME: &'static str = "child";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        wait_seconds(0.35).await;
+        Chapter::Done(5)
+    }
+}
+
+/// The names of the waits, as the crate exports them.
+const WAITS: &[&str] = &[
+    "next_frame",
+    "next_frame in_phase",
+    "in_phase",
+    "end_of_frame",
+    "fixed_update",
+    "wait_frames",
+    "wait_steps",
+    "wait_seconds",
+    "wait_seconds in_phase",
+    "wait_seconds of a clock",
+    "wait_seconds of realtime",
+    "wait_seconds_realtime",
+    "wait_until of a clock",
+    "wait_until",
+    "wait_until in_phase",
+    "wait_while",
+    "animate",
+    "animate in_phase",
+    "interval, burst",
+    "interval, skip",
+    "interval, delay",
+    "interval in_phase",
+    "timeout that ends",
+    "timeout that does not",
+    "signal",
+    "value changed",
+    "value wait_for",
+    "ask",
+    "start and join",
+    "spawn and join",
+    "start_in and join",
+    "a child that is stopped",
+    "join!",
+    "select!",
+    "race",
+    "join_all",
+    "try_join_all",
+    "a chapter",
+];
+
+#[derive(Clone, Serialize, Deserialize)]
+struct One {
+    wait: String,
+    clock: ClockId,
+    chapter: u32,
+}
+
+fn log(what: impl Into<String>) {
+    let (what, time) = (what.into(), time());
+    step(move |world: &mut World| {
+        let phase = time
+            .phase
+            .map_or_else(String::new, |phase| phase.to_string());
+        world.log.push(format!("{what} F{}.{phase}", time.frame));
+    });
+}
+
+async fn ticks(missed: MissedTicks, phase: Option<Phase>) {
+    let mut ticks = interval(0.15).missed_ticks(missed);
+    if let Some(phase) = phase {
+        ticks = ticks.in_phase(phase);
+    }
+    for _ in 0..4 {
+        let tick = ticks.tick().await;
+        log(format!("{tick:?}"));
+    }
+}
+
+impl One {
+    async fn wait(&self) {
+        let share = |world: &mut World, share: f32| world.log.push(format!("{share}"));
+        match self.wait.as_str() {
+            "next_frame" => next_frame().await,
+            "next_frame in_phase" => next_frame().in_phase(Phase::LateUpdate).await,
+            "in_phase" => in_phase(Phase::Custom(1)).await,
+            "end_of_frame" => end_of_frame().await,
+            "fixed_update" => fixed_update().await,
+            "wait_frames" => wait_frames(4).await,
+            "wait_steps" => wait_steps(7).await,
+            "wait_seconds" => wait_seconds(0.4).await,
+            "wait_seconds in_phase" => wait_seconds(0.23).in_phase(Phase::FixedUpdate).await,
+            "wait_seconds of a clock" => self.clock.wait_seconds(0.2).await,
+            "wait_seconds of realtime" => ClockId::REALTIME.wait_seconds(0.3).await,
+            "wait_seconds_realtime" => wait_seconds_realtime(0.3).await,
+            "wait_until of a clock" => self.clock.wait_until(0.25).await,
+            "wait_until" => wait_until(|world: &World| world.is_open).await,
+            "wait_until in_phase" => {
+                let open = wait_until(|world: &World| world.is_open);
+                open.in_phase(Phase::EarlyUpdate).await;
+            }
+            "wait_while" => wait_while(|world: &World| !world.is_open).await,
+            "animate" => animate(0.35, share).await,
+            "animate in_phase" => animate(0.1, share).in_phase(Phase::FixedUpdate).await,
+            "interval, burst" => ticks(MissedTicks::Burst, None).await,
+            "interval, skip" => ticks(MissedTicks::Skip, None).await,
+            "interval, delay" => ticks(MissedTicks::Delay, None).await,
+            "interval in_phase" => ticks(MissedTicks::Burst, Some(Phase::FixedUpdate)).await,
+            "timeout that ends" => {
+                let ended = timeout(0.25, BELL.wait()).await;
+                log(format!("{ended:?}"));
+            }
+            "timeout that does not" => {
+                let ended = timeout(9, wait_frames(3)).await;
+                log(format!("{ended:?}"));
+            }
+            "signal" => log(format!("{}", BELL.wait().await)),
+            "value changed" => log(format!("{}", STAGE.changed().await)),
+            "value wait_for" => {
+                let stage = STAGE.wait_for(|stage| *stage == 2).await;
+                log(format!("{stage}"));
+            }
+            "ask" => log(format!("{}", ask(|| Question).await)),
+            "start and join" => log(format!("{:?}", start(Child).await)),
+            "spawn and join" => log(format!("{:?}", spawn(Child).await)),
+            "start_in and join" => {
+                let child = start_in(Phase::FixedUpdate, Child);
+                log(format!("{:?}", child.await));
+            }
+            "a child that is stopped" => {
+                let child = start(Child);
+                let id = child.id();
+                let ended = join!(child, async {
+                    wait_frames(2).await;
+                    stop(id)
+                });
+                log(format!("{ended:?}"));
+            }
+            "join!" => {
+                let ended = join!(wait_seconds(0.3), wait_frames(2), wait_steps(9));
+                log(format!("{ended:?}"));
+            }
+            "select!" => {
+                let first = select! {
+                    _ = wait_seconds(0.3) => "time",
+                    _ = wait_frames(3) => "frames",
+                };
+                log(first);
+            }
+            "race" => drop(race([wait_frames(5), wait_frames(3)]).await),
+            "join_all" => drop(join_all((1..5).map(wait_frames)).await),
+            "try_join_all" => {
+                let children = [start(Child), start(Child)];
+                let all = try_join_all(children).await;
+                log(format!("{all:?}"));
+            }
+            "a chapter" => wait_frames(2).await,
+            other => panic!("no wait is called {other}"),
+        }
+    }
+}
+
+impl DurableScript for One {
+    const NAME: &'static str = "one";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        self.wait().await;
+        log(format!("done {}", self.chapter));
+        if self.wait == "a chapter" && self.chapter < 3 {
+            let chapter = self.chapter + 1;
+            return Chapter::Next(One { chapter, ..self });
+        }
+        Chapter::Done(())
+    }
+}
+
+struct Play {
+    runtime: Runtime,
+    world: World,
+    moment: u32,
+}
+
+fn runtime() -> Runtime {
+    let builder = framestep::Executor::builder().fixed_delta(0.04);
+    Runtime::with(builder, Registry::new().with::<One>().with::<Child>())
+}
+
+const PHASES: [Phase; 5] = [
+    Phase::EarlyUpdate,
+    Phase::Update,
+    Phase::Custom(1),
+    Phase::LateUpdate,
+    Phase::EndOfFrame,
+];
+/// The moments of a frame: its begin, its fixed steps, and its other phases.
+const MOMENTS: u32 = 9;
+
+impl Play {
+    fn new(wait: &str, home: Phase) -> Self {
+        let mut runtime = runtime();
+        let clock = runtime.child_clock(ClockId::GAME);
+        runtime.clock(clock).set_scale(0.5);
+        let one = One {
+            wait: wait.into(),
+            clock,
+            chapter: 0,
+        };
+        let mut world = World::default();
+        runtime.lend(&mut world, |runtime| runtime.start_in(home, one).detach());
+        Play {
+            runtime,
+            world,
+            moment: 0,
+        }
+    }
+
+    /// Goes on to the next moment.
+    fn advance(&mut self) {
+        let (frame, at) = (self.moment / MOMENTS, self.moment % MOMENTS);
+        self.moment += 1;
+        let runtime = &mut self.runtime;
+        match at {
+            0 => {
+                runtime.begin_frame(if frame == 2 { 0.3 } else { 0.1 });
+                match frame {
+                    3 => runtime.set(&STAGE, &1),
+                    4 => {
+                        self.world.is_open = true;
+                        runtime.emit(&BELL, &7);
+                        for (id, Question) in runtime.requests() {
+                            runtime.answer(id, &42);
+                        }
+                    }
+                    5 => runtime.set(&STAGE, &2),
+                    _ => {}
+                }
+            }
+            1..=3 => {
+                if runtime.begin_fixed_step() {
+                    let world = &mut self.world;
+                    runtime.lend(world, |runtime| runtime.run_phase(Phase::FixedUpdate));
+                }
+            }
+            at => {
+                let phase = PHASES[at as usize - 4];
+                runtime.lend(&mut self.world, |runtime| runtime.run_phase(phase));
+            }
+        }
+    }
+
+    fn finish(mut self) -> World {
+        while self.moment < 12 * MOMENTS {
+            self.advance();
+        }
+        assert!(self.runtime.scripts().is_empty(), "{:?}", self.world);
+        self.world
+    }
+
+    /// The same from a file.
+    fn reloaded(&self) -> Play {
+        let file = self.runtime.save().unwrap().to_bytes();
+        let mut runtime = runtime();
+        let snapshot = Snapshot::from_bytes(&file).unwrap();
+        runtime.restore(&snapshot, Policy::Fail).unwrap();
+        Play {
+            runtime,
+            world: self.world.clone(),
+            moment: self.moment,
+        }
+    }
+}
+
+#[test]
+fn each_wait_that_is_saved_at_any_moment_goes_on_as_if_it_had_not_been() {
+    for home in [Phase::Update, Phase::FixedUpdate, Phase::EndOfFrame] {
+        for wait in WAITS {
+            let expected = Play::new(wait, home).finish();
+            let mut play = Play::new(wait, home);
+            while !play.runtime.scripts().is_empty() {
+                let restored = play.reloaded().finish();
+                assert_eq!(
+                    restored, expected,
+                    "{wait} at home in {home}, {}",
+                    play.moment
+                );
+                play.advance();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_gives_the_same_bytes_again_when_it_is_loaded_and_saved() {
+    for wait in WAITS {
+        let mut play = Play::new(wait, Phase::Update);
+        for _ in 0..20 {
+            play.advance();
+        }
+        let snapshot = play.runtime.snapshot().unwrap();
+        let again = play.reloaded().runtime.snapshot().unwrap();
+        assert_eq!(again.checksum(), snapshot.checksum(), "{wait}");
+        assert_eq!(again.to_bytes(), snapshot.to_bytes(), "{wait}");
+    }
+}
+
+#[test]
+fn each_wait_that_the_crate_exports_is_in_the_table() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let text = fs::read_to_string(root.join("lib.rs")).unwrap();
+    let (_, list) = text.split_once("pub use wait::{").unwrap();
+    let (list, _) = list.split_once('}').unwrap();
+    let names: BTreeSet<&str> = list.split(',').map(str::trim).collect();
+    let functions = names
+        .iter()
+        .filter(|name| name.starts_with(char::is_lowercase));
+    for name in functions {
+        let is_tried = WAITS.iter().any(|wait| wait.starts_with(name));
+        assert!(is_tried, "`{name}` is in no case");
+    }
+    assert!(names.contains("wait_seconds") && names.contains("Signal"));
+}
+
+/// A state has the same checksum on every machine, in debug and release builds. This file was
+/// written once, with `FRAMESTEP_DURABLE_WRITE`, by a build with other lines.
+#[test]
+fn a_file_from_elsewhere_is_the_same_file() {
+    let mut play = Play::new("join!", Phase::Update);
+    for _ in 0..17 {
+        play.advance();
+    }
+    let snapshot = play.runtime.snapshot().unwrap();
+    if let Ok(path) = std::env::var("FRAMESTEP_DURABLE_WRITE") {
+        fs::write(path, snapshot.to_bytes()).unwrap();
+    }
+    assert_eq!(snapshot.checksum(), CHECKSUM);
+    let file = include_bytes!("saved/join.save");
+    let snapshot = Snapshot::from_bytes(file).unwrap();
+    assert_eq!(snapshot.checksum(), CHECKSUM);
+    let registry = Registry::new().with::<One>().with::<Child>();
+    let builder = framestep::Executor::builder().fixed_delta(0.04);
+    let mut other = Runtime::with(builder, registry.for_build("another"));
+    other.restore(&snapshot, Policy::Fail).unwrap();
+    let play = Play {
+        runtime: other,
+        ..play
+    };
+    assert_eq!(play.finish(), Play::new("join!", Phase::Update).finish());
+}
+
+const CHECKSUM: u64 = 11_936_131_377_289_029_927;

@@ -1,0 +1,176 @@
+//! Files that are cut, changed, or something else: an error, and the runtime is as before.
+
+use framestep_durable::prelude::*;
+
+use crate::random::Random;
+
+#[derive(Serialize, Deserialize)]
+struct Busy {
+    number: u32,
+}
+
+impl DurableScript for Busy {
+    const NAME: &'static str = "busy";
+    type Output = String;
+
+    async fn run(self) -> Chapter<Self> {
+        let number = self.number;
+        step(move |world: &mut Vec<u32>| world.push(number));
+        select! {
+            _ = wait_seconds(f64::from(number + 2)) => {}
+            _ = async { join!(wait_frames(9), wait_steps(90), next_frame()) } => {}
+        }
+        if number < 3 {
+            let child = start(Busy { number: number + 1 }).await;
+            return Chapter::Done(child.unwrap_or_default() + "x");
+        }
+        let until = wait_until(|world: &Vec<u32>| world.len() > 40);
+        let _ = timeout(2, until).await;
+        animate(1, |world: &mut Vec<u32>, share| {
+            world.push((share * 10.0).to_bits());
+        })
+        .await;
+        Chapter::Done("done".into())
+    }
+}
+
+fn registry() -> Registry {
+    Registry::new().with::<Busy>()
+}
+
+fn busy(frames: u32) -> (Runtime, Vec<u32>) {
+    let mut runtime = Runtime::new(registry());
+    // A forged file may have scripts that panic.
+    runtime.executor().on_report(|_| ());
+    let clock = runtime.child_clock(ClockId::GAME);
+    let owner = runtime.owner_on(clock);
+    runtime.pause_owner(owner);
+    let mut world = Vec::new();
+    runtime.lend(&mut world, |runtime| {
+        for number in 0..4 {
+            runtime.start(Busy { number }).detach();
+            runtime.start_on(owner, Busy { number }).detach();
+        }
+    });
+    for _ in 0..frames {
+        runtime.run_frame_with(&mut world, 0.1);
+    }
+    (runtime, world)
+}
+
+/// Restores a file into a runtime that is busy. If that fails, the runtime must go on like
+/// its twin.
+fn try_file(bytes: &[u8]) -> Result<(), RestoreError> {
+    let (mut runtime, mut world) = busy(3);
+    let before = runtime.snapshot().unwrap().checksum();
+    let restored = Snapshot::from_bytes(bytes)
+        .and_then(|snapshot| runtime.restore(&snapshot, Policy::Fail).map(drop));
+    if restored.is_err() {
+        assert_eq!(runtime.snapshot().unwrap().checksum(), before);
+    }
+    for _ in 0..4 {
+        runtime.run_frame_with(&mut world, 0.1);
+    }
+    restored
+}
+
+fn file() -> Vec<u8> {
+    busy(17).0.save().unwrap().to_bytes()
+}
+
+#[test]
+fn a_file_that_is_cut_anywhere_is_an_error() {
+    let file = file();
+    assert_eq!(try_file(&file), Ok(()));
+    for len in 0..file.len() {
+        let cut = Snapshot::from_bytes(&file[..len]);
+        assert!(cut.is_err(), "{len}");
+    }
+    assert_eq!(
+        try_file(&file[..file.len() / 2]),
+        Err(RestoreError::Damaged)
+    );
+}
+
+#[test]
+fn a_file_with_one_changed_bit_is_an_error() {
+    let file = file();
+    for at in 0..file.len() {
+        let mut changed = file.clone();
+        changed[at] ^= 1 << (at % 8);
+        assert!(Snapshot::from_bytes(&changed).is_err(), "{at}");
+    }
+}
+
+#[test]
+fn something_else_is_no_save_and_another_version_is_named() {
+    assert_eq!(try_file(b""), Err(RestoreError::NotASave));
+    assert_eq!(try_file(&[0; 500]), Err(RestoreError::NotASave));
+    assert_eq!(try_file(b"framestp"), Err(RestoreError::Damaged));
+    let mut other = file();
+    other[8] = 77;
+    let error = try_file(&other).unwrap_err();
+    let expected = "the save has version 77 of the format, and this build reads version 1";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_save_of_a_runtime_with_other_fixed_steps_is_an_error() {
+    let builder = framestep::Executor::builder().fixed_delta(0.5);
+    let mut runtime = Runtime::with(builder, registry());
+    let snapshot = Snapshot::from_bytes(&file()).unwrap();
+    let error = runtime.restore(&snapshot, Policy::Fail).unwrap_err();
+    assert!(error.to_string().contains("fixed_delta"), "{error}");
+    assert!(runtime.scripts().is_empty());
+    runtime.run_frame(0.1);
+}
+
+/// Changed content under a checksum that fits: whoever makes such a file can make it say
+/// anything, but it must not take the program down.
+#[test]
+fn files_with_a_forged_checksum_take_nothing_down() {
+    let cases = std::env::var("FRAMESTEP_DURABLE_FILES").ok();
+    let cases = cases.map_or(400, |cases| cases.parse().expect("a number"));
+    let mut random = Random(7);
+    let original = file();
+    let (mut refused, mut read) = (0_u32, 0_u32);
+    std::panic::set_hook(Box::new(|_| ()));
+    for case in 0..cases {
+        let mut forged = original.clone();
+        for _ in 0..=random.below(3) {
+            let at = 16 + random.below(forged.len() as u64 - 16) as usize;
+            match random.below(4) {
+                0 => forged[at] = random.next() as u8,
+                1 => forged[at] ^= 1 << random.below(8),
+                2 => drop(forged.remove(at)),
+                _ => forged.insert(at, random.next() as u8),
+            }
+        }
+        let checksum = crc32fast::hash(&forged[16..]);
+        forged[12..16].copy_from_slice(&checksum.to_le_bytes());
+        let tried = std::panic::catch_unwind(|| try_file(&forged));
+        match tried {
+            Ok(Ok(())) => read += 1,
+            Ok(Err(_)) => refused += 1,
+            Err(payload) => {
+                let _ = std::panic::take_hook();
+                eprintln!("case {case}");
+                std::panic::resume_unwind(payload);
+            }
+        }
+    }
+    let _ = std::panic::take_hook();
+    assert!(refused > 0 && read + refused == cases);
+}
+
+#[test]
+fn a_snapshot_survives_every_format_of_serde() {
+    let (runtime, _) = busy(17);
+    let snapshot = runtime.snapshot().unwrap();
+    let json = serde_json::to_string(&snapshot).unwrap();
+    let again: Snapshot = serde_json::from_str(&json).unwrap();
+    assert_eq!(again.checksum(), snapshot.checksum());
+    let mut other = Runtime::new(registry());
+    other.restore(&again, Policy::Fail).unwrap();
+    assert_eq!(other.snapshot().unwrap().checksum(), snapshot.checksum());
+}

@@ -1,0 +1,278 @@
+//! What cannot be durable is refused, with the script and the way out.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+
+use framestep_durable::prelude::*;
+
+/// A script that does one thing that it must not, or that is at the edge.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Case {
+    PlainWait,
+    PlainTime,
+    PlainStart,
+    WaitInStep,
+    StepInStep,
+    StepInCondition,
+    Foreign,
+    OutsideState,
+    NoChapterEnds,
+    ScaleOfRealtime,
+    Itself,
+}
+
+thread_local! {
+    static OUTSIDE: Cell<u32> = const { Cell::new(0) };
+}
+
+#[derive(Serialize, Deserialize)]
+struct Bad(Case);
+
+impl DurableScript for Bad {
+    const NAME: &'static str = "bad";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        match self.0 {
+            Case::PlainWait => framestep::wait_seconds(1).await,
+            Case::PlainTime => {
+                next_frame().await;
+                let _now = framestep::time();
+                wait_seconds(1).await;
+            }
+            Case::PlainStart => {
+                framestep::start(std::future::pending::<()>());
+                wait_seconds(1).await;
+            }
+            Case::WaitInStep => step(|_: &mut u32| {
+                let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+                let _ = pin!(next_frame()).poll(&mut cx);
+            }),
+            Case::StepInStep => step(|_: &mut u32| step(|_: &mut u32| ())),
+            Case::StepInCondition => {
+                wait_until(|_: &u32| {
+                    step(|_: &mut u32| ());
+                    true
+                })
+                .await;
+            }
+            Case::Foreign => {
+                let waits: futures::stream::FuturesUnordered<_> = (1..3).map(wait_frames).collect();
+                futures::StreamExt::collect::<Vec<()>>(waits).await;
+                wait_seconds(1).await;
+            }
+            Case::OutsideState => {
+                next_frame().await;
+                if OUTSIDE.get() == 0 {
+                    wait_seconds(1).await;
+                } else {
+                    step(|_: &mut u32| ());
+                    wait_seconds(1).await;
+                }
+            }
+            Case::NoChapterEnds => return Chapter::Next(self),
+            Case::ScaleOfRealtime => ClockId::REALTIME.set_scale(2.0),
+            Case::Itself => {
+                let me: Handle<()> = start(Bad(Case::OutsideState));
+                me.detach();
+                next_frame().await;
+            }
+        }
+        Chapter::Done(())
+    }
+}
+
+fn runtime() -> Runtime {
+    let builder = framestep::Executor::builder().propagate_panics(false);
+    let runtime = Runtime::with(builder, Registry::new().with::<Bad>());
+    runtime.executor().on_report(|_| ());
+    runtime
+}
+
+/// Runs the case for two frames. Gives the text of its panic.
+fn panic_of(case: Case) -> Option<String> {
+    let mut runtime = runtime();
+    let mut world = 0_u32;
+    let bad = runtime.spawn(Bad(case));
+    for _ in 0..2 {
+        runtime.run_frame_with(&mut world, 0.1);
+    }
+    match runtime.result(&bad) {
+        Some(Err(JoinError::Panicked(text))) => Some(text),
+        _ => None,
+    }
+}
+
+#[track_caller]
+fn assert_says(text: Option<String>, parts: &[&str]) {
+    let text = text.expect("it panicked");
+    for part in parts {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+/// Runs the case for two frames, and saves it with a trial.
+fn save_error_of(case: Case) -> String {
+    let mut runtime = runtime();
+    let mut world = 0_u32;
+    runtime.spawn(Bad(case)).detach();
+    for _ in 0..2 {
+        runtime.run_frame_with(&mut world, 0.1);
+    }
+    OUTSIDE.set(1);
+    let error = match runtime.snapshot() {
+        Ok(_) => runtime
+            .verify()
+            .expect_err("it cannot be restored")
+            .to_string(),
+        Err(error) => error.to_string(),
+    };
+    OUTSIDE.set(0);
+    // The script itself goes on.
+    runtime.run_frame_with(&mut world, 0.1);
+    error
+}
+
+#[test]
+fn waits_and_effects_inside_of_a_step_panic_and_name_the_script() {
+    let parts = ["inside of a step", "`bad`", "before or after"];
+    assert_says(panic_of(Case::WaitInStep), &parts);
+    assert_says(panic_of(Case::StepInStep), &parts);
+    assert_says(panic_of(Case::StepInCondition), &parts);
+}
+
+#[test]
+fn a_script_whose_chapters_never_wait_panics_and_does_not_hang() {
+    let parts = ["`bad`", "without waiting"];
+    assert_says(panic_of(Case::NoChapterEnds), &parts);
+}
+
+#[test]
+fn a_clock_that_cannot_be_scaled_says_so() {
+    assert_says(panic_of(Case::ScaleOfRealtime), &["realtime"]);
+}
+
+#[test]
+fn a_plain_wait_in_a_durable_script_shows_when_it_is_tried() {
+    let error = save_error_of(Case::PlainWait);
+    for part in ["`bad`", "panics", "outside of an executor"] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_plain_reading_of_the_time_shows_when_it_is_tried() {
+    let error = save_error_of(Case::PlainTime);
+    for part in ["`bad`", "entry 2", "panics"] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_plain_coroutine_in_the_runtime_is_refused() {
+    let error = save_error_of(Case::PlainStart);
+    assert!(error.contains("no durable scripts"), "{error}");
+}
+
+#[test]
+fn a_wait_behind_a_foreign_waker_is_refused() {
+    let error = save_error_of(Case::Foreign);
+    assert!(error.contains("another waker"), "{error}");
+}
+
+#[test]
+fn a_script_that_depends_on_what_is_not_recorded_is_found_with_both_lines() {
+    let error = save_error_of(Case::OutsideState);
+    for part in ["`bad`", "entry 2", "refusals.rs", "a `step`"] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn waits_and_effects_outside_of_a_script_say_what_to_use() {
+    let message = |f: fn()| {
+        let payload = catch_unwind(f).expect_err("it panics");
+        *payload.downcast::<String>().expect("a text")
+    };
+    for text in [
+        message(|| step(|_: &mut u32| ())),
+        message(|| assert!(time().frame > 0)),
+        message(|| drop(start(Bad(Case::PlainWait)))),
+    ] {
+        assert!(text.contains("outside of a durable script"), "{text}");
+    }
+}
+
+#[test]
+fn a_script_that_is_not_in_the_registry_is_refused_where_it_is_started() {
+    let runtime = Runtime::new(Registry::new());
+    let start = || drop(runtime.start(Bad(Case::PlainWait)));
+    let payload = catch_unwind(AssertUnwindSafe(start)).expect_err("it panics");
+    let text = payload.downcast::<String>().expect("a text");
+    assert!(
+        text.contains("`bad`") && text.contains("Registry::with"),
+        "{text}"
+    );
+    assert!(runtime.scripts().is_empty());
+}
+
+#[test]
+#[should_panic(expected = "have the same name, `bad`")]
+fn two_scripts_of_one_name_are_refused() {
+    #[derive(Serialize, Deserialize)]
+    struct Other;
+
+    impl DurableScript for Other {
+        const NAME: &'static str = "bad";
+        type Output = ();
+
+        async fn run(self) -> Chapter<Self> {
+            Chapter::Done(())
+        }
+    }
+    let _ = Registry::new().with::<Bad>().with::<Other>();
+}
+
+#[test]
+fn a_guard_on_a_clock_is_refused() {
+    let runtime = runtime();
+    let clock = runtime.child_clock(ClockId::GAME);
+    let guard = runtime.clock(clock).hold();
+    let error = runtime
+        .snapshot()
+        .expect_err("there is a guard")
+        .to_string();
+    assert!(error.contains("`pause` and `set_scale`"), "{error}");
+    drop(guard);
+    assert!(runtime.snapshot().is_ok());
+}
+
+#[test]
+fn a_snapshot_inside_of_a_run_panics_at_the_caller() {
+    #[derive(Serialize, Deserialize)]
+    struct Calls;
+
+    impl DurableScript for Calls {
+        const NAME: &'static str = "calls";
+        type Output = ();
+
+        async fn run(self) -> Chapter<Self> {
+            step(|call: &mut Box<dyn FnMut()>| call());
+            Chapter::Done(())
+        }
+    }
+    let runtime = std::rc::Rc::new(std::cell::RefCell::new(Runtime::new(
+        Registry::new().with::<Calls>(),
+    )));
+    let said = std::rc::Rc::new(Cell::new(false));
+    let (inner, heard) = (runtime.clone(), said.clone());
+    let mut call: Box<dyn FnMut()> = Box::new(move || {
+        // The host runs the runtime, so nothing else can reach it.
+        heard.set(inner.try_borrow().is_err());
+    });
+    let handle = runtime.borrow_mut().spawn(Calls);
+    runtime.borrow_mut().run_frame_with(&mut call, 0.1);
+    assert!(said.get());
+    assert_eq!(runtime.borrow().result(&handle), Some(Ok(())));
+}
