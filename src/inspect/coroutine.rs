@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
 
+use super::names;
 use super::observed::{Line, Profile};
 use super::wait::{TimerClock, Wait};
 
@@ -83,6 +84,25 @@ impl CoroutineInfo {
     /// type. For an `async fn`, that is the path of the function.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name as a printed snapshot shows it: of a path, the last two parts without type
+    /// parameters, such as `enemies::patrol`. Other names do not change.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let executor = Executor::new();
+    /// let door = executor.start(wait_seconds(1)).id();
+    /// let snapshot = executor.snapshot();
+    /// let door = snapshot.get(door).unwrap();
+    /// assert_eq!(door.name(), "framestep::wait::seconds::WaitSeconds");
+    /// assert_eq!(door.short_name(), "seconds::WaitSeconds");
+    /// ```
+    pub fn short_name(&self) -> &str {
+        names::short(&self.name)
     }
 
     /// Whether the coroutine waits.

@@ -13,6 +13,7 @@ mod cycles;
 mod describe;
 mod hook;
 mod instruments;
+mod names;
 mod observed;
 mod poll_times;
 mod print;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::coroutine::{CoroutineId, Outcome};
 use crate::time::Phase;
 
+use super::names;
 use super::wait::Wait;
 
 /// Something that happened in an executor, as passed to the hook of
@@ -32,6 +33,13 @@ pub struct TraceEvent {
     pub name: Cow<'static, str>,
     /// What happened.
     pub what: Traced,
+}
+
+impl TraceEvent {
+    /// The name in short, like [`CoroutineInfo::short_name`](crate::CoroutineInfo::short_name).
+    pub fn short_name(&self) -> &str {
+        names::short(&self.name)
+    }
 }
 
 /// What happened, in a [`TraceEvent`].

@@ -6,6 +6,7 @@ use crate::time::Phase;
 
 use super::coroutine::{CoroutineInfo, Moment, State};
 use super::cycles;
+use super::names::{in_one_line, short};
 use super::snapshot::Snapshot;
 use super::wait::{TimerClock, Wait};
 
@@ -62,19 +63,6 @@ impl Column {
 
     fn is_blank(&self) -> bool {
         self.cells.iter().all(String::is_empty)
-    }
-}
-
-/// The last two parts of a path, without type parameters: enough to distinguish
-/// names. Other names do not change.
-fn short(name: &str) -> &str {
-    let path = name.split('<').next().unwrap_or(name);
-    let path = path.strip_suffix("::").unwrap_or(path);
-    let parts = path.rmatch_indices("::");
-    match parts.map(|(at, _)| at + 2).nth(1) {
-        _ if path.is_empty() || path.contains(' ') => name,
-        Some(from) => &path[from..],
-        None => path,
     }
 }
 
@@ -190,21 +178,6 @@ impl Snapshot {
     }
 }
 
-/// The text with its control characters escaped, such as a line break in a name.
-fn in_one_line(text: String) -> String {
-    if !text.contains(char::is_control) {
-        return text;
-    }
-    let escaped = |c: char| {
-        if c.is_control() {
-            c.escape_default().to_string()
-        } else {
-            c.to_string()
-        }
-    };
-    text.chars().map(escaped).collect()
-}
-
 /// The lines of the waits, if they are known, each once.
 fn places(coroutine: &CoroutineInfo) -> String {
     let mut places: Vec<String> = Vec::new();
@@ -248,22 +221,7 @@ impl fmt::Display for Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use super::{Forest, short};
-
-    #[test]
-    fn short_names_can_be_told_apart() {
-        for (name, shortened) in [
-            ("boss", "boss"),
-            ("the boss::of the level", "the boss::of the level"),
-            ("game::patrol", "game::patrol"),
-            ("game::enemies::patrol", "enemies::patrol"),
-            ("a::b::Map<c::d::E, f::g::H>", "b::Map"),
-            ("a::b::generic::<c::D>", "b::generic"),
-            ("<a::B as c::D>::e", "<a::B as c::D>::e"),
-        ] {
-            assert_eq!(short(name), shortened);
-        }
-    }
+    use super::Forest;
 
     #[test]
     fn each_is_printed_right_below_the_one_that_it_joins() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::inspect::awaited;
+use crate::core::inspect::awaited::NotedLines;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
 use crate::core::phase::state::PhaseState;
@@ -18,7 +18,7 @@ use crate::core::scope;
 use crate::core::task::{Flags, NO_JOINER, Task, TaskKey};
 use crate::core::timer::Unit;
 use crate::coroutine::CoroutineId;
-use crate::inspect::{CoroutineInfo, Origin, Snapshot, State, TimerClock, Wait, WaitId};
+use crate::inspect::{CoroutineInfo, Line, Origin, Snapshot, State, TimerClock, Wait, WaitId};
 use crate::time::{ClockRef, PhaseIndex};
 
 /// A snapshot that is being made.
@@ -29,6 +29,8 @@ struct Draft<'a> {
     tasks: Vec<Task<'a>>,
     /// By index of the task: its position in those lists, or `ABSENT` if it is not alive.
     positions: Vec<u32>,
+    /// The lines of the waits of each coroutine, if any is observed.
+    lines: Vec<NotedLines>,
     /// How many waits of each coroutine have been found.
     found: Vec<u32>,
 }
@@ -56,17 +58,19 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
 }
 
 /// Reads what the task itself says about its coroutine.
-fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> CoroutineInfo {
+fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> (CoroutineInfo, NotedLines) {
     let owner = core.owners.of(task);
-    let origin = origin_of(core, task);
-    let has_begun = origin.as_ref().is_none_or(|&(_, has_begun)| has_begun);
+    let (origin, has_begun, lines) = match notes_of(core, task) {
+        Some((origin, has_begun, lines)) => (Some(origin), has_begun, lines),
+        None => (None, true, NotedLines::default()),
+    };
     let paused = task.has(Flags::PAUSED);
     let remembered = if paused {
         core.tasks.pause_of(task, |pause| pause.wake).flatten()
     } else {
         None
     };
-    CoroutineInfo {
+    let coroutine = CoroutineInfo {
         id: core.id_of(task),
         name: core.name_of(task),
         state: if paused {
@@ -87,12 +91,13 @@ fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> Coroutine
             let clock = owners.clock(owner);
             clock.map_or(TimerClock::Game, |clock| TimerClock::of(clock.index()))
         }),
-        origin: origin.map(|(origin, _)| Box::new(origin)),
-    }
+        origin: origin.map(Box::new),
+    };
+    (coroutine, lines)
 }
 
-/// The origin of an observed task, and whether it has begun.
-fn origin_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool)> {
+/// What is noted about an observed task: its origin, whether it has begun, and its lines.
+fn notes_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool, NotedLines)> {
     let observed = core.tasks.cold(task, |cold| {
         cold.observed.as_ref().map(|observed| {
             let origin = Origin {
@@ -104,7 +109,7 @@ fn origin_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool)> {
                 description: observed.description.clone(),
                 profile: core.instruments.profiles.then_some(observed.profile),
             };
-            (origin, observed.has_begun)
+            (origin, observed.has_begun, NotedLines::of(observed))
         })
     });
     observed.flatten()
@@ -119,6 +124,7 @@ impl<'a> Draft<'a> {
             coroutines: Vec::with_capacity(alive),
             tasks: Vec::with_capacity(alive),
             positions: vec![ABSENT; count as usize],
+            lines: Vec::new(),
             found: Vec::new(),
         };
         let mut owners = OwnerLabels::default();
@@ -129,7 +135,11 @@ impl<'a> Draft<'a> {
                 draft.positions[index as usize] = position;
                 position += 1;
                 draft.tasks.push(task);
-                draft.coroutines.push(read_task(core, task, &mut owners));
+                let (coroutine, lines) = read_task(core, task, &mut owners);
+                draft.coroutines.push(coroutine);
+                if core.instruments.is_on() {
+                    draft.lines.push(lines);
+                }
             }
         }
         draft.found = vec![0; draft.tasks.len()];
@@ -141,11 +151,16 @@ impl<'a> Draft<'a> {
         (position != ABSENT).then_some(position as usize)
     }
 
+    fn line_of(&self, position: usize, id: WaitId) -> Option<Line> {
+        let lines = self.lines.get(position)?;
+        lines.line_of(self.core, self.tasks[position], id)
+    }
+
     /// Adds a wait that was found in a list.
     fn add_wait(&mut self, task: Task<'_>, key: WaitKey, wait: Wait) {
         if let Some(position) = self.position(task) {
             self.found[position] += 1;
-            let line = awaited::line_of(self.core, task, WaitId::Registered(key));
+            let line = self.line_of(position, WaitId::Registered(key));
             self.coroutines[position].add_wait(wait, line);
         }
     }
@@ -322,9 +337,10 @@ impl<'a> Draft<'a> {
                 return;
             };
             if let Some(position) = self.position(task) {
+                let line = self.line_of(position, id);
                 let coroutine = &mut self.coroutines[position];
                 let wait = wait(coroutine.phase);
-                coroutine.add_wait(wait, awaited::line_of(core, task, id));
+                coroutine.add_wait(wait, line);
             }
         });
     }

@@ -92,7 +92,8 @@ impl Film {
 
     /// The first frame that is complete. An empty film has none.
     fn first_frame(&self) -> Option<u64> {
-        if self.base.frame == 0 && self.base.live.is_empty() && self.dropped.events == 0 {
+        let is_from_the_start = self.base.frame == 0 && self.dropped.events == 0;
+        if is_from_the_start && self.base.live.is_empty() && self.has_part_of_a_frame() {
             return Some(0);
         }
         let mut frames = self

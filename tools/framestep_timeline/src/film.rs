@@ -149,9 +149,15 @@ impl Film {
 
     /// Whether it begins inside a frame, or in frame 0, which has no beginning.
     pub(crate) fn has_part_of_a_frame(&self) -> bool {
-        let first = self.records.first();
-        let starts_inside = first.is_some_and(|record| record.kind != Kind::FrameBegan);
-        starts_inside || (self.base.frame == 0 && self.dropped.events == 0)
+        let is_from_the_start = self.base.frame == 0 && self.dropped.events == 0;
+        match self.records.first() {
+            // A recorder that was there before frame 1 has recorded frame 0.
+            Some(first) if first.kind == Kind::FrameBegan => {
+                is_from_the_start && first.frame() <= 1
+            }
+            Some(_) => true,
+            None => is_from_the_start,
+        }
     }
 
     /// How many events it has, of all scripts.

@@ -60,8 +60,9 @@ struct Shared {
 pub(crate) struct Inner {
     pub(crate) tape: Tape,
     ids: HashMap<CoroutineId, u32, BuildFold>,
-    /// The script of the latest event: most often, it is also that of the next.
-    latest: Option<(CoroutineId, u32)>,
+    /// The scripts of the latest events, the last one first: most often, one of them is that
+    /// of the next event, too.
+    latest: [Option<(CoroutineId, u32)>; 2],
     /// By the number of the script.
     notes: Vec<Note>,
     filter: Filter,
@@ -84,7 +85,7 @@ impl Recorder {
             inner: RefCell::new(Inner {
                 tape: Tape::new(MOST_FRAMES, MOST_EVENTS),
                 ids: HashMap::default(),
-                latest: None,
+                latest: [None; 2],
                 notes: vec![Note::default()],
                 filter: Filter::new(),
                 is_timed: false,
@@ -271,7 +272,7 @@ impl fmt::Debug for Recorder {
 impl Inner {
     /// The number of a script. One that is new here was alive before the recorder was.
     pub(crate) fn script(&mut self, id: CoroutineId) -> u32 {
-        if let Some((latest, script)) = self.latest {
+        for &(latest, script) in self.latest.iter().flatten() {
             if latest == id {
                 return script;
             }
@@ -280,7 +281,7 @@ impl Inner {
             Some(&script) => script,
             None => self.add_script(id),
         };
-        self.latest = Some((id, script));
+        self.latest = [Some((id, script)), self.latest[0]];
         script
     }
 
@@ -379,7 +380,7 @@ impl Inner {
     /// Begins a frame. Between two frames is the time to free what is not needed any more.
     pub(crate) fn begin_frame(&mut self, frame: u64, elapsed: u64) {
         self.tape.push(Record::of_frame(frame, elapsed));
-        self.latest = None;
+        self.latest = [None; 2];
         let notes = &self.notes;
         for script in self.tape.sweep(|script| notes[script as usize].is_hidden) {
             if let Some(id) = self.notes[script as usize].id.take() {

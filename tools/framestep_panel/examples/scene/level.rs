@@ -99,7 +99,7 @@ async fn hint() {
         let count = Rc::clone(&shown);
         wait_until(move || {
             count.set(count.get() + 1);
-            count.get().is_multiple_of(240)
+            count.get() % 240 == 0
         })
         .await;
         wait_seconds(3).await;

@@ -212,10 +212,10 @@ fn script(
             painter.hline(place.left()..=end, y, Stroke::new(1.0, colour(text)));
         }
         let response = response.on_hover_cursor(CursorIcon::PointingHand);
-        if let Some(at) = at
-            && response.on_hover_text(at.to_string()).clicked()
-        {
-            super::open(ui, panel, at);
+        if let Some(at) = at {
+            if response.on_hover_text(at.to_string()).clicked() {
+                super::open(ui, panel, at);
+            }
         }
     }
     let numbers = [

@@ -229,18 +229,16 @@ impl View {
                 }
                 self.confirm = (!asks).then_some(id);
             }
-            if let Some(at) = line
-                && ui
-                    .button("Open the line")
-                    .on_hover_text(at.to_string())
-                    .clicked()
-            {
-                open(ui, panel, at);
+            if let Some(at) = line {
+                let button = ui.button("Open the line");
+                if button.on_hover_text(at.to_string()).clicked() {
+                    open(ui, panel, at);
+                }
             }
-            if let Some(owner) = owner
-                && ui.button("Only this owner").clicked()
-            {
-                panel.filter_mut().text = owner;
+            if let Some(owner) = owner {
+                if ui.button("Only this owner").clicked() {
+                    panel.filter_mut().text = owner;
+                }
             }
             if ui.button("Close").clicked() {
                 panel.select(None);

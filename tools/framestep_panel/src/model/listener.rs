@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use framestep::{CoroutineId, Handle, Outcome, TraceEvent, TraceHook, Traced};
 
-use super::text::{clean, short};
+use super::text::clean;
 
 /// Hears the [full trace](framestep::Executor::on_full_trace) of an executor, while the
 /// panel is open.
@@ -128,7 +128,7 @@ impl Heard {
         }
         let actor = |id| Actor {
             id,
-            name: clean(short(&event.name)).into(),
+            name: clean(event.short_name()).into(),
         };
         if let (Traced::Emitted { name }, id) = (&event.what, event.id) {
             let by = id.map(actor);

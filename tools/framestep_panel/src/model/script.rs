@@ -8,7 +8,7 @@ use framestep::{CoroutineId, CoroutineInfo, Moment, Phase, Profile, State, Timer
 
 use super::frame::Clocks;
 use super::kind::Kind;
-use super::text::{clean, short};
+use super::text::clean;
 
 /// One script, as the panel has recorded it.
 ///
@@ -221,7 +221,7 @@ impl Script {
 
 impl Who {
     fn new(info: &CoroutineInfo, before: Option<&Rc<Script>>, frame: u64) -> Self {
-        let name = clean(short(info.name()));
+        let name = clean(info.short_name());
         let name = match name.trim() {
             "" => "(no name)".into(),
             _ => name.into(),

@@ -34,20 +34,6 @@ fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The last two parts of a path, without type parameters. Other names do not change.
-pub(crate) fn short(name: &str) -> &str {
-    let path = name.split('<').next().unwrap_or(name);
-    let path = path.strip_suffix("::").unwrap_or(path);
-    if path.is_empty() || path.contains(' ') {
-        return name;
-    }
-    let path = path.trim_end_matches("::{{closure}}");
-    match path.rmatch_indices("::").nth(1) {
-        Some((at, _)) => &path[at + 2..],
-        None => path,
-    }
-}
-
 /// The last two parts of a file's path, and the line.
 pub(crate) fn place(at: &Location<'_>) -> String {
     let file = at.file();
@@ -83,7 +69,7 @@ pub(crate) fn duration(time: Duration) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{LONGEST, clean, duration, short};
+    use super::{LONGEST, clean, duration};
 
     #[test]
     fn names_stay_in_their_line() {
@@ -93,19 +79,6 @@ mod tests {
         );
         assert_eq!(clean("größer 大きい"), "größer 大きい");
         assert_eq!(clean(&"x".repeat(10_000)).chars().count(), LONGEST + 1);
-    }
-
-    #[test]
-    fn paths_are_shortened_and_other_names_are_not() {
-        for (name, expected) in [
-            ("boss", "boss"),
-            ("game::enemies::patrol", "enemies::patrol"),
-            ("game::enemies::patrol::{{closure}}", "enemies::patrol"),
-            ("a::b::Map<c::d::E>", "b::Map"),
-            ("the boss::of all", "the boss::of all"),
-        ] {
-            assert_eq!(short(name), expected);
-        }
     }
 
     #[test]

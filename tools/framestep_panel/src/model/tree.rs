@@ -137,15 +137,14 @@ fn natural(owner: Option<&Rc<str>>) -> Option<(&str, Option<u64>, &str, Option<u
 
 /// Each script below the one that spawned it, if that is in the group.
 fn nest(frame: &Frame, group: &[usize], depth: usize, rows: &mut Vec<Row>) {
-    let place: HashMap<CoroutineId, usize> = (group.iter().enumerate())
-        .map(|(place, &at)| (frame.scripts[at].who.id, place))
-        .collect();
+    // The group is in the order of ids.
+    let place = |id: CoroutineId| group.binary_search_by_key(&id, |&at| frame.scripts[at].who.id);
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); group.len()];
     let mut stack = Vec::new();
     for (index, &at) in group.iter().enumerate().rev() {
         let parent = frame.scripts[at].who.parent;
-        match parent.and_then(|parent| place.get(&parent)) {
-            Some(&parent) if parent != index => below[parent].push(index),
+        match parent.and_then(|parent| place(parent).ok()) {
+            Some(parent) if parent != index => below[parent].push(index),
             _ => stack.push((index, depth)),
         }
     }

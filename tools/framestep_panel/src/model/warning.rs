@@ -68,20 +68,57 @@ struct Group<'a> {
     longest: Duration,
 }
 
+/// The scripts about which there may be a warning, found in one pass: most scripts are
+/// none of them.
+#[derive(Default)]
+struct Suspects<'a> {
+    /// Positions of those that join another.
+    joining: Vec<usize>,
+    /// Those that wait for nothing.
+    never: Vec<&'a Script>,
+    /// Those whose home phase has not run.
+    homeless: Vec<&'a Script>,
+    paused: Vec<&'a Script>,
+    /// Those that wait for an event, a wake or a condition.
+    waiting: Vec<&'a Script>,
+}
+
+impl<'a> Suspects<'a> {
+    fn of(frame: &'a Frame) -> Self {
+        let mut suspects = Suspects::default();
+        for (at, script) in frame.scripts().enumerate() {
+            match script.kind {
+                Kind::Join => suspects.joining.push(at),
+                Kind::Never => suspects.never.push(script),
+                Kind::Event | Kind::Wake | Kind::Condition => suspects.waiting.push(script),
+                _ => {}
+            }
+            if !script.home_has_run {
+                suspects.homeless.push(script);
+            }
+            if script.paused_since.is_some() {
+                suspects.paused.push(script);
+            }
+        }
+        suspects
+    }
+}
+
 impl Facts<'_> {
     pub(crate) fn warnings(&self) -> Vec<Warning> {
+        let suspects = Suspects::of(self.frame);
         let mut out = Vec::new();
         out.extend(self.difference.map(differs));
-        self.cycles(&mut out);
-        self.alone(&mut out);
+        self.cycles(&suspects.joining, &mut out);
+        self.alone(&suspects, &mut out);
         self.slow(&mut out);
-        self.paused(&mut out);
-        self.waiting(&mut out);
+        self.paused(&suspects.paused, &mut out);
+        self.waiting(&suspects.waiting, &mut out);
         out.sort_by_key(|warning| warning.level);
         out
     }
 
-    fn cycles(&self, out: &mut Vec<Warning>) {
+    fn cycles(&self, joining: &[usize], out: &mut Vec<Warning>) {
         let scripts = &self.frame.scripts;
         let next = |at: usize| {
             let id = scripts[at].only_join()?;
@@ -92,7 +129,7 @@ impl Facts<'_> {
         // The start of the walk that reached each script first.
         let mut walk = vec![u32::MAX; scripts.len()];
         let mut count = 0;
-        for start in 0..scripts.len() {
+        for &start in joining {
             let mark = u32::try_from(start).unwrap_or(u32::MAX - 1);
             let mut at = start;
             let mut end = None;
@@ -139,29 +176,29 @@ impl Facts<'_> {
     }
 
     /// Scripts that each are a bug of their own.
-    fn alone(&self, out: &mut Vec<Warning>) {
+    fn alone(&self, suspects: &Suspects<'_>, out: &mut Vec<Warning>) {
+        let mut never = Group::default();
+        for &script in &suspects.never {
+            never.add(script, Duration::ZERO);
+            if never.count <= MOST {
+                out.push(Warning {
+                    level: Level::Error,
+                    text: format!(
+                        "{} ({}) never resumes: it waits for nothing",
+                        script.name(),
+                        script.id()
+                    ),
+                    script: Some(script.id()),
+                    at: script.line(),
+                });
+            }
+        }
+        let mut homeless: BTreeMap<Phase, Group<'_>> = BTreeMap::new();
         // Without a step, it is correct that the fixed phase has not run.
         let has_begun = self.frame.number() > 1;
-        let mut homeless: BTreeMap<Phase, Group<'_>> = BTreeMap::new();
-        let mut never = Group::default();
-        for script in self.frame.scripts() {
-            if script.kind == Kind::Never {
-                never.add(script, Duration::ZERO);
-                if never.count <= MOST {
-                    out.push(Warning {
-                        level: Level::Error,
-                        text: format!(
-                            "{} ({}) never resumes: it waits for nothing",
-                            script.name(),
-                            script.id()
-                        ),
-                        script: Some(script.id()),
-                        at: script.line(),
-                    });
-                }
-            }
+        for &script in suspects.homeless.iter().filter(|_| has_begun) {
             let home = script.who.home;
-            if has_begun && !script.home_has_run && home != Phase::FixedUpdate {
+            if home != Phase::FixedUpdate {
                 homeless
                     .entry(home)
                     .or_default()
@@ -210,11 +247,11 @@ impl Facts<'_> {
         }
     }
 
-    fn paused(&self, out: &mut Vec<Warning>) {
+    fn paused(&self, paused: &[&Script], out: &mut Vec<Warning>) {
         let now = self.frame.time.elapsed;
         let mut groups: BTreeMap<(u64, Option<&str>, Option<CoroutineId>), Group<'_>> =
             BTreeMap::new();
-        for script in self.frame.scripts() {
+        for script in paused {
             let Some((frame, elapsed)) = script.paused_since else {
                 continue;
             };
@@ -246,18 +283,17 @@ impl Facts<'_> {
     }
 
     /// Scripts that wait for an event that does not come.
-    fn waiting(&self, out: &mut Vec<Warning>) {
+    fn waiting(&self, waiting: &[&Script], out: &mut Vec<Warning>) {
         let now = self.frame.time.elapsed;
         let mut groups: BTreeMap<String, Group<'_>> = BTreeMap::new();
-        for script in self.frame.scripts() {
-            let is_event = matches!(script.kind, Kind::Event | Kind::Wake | Kind::Condition);
+        for script in waiting {
             let lasts = script.waits.iter().any(|waiting| {
                 !matches!(
                     Kind::of_wait(&waiting.wait),
                     Kind::Event | Kind::Wake | Kind::Condition
                 )
             });
-            if !is_event || lasts {
+            if lasts {
                 continue;
             }
             // A condition is polled in each frame, so its last poll says nothing.

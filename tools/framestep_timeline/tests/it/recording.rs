@@ -263,3 +263,33 @@ fn recorders_share_their_memory() {
     assert_eq!(copy.film(), recorder.film());
     assert!(format!("{copy:?} {:?}", copy.film()).contains("dropped"));
 }
+
+#[test]
+fn two_recorders_record_the_same_run() {
+    let (mut executor, first) = recorded();
+    let second = Recorder::new();
+    let hook = second.watch(&executor);
+    executor.script("a").start(wait_frames(3));
+    executor.run_frames(4, 0.25);
+    assert_eq!(first.hash(), second.hash());
+    assert_eq!(first.film(), second.film());
+    assert!(hook.remove());
+    let before = second.hash();
+    executor.script("b").start(next_frame());
+    executor.run_frames(2, 0.25);
+    assert_eq!(second.hash(), before);
+    assert_ne!(first.hash(), before);
+}
+
+#[test]
+fn a_recorder_that_begins_beside_another_knows_the_frame() {
+    let (mut executor, first) = recorded();
+    executor.script("a").start(wait_frames(9));
+    executor.run_frames(3, 0.25);
+    let second = Recorder::new();
+    second.watch(&executor);
+    executor.script("b").start(next_frame());
+    executor.run_frames(2, 0.25);
+    assert_eq!(first.film().range(), Some(0..=5));
+    assert_eq!(second.film().range(), Some(3..=5));
+}

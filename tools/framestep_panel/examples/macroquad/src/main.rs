@@ -55,8 +55,9 @@ async fn main() {
         balls.draw();
         egui_macroquad::ui(|context| view.window(context, &mut panel));
         egui_macroquad::draw();
-        if let Some(path) = &picture
-            && executor.time().frame == PICTURE
+        if let Some(path) = picture
+            .as_ref()
+            .filter(|_| executor.time().frame == PICTURE)
         {
             get_screen_data().export_png(path);
             break;

@@ -123,7 +123,7 @@ impl Panel {
             slow.times += times;
             self.slow.insert(script.id(), slow);
         }
-        if self.slow.len() > SLOW || now.is_multiple_of(60) {
+        if self.slow.len() > SLOW || now % 60 == 0 {
             self.slow.retain(|_, slow| slow.frame + REMEMBERED > now);
         }
         while self.slow.len() > SLOW {
