@@ -58,6 +58,16 @@
 //! [`Runtime::snapshot`] and [`Runtime::rollback`] do the same in memory, many times in a
 //! second.
 
+/// The code of the README is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+/// The code of the chapter in the guide is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/saving.md")]
+mod guide {}
+
 mod bytes;
 mod cell;
 mod context;

@@ -163,6 +163,7 @@ fn the_code_of_each_page_of_the_guide_is_tested() {
     // The pages about a package are tested with it.
     let lists = [
         "tests/guide.rs",
+        "durable/src/lib.rs",
         "tools/framestep_timeline/src/lib.rs",
         "engines/bevy_framestep/docs/pages/src/lib.rs",
     ];
