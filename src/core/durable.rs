@@ -14,7 +14,7 @@ use crate::core::inspect::observe;
 use crate::core::phase::schedule;
 use crate::core::registration::key::WaitKey;
 use crate::core::task::{Flags, NO_JOINER, Pause, Task, TaskKey};
-use crate::core::timer::wheel::TimerEntry;
+use crate::core::timer::wheel::{TimerEntry, Wheel};
 use crate::durable::{Damaged, Reader, Unsavable, Writer};
 use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
 
@@ -158,6 +158,40 @@ impl<'a> Names<'a> {
         let key = self.key(image.take_number()?).ok_or(Damaged)?.bits();
         Ok(TimerEntry { deadline_ns, key })
     }
+}
+
+/// Writes the timers of a wheel whose waits `number` knows to an image, in the order in which
+/// they are due.
+pub(crate) fn save_wheel(
+    wheel: &Wheel,
+    out: &mut Writer,
+    number: impl Fn(WaitKey) -> Option<usize>,
+) {
+    let entries = wheel.in_order().into_iter();
+    let known = entries.filter_map(|entry| {
+        let number = number(WaitKey::from_bits(entry.key))?;
+        Some((entry.deadline_ns, number))
+    });
+    out.put_all(known, |out, (deadline_ns, number)| {
+        out.put(deadline_ns);
+        out.put_len(number);
+    });
+}
+
+/// Makes a wheel at `now_ns` of what [`save_wheel`] has written. `key` is the key of the wait
+/// of a number.
+pub(crate) fn load_wheel(
+    image: &mut Reader<'_>,
+    now_ns: u64,
+    key: impl Fn(usize) -> Option<WaitKey>,
+) -> Result<Wheel, Damaged> {
+    let mut wheel = Wheel::at(now_ns);
+    for _ in 0..image.take_len()? {
+        let deadline_ns = image.take()?;
+        let number = image.take_number()?;
+        wheel.insert(deadline_ns, key(number).ok_or(Damaged)?.bits());
+    }
+    Ok(wheel)
 }
 
 /// Notes the number of what is at `index`.

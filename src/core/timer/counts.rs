@@ -1,5 +1,6 @@
 //! Waits for two or more frames, or for two or more runs of a phase.
 
+use crate::core::durable;
 use crate::core::registration::key::WaitKey;
 use crate::durable::{Damaged, Reader, Writer};
 
@@ -92,7 +93,7 @@ impl Counts {
     /// Writes the waits that `number` knows to an image, in order.
     pub(crate) fn save(&self, out: &mut Writer, number: impl Fn(WaitKey) -> Option<usize>) {
         for wheel in [&self.frames, &self.runs] {
-            wheel.save(out, &number);
+            durable::save_wheel(wheel, out, &number);
         }
     }
 
@@ -107,7 +108,7 @@ impl Counts {
     ) -> Result<(), Damaged> {
         for (wheel, now) in [(&mut self.frames, frame), (&mut self.runs, run)] {
             let now_ns = deadline(now).ok_or(Damaged)?;
-            *wheel = Wheel::load(image, now_ns, &key)?;
+            *wheel = durable::load_wheel(image, now_ns, &key)?;
         }
         Ok(())
     }

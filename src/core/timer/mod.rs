@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::time::{ClockIndex, ClockRef, ClockState};
 
-use crate::core::durable::Names;
+use crate::core::durable::{self, Names};
 use crate::core::registration::key::WaitKey;
 use crate::durable::{Damaged, Reader, Writer};
 
@@ -312,7 +312,7 @@ impl PhaseTimers {
                 out.put(deadline_ns);
                 out.put_len(number);
             });
-            timers.wheel.save(out, |key| names.number(key));
+            durable::save_wheel(&timers.wheel, out, |key| names.number(key));
         });
         let returned = self.returned.iter().filter_map(|&(order, clock, due)| {
             Some((
@@ -358,7 +358,7 @@ impl PhaseTimers {
                 None => now_ns(timers.clock),
                 Some(_) => timers.reading_ns,
             };
-            timers.wheel = Wheel::load(image, now_ns, |number| names.key(number))?;
+            timers.wheel = durable::load_wheel(image, now_ns, |number| names.key(number))?;
             self.clocks.insert(at, Box::new(timers));
         }
         for _ in 0..image.take_len()? {

@@ -31,9 +31,6 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-use crate::core::registration::key::WaitKey;
-use crate::durable::{Damaged, Reader, Writer};
-
 use chunk::{List, NIL, Pool};
 use level::{LEVELS, Lane, Levels, Place, begins_higher, start_of, tick_of};
 
@@ -406,40 +403,23 @@ impl Wheel {
         is_needed
     }
 
-    /// Writes the entries that `number` knows to an image, in the order in which they are
-    /// due.
-    pub(crate) fn save(&self, out: &mut Writer, number: impl Fn(WaitKey) -> Option<usize>) {
+    /// Makes a wheel at `now_ns`.
+    pub(crate) fn at(now_ns: u64) -> Self {
+        Wheel {
+            now_ns,
+            ..Wheel::new()
+        }
+    }
+
+    /// All entries, dead ones included, in the order in which they are due.
+    pub(crate) fn in_order(&self) -> Vec<TimerEntry> {
         // Of two entries with the same deadline, the earlier one is on the higher level, or
         // in the first lane of the same slot.
         let lists = self.levels.lists_from_top();
         let chunks = lists.flat_map(|list| self.pool.chunks(list));
-        let known = |entry: &TimerEntry| {
-            let number = number(WaitKey::from_bits(entry.key))?;
-            Some((entry.deadline_ns, number))
-        };
-        let mut entries: Vec<_> = chunks.flatten().filter_map(known).collect();
-        entries.sort_by_key(|&(deadline_ns, _)| deadline_ns);
-        out.put_all(entries, |out, (deadline_ns, number)| {
-            out.put(deadline_ns);
-            out.put_len(number);
-        });
-    }
-
-    /// Makes a wheel at `now_ns` of what [`save`](Self::save) has written. `key` is the key of
-    /// the wait of a number.
-    pub(crate) fn load(
-        image: &mut Reader<'_>,
-        now_ns: u64,
-        key: impl Fn(usize) -> Option<WaitKey>,
-    ) -> Result<Self, Damaged> {
-        let mut wheel = Wheel::new();
-        wheel.now_ns = now_ns;
-        for _ in 0..image.take_len()? {
-            let deadline_ns = image.take()?;
-            let number = image.take_number()?;
-            wheel.insert(deadline_ns, key(number).ok_or(Damaged)?.bits());
-        }
-        Ok(wheel)
+        let mut entries: Vec<TimerEntry> = chunks.flatten().copied().collect();
+        entries.sort_by_key(|entry| entry.deadline_ns);
+        entries
     }
 }
 
