@@ -1,5 +1,8 @@
 //! Snapshots as files: a mark, a version, a checksum, and the snapshot.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::error::RestoreError;
 use crate::image::Snapshot;
 use crate::journal::{Journal, Place};
@@ -17,13 +20,7 @@ impl Snapshot {
     /// Never, but for a lack of memory.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let content = postcard::to_stdvec(self).expect("a snapshot serialises");
-        let mut bytes = Vec::with_capacity(content.len() + 16);
-        bytes.extend_from_slice(&MARK);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(&content).to_le_bytes());
-        bytes.extend_from_slice(&content);
-        bytes
+        file_of(&postcard::to_stdvec(self).expect("a snapshot serialises"))
     }
 
     /// Reads a file that [`to_bytes`](Self::to_bytes) has made.
@@ -32,23 +29,87 @@ impl Snapshot {
     ///
     /// If the bytes are no such file, are of another version, or were cut or changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
-        let content = bytes.strip_prefix(&MARK).ok_or(RestoreError::NotASave)?;
-        let (version, content) = take_u32(content).ok_or(RestoreError::Damaged)?;
-        if version != VERSION {
-            return Err(RestoreError::Version {
-                found: version,
-                expected: VERSION,
-            });
-        }
-        let (checksum, content) = take_u32(content).ok_or(RestoreError::Damaged)?;
-        if crc32fast::hash(content) != checksum {
-            return Err(RestoreError::Damaged);
-        }
-        match postcard::take_from_bytes(content) {
-            Ok((snapshot, [])) => Ok(snapshot),
-            _ => Err(RestoreError::Damaged),
+        read(content_of(bytes)?)
+    }
+
+    /// The snapshot and the game's own state as one file: the checksum is that of both.
+    ///
+    /// # Panics
+    ///
+    /// If the `Serialize` of `world` fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # fn main() -> Result<(), RestoreError> {
+    /// # let mut runtime = Runtime::new(Registry::new());
+    /// #[derive(Serialize, Deserialize)]
+    /// struct World {
+    ///     gold: u32,
+    /// }
+    ///
+    /// let world = World { gold: 7 };
+    /// let file = runtime.save().unwrap().to_bytes_with(&world);
+    ///
+    /// let (snapshot, world) = Snapshot::from_bytes_with::<World>(&file)?;
+    /// runtime.restore(&snapshot, Policy::Fail)?;
+    /// assert_eq!(world.gold, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn to_bytes_with<W: Serialize>(&self, world: &W) -> Vec<u8> {
+        match postcard::to_stdvec(&(self, world)) {
+            Ok(content) => file_of(&content),
+            Err(error) => panic!(
+                "a world of type `{}` cannot be saved: {error}. It must serialise without a \
+                 self-describing format",
+                std::any::type_name::<W>()
+            ),
         }
     }
+
+    /// Reads a file that [`to_bytes_with`](Self::to_bytes_with) has made.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are no such file, are of another version, were cut or changed, or hold no
+    /// `W`.
+    pub fn from_bytes_with<W: DeserializeOwned>(bytes: &[u8]) -> Result<(Self, W), RestoreError> {
+        read(content_of(bytes)?)
+    }
+}
+
+fn file_of(content: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(content.len() + 16);
+    bytes.extend_from_slice(&MARK);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&crc32fast::hash(content).to_le_bytes());
+    bytes.extend_from_slice(content);
+    bytes
+}
+
+/// The content of a file, if it is whole.
+fn content_of(bytes: &[u8]) -> Result<&[u8], RestoreError> {
+    let content = bytes.strip_prefix(&MARK).ok_or(RestoreError::NotASave)?;
+    let (version, content) = take_u32(content).ok_or(RestoreError::Damaged)?;
+    if version != VERSION {
+        return Err(RestoreError::Version {
+            found: version,
+            expected: VERSION,
+        });
+    }
+    let (checksum, content) = take_u32(content).ok_or(RestoreError::Damaged)?;
+    if crc32fast::hash(content) != checksum {
+        return Err(RestoreError::Damaged);
+    }
+    Ok(content)
+}
+
+fn read<T: DeserializeOwned>(content: &[u8]) -> Result<T, RestoreError> {
+    crate::bytes::read(content).ok_or(RestoreError::Damaged)
 }
 
 impl Snapshot {

@@ -1,0 +1,125 @@
+//! The story. A scene is a chapter: what was awaited in it is forgotten in the next one.
+
+use std::time::Duration;
+
+use framestep_durable::prelude::*;
+
+use crate::fight::{Fight, Torch};
+use crate::stage::Stage;
+
+/// The player pressed Enter.
+pub(crate) const ENTER: Signal<()> = Signal::new("enter");
+
+/// A question to the player. The answer is the number of an option, from 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Choice {
+    pub(crate) options: Vec<String>,
+}
+
+impl Request for Choice {
+    const NAME: &'static str = "choice";
+    type Answer = usize;
+}
+
+/// The scenes.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(crate) enum Story {
+    Gate,
+    Hall { is_guest: bool },
+    Cave { has_rope: bool },
+}
+
+impl DurableScript for Story {
+    const NAME: &'static str = "story";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        match self {
+            Story::Gate => Chapter::Next(gate().await),
+            Story::Hall { is_guest } => Chapter::Next(hall(is_guest).await),
+            Story::Cave { has_rope } => {
+                cave(has_rope).await;
+                step(|stage: &mut Stage| stage.is_over = true);
+                Chapter::Done(())
+            }
+        }
+    }
+}
+
+async fn gate() -> Story {
+    say("It rains. The gate of the castle is closed, and somebody sings behind it.").await;
+    let is_guest = choose(["Knock", "Climb over the wall"]).await == 0;
+    if is_guest {
+        say("Ann: Who is there? Nobody comes here in the rain.").await;
+        say("She opens. She has a lamp, and no fear at all.").await;
+    } else {
+        say("The wall is wet. You fall into a bed of roses.").await;
+        say("Ann: These were the last ones.").await;
+    }
+    Story::Hall { is_guest }
+}
+
+async fn hall(is_guest: bool) -> Story {
+    say("Ann: There is a dragon in our cave. It sleeps for an hour at most.").await;
+    if !is_guest {
+        say("Ann: You owe me roses. Here is a torch.").await;
+        return Story::Cave { has_rope: false };
+    }
+    say("Ann: Take this torch. And a rope, if you want one; it is heavy.").await;
+    let has_rope = choose(["Take the rope", "Leave it"]).await == 0;
+    Story::Cave { has_rope }
+}
+
+async fn cave(has_rope: bool) {
+    say("The dragon wakes. Press Enter when it breathes in, and when its belly is bare.").await;
+    let torch = start(Torch { seconds: 20 });
+    let fight = start(Fight::new());
+    let (torch_id, fight_id) = (torch.id(), fight.id());
+    let is_won = select! {
+        won = fight => won.unwrap_or(false),
+        _ = torch => {
+            tell("The torch is out. You see nothing but two eyes.");
+            false
+        }
+    };
+    stop(torch_id);
+    stop(fight_id);
+    match (is_won, has_rope) {
+        (true, true) => say("You tie it up, and it follows you home. The End.").await,
+        (true, false) => say("It flies away, and leaves a rose. The End.").await,
+        (false, _) => say("You run. Ann has left the gate open. The End.").await,
+    }
+}
+
+/// Types a line, then waits for Enter. Enter before the end shows the rest.
+async fn say(line: &'static str) {
+    let (from, to) = step(move |stage: &mut Stage| stage.add(line));
+    // Only the end of an animation is recorded. A loop with a wait for each letter would
+    // make the journal longer by a letter each.
+    let typing = animate(seconds_of(line), move |stage: &mut Stage, share| {
+        stage.type_share(from, to, share);
+    });
+    select! {
+        _ = typing => {}
+        _ = ENTER.wait() => step(move |stage: &mut Stage| stage.visible = to),
+    }
+    ENTER.wait().await;
+}
+
+/// How long a line is typed.
+fn seconds_of(line: &str) -> Duration {
+    line.chars().map(|_| Duration::from_millis(30)).sum()
+}
+
+/// Shows a line at once, and waits for nothing.
+pub(crate) fn tell(line: impl Into<String>) {
+    let line = line.into();
+    step(move |stage: &mut Stage| stage.visible = stage.add(&line).1);
+}
+
+async fn choose<const N: usize>(options: [&'static str; N]) -> usize {
+    ask(move || Choice {
+        options: options.map(str::to_owned).to_vec(),
+    })
+    .await
+}
