@@ -31,12 +31,12 @@ EOS
     "$RUSTC" --version >/dev/null 2>&1
 }
 
-# cargo build --release for the web, with additional arguments.
+# cargo build for the web, with additional arguments, in the profile $web_profile or in release.
 build_for_web() {
-    local libraries
+    local libraries profile=${web_profile:-release}
     libraries=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null || true)
     if [ -d "$libraries" ]; then
-        cargo build --quiet --release --target wasm32-unknown-unknown "$@"
+        cargo build --quiet --profile "$profile" --target wasm32-unknown-unknown "$@"
         return
     fi
     need wasm-ld-22 lld-22
@@ -44,7 +44,7 @@ build_for_web() {
         command -v apt-get >/dev/null && unpack_compiler || exit 9
         # With the sources of the standard library at hand, a stable compiler builds it.
         RUSTC_BOOTSTRAP=1 RUSTFLAGS='-C linker=wasm-ld-22' \
-            cargo build --quiet --release --target wasm32-unknown-unknown \
+            cargo build --quiet --profile "$profile" --target wasm32-unknown-unknown \
             -Zbuild-std=std,panic_abort "$@"
     ) || {
         [ $? = 9 ] && skip 'no compiler for wasm to be had here'

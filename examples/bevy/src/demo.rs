@@ -37,10 +37,8 @@ async fn film(folder: Option<PathBuf>) {
     let exit = match timeout(LIMIT, play(folder.as_deref())).await {
         Ok(Ok(pictures)) => {
             let coins = resource(|purse: &Purse| purse.0);
-            println!(
-                "{} frames, {pictures} pictures, {coins} coins",
-                time().frame
-            );
+            let frames = time().frame;
+            info!("{frames} frames, {pictures} pictures, {coins} coins");
             AppExit::Success
         }
         Ok(Err(problem)) => {

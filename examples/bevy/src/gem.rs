@@ -7,10 +7,9 @@ use bevy_framestep::prelude::*;
 
 use crate::art::Picture;
 use crate::body::{Health, until_near};
-use crate::hero::{HEARTS, hero, shadow_below};
-use crate::layer::{self, standing};
-use crate::level::Prop;
+use crate::hero::{HEARTS, hero};
 use crate::light::Lamp;
+use crate::lit::lit_prop;
 use crate::purse::Purse;
 use crate::spark;
 
@@ -18,24 +17,14 @@ const COLOUR: Color = Color::srgb(0.45, 0.85, 1.0);
 const REACH: f32 = 90.0;
 
 pub(crate) fn spawn(world: &mut World, at: Vec2) {
+    let lamp = Lamp {
+        reach: REACH,
+        colour: Vec3::new(0.25, 0.6, 0.85),
+    };
     let glow = Picture::Glow.tinted(70.0, COLOUR.with_alpha(0.4));
-    let shadow = Picture::Shadow.tinted(30.0, Color::WHITE);
     world.spawn((
-        Prop,
-        Picture::Gem.drawn(),
-        Transform::from_translation(standing(at)),
-        Lamp {
-            reach: REACH,
-            colour: Vec3::new(0.25, 0.6, 0.85),
-        },
+        lit_prop(Picture::Gem, at, lamp, (glow, Vec2::ZERO), 30.0),
         Scripts::of(grow_and_be_taken),
-        children![
-            (
-                glow,
-                Transform::from_xyz(0.0, 0.0, layer::GLOW - layer::STANDING)
-            ),
-            (shadow, shadow_below(-15.0)),
-        ],
     ));
 }
 

@@ -6,35 +6,25 @@ use bevy_framestep::prelude::*;
 use crate::art::Picture;
 use crate::body::{place, until_near};
 use crate::foes::foes_clock;
-use crate::hero::{hero, shadow_below};
-use crate::layer::{self, standing};
-use crate::level::Prop;
+use crate::hero::hero;
 use crate::light::{Ambient, Lamp, NIGHT};
+use crate::lit::lit_prop;
 use crate::spark;
 
 const COLOUR: Color = Color::srgb(0.75, 0.6, 1.0);
+const REACH: f32 = 120.0;
 /// The light while time is slow.
 const VIOLET: Vec3 = Vec3::new(0.24, 0.16, 0.42);
 
 pub(crate) fn spawn(world: &mut World, at: Vec2) {
+    let lamp = Lamp {
+        reach: REACH,
+        colour: Vec3::new(0.6, 0.4, 1.0),
+    };
     let glow = Picture::Glow.tinted(100.0, COLOUR.with_alpha(0.4));
-    let shadow = Picture::Shadow.tinted(40.0, Color::WHITE);
     world.spawn((
-        Prop,
-        Picture::Hourglass.drawn(),
-        Transform::from_translation(standing(at)),
-        Lamp {
-            reach: 120.0,
-            colour: Vec3::new(0.6, 0.4, 1.0),
-        },
+        lit_prop(Picture::Hourglass, at, lamp, (glow, Vec2::ZERO), 40.0),
         Scripts::of(slow_time),
-        children![
-            (
-                glow,
-                Transform::from_xyz(0.0, 0.0, layer::GLOW - layer::STANDING)
-            ),
-            (shadow, shadow_below(-20.0)),
-        ],
     ));
 }
 
@@ -52,7 +42,7 @@ async fn slow_time(glass: Entity) -> Result<(), Missing> {
         tint(VIOLET, NIGHT).await;
         wait_seconds(8).await;
         glass.insert(Visibility::Inherited)?;
-        glass.get_mut(|lamp: &mut Lamp| lamp.reach = 120.0)?;
+        glass.get_mut(|lamp: &mut Lamp| lamp.reach = REACH)?;
     }
 }
 

@@ -6,30 +6,20 @@ use bevy::prelude::*;
 use bevy_framestep::prelude::*;
 
 use crate::art::Picture;
-use crate::hero::shadow_below;
-use crate::layer::{self, standing};
-use crate::level::Prop;
 use crate::light::Lamp;
+use crate::lit::lit_prop;
 
 pub(crate) fn spawn(world: &mut World, at: Vec2) -> Entity {
+    let lamp = Lamp {
+        reach: 200.0,
+        colour: Vec3::new(1.1, 0.85, 0.5),
+    };
     let glow = Picture::Glow.tinted(120.0, Color::srgba(1.0, 0.8, 0.4, 0.35));
-    let shadow = Picture::Shadow.tinted(50.0, Color::WHITE);
+    // Where the lantern is.
+    let glow = (glow, vec2(20.0, -6.0));
     let keeper = world.spawn((
-        Prop,
-        Picture::Keeper.drawn(),
-        Transform::from_translation(standing(at)),
-        Lamp {
-            reach: 200.0,
-            colour: Vec3::new(1.1, 0.85, 0.5),
-        },
+        lit_prop(Picture::Keeper, at, lamp, glow, 52.0),
         Scripts::of(hover),
-        children![
-            (
-                glow,
-                Transform::from_xyz(20.0, -6.0, layer::GLOW - layer::STANDING)
-            ),
-            (shadow, shadow_below(-26.0)),
-        ],
     ));
     keeper.id()
 }

@@ -3,7 +3,8 @@
 //! the story itself. The panel shows who waits for what.
 //!
 //! The arrow keys walk, space strikes and pulls, escape opens the menu. `--demo DIR` plays
-//! by itself, saves pictures in the directory, and ends. `--demo` does so without a window.
+//! by itself, saves pictures in the directory, and ends. `--demo` does so without a window; in
+//! the browser, it stands in the address: `?--demo`.
 
 mod art;
 mod body;
@@ -30,6 +31,7 @@ mod layer;
 mod level;
 mod lever;
 mod light;
+mod lit;
 mod menu;
 mod panel;
 mod portcullis;
@@ -62,9 +64,23 @@ enum Mode {
     Film(PathBuf),
 }
 
+#[cfg(not(target_arch = "wasm32"))]
+fn arguments() -> Vec<String> {
+    std::env::args().skip(1).collect()
+}
+
+/// The query of the page's address.
+#[cfg(target_arch = "wasm32")]
+fn arguments() -> Vec<String> {
+    let query = web_sys::window().and_then(|window| window.location().search().ok());
+    let query = query.unwrap_or_default();
+    let words = query.trim_start_matches('?').split('&');
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_string).collect()
+}
+
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let mode = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let mode = match arguments().iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => Mode::Play,
         ["--demo"] => Mode::Rehearse,
         ["--demo", folder] => Mode::Film(PathBuf::from(folder)),
