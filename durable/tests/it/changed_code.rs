@@ -167,3 +167,47 @@ fn a_state_of_another_shape_is_an_error() {
         "{error}"
     );
 }
+
+/// The same code a few lines further down.
+mod moved {
+    use framestep_durable::prelude::*;
+
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Quest {
+        pub(super) gold: u32,
+    }
+
+    impl DurableScript for Quest {
+        const NAME: &'static str = "quest";
+        type Output = u32;
+
+        async fn run(self) -> Chapter<Self> {
+            wait_frames(2).await;
+            let gold = self.gold;
+            step(move |world: &mut Vec<u32>| world.push(gold));
+            wait_seconds(100).await;
+            Chapter::Done(gold)
+        }
+    }
+}
+
+#[test]
+fn lines_are_compared_in_the_same_build_only() {
+    let registry = || Registry::new().with::<moved::Quest>().with::<Town>();
+    let mut other = Runtime::new(registry().for_build("today"));
+    other.restore(&saved(), Policy::Fail).unwrap();
+    let again = other.start(moved::Quest { gold: 1 });
+    assert_eq!(again.id(), ScriptId::of(3));
+
+    let mut same = Runtime::new(registry().for_build("last week"));
+    let error = same
+        .restore(&saved(), Policy::Fail)
+        .unwrap_err()
+        .to_string();
+    let (recorded, found) = error.split_once("; now it").unwrap();
+    assert!(recorded.contains("entry 1") && recorded.contains("the end of wait 1 at tests"));
+    assert!(
+        found.contains("does so at tests/it/changed_code.rs:"),
+        "{error}"
+    );
+}

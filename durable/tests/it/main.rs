@@ -14,3 +14,4 @@ mod files;
 mod random;
 mod refusals;
 mod scenes;
+mod signals;

@@ -1,0 +1,193 @@
+//! Signals and values: who hears of them, in which order, and what they give.
+
+use framestep_durable::prelude::*;
+
+const KNOCK: Signal<u32> = Signal::new("knock");
+const STAGE: Value<u32> = Value::new("stage");
+
+type Log = Vec<String>;
+
+fn log(what: String) {
+    step(move |log: &mut Log| log.push(what));
+}
+
+/// Hears three knocks, then a change of the stage, then waits for stage 5.
+#[derive(Serialize, Deserialize)]
+struct Listener {
+    name: String,
+}
+
+impl DurableScript for Listener {
+    const NAME: &'static str = "listener";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let name = &self.name;
+        next_frame().await;
+        for _ in 0..3 {
+            let knock = KNOCK.wait().await;
+            log(format!("{name} knock {knock}"));
+        }
+        log(format!("{name} stage {}", STAGE.changed().await));
+        log(format!(
+            "{name} stage {}",
+            STAGE.wait_for(|stage| *stage >= 5).await
+        ));
+        log(format!("{name} reads {}", STAGE.get()));
+        Chapter::Done(())
+    }
+}
+
+/// Knocks from a script.
+#[derive(Serialize, Deserialize)]
+struct Guest;
+
+impl DurableScript for Guest {
+    const NAME: &'static str = "guest";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        wait_frames(2).await;
+        KNOCK.emit(&70);
+        STAGE.set(&2);
+        Chapter::Done(())
+    }
+}
+
+fn runtime() -> (Runtime, Log) {
+    let runtime = Runtime::new(Registry::new().with::<Listener>().with::<Guest>());
+    for name in ["a", "b"] {
+        let name = name.to_owned();
+        runtime.start(Listener { name }).detach();
+    }
+    (runtime, Log::new())
+}
+
+fn frame(runtime: &mut Runtime, log: &mut Log) {
+    runtime.run_frame_with(log, 0.1);
+    // The same from a file, after each frame.
+    let snapshot = Snapshot::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+    runtime.restore(&snapshot, Policy::Fail).unwrap();
+}
+
+#[test]
+fn each_listener_hears_each_event_in_the_order_in_which_they_began_to_wait() {
+    let (mut runtime, mut log) = runtime();
+    runtime.emit(&KNOCK, &1); // nobody waits for it yet
+    frame(&mut runtime, &mut log);
+    runtime.start(Guest).detach();
+    runtime.emit(&KNOCK, &2);
+    runtime.emit(&KNOCK, &3); // both have heard the first
+    frame(&mut runtime, &mut log);
+    assert_eq!(log, ["a knock 2", "b knock 2"]);
+    frame(&mut runtime, &mut log); // the guest knocks and sets, and those who wait for a knock hear it
+    assert_eq!(log[2..], ["a knock 70", "b knock 70"]);
+    runtime.emit(&KNOCK, &4);
+    frame(&mut runtime, &mut log);
+    assert_eq!(log[4..], ["a knock 4", "b knock 4"]);
+    for stage in [3, 4, 5] {
+        runtime.set(&STAGE, &stage);
+        assert_eq!(runtime.get(&STAGE), stage);
+        frame(&mut runtime, &mut log);
+    }
+    let expected = [
+        "a stage 3",
+        "b stage 3",
+        "a stage 5",
+        "a reads 5",
+        "b stage 5",
+        "b reads 5",
+    ];
+    assert_eq!(log[6..], expected);
+    assert!(runtime.scripts().is_empty());
+}
+
+#[test]
+fn a_value_that_was_never_set_is_the_default_and_a_condition_that_holds_at_once_does_not_wait() {
+    #[derive(Serialize, Deserialize)]
+    struct AtOnce;
+
+    impl DurableScript for AtOnce {
+        const NAME: &'static str = "at once";
+        type Output = u32;
+
+        async fn run(self) -> Chapter<Self> {
+            Chapter::Done(STAGE.wait_for(|stage| *stage == 0).await)
+        }
+    }
+    let runtime = Runtime::new(Registry::new().with::<AtOnce>());
+    assert_eq!(runtime.get(&STAGE), 0);
+    let handle = runtime.start(AtOnce);
+    assert_eq!(runtime.take(handle), Some(Ok(0)));
+}
+
+#[test]
+fn waits_that_are_dropped_do_not_pile_up() {
+    #[derive(Serialize, Deserialize)]
+    struct Impatient {
+        rounds: u32,
+    }
+
+    impl DurableScript for Impatient {
+        const NAME: &'static str = "impatient";
+        type Output = ();
+
+        async fn run(self) -> Chapter<Self> {
+            for _ in 0..10 {
+                select! {
+                    _ = KNOCK.wait() => {}
+                    _ = STAGE.changed() => {}
+                    _ = next_frame() => {}
+                }
+            }
+            let rounds = self.rounds + 1;
+            Chapter::Next(Impatient { rounds })
+        }
+    }
+    let mut runtime = Runtime::new(Registry::new().with::<Impatient>());
+    runtime.start(Impatient { rounds: 0 }).detach();
+    let mut largest = 0;
+    for frame in 0..2_000 {
+        runtime.run_frame(0.1);
+        if frame % 100 == 0 {
+            largest = largest.max(runtime.snapshot().unwrap().to_bytes().len());
+        }
+    }
+    assert!(largest < 500, "{largest} bytes");
+    assert_eq!(ScriptId::of(1).to_string(), "#1");
+    assert_eq!(ScriptId::of(7).number(), 7);
+}
+
+#[test]
+fn a_guard_that_was_dropped_before_the_save_acts_once() {
+    #[derive(Serialize, Deserialize)]
+    struct Locks;
+
+    impl DurableScript for Locks {
+        const NAME: &'static str = "locks";
+        type Output = ();
+
+        async fn run(self) -> Chapter<Self> {
+            {
+                let _lock = defer(|log: &mut Log| log.push("unlocked".into()));
+                next_frame().await;
+            }
+            let _lock = defer(|log: &mut Log| log.push("left".into()));
+            wait_frames(3).await;
+            Chapter::Done(())
+        }
+    }
+    let mut runtime = Runtime::new(Registry::new().with::<Locks>());
+    let mut log = Log::new();
+    runtime.start(Locks).detach();
+    for _ in 0..3 {
+        frame(&mut runtime, &mut log);
+        let snapshot = Snapshot::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+        runtime.lend(&mut log, |runtime| {
+            runtime.restore(&snapshot, Policy::Fail).unwrap()
+        });
+    }
+    assert_eq!(log, ["unlocked"]);
+    frame(&mut runtime, &mut log);
+    assert_eq!(log, ["unlocked", "left"]);
+}
