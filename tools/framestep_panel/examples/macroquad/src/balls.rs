@@ -59,7 +59,7 @@ impl Balls {
 /// Jumps at its own pace. Each third ball waits for the whistle.
 async fn jump(number: u8, whistle: Signal<()>) {
     loop {
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             describe("waits for the whistle");
             whistle.wait().await;
         } else {
