@@ -99,7 +99,7 @@ pub use image::Snapshot;
 pub use owner::{ClockId, OwnerId};
 pub use registry::Registry;
 pub use restore::{Policy, Restored};
-pub use runtime::Runtime;
+pub use runtime::{Host, Runtime};
 pub use script::{Chapter, DurableScript};
 pub use wait::{
     Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An owner of scripts, made with [`Runtime::owner`](crate::Runtime::owner). A plain value:
+/// An owner of scripts, made with [`Runtime::owner`](crate::Host::owner). A plain value:
 /// it may be part of the state of a script, or of the game's own save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OwnerId(pub(crate) u64);
 
-/// A clock, made with [`Runtime::child_clock`](crate::Runtime::child_clock). A plain value,
+/// A clock, made with [`Runtime::child_clock`](crate::Host::child_clock). A plain value,
 /// like [`OwnerId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClockId(pub(crate) u32);

@@ -1,6 +1,7 @@
 //! The runtime: an executor for durable scripts alone.
 
 use std::fmt;
+use std::ops::Deref;
 use std::rc::Rc;
 
 use framestep::{Builder, Executor, Phase, Seconds, Time};
@@ -65,7 +66,7 @@ use crate::wait::{Request, RequestId, Signal, Value};
 /// ```
 pub struct Runtime {
     executor: Executor,
-    shared: Rc<Shared>,
+    host: Host,
 }
 
 impl Runtime {
@@ -78,7 +79,8 @@ impl Runtime {
     pub fn with(builder: Builder, registry: Registry) -> Self {
         let executor = builder.build();
         let shared = Shared::new(executor.durable(), executor.handle(), registry);
-        Runtime { executor, shared }
+        let host = Host { shared };
+        Runtime { executor, host }
     }
 
     /// The executor, for all that it tells: snapshots of who waits for what, traces, reports,
@@ -90,6 +92,249 @@ impl Runtime {
         &self.executor
     }
 
+    /// What the host may do while scripts run: in a callback of an engine, which a step sets
+    /// off. Between runs, the runtime has the same methods.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// The present time.
+    pub fn time(&self) -> Time {
+        self.executor.time()
+    }
+
+    /// Runs a frame. See [`Executor::run_frame`].
+    #[track_caller]
+    pub fn run_frame(&mut self, dt: impl Seconds) {
+        self.executor.run_frame(dt);
+    }
+
+    /// Runs a frame with the world lent. See [`Executor::run_frame_with`].
+    #[track_caller]
+    pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
+        self.executor.run_frame_with(world, dt);
+    }
+
+    /// Begins a frame. See [`Executor::begin_frame`].
+    #[track_caller]
+    pub fn begin_frame(&mut self, dt: impl Seconds) {
+        self.executor.begin_frame(dt);
+    }
+
+    /// Begins a frame by the clocks of an engine. See [`Executor::begin_frame_with`].
+    #[track_caller]
+    pub fn begin_frame_with(&mut self, dt: impl Seconds, game_dt: impl Seconds) {
+        self.executor.begin_frame_with(dt, game_dt);
+    }
+
+    /// Begins a fixed step, if one is due. See [`Executor::begin_fixed_step`].
+    #[track_caller]
+    pub fn begin_fixed_step(&mut self) -> bool {
+        self.executor.begin_fixed_step()
+    }
+
+    /// Begins a fixed step of the host's own. See [`Executor::begin_fixed_step_of`].
+    #[track_caller]
+    pub fn begin_fixed_step_of(&mut self, step: impl Seconds) {
+        self.executor.begin_fixed_step_of(step);
+    }
+
+    /// Ends the fixed step under way. See [`Executor::end_fixed_step`].
+    #[track_caller]
+    pub fn end_fixed_step(&mut self) {
+        self.executor.end_fixed_step();
+    }
+
+    /// Runs a phase. See [`Executor::run_phase`].
+    #[track_caller]
+    pub fn run_phase(&mut self, phase: Phase) {
+        self.executor.run_phase(phase);
+    }
+
+    /// Lends the world to the scripts while `f` runs. See [`Executor::lend`].
+    pub fn lend<W: 'static, R>(&mut self, world: &mut W, f: impl FnOnce(&mut Runtime) -> R) -> R {
+        let handle = self.executor.handle();
+        let lent = handle.lend(world, |_| f(self));
+        lent.expect("the executor exists")
+    }
+
+    /// Takes a snapshot, between two runs.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be saved.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn snapshot(&self) -> Result<Snapshot, SaveError> {
+        self.host.shared.door.assert_idle("snapshot");
+        self.host.shared.snapshot()
+    }
+
+    /// Takes a snapshot for a file. In debug builds, it is [verified](Self::verify) at once:
+    /// so a script that cannot be restored shows when it is written.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be saved. In debug builds also if it could not be restored.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn save(&self) -> Result<Snapshot, SaveError> {
+        let snapshot = self.snapshot()?;
+        if cfg!(debug_assertions) {
+            self.host.shared.verify(&snapshot)?;
+        }
+        Ok(snapshot)
+    }
+
+    /// Tries whether a snapshot of now could be restored: reads each journal to a new future.
+    /// Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// If it could not.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn verify(&self) -> Result<(), SaveError> {
+        let snapshot = self.snapshot()?;
+        self.host.shared.verify(&snapshot)
+    }
+
+    /// Restores a snapshot from a file: everything becomes as it was, and all scripts of now
+    /// are dropped without hearing of it. Handles of them are void.
+    ///
+    /// # Errors
+    ///
+    /// If a script does not fit its journal, or the file is damaged. Then nothing has changed.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn restore(
+        &mut self,
+        snapshot: &Snapshot,
+        policy: Policy,
+    ) -> Result<Restored, RestoreError> {
+        self.host.shared.door.assert_idle("restore");
+        let before = self.host.shared.snapshot();
+        let restored = self.host.shared.restore(snapshot, policy, true);
+        if let (Err(RestoreError::Damaged), Ok(before)) = (&restored, before) {
+            // The damage showed only after the scripts of now were gone.
+            let undone = self.host.shared.restore(&before, Policy::Drop, false);
+            debug_assert!(undone.is_ok(), "what was just saved can be restored");
+        }
+        restored
+    }
+
+    /// Goes back to a snapshot of this runtime. Scripts that have recorded nothing since keep
+    /// their futures; the journals of the others are read to new ones. Later snapshots remain
+    /// good.
+    ///
+    /// # Errors
+    ///
+    /// If a script does not fit its journal: it depends on what is not recorded. Then nothing
+    /// has changed.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn rollback(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
+        self.host.shared.door.assert_idle("rollback");
+        self.host
+            .shared
+            .restore(snapshot, Policy::Fail, true)
+            .map(drop)
+    }
+}
+
+impl Deref for Runtime {
+    type Target = Host;
+
+    fn deref(&self) -> &Host {
+        &self.host
+    }
+}
+
+/// The part of a [`Runtime`] that needs no exclusive access: scripts, signals, values,
+/// questions, owners and clocks.
+///
+/// Engines call back while a script runs: a step despawns an entity, and the engine says so
+/// to whoever cares for its scripts. The runtime is borrowed by its run then. A clone of its
+/// [`host`](Runtime::host) is not.
+///
+/// What is done in a step is a part of that step: it is saved with the runtime, and not done
+/// again when the script is restored.
+///
+/// A script that is started while another one borrows the world begins as soon as that one has
+/// given it back. After the runtime was dropped, what is started is stopped at once.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::{Host, prelude::*};
+///
+/// /// A world of an engine, which cares for the scripts of its doors.
+/// struct World {
+///     host: Host,
+///     door: Option<OwnerId>,
+/// }
+///
+/// impl World {
+///     fn remove_door(&mut self) {
+///         if let Some(owner) = self.door.take() {
+///             self.host.drop_owner(owner); // its scripts end with it
+///         }
+///     }
+/// }
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Bomb;
+///
+/// impl DurableScript for Bomb {
+///     const NAME: &'static str = "bomb";
+///     type Output = ();
+///
+///     async fn run(self) -> Chapter<Self> {
+///         wait_seconds(0.25).await;
+///         step(World::remove_door);
+///         Chapter::Done(())
+///     }
+/// }
+///
+/// # #[derive(Serialize, Deserialize)]
+/// # struct Creak;
+/// # impl DurableScript for Creak {
+/// #     const NAME: &'static str = "creak";
+/// #     type Output = ();
+/// #     async fn run(self) -> Chapter<Self> {
+/// #         wait_seconds(60).await;
+/// #         Chapter::Done(())
+/// #     }
+/// # }
+/// let mut runtime = Runtime::new(Registry::new().with::<Bomb>().with::<Creak>());
+/// let door = runtime.owner();
+/// let creak = runtime.start_on(door, Creak).id();
+/// runtime.start(Bomb).detach();
+/// let mut world = World { host: runtime.host().clone(), door: Some(door) };
+/// runtime.run_frame_with(&mut world, 0.25);
+/// assert!(!runtime.is_alive(creak));
+/// ```
+#[derive(Clone)]
+pub struct Host {
+    shared: Rc<Shared>,
+}
+
+impl Host {
     /// Starts a script for the host: it runs up to its first wait.
     ///
     /// # Panics
@@ -453,163 +698,14 @@ impl Runtime {
     pub fn on_long_chapter(&self, hook: impl FnMut(&str, u32) + 'static) {
         self.shared.set_on_long_chapter(Box::new(hook));
     }
-
-    /// The present time.
-    pub fn time(&self) -> Time {
-        self.executor.time()
-    }
-
-    /// Runs a frame. See [`Executor::run_frame`].
-    #[track_caller]
-    pub fn run_frame(&mut self, dt: impl Seconds) {
-        self.executor.run_frame(dt);
-    }
-
-    /// Runs a frame with the world lent. See [`Executor::run_frame_with`].
-    #[track_caller]
-    pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
-        self.executor.run_frame_with(world, dt);
-    }
-
-    /// Begins a frame. See [`Executor::begin_frame`].
-    #[track_caller]
-    pub fn begin_frame(&mut self, dt: impl Seconds) {
-        self.executor.begin_frame(dt);
-    }
-
-    /// Begins a fixed step, if one is due. See [`Executor::begin_fixed_step`].
-    #[track_caller]
-    pub fn begin_fixed_step(&mut self) -> bool {
-        self.executor.begin_fixed_step()
-    }
-
-    /// Begins a fixed step of the host's own. See [`Executor::begin_fixed_step_of`].
-    #[track_caller]
-    pub fn begin_fixed_step_of(&mut self, step: impl Seconds) {
-        self.executor.begin_fixed_step_of(step);
-    }
-
-    /// Ends the fixed step under way. See [`Executor::end_fixed_step`].
-    #[track_caller]
-    pub fn end_fixed_step(&mut self) {
-        self.executor.end_fixed_step();
-    }
-
-    /// Runs a phase. See [`Executor::run_phase`].
-    #[track_caller]
-    pub fn run_phase(&mut self, phase: Phase) {
-        self.executor.run_phase(phase);
-    }
-
-    /// Lends the world to the scripts while `f` runs. See [`Executor::lend`].
-    pub fn lend<W: 'static, R>(&mut self, world: &mut W, f: impl FnOnce(&mut Runtime) -> R) -> R {
-        let handle = self.executor.handle();
-        let lent = handle.lend(world, |_| f(self));
-        lent.expect("the executor exists")
-    }
-
-    /// Takes a snapshot, between two runs.
-    ///
-    /// # Errors
-    ///
-    /// If something cannot be saved.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn snapshot(&self) -> Result<Snapshot, SaveError> {
-        self.shared.door.assert_idle("snapshot");
-        self.shared.snapshot()
-    }
-
-    /// Takes a snapshot for a file. In debug builds, it is [verified](Self::verify) at once:
-    /// so a script that cannot be restored shows when it is written.
-    ///
-    /// # Errors
-    ///
-    /// If something cannot be saved. In debug builds also if it could not be restored.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn save(&self) -> Result<Snapshot, SaveError> {
-        let snapshot = self.snapshot()?;
-        if cfg!(debug_assertions) {
-            self.shared.verify(&snapshot)?;
-        }
-        Ok(snapshot)
-    }
-
-    /// Tries whether a snapshot of now could be restored: reads each journal to a new future.
-    /// Nothing changes.
-    ///
-    /// # Errors
-    ///
-    /// If it could not.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn verify(&self) -> Result<(), SaveError> {
-        let snapshot = self.snapshot()?;
-        self.shared.verify(&snapshot)
-    }
-
-    /// Restores a snapshot from a file: everything becomes as it was, and all scripts of now
-    /// are dropped without hearing of it. Handles of them are void.
-    ///
-    /// # Errors
-    ///
-    /// If a script does not fit its journal, or the file is damaged. Then nothing has changed.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn restore(
-        &mut self,
-        snapshot: &Snapshot,
-        policy: Policy,
-    ) -> Result<Restored, RestoreError> {
-        self.shared.door.assert_idle("restore");
-        let before = self.shared.snapshot();
-        let restored = self.shared.restore(snapshot, policy, true);
-        if let (Err(RestoreError::Damaged), Ok(before)) = (&restored, before) {
-            // The damage showed only after the scripts of now were gone.
-            let undone = self.shared.restore(&before, Policy::Drop, false);
-            debug_assert!(undone.is_ok(), "what was just saved can be restored");
-        }
-        restored
-    }
-
-    /// Goes back to a snapshot of this runtime. Scripts that have recorded nothing since keep
-    /// their futures; the journals of the others are read to new ones. Later snapshots remain
-    /// good.
-    ///
-    /// # Errors
-    ///
-    /// If a script does not fit its journal: it depends on what is not recorded. Then nothing
-    /// has changed.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn rollback(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
-        self.shared.door.assert_idle("rollback");
-        self.shared.restore(snapshot, Policy::Fail, true).map(drop)
-    }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
         // Scripts refer to the runtime, and it to them.
-        let scripts: Vec<_> = self.shared.scripts.borrow().keys().copied().collect();
+        let scripts: Vec<_> = self.host.shared.scripts.borrow().keys().copied().collect();
         for id in scripts {
-            self.shared.act(id, Act::Stop);
+            self.host.shared.act(id, Act::Stop);
         }
     }
 }
@@ -617,6 +713,14 @@ impl Drop for Runtime {
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime")
+            .field("scripts", &self.scripts())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host")
             .field("scripts", &self.scripts())
             .finish_non_exhaustive()
     }

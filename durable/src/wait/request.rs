@@ -63,7 +63,7 @@ impl<R> fmt::Debug for RequestId<R> {
 }
 
 /// Asks the host, and waits for its answer: see
-/// [`Runtime::requests`](crate::Runtime::requests). `request` makes the question at the first
+/// [`Runtime::requests`](crate::Host::requests). `request` makes the question at the first
 /// poll. The answer is recorded. A restore asks again what has not been answered.
 ///
 /// # Resumes

@@ -82,7 +82,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
         }
     }
 
-    /// Emits an event from a script. [`Runtime::emit`](crate::Runtime::emit) does so for the
+    /// Emits an event from a script. [`Runtime::emit`](crate::Host::emit) does so for the
     /// host.
     ///
     /// # Panics

@@ -47,7 +47,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     ///
     /// # Panics
     ///
-    /// Outside of a durable script: [`Runtime::get`](crate::Runtime::get) is for the host.
+    /// Outside of a durable script: [`Runtime::get`](crate::Host::get) is for the host.
     #[track_caller]
     pub fn get(&self) -> T {
         let at = Location::caller();
@@ -65,7 +65,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     ///
     /// # Panics
     ///
-    /// Outside of a durable script: [`Runtime::set`](crate::Runtime::set) is for the host.
+    /// Outside of a durable script: [`Runtime::set`](crate::Host::set) is for the host.
     #[track_caller]
     pub fn set(&self, value: &T) {
         let at = Location::caller();

@@ -1,8 +1,7 @@
 //! The executor in the world, and how its phases are run.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
-use std::collections::HashMap;
 use std::fmt;
 use std::rc::{Rc, Weak};
 use std::task::Waker;
@@ -16,6 +15,7 @@ use framestep::{Executor, Handle, Phase, with_ref};
 
 use crate::error::Missing;
 use crate::output::{ScriptOutput, Unread, Witness};
+use crate::query::Queries;
 use crate::script::Speeds;
 use crate::wait::{Condition, Conditions, Feed};
 
@@ -59,8 +59,7 @@ pub(crate) struct Shared {
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
     conditions: Conditions,
     speeds: Rc<Speeds>,
-    /// The states of the queries of scripts, by type.
-    queries: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
+    queries: Queries,
     unread: Unread,
     /// Whether there was no script when the latest run of this frame began.
     was_empty: Cell<bool>,
@@ -78,19 +77,49 @@ thread_local! {
 
 /// How far Bevy's clocks had got when they were last read.
 #[derive(Default)]
-struct Seen {
-    real: Cell<Duration>,
-    game: Cell<Duration>,
-    fixed: Cell<Duration>,
+pub(crate) struct Seen {
+    pub(crate) real: Cell<Duration>,
+    pub(crate) game: Cell<Duration>,
+    pub(crate) fixed: Cell<Duration>,
+}
+
+impl Seen {
+    /// What the clocks of `world` read now.
+    pub(crate) fn now(world: &World) -> Self {
+        let seen = Seen::default();
+        see::<Real>(&seen.real, world);
+        see::<Virtual>(&seen.game, world);
+        see::<Fixed>(&seen.fixed, world);
+        seen
+    }
+
+    /// How far realtime and the game clock have gone.
+    #[track_caller]
+    pub(crate) fn frame(
+        &self,
+        real: Option<Res<Time<Real>>>,
+        game: Option<Res<Time<Virtual>>>,
+    ) -> (Duration, Duration) {
+        let (Some(real), Some(game)) = (real, game) else {
+            panic!(
+                "scripts need Bevy's clocks: add `TimePlugin`, which is part of `DefaultPlugins` \
+                 and `MinimalPlugins`"
+            )
+        };
+        (went(&self.real, &real), went(&self.game, &game))
+    }
+
+    /// How long the fixed step is that begins.
+    pub(crate) fn step(&self, fixed: Option<Res<Time<Fixed>>>) -> Duration {
+        let step = fixed.map(|fixed| went(&self.fixed, &fixed));
+        step.unwrap_or_default()
+    }
 }
 
 impl Framestep {
     /// Puts `executor` into the world. What Bevy's clocks read already is not counted.
     pub(crate) fn insert(world: &mut World, executor: Executor) {
-        let seen = Seen::default();
-        see::<Real>(&seen.real, world);
-        see::<Virtual>(&seen.game, world);
-        see::<Fixed>(&seen.fixed, world);
+        let seen = Seen::now(world);
         let handle = executor.handle();
         let unread = Unread::default();
         unread.hear::<Result<(), Missing>>(&handle);
@@ -103,7 +132,7 @@ impl Framestep {
                 feeds: RefCell::default(),
                 conditions: Conditions::default(),
                 speeds: Rc::default(),
-                queries: RefCell::default(),
+                queries: Queries::default(),
                 unread,
                 was_empty: Cell::new(false),
                 wake: OnceCell::new(),
@@ -154,25 +183,29 @@ impl Shared {
     #[inline]
     #[track_caller]
     pub(crate) fn of(world: &World) -> Rc<Shared> {
+        match Self::get(world) {
+            Some(shared) => shared,
+            None => panic!("scripts need `FramestepPlugin`: add it to the app"),
+        }
+    }
+
+    /// That of `world`, if it has the plugin.
+    #[inline]
+    pub(crate) fn get(world: &World) -> Option<Rc<Shared>> {
         let id = world.id();
         let latest = LATEST.with_borrow(|latest| {
             let (of, shared) = latest.as_ref()?;
             (*of == id).then(|| shared.upgrade()).flatten()
         });
-        latest.unwrap_or_else(|| Self::found(world))
+        latest.or_else(|| Self::found(world))
     }
 
     #[cold]
-    #[track_caller]
-    fn found(world: &World) -> Rc<Shared> {
-        match world.get_non_send::<Framestep>() {
-            Some(framestep) => {
-                let latest = (world.id(), Rc::downgrade(&framestep.shared));
-                LATEST.set(Some(latest));
-                framestep.shared.clone()
-            }
-            None => panic!("scripts need `FramestepPlugin`: add it to the app"),
-        }
+    fn found(world: &World) -> Option<Rc<Shared>> {
+        let framestep = world.get_non_send::<Framestep>()?;
+        let latest = (world.id(), Rc::downgrade(&framestep.shared));
+        LATEST.set(Some(latest));
+        Some(framestep.shared.clone())
     }
 
     pub(crate) fn handle(&self) -> &Handle {
@@ -183,14 +216,8 @@ impl Shared {
         self.speeds.clone()
     }
 
-    /// What there is once for `key`, made by `make`.
-    pub(crate) fn query(&self, key: TypeId, make: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
-        let known = self.queries.borrow().get(&key).cloned();
-        known.unwrap_or_else(|| {
-            let made = make();
-            self.queries.borrow_mut().insert(key, made.clone());
-            made
-        })
+    pub(crate) fn queries(&self) -> &Queries {
+        &self.queries
     }
 
     /// For a script that returns `T`.
@@ -288,14 +315,7 @@ pub(crate) fn begin_frame(
     game: Option<Res<Time<Virtual>>>,
 ) {
     let shared = framestep.shared();
-    let (Some(real), Some(game)) = (real, game) else {
-        panic!(
-            "scripts need Bevy's clocks: add `TimePlugin`, which is part of `DefaultPlugins` and \
-             `MinimalPlugins`"
-        )
-    };
-    let real = went(&shared.seen.real, &real);
-    let game = went(&shared.seen.game, &game);
+    let (real, game) = shared.seen.frame(real, game);
     shared.was_empty.set(false);
     shared.borrow_mut().begin_frame_with(real, game);
 }
@@ -303,10 +323,8 @@ pub(crate) fn begin_frame(
 /// Begins a fixed step, by how far `Time<Fixed>` has gone.
 pub(crate) fn begin_fixed_step(framestep: NonSend<Framestep>, fixed: Option<Res<Time<Fixed>>>) {
     let shared = framestep.shared();
-    let step = fixed.map(|fixed| went(&shared.seen.fixed, &fixed));
-    shared
-        .borrow_mut()
-        .begin_fixed_step_of(step.unwrap_or_default());
+    let step = shared.seen.step(fixed);
+    shared.borrow_mut().begin_fixed_step_of(step);
 }
 
 /// Ends a fixed step: the clocks read the time of the frame again.

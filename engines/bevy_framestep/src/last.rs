@@ -15,28 +15,43 @@ use bevy_platform::hash::FixedHasher;
 use framestep::Phase;
 use indexmap::IndexSet;
 
-use crate::executor::run_scripts;
 use crate::plugin::ScriptSystems;
 
 /// The systems that run the scripts in a schedule.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct RunPhases;
 
+/// Whose scripts run.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Runs {
+    /// Those of the runtime of durable scripts, which change what the others show.
+    #[cfg(feature = "durable")]
+    Durable,
+    /// Those of the executor.
+    Plain,
+}
+
 /// Has the scripts of `phases` run after the systems of `schedule`, in this order.
 pub(crate) fn add(
     app: &mut App,
     schedule: Interned<dyn ScheduleLabel>,
     phases: impl Iterator<Item = Phase>,
+    runs: Runs,
+    run_phase: fn(&mut World, Phase),
 ) {
     #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    struct Place(usize);
+    struct Place(Runs, usize);
 
     for (place, phase) in phases.enumerate() {
-        let run = move |world: &mut World| run_scripts(world, phase);
+        let run = move |world: &mut World| run_phase(world, phase);
         let run = run.in_set(ScriptSystems::Run).in_set(RunPhases);
-        let mut systems = run.in_set(Place(place));
+        let mut systems = run.in_set(runs).in_set(Place(runs, place));
         if let Some(before) = place.checked_sub(1) {
-            systems = systems.after(Place(before));
+            systems = systems.after(Place(runs, before));
+        }
+        #[cfg(feature = "durable")]
+        if runs == Runs::Durable {
+            systems = systems.before(Runs::Plain);
         }
         app.add_systems(schedule, systems);
     }

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod access;
+#[cfg(feature = "durable")]
+pub mod durable;
 mod error;
 mod executor;
 mod last;

@@ -13,8 +13,8 @@ use bevy_ecs::schedule::ScheduleLabel;
 use bevy_time::TimeSystems;
 use framestep::{Builder, Executor, Phase, Report};
 
-use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step};
-use crate::last;
+use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step, run_scripts};
+use crate::last::{self, Runs};
 use crate::wake::{self, MakeWake};
 
 /// What the plugin adds to schedules, for systems that have to come before or after.
@@ -29,8 +29,58 @@ pub enum ScriptSystems {
     Run,
 }
 
-type Setup = dyn Fn(Builder) -> Builder + Send + Sync;
-type OnReport = dyn Fn(&Report) + Send + Sync;
+pub(crate) type Setup = dyn Fn(Builder) -> Builder + Send + Sync;
+pub(crate) type OnReport = dyn Fn(&Report) + Send + Sync;
+
+/// The schedule after which the scripts of each phase run.
+#[derive(Clone, Debug)]
+pub(crate) struct Schedules(Vec<(Phase, Interned<dyn ScheduleLabel>)>);
+
+impl Default for Schedules {
+    fn default() -> Self {
+        Schedules(vec![
+            (Phase::EarlyUpdate, PreUpdate.intern()),
+            (Phase::FixedUpdate, FixedUpdate.intern()),
+            (Phase::Update, Update.intern()),
+            (Phase::LateUpdate, PostUpdate.intern()),
+            (Phase::EndOfFrame, Last.intern()),
+        ])
+    }
+}
+
+impl Schedules {
+    pub(crate) fn set(&mut self, phase: Phase, schedule: impl ScheduleLabel) {
+        let schedule = schedule.intern();
+        match self.0.iter_mut().find(|(of, _)| *of == phase) {
+            Some((_, place)) => *place = schedule,
+            None => self.0.push((phase, schedule)),
+        }
+    }
+
+    /// Has `run_phase` called for each phase.
+    pub(crate) fn add(&self, app: &mut App, runs: Runs, run_phase: fn(&mut World, Phase)) {
+        let mut schedules: Vec<Interned<dyn ScheduleLabel>> = Vec::new();
+        for &(_, schedule) in &self.0 {
+            if !schedules.contains(&schedule) {
+                schedules.push(schedule);
+            }
+        }
+        for schedule in schedules {
+            let phases = self.0.iter().filter(|(_, of)| *of == schedule);
+            let phases = phases.map(|(phase, _)| *phase);
+            last::add(app, schedule, phases, runs, run_phase);
+        }
+    }
+}
+
+/// Adds the schedules of an app to a sub-app, which begins without.
+pub(crate) fn add_main_schedules(app: &mut App) {
+    if !app.world().contains_resource::<MainScheduleOrder>() {
+        app.add_plugins(MainSchedulePlugin);
+        app.add_message::<AppExit>();
+        app.main_mut().update_schedule.get_or_insert(Main.intern());
+    }
+}
 
 /// Runs scripts in an app, on Bevy's clocks.
 ///
@@ -90,30 +140,13 @@ type OnReport = dyn Fn(&Report) + Send + Sync;
 /// app.update();
 /// assert!(door.is_finished());
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[must_use = "a plugin does nothing until it is added to an app"]
 pub struct FramestepPlugin {
-    phases: Vec<(Phase, Interned<dyn ScheduleLabel>)>,
+    schedules: Schedules,
     setup: Vec<Arc<Setup>>,
     on_report: Option<Arc<OnReport>>,
     wake: Option<Arc<MakeWake>>,
-}
-
-impl Default for FramestepPlugin {
-    fn default() -> Self {
-        FramestepPlugin {
-            phases: vec![
-                (Phase::EarlyUpdate, PreUpdate.intern()),
-                (Phase::FixedUpdate, FixedUpdate.intern()),
-                (Phase::Update, Update.intern()),
-                (Phase::LateUpdate, PostUpdate.intern()),
-                (Phase::EndOfFrame, Last.intern()),
-            ],
-            setup: Vec::new(),
-            on_report: None,
-            wake: None,
-        }
-    }
 }
 
 impl FramestepPlugin {
@@ -139,11 +172,7 @@ impl FramestepPlugin {
     /// ));
     /// ```
     pub fn run_after(mut self, phase: Phase, schedule: impl ScheduleLabel) -> Self {
-        let schedule = schedule.intern();
-        match self.phases.iter_mut().find(|(of, _)| *of == phase) {
-            Some((_, place)) => *place = schedule,
-            None => self.phases.push((phase, schedule)),
-        }
+        self.schedules.set(phase, schedule);
         self
     }
 
@@ -241,12 +270,7 @@ impl FramestepPlugin {
 
 impl Plugin for FramestepPlugin {
     fn build(&self, app: &mut App) {
-        // A sub-app begins without what an app has.
-        if !app.world().contains_resource::<MainScheduleOrder>() {
-            app.add_plugins(MainSchedulePlugin);
-            app.add_message::<AppExit>();
-            app.main_mut().update_schedule.get_or_insert(Main.intern());
-        }
+        add_main_schedules(app);
 
         let builder = Executor::builder();
         let builder = self
@@ -273,17 +297,7 @@ impl Plugin for FramestepPlugin {
                 end_fixed_step.after(FixedMain::run_fixed_main),
             ),
         );
-
-        let mut schedules: Vec<Interned<dyn ScheduleLabel>> = Vec::new();
-        for &(_, schedule) in &self.phases {
-            if !schedules.contains(&schedule) {
-                schedules.push(schedule);
-            }
-        }
-        for schedule in schedules {
-            let phases = self.phases.iter().filter(|(_, of)| *of == schedule);
-            last::add(app, schedule, phases.map(|(phase, _)| *phase));
-        }
+        self.schedules.add(app, Runs::Plain, run_scripts);
     }
 
     fn finish(&self, app: &mut App) {
@@ -297,7 +311,7 @@ impl Plugin for FramestepPlugin {
 impl fmt::Debug for FramestepPlugin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FramestepPlugin")
-            .field("phases", &self.phases)
+            .field("schedules", &self.schedules)
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,8 @@
 //! Several components at once, and queries that a script keeps.
 
-use std::any::{TypeId, type_name};
+use std::any::{Any, TypeId, type_name};
 use std::cell::{RefCell, RefMut};
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -174,17 +175,39 @@ fn why<const N: usize>(
 
 type State<D, F> = Rc<RefCell<QueryState<D, F>>>;
 
+/// The states of the queries of scripts, by type.
+#[derive(Default)]
+pub(crate) struct Queries(RefCell<HashMap<TypeId, Rc<dyn Any>>>);
+
+impl Queries {
+    fn state<D, F>(&self, world: &mut World) -> State<D, F>
+    where
+        D: QueryData + 'static,
+        F: QueryFilter + 'static,
+    {
+        let key = TypeId::of::<State<D, F>>();
+        let known = self.0.borrow().get(&key).cloned();
+        let state = known.unwrap_or_else(|| {
+            let made = Rc::new(RefCell::new(QueryState::<D, F>::new(world)));
+            self.0.borrow_mut().insert(key, made.clone());
+            made
+        });
+        state.downcast().expect("it was made for this type")
+    }
+}
+
 /// The state of a query, which the world has once.
 fn state<D, F>(world: &mut World) -> State<D, F>
 where
     D: QueryData + 'static,
     F: QueryFilter + 'static,
 {
-    let shared = Shared::of(world);
-    let found = shared.query(TypeId::of::<State<D, F>>(), || {
-        Rc::new(RefCell::new(QueryState::<D, F>::new(world)))
-    });
-    found.downcast().expect("it was made for this type")
+    // An app may have durable scripts alone.
+    #[cfg(feature = "durable")]
+    if Shared::get(world).is_none() {
+        return crate::durable::with_queries(world, |world, queries| queries.state(world));
+    }
+    Shared::of(world).queries().state(world)
 }
 
 #[track_caller]

@@ -2,6 +2,8 @@
 
 mod changes;
 mod conditions;
+#[cfg(feature = "durable")]
+mod durable;
 mod entities;
 mod first_week;
 mod panics;

@@ -1,0 +1,175 @@
+//! A small siege that is saved in the middle, and goes on in another app:
+//! `cargo run --example durable --features durable`.
+
+use std::time::Duration;
+
+use bevy_app::{App, Update};
+use bevy_ecs::prelude::*;
+use bevy_framestep::durable::{self, prelude::*};
+use bevy_time::{Time, TimePlugin, TimeUpdateStrategy};
+
+#[derive(Component, Serialize, Deserialize)]
+#[require(Durable)]
+struct Tower {
+    arrows: u32,
+}
+
+#[derive(Component, Serialize, Deserialize)]
+#[require(Durable)]
+struct Orc {
+    health: i32,
+    distance: u32,
+}
+
+/// Blown by a system when the tower is out of arrows.
+const HORN: Signal<()> = Signal::new("horn");
+
+fn say(line: impl Into<String>) {
+    let line = line.into();
+    step(|world: &mut World| {
+        let seconds = world.resource::<Time>().elapsed_secs();
+        println!("{seconds:5.2} s  {line}");
+    });
+}
+
+/// Walks up to the gate, a step each half second.
+#[derive(Serialize, Deserialize)]
+struct March(DurableId);
+
+impl DurableScript for March {
+    const NAME: &'static str = "march";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        wait_seconds(0.5).await;
+        let distance = self.0.get_mut(|orc: &mut Orc| {
+            orc.distance -= 1;
+            orc.distance
+        });
+        match distance {
+            Ok(0) => {
+                say(format!("orc {} is at the gate", self.0));
+                Chapter::Done(())
+            }
+            Ok(_) => Chapter::Next(self),
+            Err(missing) => {
+                say(missing.to_string());
+                Chapter::Done(())
+            }
+        }
+    }
+}
+
+/// Shoots at the closest orc.
+#[derive(Serialize, Deserialize)]
+struct Shoot(DurableId);
+
+impl DurableScript for Shoot {
+    const NAME: &'static str = "shoot";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let tower = self.0;
+        let Ok(true) = tower.get(|tower: &Tower| tower.arrows > 0) else {
+            return Chapter::Done(());
+        };
+        // It draws the bow: a save may come in the middle of it.
+        wait_seconds(0.7).await;
+        let target = step(|world: &mut World| {
+            let mut orcs = world.query::<(&Durable, &Orc)>();
+            let closest = orcs.iter(world).min_by_key(|(_, orc)| orc.distance);
+            closest.map(|(orc, _)| orc.id())
+        });
+        let Some(target) = target else {
+            say("no orc is left");
+            return Chapter::Done(());
+        };
+        let arrows = tower.get_mut(|tower: &mut Tower| {
+            tower.arrows -= 1;
+            tower.arrows
+        });
+        let health = target.get_mut(|orc: &mut Orc| {
+            orc.health -= 40;
+            orc.health
+        });
+        say(format!("an arrow at orc {target}, {arrows:?} left"));
+        if health.is_ok_and(|health| health <= 0) {
+            say(format!("orc {target} falls"));
+            target.despawn().ok(); // its march ends
+        }
+        Chapter::Next(self)
+    }
+}
+
+/// Refills the tower when the horn is blown.
+#[derive(Serialize, Deserialize)]
+struct Supply(DurableId);
+
+impl DurableScript for Supply {
+    const NAME: &'static str = "supply";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        HORN.wait().await;
+        say("the horn: arrows are on their way");
+        wait_seconds(1).await;
+        let tower = self.0;
+        if tower.get_mut(|tower: &mut Tower| tower.arrows += 3).is_ok() {
+            tower.start(Shoot(tower)).ok();
+        }
+        Chapter::Next(self)
+    }
+}
+
+fn blow_the_horn(towers: Query<&Tower, Changed<Tower>>, scripts: NonSend<DurableRuntime>) {
+    if towers.iter().any(|tower| tower.arrows == 0) {
+        scripts.host().emit(&HORN, &());
+    }
+}
+
+fn app() -> App {
+    let registry = Registry::new()
+        .with::<March>()
+        .with::<Shoot>()
+        .with::<Supply>();
+    let mut app = App::new();
+    app.add_plugins((TimePlugin, DurableScriptsPlugin::new(registry)));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
+        50,
+    )));
+    app.save_component::<Tower>("tower");
+    app.save_component::<Orc>("orc");
+    app.add_systems(Update, blow_the_horn);
+    app.update();
+    app
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut game = app();
+    let mut tower = game.world_mut().spawn(Tower { arrows: 3 });
+    tower.start_durable_script(Shoot);
+    tower.start_durable_script(Supply);
+    for distance in [6, 9, 14] {
+        let orc = Orc {
+            health: 70,
+            distance,
+        };
+        game.world_mut().spawn(orc).start_durable_script(March);
+    }
+    for _ in 0..50 {
+        game.update();
+    }
+
+    let save = durable::save(game.world_mut())?;
+    let file = save.to_bytes();
+    let (entities, bytes) = (save.entities(), file.len());
+    drop(game);
+    println!("         saved: {entities} entities, {bytes} bytes; loaded in another app");
+    let mut game = app();
+    durable::load(game.world_mut(), &Save::from_bytes(&file)?, Policy::Fail)?;
+
+    for _ in 0..100 {
+        game.update();
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! What can go wrong when a world is saved and loaded, and what a script does not find.
+
+use std::any::type_name;
+use std::error::Error;
+use std::fmt;
+
+use framestep_durable::RestoreError;
+use serde::{Deserialize, Serialize};
+
+use super::entity::DurableId;
+
+/// What a durable script asked for is not there.
+///
+/// It can be recorded, unlike [`bevy_framestep::Missing`](crate::Missing): it names the entity
+/// by its number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Missing {
+    /// The entity was despawned.
+    Entity {
+        /// Its number.
+        entity: DurableId,
+    },
+    /// The entity has no such component.
+    Component {
+        /// The number of the entity.
+        entity: DurableId,
+        /// The type of the component.
+        component: String,
+    },
+}
+
+impl Missing {
+    pub(super) fn entity(entity: DurableId) -> Self {
+        Missing::Entity { entity }
+    }
+
+    pub(super) fn component<C>(entity: DurableId) -> Self {
+        Missing::Component {
+            entity,
+            component: type_name::<C>().to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Missing::Entity { entity } => write!(f, "there is no durable entity {entity}"),
+            Missing::Component { entity, component } => {
+                write!(f, "the durable entity {entity} has no {component}")
+            }
+        }
+    }
+}
+
+impl Error for Missing {}
+
+/// Why a world cannot be saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SaveError {
+    /// The durable scripts are running, or a fixed step is under way. Save between two
+    /// schedules, in a system outside of `FixedMain`, or between two updates of the app.
+    Running,
+    /// The scripts cannot be saved.
+    Scripts(framestep_durable::SaveError),
+    /// A component does not serialise.
+    Component {
+        /// The number of its entity.
+        entity: DurableId,
+        /// The name by which the app saves it.
+        name: String,
+        /// What its `Serialize` says.
+        message: String,
+    },
+    /// A resource does not serialise.
+    Resource {
+        /// The name by which the app saves it.
+        name: String,
+        /// What its `Serialize` says.
+        message: String,
+    },
+}
+
+impl fmt::Display for SaveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SaveError::Running => f.write_str(
+                "the world cannot be saved while durable scripts run or a fixed step is under way",
+            ),
+            SaveError::Scripts(error) => error.fmt(f),
+            SaveError::Component {
+                entity,
+                name,
+                message,
+            } => write!(
+                f,
+                "the component `{name}` of the durable entity {entity} does not serialise: \
+                 {message}"
+            ),
+            SaveError::Resource { name, message } => {
+                write!(f, "the resource `{name}` does not serialise: {message}")
+            }
+        }
+    }
+}
+
+impl Error for SaveError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            SaveError::Scripts(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Why a save cannot be loaded. The world and its scripts are then as they were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The durable scripts are running, or a fixed step is under way. Load between two
+    /// schedules, in a system outside of `FixedMain`, or between two updates of the app.
+    Running,
+    /// The bytes are no save of a world.
+    NotASave,
+    /// The save was written by another version of the format.
+    Version {
+        /// The version of the file.
+        found: u32,
+        /// The version of this crate.
+        expected: u32,
+    },
+    /// The save was cut or changed.
+    Damaged,
+    /// The save has components of a name that the app does not know.
+    UnknownComponent {
+        /// The name.
+        name: String,
+    },
+    /// The save has a resource of a name that the app does not know.
+    UnknownResource {
+        /// The name.
+        name: String,
+    },
+    /// A component cannot be read: its type has changed since.
+    Component {
+        /// The number of its entity.
+        entity: DurableId,
+        /// The name by which the app saves it.
+        name: String,
+    },
+    /// A resource cannot be read: its type has changed since.
+    Resource {
+        /// The name by which the app saves it.
+        name: String,
+    },
+    /// The scripts cannot be restored.
+    Scripts(RestoreError),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Running => f.write_str(
+                "no save can be loaded while durable scripts run or a fixed step is under way",
+            ),
+            LoadError::NotASave => f.write_str("this is no save of a world"),
+            LoadError::Version { found, expected } => write!(
+                f,
+                "the save has version {found} of the format, and this build reads version \
+                 {expected}"
+            ),
+            LoadError::Damaged => f.write_str("the save is damaged"),
+            LoadError::UnknownComponent { name } => write!(
+                f,
+                "the save has components named `{name}`, which the app does not know: name them \
+                 with `app.save_component`"
+            ),
+            LoadError::UnknownResource { name } => write!(
+                f,
+                "the save has a resource named `{name}`, which the app does not know: name it \
+                 with `app.save_resource`"
+            ),
+            LoadError::Component { entity, name } => write!(
+                f,
+                "the component `{name}` of the durable entity {entity} cannot be read: its type \
+                 has changed since it was saved"
+            ),
+            LoadError::Resource { name } => write!(
+                f,
+                "the resource `{name}` cannot be read: its type has changed since it was saved"
+            ),
+            LoadError::Scripts(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for LoadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            LoadError::Scripts(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Saves as files: a mark, a version, a checksum, the world and the scripts.
+
+use framestep_durable::Snapshot;
+
+use super::error::LoadError;
+use super::save::{Save, Saved};
+
+const MARK: [u8; 8] = *b"bevyfrst";
+/// The version of the format of the world's part. That of the scripts has its own.
+const VERSION: u32 = 1;
+
+impl Save {
+    /// The save as a file: with a version, and a checksum.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let content = (&self.world, self.scripts.to_bytes());
+        let content = postcard::to_stdvec(&content).expect("a save serialises");
+        let mut bytes = Vec::with_capacity(content.len() + 16);
+        bytes.extend_from_slice(&MARK);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&content).to_le_bytes());
+        bytes.extend_from_slice(&content);
+        bytes
+    }
+
+    /// Reads a file that [`to_bytes`](Self::to_bytes) has made.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are no such file, are of another version, or were cut or changed.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
+        let content = bytes.strip_prefix(&MARK).ok_or(LoadError::NotASave)?;
+        let (version, content) = take_u32(content).ok_or(LoadError::Damaged)?;
+        if version != VERSION {
+            return Err(LoadError::Version {
+                found: version,
+                expected: VERSION,
+            });
+        }
+        let (checksum, content) = take_u32(content).ok_or(LoadError::Damaged)?;
+        if crc32fast::hash(content) != checksum {
+            return Err(LoadError::Damaged);
+        }
+        let Ok(((world, scripts), [])) = postcard::take_from_bytes::<(Saved, Vec<u8>)>(content)
+        else {
+            return Err(LoadError::Damaged);
+        };
+        let scripts = Snapshot::from_bytes(&scripts).map_err(LoadError::Scripts)?;
+        Ok(Save { world, scripts })
+    }
+
+    /// A number that is the same for the same state, on every machine: of all that the save holds
+    /// but the lines of the code. For netcode that compares its peers, and for tests.
+    #[must_use]
+    pub fn checksum(&self) -> u64 {
+        let world = postcard::to_stdvec(&self.world).expect("a save serialises");
+        let world = u64::from(crc32fast::hash(&world));
+        // Spread over all bits.
+        self.scripts.checksum() ^ world.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+fn take_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (number, rest) = bytes.split_first_chunk::<4>()?;
+    Some((u32::from_le_bytes(*number), rest))
+}

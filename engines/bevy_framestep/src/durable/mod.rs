@@ -1,0 +1,28 @@
+#![doc = include_str!("../../docs/durable.md")]
+
+mod clocks;
+mod entity;
+mod error;
+mod file;
+mod plugin;
+pub mod prelude;
+mod runtime;
+mod save;
+mod script;
+mod start;
+mod types;
+
+pub use entity::{Durable, DurableEntities, DurableId};
+pub use error::{LoadError, Missing, SaveError};
+pub use plugin::DurableScriptsPlugin;
+pub(crate) use runtime::with_queries;
+pub use runtime::{DurableRuntime, run_durable_scripts};
+pub use save::{Save, load, rollback, save, snapshot};
+pub use script::ComponentUntil;
+pub use start::{
+    CommandsDurableExt, EntityCommandsDurableExt, EntityWorldDurableExt, WorldDurableExt,
+};
+pub use types::SaveAppExt;
+
+/// The crate that the durable scripts run on.
+pub use framestep_durable;

@@ -1,0 +1,203 @@
+//! The runtime in the world, and how its phases are run.
+
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::fmt;
+use std::rc::Rc;
+
+use bevy_ecs::prelude::*;
+use bevy_time::{Fixed, Real, Time, Virtual};
+use framestep::{Handle, Phase};
+use framestep_durable::{Host, Runtime};
+
+use crate::executor::Seen;
+use crate::query::Queries;
+
+/// The runtime of the durable scripts, as a non-send resource: [`NonSend<DurableRuntime>`] in a
+/// system.
+///
+/// It stays in the world while scripts run, so that systems, observers and hooks that a step
+/// sets off find it.
+///
+/// [`NonSend<DurableRuntime>`]: bevy_ecs::system::NonSend
+///
+/// # Examples
+///
+/// A system that passes a key on to the scripts that wait for it:
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::durable::prelude::*;
+///
+/// const SKIP: Signal<()> = Signal::new("skip");
+///
+/// #[derive(Message)]
+/// struct KeyPressed;
+///
+/// fn skip(mut keys: MessageReader<KeyPressed>, scripts: NonSend<DurableRuntime>) {
+///     for _ in keys.read() {
+///         scripts.host().emit(&SKIP, &());
+///     }
+/// }
+/// ```
+pub struct DurableRuntime {
+    shared: Rc<Shared>,
+}
+
+pub(super) struct Shared {
+    /// Borrowed for as long as it runs something.
+    runtime: RefCell<Runtime>,
+    host: Host,
+    executor: Handle,
+    pub(super) seen: Seen,
+    queries: Queries,
+    is_in_step: Cell<bool>,
+}
+
+impl DurableRuntime {
+    /// Puts `runtime` into the world. What Bevy's clocks read already is not counted.
+    pub(super) fn insert(world: &mut World, runtime: Runtime) {
+        let shared = Shared {
+            host: runtime.host().clone(),
+            executor: runtime.executor().handle(),
+            runtime: RefCell::new(runtime),
+            seen: Seen::now(world),
+            queries: Queries::default(),
+            is_in_step: Cell::new(false),
+        };
+        world.insert_non_send(DurableRuntime {
+            shared: Rc::new(shared),
+        });
+    }
+
+    #[track_caller]
+    pub(super) fn of(world: &World) -> Rc<Shared> {
+        match world.get_non_send::<DurableRuntime>() {
+            Some(runtime) => runtime.shared.clone(),
+            None => panic!("durable scripts need `DurableScriptsPlugin`: add it to the app"),
+        }
+    }
+
+    /// What a game may do at any time, even in what a step sets off: emit signals, set values,
+    /// answer questions, stop and pause scripts and owners, make clocks.
+    ///
+    /// Nothing is lent to a script that is started with it, up to its first wait. Start scripts
+    /// on the [world](super::WorldDurableExt) or on [entities](super::EntityWorldDurableExt).
+    pub fn host(&self) -> &Host {
+        &self.shared.host
+    }
+
+    /// Calls `f` with the runtime: for its [executor](Runtime::executor), with traces, reports
+    /// and snapshots of who waits for what.
+    ///
+    /// To save and to restore it, use [`save`](super::save()) and [`load`](super::load), which
+    /// do the same to the world.
+    ///
+    /// # Panics
+    ///
+    /// If the scripts are running: in a step, or in what it sets off.
+    #[track_caller]
+    pub fn with_runtime<R>(&self, f: impl FnOnce(&Runtime) -> R) -> R {
+        match self.shared.runtime.try_borrow() {
+            Ok(runtime) => f(&runtime),
+            Err(_) => already_running(),
+        }
+    }
+}
+
+impl fmt::Debug for DurableRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DurableRuntime")
+            .field("host", &self.shared.host)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    pub(super) fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Calls `f` with the world lent to the scripts that it starts.
+    pub(super) fn lend<R>(&self, world: &mut World, f: impl FnOnce(&Host) -> R) -> R {
+        let lent = self.executor.lend(world, |_| f(&self.host));
+        lent.expect("the world holds the runtime")
+    }
+
+    #[track_caller]
+    fn borrow_mut(&self) -> RefMut<'_, Runtime> {
+        match self.runtime.try_borrow_mut() {
+            Ok(runtime) => runtime,
+            Err(_) => already_running(),
+        }
+    }
+
+    /// The runtime to save. `None` while scripts run, and in a fixed step.
+    pub(super) fn idle(&self) -> Option<Ref<'_, Runtime>> {
+        let runtime = self.runtime.try_borrow().ok()?;
+        (!self.is_in_step.get()).then_some(runtime)
+    }
+
+    /// The runtime to load.
+    pub(super) fn idle_mut(&self) -> Option<RefMut<'_, Runtime>> {
+        let runtime = self.runtime.try_borrow_mut().ok()?;
+        (!self.is_in_step.get()).then_some(runtime)
+    }
+}
+
+/// Calls `f` with the queries of an app that has durable scripts alone.
+pub(crate) fn with_queries<R>(world: &mut World, f: impl FnOnce(&mut World, &Queries) -> R) -> R {
+    let shared = DurableRuntime::of(world);
+    f(world, &shared.queries)
+}
+
+#[cold]
+#[track_caller]
+fn already_running() -> ! {
+    panic!(
+        "the durable scripts are running already: a step cannot run a schedule in which they run, \
+         nor use `with_runtime`"
+    )
+}
+
+/// Begins a frame of the scripts, by how far Bevy's clocks have gone.
+pub(super) fn begin_frame(
+    runtime: NonSend<DurableRuntime>,
+    real: Option<Res<Time<Real>>>,
+    game: Option<Res<Time<Virtual>>>,
+) {
+    let shared = &runtime.shared;
+    let (real, game) = shared.seen.frame(real, game);
+    shared.borrow_mut().begin_frame_with(real, game);
+}
+
+/// Begins a fixed step, by how far `Time<Fixed>` has gone.
+pub(super) fn begin_fixed_step(runtime: NonSend<DurableRuntime>, fixed: Option<Res<Time<Fixed>>>) {
+    let shared = &runtime.shared;
+    let step = shared.seen.step(fixed);
+    shared.borrow_mut().begin_fixed_step_of(step);
+    shared.is_in_step.set(true);
+}
+
+/// Ends a fixed step.
+pub(super) fn end_fixed_step(runtime: NonSend<DurableRuntime>) {
+    let shared = &runtime.shared;
+    shared.borrow_mut().end_fixed_step();
+    shared.is_in_step.set(false);
+}
+
+/// Runs one phase of the durable scripts now, with the world lent to them, and applies the
+/// commands that they leave behind.
+///
+/// For phases that stand in no schedule, like [`run_scripts`](crate::run_scripts).
+///
+/// # Panics
+///
+/// If the scripts are running already, or if the plugin is missing.
+#[track_caller]
+pub fn run_durable_scripts(world: &mut World, phase: Phase) {
+    let shared = DurableRuntime::of(world);
+    let mut runtime = shared.borrow_mut();
+    runtime.lend(world, |runtime| runtime.run_phase(phase));
+    drop(runtime);
+    world.flush();
+}

@@ -1,0 +1,410 @@
+//! Saves: the scripts, and the part of the world that the game names.
+
+use std::collections::BTreeSet;
+
+use bevy_ecs::prelude::*;
+use framestep_durable::{OwnerId, Policy, Restored, Snapshot};
+use serde::{Deserialize, Serialize};
+
+use super::clocks::Clocks;
+use super::entity::{Durable, DurableEntities, DurableId};
+use super::error::{LoadError, SaveError};
+use super::runtime::DurableRuntime;
+use super::types::{InsertComponent, InsertResource, SavedTypes};
+
+/// The durable scripts of a world, its [`Durable`] entities with the components that the app
+/// [saves](super::SaveAppExt), its saved resources, and Bevy's clocks.
+///
+/// [`save`](super::save()) makes one. [`to_bytes`](Self::to_bytes) makes a file of it; with
+/// serde, it may be a part of the game's own.
+///
+/// It shares the journals of scripts with the runtime, so it stays on the thread of the app.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Save {
+    pub(super) world: Saved,
+    pub(super) scripts: Snapshot,
+}
+
+/// The part of the world.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Saved {
+    clocks: Clocks,
+    next_id: u64,
+    entities: Vec<SavedEntity>,
+    /// The names of the components, which entities have by number.
+    names: Vec<String>,
+    /// The name of each resource, and how long it is.
+    resources: Vec<(String, u32)>,
+    /// The components of all entities, then the resources.
+    data: Vec<u8>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SavedEntity {
+    id: DurableId,
+    owner: Option<OwnerId>,
+    /// Which component, and how long it is.
+    components: Vec<(u32, u32)>,
+}
+
+impl Save {
+    /// How many entities it has.
+    pub fn entities(&self) -> usize {
+        self.world.entities.len()
+    }
+
+    /// The part of the scripts.
+    pub fn scripts(&self) -> &Snapshot {
+        &self.scripts
+    }
+}
+
+/// Saves the durable scripts and entities of a world.
+///
+/// In debug builds, it is tried at once whether the scripts can be restored, as
+/// [`Runtime::save`](framestep_durable::Runtime::save) does.
+///
+/// # Errors
+///
+/// If scripts run or a fixed step is under way; if something cannot be saved.
+///
+/// # Panics
+///
+/// If the plugin is missing.
+///
+/// # Examples
+///
+/// See [the module](super).
+pub fn save(world: &mut World) -> Result<Save, SaveError> {
+    take(world, |runtime| runtime.save())
+}
+
+/// Does what [`save`](save()) does, without a trial in debug builds: for [`rollback`], many times
+/// in a second.
+///
+/// # Errors
+///
+/// As [`save`](save()).
+///
+/// # Panics
+///
+/// If the plugin is missing.
+pub fn snapshot(world: &mut World) -> Result<Save, SaveError> {
+    take(world, |runtime| runtime.snapshot())
+}
+
+fn take(
+    world: &mut World,
+    scripts: impl FnOnce(&framestep_durable::Runtime) -> Result<Snapshot, framestep_durable::SaveError>,
+) -> Result<Save, SaveError> {
+    let shared = DurableRuntime::of(world);
+    let runtime = shared.idle().ok_or(SaveError::Running)?;
+    let scripts = scripts(&runtime).map_err(SaveError::Scripts)?;
+    let mut saved = Saved {
+        clocks: Clocks::save(world, &shared.seen),
+        ..Saved::default()
+    };
+    saved.write_entities(world)?;
+    saved.write_resources(world)?;
+    Ok(Save {
+        world: saved,
+        scripts,
+    })
+}
+
+fn len(from: usize, data: &[u8]) -> u32 {
+    u32::try_from(data.len() - from).expect("a component below 4 GiB")
+}
+
+impl Saved {
+    fn write_entities(&mut self, world: &World) -> Result<(), SaveError> {
+        let entities = world.resource::<DurableEntities>();
+        let types = world.resource::<SavedTypes>();
+        self.next_id = entities.next();
+        // Only those that entities have.
+        let mut numbers: Vec<Option<u32>> = vec![None; types.components.len()];
+        for (id, entity) in entities.iter() {
+            let mut components = Vec::new();
+            for (of, number) in types.components.iter().zip(&mut numbers) {
+                let from = self.data.len();
+                let Some(written) = (of.save)(world, entity, &mut self.data) else {
+                    continue;
+                };
+                written.map_err(|message| SaveError::Component {
+                    entity: id,
+                    name: of.name.to_owned(),
+                    message,
+                })?;
+                let names = &mut self.names;
+                let number = number.get_or_insert_with(|| {
+                    names.push(of.name.to_owned());
+                    u32::try_from(names.len() - 1).expect("fewer than 2^32 components")
+                });
+                components.push((*number, len(from, &self.data)));
+            }
+            self.entities.push(SavedEntity {
+                id,
+                owner: entities.owner(entity),
+                components,
+            });
+        }
+        Ok(())
+    }
+
+    fn write_resources(&mut self, world: &World) -> Result<(), SaveError> {
+        for of in &world.resource::<SavedTypes>().resources {
+            let from = self.data.len();
+            let Some(written) = (of.save)(world, &mut self.data) else {
+                continue;
+            };
+            written.map_err(|message| SaveError::Resource {
+                name: of.name.to_owned(),
+                message,
+            })?;
+            let len = len(from, &self.data);
+            self.resources.push((of.name.to_owned(), len));
+        }
+        Ok(())
+    }
+
+    /// Reads everything, before anything changes.
+    fn read(&self, types: &SavedTypes) -> Result<Read, LoadError> {
+        let known = |name: &String| {
+            let known = types.components.iter().position(|of| of.name == name);
+            known.ok_or_else(|| LoadError::UnknownComponent { name: name.clone() })
+        };
+        let known = self.names.iter().map(known);
+        let known: Vec<usize> = known.collect::<Result<_, _>>()?;
+        let mut data = &self.data[..];
+        let mut entities = Vec::with_capacity(self.entities.len());
+        let mut ids = BTreeSet::new();
+        for saved in &self.entities {
+            if saved.id.0 >= self.next_id || !ids.insert(saved.id) {
+                return Err(LoadError::Damaged);
+            }
+            let mut components = Vec::with_capacity(saved.components.len());
+            for &(number, len) in &saved.components {
+                let at = *known.get(number as usize).ok_or(LoadError::Damaged)?;
+                let of = &types.components[at];
+                let component = (of.read)(cut(&mut data, len)?);
+                let insert = component.ok_or_else(|| LoadError::Component {
+                    entity: saved.id,
+                    name: of.name.to_owned(),
+                })?;
+                components.push((at, insert));
+            }
+            entities.push(ReadEntity {
+                id: saved.id,
+                owner: saved.owner,
+                components,
+            });
+        }
+        let mut resources = Vec::with_capacity(self.resources.len());
+        for (name, len) in &self.resources {
+            let at = types.resources.iter().position(|of| of.name == name);
+            let at = at.ok_or_else(|| LoadError::UnknownResource { name: name.clone() })?;
+            let resource = (types.resources[at].read)(cut(&mut data, *len)?);
+            let insert = resource.ok_or_else(|| LoadError::Resource { name: name.clone() })?;
+            resources.push((at, insert));
+        }
+        let is_whole = data.is_empty() && self.clocks.are_sound();
+        if !is_whole {
+            return Err(LoadError::Damaged);
+        }
+        Ok(Read {
+            entities,
+            resources,
+        })
+    }
+}
+
+fn cut<'a>(data: &mut &'a [u8], len: u32) -> Result<&'a [u8], LoadError> {
+    let (part, rest) = data
+        .split_at_checked(len as usize)
+        .ok_or(LoadError::Damaged)?;
+    *data = rest;
+    Ok(part)
+}
+
+/// What a save has, ready to be put into the world.
+struct Read {
+    entities: Vec<ReadEntity>,
+    resources: Vec<(usize, Box<InsertResource>)>,
+}
+
+struct ReadEntity {
+    id: DurableId,
+    owner: Option<OwnerId>,
+    /// Each with the place of its type.
+    components: Vec<(usize, Box<InsertComponent>)>,
+}
+
+/// Loads a save. All [`Durable`] entities of the world are despawned, those of the save are
+/// spawned, and the scripts go on as they were. `policy` says what becomes of a script that
+/// does not fit its save.
+///
+/// Scripts of now are dropped without hearing of it. Entities that are not durable stay, except
+/// children of those that are. So do resources that are not saved.
+///
+/// Components are inserted one after the other, in the order in which the app named them.
+/// Hooks and observers that they set off find [`DurableEntities::is_loading`].
+///
+/// # Errors
+///
+/// If scripts run or a fixed step is under way; if the save has what the app does not know or
+/// cannot read; if the scripts cannot be restored. Then nothing has changed.
+///
+/// # Panics
+///
+/// If the plugin is missing.
+///
+/// # Examples
+///
+/// See [the module](super).
+pub fn load(world: &mut World, save: &Save, policy: Policy) -> Result<Restored, LoadError> {
+    put(world, save, false, |runtime| {
+        runtime.restore(&save.scripts, policy)
+    })
+}
+
+/// Goes back to a save of the same run of the app.
+///
+/// Unlike [`load`], it keeps entities that the save has, too: they stay the same
+/// [`Entity`], with the components that are not saved. Saved components get their values back,
+/// and count as changed. Scripts that have recorded nothing since keep their futures.
+///
+/// # Errors
+///
+/// As [`load`], if a script does not fit the save: it depends on what is not recorded.
+///
+/// # Panics
+///
+/// If the plugin is missing.
+///
+/// # Examples
+///
+/// ```
+/// use std::collections::VecDeque;
+///
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::durable::{self, prelude::*};
+///
+/// /// The last seconds, to rewind them: a non-send resource.
+/// struct Past(VecDeque<Save>);
+///
+/// /// In `Last`.
+/// fn remember(world: &mut World) -> Result {
+///     let now = durable::snapshot(world)?;
+///     let mut past = world.non_send_mut::<Past>();
+///     past.0.push_back(now);
+///     if past.0.len() > 300 {
+///         past.0.pop_front();
+///     }
+///     Ok(())
+/// }
+///
+/// /// Instead, while the player holds the button.
+/// fn rewind(world: &mut World) -> Result {
+///     match world.non_send_mut::<Past>().0.pop_back() {
+///         Some(before) => Ok(durable::rollback(world, &before)?),
+///         None => Ok(()),
+///     }
+/// }
+/// ```
+pub fn rollback(world: &mut World, save: &Save) -> Result<(), LoadError> {
+    put(world, save, true, |runtime| runtime.rollback(&save.scripts))
+}
+
+fn put<R>(
+    world: &mut World,
+    save: &Save,
+    keeps_entities: bool,
+    scripts: impl FnOnce(&mut framestep_durable::Runtime) -> Result<R, framestep_durable::RestoreError>,
+) -> Result<R, LoadError> {
+    let shared = DurableRuntime::of(world);
+    let mut runtime = shared.idle_mut().ok_or(LoadError::Running)?;
+    let types = world.resource::<SavedTypes>().clone();
+    let read = save.world.read(&types)?;
+    let restored = scripts(&mut runtime).map_err(LoadError::Scripts)?;
+    // Hooks may look at it.
+    drop(runtime);
+    let mut entities = world.resource_mut::<DurableEntities>();
+    entities.set_loading(true);
+    // First of all: what hooks and observers spawn meanwhile gets other numbers.
+    entities.set_next(save.world.next_id);
+    make_place(world, &read, keeps_entities);
+    let spawned: Vec<Entity> = read
+        .entities
+        .iter()
+        .map(|saved| spawn(world, saved))
+        .collect();
+    for (entity, saved) in spawned.into_iter().zip(read.entities) {
+        if keeps_entities {
+            let has = |at: usize| saved.components.iter().any(|(of, _)| *of == at);
+            for (at, of) in types.components.iter().enumerate() {
+                if !has(at) {
+                    (of.remove)(world, entity);
+                }
+            }
+        }
+        for (_, insert) in saved.components {
+            // What was inserted before may have despawned it.
+            if world.get_entity(entity).is_ok() {
+                insert(world, entity);
+            }
+        }
+    }
+    put_resources(world, &types, read.resources);
+    save.world.clocks.load(world, &shared.seen);
+    world.flush();
+    world.resource_mut::<DurableEntities>().set_loading(false);
+    Ok(restored)
+}
+
+/// Despawns the entities that are not kept.
+fn make_place(world: &mut World, read: &Read, keeps_entities: bool) {
+    let saved = read.entities.iter().map(|saved| saved.id);
+    let saved: BTreeSet<DurableId> = saved.collect();
+    let mut entities = world.resource_mut::<DurableEntities>();
+    entities.set_cleared(true);
+    let leaves = entities.iter();
+    let leaves = leaves.filter(|(id, _)| !keeps_entities || !saved.contains(id));
+    let leaves: Vec<Entity> = leaves.map(|(_, entity)| entity).collect();
+    for entity in leaves {
+        // It may have gone with its parent.
+        _ = world.try_despawn(entity);
+    }
+    world.resource_mut::<DurableEntities>().set_cleared(false);
+}
+
+/// The entity of a number, with the owner of its scripts.
+fn spawn(world: &mut World, saved: &ReadEntity) -> Entity {
+    let Some(entity) = saved.id.find(world) else {
+        let durable = Durable {
+            id: Some(saved.id),
+            owner: saved.owner,
+        };
+        return world.spawn(durable).id();
+    };
+    let mut entities = world.resource_mut::<DurableEntities>();
+    entities.set_owner(entity, saved.owner);
+    if let Some(mut durable) = world.get_mut::<Durable>(entity) {
+        durable.bypass_change_detection().owner = saved.owner;
+    }
+    entity
+}
+
+fn put_resources(
+    world: &mut World,
+    types: &SavedTypes,
+    resources: Vec<(usize, Box<InsertResource>)>,
+) {
+    for (at, of) in types.resources.iter().enumerate() {
+        if resources.iter().all(|(saved, _)| *saved != at) {
+            (of.remove)(world);
+        }
+    }
+    for (_, insert) in resources {
+        insert(world);
+    }
+}

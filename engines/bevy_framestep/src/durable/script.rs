@@ -1,0 +1,254 @@
+//! What durable scripts do with entities.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::*;
+use framestep::Phase;
+use framestep_durable::{DurableScript, Handle, WaitUntil, start_on, step, wait_until};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::entity::{DurableId, owner_of};
+use super::error::Missing;
+use crate::query::EntityFn;
+
+/// Effects of durable scripts, each a [`step`](framestep_durable::step()): what it returns is
+/// recorded, and when the script is restored, it is not done again.
+///
+/// All of them panic outside of a durable script, and inside of a step: there, use the world
+/// with [`find`](DurableId::find).
+impl DurableId {
+    /// Calls `f` with a component.
+    ///
+    /// # Errors
+    ///
+    /// If the entity or its component is not there.
+    #[track_caller]
+    pub fn get<C: Component, R>(self, f: impl FnOnce(&C) -> R) -> Result<R, Missing>
+    where
+        R: Serialize + DeserializeOwned,
+    {
+        step(|world: &mut World| {
+            let entity = self.entity(world)?;
+            let component = world.get::<C>(entity);
+            component
+                .map(f)
+                .ok_or_else(|| Missing::component::<C>(self))
+        })
+    }
+
+    /// Calls `f` with a component, to change it. It counts as changed in any case.
+    ///
+    /// # Errors
+    ///
+    /// If the entity or its component is not there.
+    #[track_caller]
+    pub fn get_mut<C, R>(self, f: impl FnOnce(&mut C) -> R) -> Result<R, Missing>
+    where
+        C: Component<Mutability = Mutable>,
+        R: Serialize + DeserializeOwned,
+    {
+        step(|world: &mut World| {
+            let entity = self.entity(world)?;
+            match world.get_mut::<C>(entity) {
+                Some(mut component) => Ok(f(&mut component)),
+                None => Err(Missing::component::<C>(self)),
+            }
+        })
+    }
+
+    /// Calls `f` with several components, like
+    /// [`ScriptEntity::with`](crate::ScriptEntity::with).
+    ///
+    /// # Errors
+    ///
+    /// If the entity or one of the components is not there.
+    #[track_caller]
+    pub fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing>
+    where
+        R: Serialize + DeserializeOwned,
+    {
+        step(|world: &mut World| {
+            let entity = self.entity(world)?;
+            f.call(world, entity).map_err(|missing| match missing {
+                crate::Missing::Entity { .. } => Missing::entity(self),
+                crate::Missing::Component { component, .. } => Missing::Component {
+                    entity: self,
+                    component: component.to_owned(),
+                },
+            })
+        })
+    }
+
+    /// Whether the entity has a component of that type.
+    #[track_caller]
+    pub fn has<C: Component>(self) -> bool {
+        step(|world: &mut World| check::<C>(world, self).is_ok())
+    }
+
+    /// Whether the entity is there.
+    #[track_caller]
+    pub fn exists(self) -> bool {
+        step(|world: &mut World| self.find(world).is_some())
+    }
+
+    /// Adds components to the entity, or puts them in the place of those it has.
+    ///
+    /// # Errors
+    ///
+    /// If the entity is not there.
+    #[track_caller]
+    pub fn insert(self, bundle: impl Bundle) -> Result<(), Missing> {
+        step(|world: &mut World| {
+            let entity = self.entity(world)?;
+            world.entity_mut(entity).insert(bundle);
+            Ok(())
+        })
+    }
+
+    /// Removes components of the entity, as far as it has them.
+    ///
+    /// # Errors
+    ///
+    /// If the entity is not there.
+    #[track_caller]
+    pub fn remove<B: Bundle>(self) -> Result<(), Missing> {
+        step(|world: &mut World| {
+            let entity = self.entity(world)?;
+            world.entity_mut(entity).remove::<B>();
+            Ok(())
+        })
+    }
+
+    /// Despawns the entity, which ends its scripts. The one that calls this, if it is one of
+    /// them, goes on to its next wait.
+    ///
+    /// # Errors
+    ///
+    /// If the entity is not there.
+    #[track_caller]
+    pub fn despawn(self) -> Result<(), Missing> {
+        step(|world: &mut World| {
+            let entity = self.entity(world)?;
+            world.despawn(entity);
+            Ok(())
+        })
+    }
+
+    /// Starts a script that ends with the entity, up to its first wait.
+    ///
+    /// # Errors
+    ///
+    /// If the entity is not there.
+    #[track_caller]
+    pub fn start<S: DurableScript>(self, script: S) -> Result<Handle<S::Output>, Missing> {
+        let owner = step(|world: &mut World| {
+            let entity = self.entity(world)?;
+            let owner = owner_of(world, entity);
+            owner.map(|(_, owner)| owner).ok_or(Missing::entity(self))
+        });
+        Ok(start_on(owner?, script))
+    }
+
+    /// Waits until a condition on a component holds. It is asked once in each run of the home
+    /// phase, from the next frame on.
+    ///
+    /// # Errors
+    ///
+    /// When the entity or its component is not there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::durable::{Missing, prelude::*};
+    ///
+    /// #[derive(Component)]
+    /// struct Health(u32);
+    ///
+    /// async fn second_phase(boss: DurableId) -> Result<(), Missing> {
+    ///     boss.wait_until(|health: &Health| health.0 < 50).await?;
+    ///     boss.get_mut(|health: &mut Health| health.0 += 20)
+    /// }
+    /// ```
+    pub fn wait_until<C: Component>(
+        self,
+        mut condition: impl FnMut(&C) -> bool + 'static,
+    ) -> ComponentUntil {
+        let holds = move |world: &World| {
+            let entity = self.find(world);
+            let component = entity.and_then(|entity| world.get::<C>(entity));
+            component.is_none_or(&mut condition)
+        };
+        ComponentUntil {
+            entity: self,
+            wait: wait_until(Box::new(holds)),
+            check: check::<C>,
+        }
+    }
+
+    /// Waits until the entity is despawned: it is asked once in each run of the home phase,
+    /// from the next frame on.
+    pub fn despawned(self) -> WaitUntil<World, impl FnMut(&World) -> bool> {
+        wait_until(move |world: &World| self.find(world).is_none())
+    }
+
+    fn entity(self, world: &World) -> Result<Entity, Missing> {
+        self.find(world).ok_or(Missing::entity(self))
+    }
+}
+
+fn check<C: Component>(world: &World, id: DurableId) -> Result<(), Missing> {
+    let entity = id.entity(world)?;
+    let component = world.get::<C>(entity);
+    component
+        .map(drop)
+        .ok_or_else(|| Missing::component::<C>(id))
+}
+
+/// What is asked of the world.
+type Condition = Box<dyn FnMut(&World) -> bool>;
+
+/// The future of [`DurableId::wait_until`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct ComponentUntil {
+    entity: DurableId,
+    wait: WaitUntil<World, Condition>,
+    check: fn(&World, DurableId) -> Result<(), Missing>,
+}
+
+impl ComponentUntil {
+    /// Asks, and resumes, in `phase`.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(mut self, phase: Phase) -> Self {
+        self.wait = self.wait.in_phase(phase);
+        self
+    }
+}
+
+impl Future for ComponentUntil {
+    type Output = Result<(), Missing>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        ready!(Pin::new(&mut self.wait).poll(cx));
+        let (check, entity) = (self.check, self.entity);
+        Poll::Ready(step(|world: &mut World| check(world, entity)))
+    }
+}
+
+impl fmt::Debug for ComponentUntil {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ComponentUntil")
+            .field("entity", &self.entity)
+            .finish_non_exhaustive()
+    }
+}

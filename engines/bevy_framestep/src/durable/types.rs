@@ -1,0 +1,276 @@
+//! What of the world is saved: the components and resources that the game names.
+
+use std::any::{TypeId, type_name};
+use std::fmt;
+use std::sync::Arc;
+
+use bevy_app::App;
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Names what of the world is saved, on an `App`.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::App;
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::durable::prelude::*;
+/// use bevy_time::TimePlugin;
+///
+/// #[derive(Component, Serialize, Deserialize)]
+/// struct Health(u32);
+///
+/// #[derive(Resource, Serialize, Deserialize)]
+/// struct Gold(u32);
+///
+/// let mut app = App::new();
+/// app.add_plugins((TimePlugin, DurableScriptsPlugin::new(Registry::new())));
+/// app.save_component::<Health>("health");
+/// app.save_resource::<Gold>("gold");
+/// // What refers to another entity is saved with the number of that one.
+/// app.save_component_as(
+///     "parent",
+///     |child: &ChildOf, world| DurableId::of(world, child.parent()),
+///     |parent: DurableId, world| parent.find(world).map(ChildOf),
+/// );
+/// ```
+pub trait SaveAppExt {
+    /// Has the components `C` of all [`Durable`](super::Durable) entities saved, under a name
+    /// that must not change as long as there are saves with it.
+    ///
+    /// Components are loaded in the order in which they were named.
+    ///
+    /// # Panics
+    ///
+    /// If the name is that of another component, or the component has another name.
+    #[track_caller]
+    fn save_component<C>(&mut self, name: &'static str) -> &mut Self
+    where
+        C: Component + Serialize + DeserializeOwned;
+
+    /// Has the components `C` saved as values of another type: what refers to entities, or
+    /// does not serialise.
+    ///
+    /// `save` returns `None` if the component of that entity is not to be saved. `load` is
+    /// called when all saved entities are there, and returns `None` if that entity is to have
+    /// no such component.
+    ///
+    /// # Panics
+    ///
+    /// If the name is that of another component, or the component has another name.
+    #[track_caller]
+    fn save_component_as<C, V>(
+        &mut self,
+        name: &'static str,
+        save: impl Fn(&C, &World) -> Option<V> + Send + Sync + 'static,
+        load: impl Fn(V, &World) -> Option<C> + Send + Sync + 'static,
+    ) -> &mut Self
+    where
+        C: Component,
+        V: Serialize + DeserializeOwned + 'static;
+
+    /// Has a resource saved, under a name that must not change as long as there are saves with
+    /// it. If there was none when the world was saved, loading removes it.
+    ///
+    /// # Panics
+    ///
+    /// If the name is that of another resource, or the resource has another name.
+    #[track_caller]
+    fn save_resource<R>(&mut self, name: &'static str) -> &mut Self
+    where
+        R: Resource<Mutability = Mutable> + Serialize + DeserializeOwned;
+}
+
+impl SaveAppExt for App {
+    #[track_caller]
+    fn save_component<C>(&mut self, name: &'static str) -> &mut Self
+    where
+        C: Component + Serialize + DeserializeOwned,
+    {
+        let component = SavedComponent {
+            name,
+            type_id: TypeId::of::<C>(),
+            type_name: type_name::<C>(),
+            save: Arc::new(|world, entity, data| Some(write(world.get::<C>(entity)?, data))),
+            read: Arc::new(|data| {
+                let component: C = read(data)?;
+                Some(Box::new(move |world, entity| {
+                    world.entity_mut(entity).insert(component);
+                }))
+            }),
+            remove: remove::<C>,
+        };
+        types(self).add(component);
+        self
+    }
+
+    #[track_caller]
+    fn save_component_as<C, V>(
+        &mut self,
+        name: &'static str,
+        save: impl Fn(&C, &World) -> Option<V> + Send + Sync + 'static,
+        load: impl Fn(V, &World) -> Option<C> + Send + Sync + 'static,
+    ) -> &mut Self
+    where
+        C: Component,
+        V: Serialize + DeserializeOwned + 'static,
+    {
+        let load = Arc::new(load);
+        let component = SavedComponent {
+            name,
+            type_id: TypeId::of::<C>(),
+            type_name: type_name::<C>(),
+            save: Arc::new(move |world, entity, data| {
+                let value = save(world.get::<C>(entity)?, world)?;
+                Some(write(&value, data))
+            }),
+            read: Arc::new(move |data| {
+                let value: V = read(data)?;
+                let load = load.clone();
+                Some(Box::new(move |world, entity| match load(value, world) {
+                    Some(component) => drop(world.entity_mut(entity).insert(component)),
+                    None => remove::<C>(world, entity),
+                }))
+            }),
+            remove: remove::<C>,
+        };
+        types(self).add(component);
+        self
+    }
+
+    #[track_caller]
+    fn save_resource<R>(&mut self, name: &'static str) -> &mut Self
+    where
+        R: Resource<Mutability = Mutable> + Serialize + DeserializeOwned,
+    {
+        let resource = SavedResource {
+            name,
+            type_id: TypeId::of::<R>(),
+            type_name: type_name::<R>(),
+            save: |world, data| Some(write(world.get_resource::<R>()?, data)),
+            read: |data| {
+                let resource: R = read(data)?;
+                Some(Box::new(move |world| world.insert_resource(resource)))
+            },
+            remove: |world| drop(world.remove_resource::<R>()),
+        };
+        types(self).add_resource(resource);
+        self
+    }
+}
+
+fn types(app: &mut App) -> Mut<'_, SavedTypes> {
+    app.init_resource::<SavedTypes>();
+    app.world_mut().resource_mut::<SavedTypes>()
+}
+
+fn remove<C: Component>(world: &mut World, entity: Entity) {
+    world.entity_mut(entity).remove::<C>();
+}
+
+/// Appends a value. If that fails, says why.
+fn write<T: Serialize>(value: &T, data: &mut Vec<u8>) -> Result<(), String> {
+    let written = postcard::to_extend(value, std::mem::take(data));
+    *data = written.map_err(|error| error.to_string())?;
+    Ok(())
+}
+
+/// Reads a value that takes all of `data`.
+fn read<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
+    match postcard::take_from_bytes(data) {
+        Ok((value, [])) => Some(value),
+        _ => None,
+    }
+}
+
+/// Appends the component of an entity. `None`: it has none.
+type SaveComponent =
+    dyn Fn(&World, Entity, &mut Vec<u8>) -> Option<Result<(), String>> + Send + Sync;
+/// Reads a component. `None`: it cannot be read.
+type ReadComponent = dyn Fn(&[u8]) -> Option<Box<InsertComponent>> + Send + Sync;
+/// Gives a component to its entity.
+pub(super) type InsertComponent = dyn FnOnce(&mut World, Entity);
+/// Puts a resource into the world.
+pub(super) type InsertResource = dyn FnOnce(&mut World);
+
+#[derive(Clone)]
+pub(super) struct SavedComponent {
+    pub(super) name: &'static str,
+    type_id: TypeId,
+    type_name: &'static str,
+    pub(super) save: Arc<SaveComponent>,
+    pub(super) read: Arc<ReadComponent>,
+    pub(super) remove: fn(&mut World, Entity),
+}
+
+/// Writes a resource, if the world has it.
+type SaveResource = fn(&World, &mut Vec<u8>) -> Option<Result<(), String>>;
+
+#[derive(Clone, Copy)]
+pub(super) struct SavedResource {
+    pub(super) name: &'static str,
+    type_id: TypeId,
+    type_name: &'static str,
+    pub(super) save: SaveResource,
+    pub(super) read: fn(&[u8]) -> Option<Box<InsertResource>>,
+    pub(super) remove: fn(&mut World),
+}
+
+/// The components and resources that are saved, in the order in which they were named.
+#[derive(Resource, Clone, Default)]
+pub(super) struct SavedTypes {
+    pub(super) components: Vec<SavedComponent>,
+    pub(super) resources: Vec<SavedResource>,
+}
+
+impl SavedTypes {
+    #[track_caller]
+    fn add(&mut self, added: SavedComponent) {
+        for known in &self.components {
+            if (known.name == added.name) != (known.type_id == added.type_id) {
+                clash((known.type_name, known.name), (added.type_name, added.name));
+            }
+        }
+        let known = self.components.iter_mut();
+        let mut known = known.filter(|known| known.name == added.name);
+        match known.next() {
+            Some(known) => *known = added,
+            None => self.components.push(added),
+        }
+    }
+
+    #[track_caller]
+    fn add_resource(&mut self, added: SavedResource) {
+        for known in &self.resources {
+            if (known.name == added.name) != (known.type_id == added.type_id) {
+                clash((known.type_name, known.name), (added.type_name, added.name));
+            }
+        }
+        if self.resources.iter().all(|known| known.name != added.name) {
+            self.resources.push(added);
+        }
+    }
+}
+
+#[cold]
+#[track_caller]
+fn clash((known, known_name): (&str, &str), (added, added_name): (&str, &str)) -> ! {
+    panic!(
+        "`{known}` is saved as `{known_name}`, and `{added}` as `{added_name}`: each type that is \
+         saved has one name, and each name one type"
+    )
+}
+
+impl fmt::Debug for SavedTypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let components = self.components.iter().map(|of| (of.name, of.type_name));
+        let resources = self.resources.iter().map(|of| (of.name, of.type_name));
+        f.debug_map()
+            .entries(components)
+            .entries(resources)
+            .finish()
+    }
+}
