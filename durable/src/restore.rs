@@ -255,7 +255,7 @@ impl Shared {
         self.load_ended(snapshot);
         self.load_waits(snapshot, prepared, &ids)?;
         self.load_signals(snapshot);
-        self.detach_unneeded();
+        self.may_claim.set(true);
         for Prepared { cell, fate, .. } in prepared {
             match fate {
                 Fate::Stays | Fate::GoesOn => {}

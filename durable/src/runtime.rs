@@ -106,12 +106,14 @@ impl Runtime {
     /// Runs a frame. See [`Executor::run_frame`].
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
+        self.host.shared.detach_unclaimed();
         self.executor.run_frame(dt);
     }
 
     /// Runs a frame with the world lent. See [`Executor::run_frame_with`].
     #[track_caller]
     pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
+        self.host.shared.detach_unclaimed();
         self.executor.run_frame_with(world, dt);
     }
 
@@ -148,6 +150,7 @@ impl Runtime {
     /// Runs a phase. See [`Executor::run_phase`].
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
+        self.host.shared.detach_unclaimed();
         self.executor.run_phase(phase);
     }
 
@@ -210,6 +213,10 @@ impl Runtime {
 
     /// Restores a snapshot from a file: everything becomes as it was, and all scripts of now
     /// are dropped without hearing of it. Handles of them are void.
+    ///
+    /// Where the host had a handle at the save, it gets one again by
+    /// [`handle`](Host::handle), before the next run: results that nobody asks for by then are
+    /// dropped.
     ///
     /// # Errors
     ///
@@ -404,8 +411,9 @@ impl Host {
         handle
     }
 
-    /// A handle of a script that is alive, or has ended and has handles: after a restore, for
-    /// example. `None` if there is none of this number.
+    /// A handle of a script that is alive, or has ended and has a handle: after a restore, for
+    /// example. There, the result of a script that had a handle at the save is kept until the
+    /// next run begins. `None` if there is no such script.
     ///
     /// # Panics
     ///

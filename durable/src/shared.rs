@@ -26,10 +26,13 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry,
     /// The scripts that are alive, in the order in which they were made.
     pub(crate) scripts: RefCell<BTreeMap<ScriptId, Rc<ScriptCell>>>,
-    /// The results of scripts that have ended, as long as there are handles.
+    /// The results of scripts that have ended, as long as there are handles or there may be.
     pub(crate) ended: RefCell<BTreeMap<ScriptId, Ended>>,
     /// How many handles of each script there are.
     handles: RefCell<HashMap<ScriptId, usize>>,
+    /// Whether the host may still ask for handles that it had at the save: after a restore,
+    /// before the next run.
+    pub(crate) may_claim: Cell<bool>,
     pub(crate) next_script: Cell<u64>,
     pub(crate) next_request: Cell<u64>,
     pub(crate) next_owner: Cell<u64>,
@@ -125,6 +128,7 @@ impl Shared {
             scripts: RefCell::default(),
             ended: RefCell::default(),
             handles: RefCell::default(),
+            may_claim: Cell::new(false),
             next_script: Cell::new(1),
             next_request: Cell::new(1),
             next_owner: Cell::new(1),
@@ -266,8 +270,11 @@ impl Shared {
         drop(coroutine);
     }
 
-    /// Drops what no handle needs any more, after a restore.
-    pub(crate) fn detach_unneeded(&self) {
+    /// Detaches the scripts that nobody has asked for since the restore.
+    pub(crate) fn detach_unclaimed(&self) {
+        if !self.may_claim.replace(false) {
+            return;
+        }
         let is_held = |id: &ScriptId| self.handles.borrow().contains_key(id);
         self.ended.borrow_mut().retain(|id, _| is_held(id));
         let scripts: Vec<_> = self.scripts.borrow().values().cloned().collect();
