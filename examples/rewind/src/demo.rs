@@ -8,26 +8,34 @@ use macroquad::prelude::*;
 use crate::draw::draw;
 use crate::game::Game;
 use crate::history::History;
-use crate::world::{MIDDLE, PLATE, Push, RIGHT, WALLS, World};
+use crate::world::{Coin, MIDDLE, PLATE, Push, RIGHT, WALLS, World};
 
-/// Where the demo pushes the ball: to coins, and through the next door once it is open.
+/// Where the demo pushes the ball: to coins, through the next door once it is
+/// open, and against the guardian of the last room.
 pub(crate) fn push(world: &World) -> Push {
     let [x, y] = world.ball;
     let room = WALLS.iter().filter(|wall| **wall < x).count();
     let is_in_room = |at: f32| WALLS.iter().filter(|wall| **wall < at).count() == room;
-    let mut coins = world.coins.iter().filter(|coin| is_in_room(coin.at[0]));
+    let wanted = |coin: &&Coin| world.score < PURSE && is_in_room(coin.at[0]);
+    let mut coins = world.coins.iter().filter(wanted);
     let target = match (WALLS.get(room), coins.next()) {
         (Some(wall), _) if world.doors[room] > 0.6 => [wall + 60.0, MIDDLE],
+        (None, _) if world.guardian.lives > 0 => world.guardian.at,
         (_, Some(coin)) => coin.at,
         (Some(wall), None) => [wall - PLATE.0, MIDDLE],
         (None, None) => [RIGHT, MIDDLE],
     };
-    [target[0] - x, target[1] - y].map(|way| (way / 40.0).clamp(-1.0, 1.0))
+    let [push_x, push_y] = [target[0] - x, target[1] - y].map(|way| way / 40.0);
+    let [speed_x, speed_y] = world.speed.map(|speed| speed / 240.0);
+    [push_x - speed_x, push_y - speed_y].map(|push| push.clamp(-1.0, 1.0))
 }
 
+/// How many coins are enough.
+const PURSE: u32 = 2;
+
 /// Frames forwards, and back.
-const FORWARDS: usize = 660;
-const BACK: usize = 300;
+const FORWARDS: u32 = 840;
+const BACK: u32 = 300;
 
 /// Plays, and ends with a panic if the second time is not like the first.
 pub(crate) async fn play(folder: &Path) {
@@ -73,9 +81,9 @@ pub(crate) async fn play(folder: &Path) {
         "{} scripts: a frame {:.0} us, remembering it {:.0} us, going back by one {:.0} us; a \
          save {} bytes",
         game.runtime.scripts().len(),
-        us(spent[1], 660),
-        us(spent[0], 660),
-        us(spent[2], 300),
+        us(spent[1], FORWARDS),
+        us(spent[0], FORWARDS),
+        us(spent[2], BACK),
         game.moment().scripts.to_bytes_with(&game.world).len(),
     );
 }

@@ -3,6 +3,7 @@
 use macroquad::prelude::*;
 
 use crate::game::Game;
+use crate::guardian::{GUARDIAN, Guardian};
 use crate::history::{FRAMES, History};
 use crate::world::{
     BALL, BOTTOM, COIN, DOOR, LAMPS, LEFT, MIDDLE, PLATE, RIGHT, TOP, WALLS, lamp_x,
@@ -14,6 +15,7 @@ const WALL: Color = Color::new(0.24, 0.28, 0.42, 1.0);
 const WOOD: Color = Color::new(0.85, 0.62, 0.35, 1.0);
 const GOLD: Color = Color::new(1.0, 0.82, 0.35, 1.0);
 const CYAN: Color = Color::new(0.45, 0.95, 1.0, 1.0);
+const ROSE: Color = Color::new(1.0, 0.4, 0.6, 1.0);
 const PALE: Color = Color::new(0.86, 0.89, 1.0, 1.0);
 
 pub(crate) fn draw(game: &Game, history: &History, is_rewinding: bool) {
@@ -43,6 +45,7 @@ pub(crate) fn draw(game: &Game, history: &History, is_rewinding: bool) {
         draw_circle_lines(x, y, COIN * coin.size, 3.0, colour);
         draw_circle(x, y, COIN * 0.45 * coin.size, colour);
     }
+    draw_guardian(&world.guardian);
     let [x, y] = world.ball;
     draw_circle(x, y, BALL + 5.0, Color { a: 0.25, ..CYAN });
     draw_circle(x, y, BALL, CYAN);
@@ -63,6 +66,47 @@ pub(crate) fn draw(game: &Game, history: &History, is_rewinding: bool) {
     let keys = "hold R: back in time   arrows: push   F5: save   F9: load";
     draw_text(keys, LEFT, 524.0, 20.0, Color { a: 0.6, ..PALE });
     set_default_camera();
+}
+
+fn draw_guardian(guardian: &Guardian) {
+    for bullet in &guardian.bullets {
+        let [x, y] = bullet.at;
+        draw_circle(x, y, 7.0, Color { a: 0.25, ..ROSE });
+        draw_circle(x, y, 4.0, ROSE);
+    }
+    let [x, y] = guardian.at;
+    if guardian.lives > 0 || guardian.open > 0.0 {
+        let white = guardian.flash;
+        let body = Color::new(
+            0.35 + 0.65 * white,
+            0.12 + 0.88 * white,
+            0.3 + 0.7 * white,
+            1.0,
+        );
+        draw_circle(x, y, GUARDIAN + 4.0, Color { a: 0.2, ..ROSE });
+        draw_poly(x, y, 8, GUARDIAN, 22.5, body);
+        draw_ellipse(x, y, 15.0, 1.0 + 9.0 * guardian.open, 0.0, PALE);
+        draw_circle(x, y, 1.0 + 5.0 * guardian.open, NIGHT);
+    }
+    for life in 0..guardian.lives {
+        let left = x - 27.0 + 18.0 * f32::from(life);
+        let colour = Color {
+            a: 0.3 + 0.7 * guardian.open,
+            ..ROSE
+        };
+        draw_rectangle(left, y - 44.0, 16.0, 5.0, colour);
+    }
+    for strike in 0..guardian.strikes {
+        draw_circle(x - 12.0 + 12.0 * f32::from(strike), y - 54.0, 3.0, GOLD);
+    }
+    let width = measure_text(&guardian.words, None, 20, 1.0).width;
+    draw_text(
+        &guardian.words,
+        RIGHT - width - 8.0,
+        BOTTOM - 10.0,
+        20.0,
+        PALE,
+    );
 }
 
 fn draw_wall(x: f32, open: f32) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use framestep_durable::prelude::*;
 
+use crate::fight::{NEAR, STRUCK};
 use crate::scripts::{self, BUMP, PRESSED, TAKEN};
 use crate::world::{Push, World};
 
@@ -42,6 +43,12 @@ impl Game {
         pressed.for_each(|door| runtime.emit(&PRESSED, door));
         let taken = events.taken.iter();
         taken.for_each(|coin| runtime.emit(&TAKEN, coin));
+        if events.is_near {
+            runtime.emit(&NEAR, &());
+        }
+        if events.is_struck {
+            runtime.emit(&STRUCK, &());
+        }
         runtime.run_frame_with(world, STEP);
     }
 

@@ -1,7 +1,8 @@
 //! A toy whose time runs back while R is held: a ball, doors, coins and lamps, with a script
-//! each.
+//! each, and a boss in the last room.
 //!
-//! - `scripts.rs` is what happens over time, `world.rs` the state that it changes.
+//! - `scripts.rs` and `fight.rs` are what happens over time; `world.rs` and `guardian.rs`
+//!   the state that they change.
 //! - `game.rs` is a step, and `history.rs` a ring of the last ten seconds: a copy of the world
 //!   and a snapshot of the scripts for each frame. Rewinding takes the latest off.
 //! - `draw.rs` shows the world.
@@ -10,7 +11,9 @@
 
 mod demo;
 mod draw;
+mod fight;
 mod game;
+mod guardian;
 mod history;
 mod scripts;
 #[cfg(test)]

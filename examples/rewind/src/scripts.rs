@@ -2,6 +2,7 @@
 
 use framestep_durable::prelude::*;
 
+use crate::fight::{self, Fight};
 use crate::world::{LAMPS, WALLS, World, lamp_x};
 
 /// The ball hit a wall, at this place.
@@ -12,11 +13,12 @@ pub(crate) const PRESSED: Signal<u8> = Signal::new("pressed");
 pub(crate) const TAKEN: Signal<u32> = Signal::new("taken");
 
 pub(crate) fn registry() -> Registry {
-    Registry::new()
+    let registry = Registry::new()
         .with::<Door>()
         .with::<Lamp>()
         .with::<Mint>()
-        .with::<Coin>()
+        .with::<Coin>();
+    fight::add_to(registry)
 }
 
 /// Starts all scripts.
@@ -28,6 +30,7 @@ pub(crate) fn start_all(runtime: &Runtime) {
         runtime.start(Lamp { lamp }).detach();
     }
     runtime.start(Mint).detach();
+    runtime.start(Fight::Sleeps).detach();
 }
 
 /// A door that opens when somebody steps on its plate.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::guardian::Guardian;
+
 pub(crate) const LEFT: f32 = 40.0;
 pub(crate) const RIGHT: f32 = 920.0;
 pub(crate) const TOP: f32 = 90.0;
@@ -32,13 +34,14 @@ pub(crate) struct Coin {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct World {
     pub(crate) ball: [f32; 2],
-    speed: [f32; 2],
+    pub(crate) speed: [f32; 2],
     /// How far each door is open, from 0 to 1.
     pub(crate) doors: [f32; 4],
     pub(crate) lamps: [f32; LAMPS as usize],
     pub(crate) coins: Vec<Coin>,
     pub(crate) next_coin: u32,
     pub(crate) score: u32,
+    pub(crate) guardian: Guardian,
     random: u64,
 }
 
@@ -50,6 +53,10 @@ pub(crate) struct Events {
     /// Doors whose plates the ball has touched.
     pub(crate) pressed: Vec<u8>,
     pub(crate) taken: Vec<u32>,
+    /// The ball is close to the guardian.
+    pub(crate) is_near: bool,
+    /// The ball struck the guardian.
+    pub(crate) is_struck: bool,
 }
 
 impl World {
@@ -62,6 +69,7 @@ impl World {
             coins: Vec::new(),
             next_coin: 0,
             score: 0,
+            guardian: Guardian::new(),
             random: seed,
         }
     }
@@ -83,11 +91,13 @@ impl World {
             *at += *speed * seconds;
         }
         let [x, y] = self.ball;
-        let is_in_wall = |(wall, open): (&f32, &f32)| {
+        let hits = |(wall, open): (&f32, &f32)| {
             let is_in_door = (y - MIDDLE).abs() < (DOOR - BALL).max(0.0) && *open > 0.6;
-            (x - wall).abs() < BALL && !is_in_door
+            // A ball on which a door has closed may leave it.
+            let is_closer = (x - wall).abs() < (before[0] - wall).abs();
+            (x - wall).abs() < BALL && is_closer && !is_in_door
         };
-        let hits_wall = WALLS.iter().zip(&self.doors).any(is_in_wall);
+        let hits_wall = WALLS.iter().zip(&self.doors).any(hits);
         if hits_wall || !(LEFT + BALL..=RIGHT - BALL).contains(&x) {
             self.ball[0] = before[0];
             self.speed[0] = -self.speed[0];
@@ -98,6 +108,8 @@ impl World {
             self.speed[1] = -self.speed[1];
             events.bumps.push(x);
         }
+        let contact = self.meet_guardian(before, seconds);
+        (events.is_near, events.is_struck) = (contact.is_near, contact.is_struck);
         for (number, wall) in (0..).zip(WALLS) {
             if is_on_plate(self.ball, wall) && !is_on_plate(before, wall) {
                 events.pressed.push(number);
