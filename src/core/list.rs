@@ -218,11 +218,6 @@ impl<T: Copy> Fifo<T> {
         }
         Some(value)
     }
-
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
 }
 
 impl<T: Copy> Default for Fifo<T> {
@@ -266,6 +261,6 @@ mod tests {
             assert!(fifo.values.len() <= 4 * (pushed - popped) + 8);
         }
         assert_eq!(std::iter::from_fn(|| fifo.pop()).count(), pushed - popped);
-        assert!(fifo.is_empty());
+        assert!(fifo.values.is_empty());
     }
 }

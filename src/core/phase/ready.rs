@@ -153,11 +153,6 @@ impl Ready {
         self.run.push(key);
     }
 
-    /// Whether the list of the run under way has keys, stale ones included.
-    pub(crate) fn has_any(&self) -> bool {
-        !self.run.is_empty()
-    }
-
     /// Takes the first key from the list of the run under way.
     #[inline]
     pub(crate) fn pop(&self) -> Option<ReadyKey> {

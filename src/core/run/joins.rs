@@ -6,16 +6,6 @@ use crate::core::run::fire;
 use crate::core::task::TaskKey;
 use crate::core::wake;
 
-/// Defers the joins that the run has not reached: makes their coroutines ready for the
-/// next run.
-pub(crate) fn defer(core: &Core) {
-    while let Some(key) = next(core) {
-        if let Some(task) = core.waits().take(key) {
-            wake::make_ready(core, task, task.home());
-        }
-    }
-}
-
 /// Keeps one join of each coroutine. A coroutine that joined several of the ended
 /// tasks is polled once for all of them.
 fn keep_one_of_each(core: &Core, ended: &mut Vec<WaitKey>) {

@@ -24,7 +24,6 @@ pub(crate) mod poll;
 pub(crate) mod runaway;
 pub(crate) mod state;
 
-use std::iter;
 use std::mem;
 use std::slice;
 use std::task::Context;
@@ -34,7 +33,6 @@ use crate::core::call::{self, Payload};
 use crate::core::end;
 use crate::core::inspect::{observe, trace};
 use crate::core::phase::ready::Listing;
-use crate::core::phase::schedule;
 use crate::core::phase::state::PhaseState;
 use crate::core::registration::key::WaitKey;
 use crate::core::report::panics;
@@ -352,51 +350,12 @@ fn prefetch(core: &Core, ahead: Option<WaitKey>) {
     }
 }
 
-impl Run<'_> {
-    /// Whether something is due that the run has not reached.
-    fn is_cut_short(&self) -> bool {
-        let lists = &self.lists;
-        self.next_ready < lists.ready.len()
-            || self.next_waiter < lists.waiters.len()
-            || self.next_count < lists.counts.len()
-            || self.next_timer < lists.timers.len()
-            || self.core.ready.has_any()
-            || self.core.runs.completions.has_any()
-    }
-
-    /// Makes all that the run has not reached ready for the next run.
-    #[cold]
-    fn defer_rest(&mut self) {
-        let core = self.core;
-        let lists = &mut self.lists;
-        let waits = lists.waiters.drain(self.next_waiter..);
-        let counts = lists.counts.drain(self.next_count..);
-        let timers = lists.timers.drain(self.next_timer..);
-        let timers = timers.map(|due| WaitKey::from_bits(due.key));
-        for key in waits.chain(counts).chain(timers) {
-            if let Some(task) = core.waits().take(key) {
-                schedule::later(core, task, self.state.index);
-            }
-        }
-        let in_run = iter::from_fn(|| core.ready.pop());
-        for key in lists.ready.drain(self.next_ready..).chain(in_run) {
-            if let Some(task) = schedule::task(core, key) {
-                schedule::again(core, task, self.state.index);
-            }
-        }
-        joins::defer(core);
-    }
-}
-
-/// Loses nothing that is due, even when something other than a coroutine unwinds.
+/// Gives the lists back, even when the run unwinds.
 impl Drop for Run<'_> {
     fn drop(&mut self) {
         let core = self.core;
         core.runs.phase.set(None);
         fire::keep_wakes(core, mem::take(&mut self.woken));
-        if self.is_cut_short() {
-            self.defer_rest();
-        }
         let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();
         lists.timers.clear();
