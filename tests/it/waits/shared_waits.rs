@@ -183,15 +183,21 @@ fn a_timer_stands_still_while_all_its_scripts_are_paused() {
 
 #[test]
 fn a_timer_that_was_due_in_a_pause_outlives_its_last_script() {
-    for stops_after_due in [false, true] {
+    for (stops_after_due, is_paused_last) in
+        [(false, false), (false, true), (true, false), (true, true)]
+    {
         let mut executor = unclamped();
         let log = Log::new();
         let timer = wait_seconds(1).shared();
         let left = says(&executor, &log, "left", timer.clone());
         let stopped = says(&executor, &log, "stopped", timer);
         frames(&mut executor, 2);
-        stopped.pause();
-        left.pause();
+        let order = if is_paused_last {
+            [&left, &stopped]
+        } else {
+            [&stopped, &left]
+        };
+        order.map(Coroutine::pause);
         frames(&mut executor, if stops_after_due { 4 } else { 1 });
         assert!(stopped.stop());
         frames(&mut executor, 4);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::channel::{mpsc, oneshot};
 use futures::future::{LocalBoxFuture, select};
-use futures::stream::StreamExt;
+use futures::stream::{FuturesUnordered, StreamExt};
 
 use framestep::Executor;
 use framestep::prelude::*;
@@ -365,6 +365,33 @@ fn resumed_in_a_step_it_continues_in_that_step() {
         "F2.FixedUpdate: 750",
         "F2.FixedUpdate: 1000",
         "F2.FixedUpdate: 1250",
+    ]);
+}
+
+// docs/contract.md#rule-12-one-wake
+#[test]
+fn a_wait_that_is_due_first_counts_even_behind_a_waker_of_its_own() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let (say, event) = (log.clone(), Signal::<()>::new());
+    let last = wait_frames(2).in_phase(Phase::EndOfFrame);
+    let waits: [LocalBoxFuture<'static, ()>; 2] = [last.boxed_local(), event.wait().boxed_local()];
+    let script = executor.start(async move {
+        let mut waits = FuturesUnordered::from_iter(waits);
+        while waits.next().await.is_some() {
+            say.say("a wait is over");
+        }
+    });
+    executor.run_frame(0.25);
+    script.pause();
+    executor.run_frame(0.25);
+    event.emit(()); // the second, at home
+    executor.run_frame(0.25);
+    script.resume();
+    executor.run_frame(0.25);
+    log.check(&[
+        "F4.EndOfFrame: a wait is over",
+        "F4.EndOfFrame: a wait is over",
     ]);
 }
 

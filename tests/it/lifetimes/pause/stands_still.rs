@@ -337,6 +337,24 @@ fn realtime_stands_still_too_and_a_clock_by_itself() {
 }
 
 #[test]
+fn a_clock_by_itself_stands_still_for_one_that_has_paused_itself_in_the_same_poll() {
+    let mut stage = Stage::new(None);
+    let log = Log::new();
+    let clock = stage.executor.clock().child();
+    let (say, handle) = (log.clone(), stage.executor.handle());
+    let script = stage.owner.start(async move {
+        framestep::next_frame().await;
+        assert!(handle.pause(framestep::current()));
+        clock.wait_seconds(0.5).await;
+        say.say("half a second later");
+    });
+    stage.quarters(5);
+    script.resume();
+    stage.quarters(3);
+    log.check(&["F7: half a second later"]);
+}
+
+#[test]
 fn one_that_is_started_on_a_paused_owner_begins_its_seconds_when_it_is_first_polled() {
     let mut stage = Stage::new(None);
     let (waited, moved) = (Log::new(), Log::new());
