@@ -8,10 +8,23 @@
 )]
 
 mod changed_code;
+mod chapters;
+mod clocks;
+mod combinators;
 mod ends;
 mod every_wait;
+mod families;
 mod files;
+mod host_in_steps;
+mod owners;
+mod panics;
+mod pauses;
+mod policies;
+mod questions;
 mod random;
 mod refusals;
 mod scenes;
 mod signals;
+mod themselves;
+mod timelines;
+mod twin;

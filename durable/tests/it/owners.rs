@@ -1,0 +1,147 @@
+//! Owners, nested and on clocks of their own, that scripts and the host pause, stop and drop.
+
+use framestep_durable::prelude::*;
+
+use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
+
+const BELL: Signal<u32> = Signal::new("bell");
+
+#[derive(Serialize, Deserialize)]
+struct Actor {
+    children: u32,
+}
+
+impl DurableScript for Actor {
+    const NAME: &'static str = "actor";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        let children = self.children;
+        let _guard = defer(|log: &mut Log| log.push("leaves".into()));
+        if children > 0 {
+            let children = children - 1;
+            start(Actor { children }).detach();
+        }
+        for round in 0..6 {
+            select! {
+                bell = BELL.wait() => log(format!("hears {bell}")),
+                _ = wait_seconds(0.1) => log(format!("waited {round}")),
+            }
+        }
+        Chapter::Done(children)
+    }
+}
+
+/// Pauses owners one after the other, resumes them in another phase, and stops two.
+#[derive(Serialize, Deserialize)]
+struct Director {
+    owners: [OwnerId; 4],
+}
+
+impl DurableScript for Director {
+    const NAME: &'static str = "director";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let owners = self.owners;
+        for owner in owners {
+            next_frame().await;
+            log(format!("pauses {} {}", owner.pause(), owner.pause()));
+        }
+        BELL.emit(&77);
+        for owner in owners.into_iter().rev() {
+            log(format!("resumes {} {}", owner.resume(), owner.resume()));
+            in_phase(Phase::LateUpdate).await;
+        }
+        owners[1].stop_all();
+        let late = start_on(owners[0], Actor { children: 0 });
+        next_frame().await;
+        owners[0].stop_all();
+        log(format!("{:?}", late.await));
+        Chapter::Done(())
+    }
+}
+
+fn blank() -> Runtime {
+    quiet(Registry::new().with::<Actor>().with::<Director>())
+}
+
+/// Four owners: three below each other, on a slow clock, and one by itself.
+fn owners(runtime: &mut Runtime) -> [OwnerId; 4] {
+    let clock = runtime.child_clock(ClockId::GAME);
+    runtime.clock(clock).set_scale(0.5);
+    let a = runtime.owner_on(clock);
+    let b = runtime.child_owner(a);
+    let c = runtime.child_owner(b);
+    [a, b, c, runtime.owner()]
+}
+
+fn begin(runtime: &mut Runtime, (log, kept): &mut (Log, Vec<OwnerId>)) {
+    let all = owners(runtime);
+    kept.extend(all);
+    runtime.lend(log, |runtime| {
+        for owner in all {
+            runtime.start_on(owner, Actor { children: 1 }).detach();
+            let in_steps = Actor { children: 0 };
+            runtime.start_on(owner, in_steps).detach();
+        }
+    });
+}
+
+#[test]
+fn owners_that_scripts_pause_resume_and_stop() {
+    let game = Game {
+        blank,
+        begin: |runtime, world| {
+            begin(runtime, world);
+            let owners: [OwnerId; 4] = world.1.as_slice().try_into().unwrap();
+            let mut mixed = owners;
+            mixed.reverse();
+            runtime.start(Director { owners }).detach();
+            runtime
+                .start_on(mixed[0], Director { owners: mixed })
+                .detach();
+        },
+        frame: |at, runtime, world: &mut (Log, Vec<OwnerId>)| moment(at, runtime, &mut world.0),
+        frames: 6 * MOMENTS,
+    };
+    assert!(game.assert_like_its_twin().0.len() > 20);
+}
+
+#[test]
+fn owners_that_the_host_pauses_twice_deactivates_and_drops_between_phases() {
+    let game = Game {
+        blank,
+        begin,
+        frame: |at, runtime, (log, owners): &mut (Log, Vec<OwnerId>)| {
+            let (first, last) = (owners[0], owners[3]);
+            runtime.lend(log, |runtime| match at {
+                7 => assert!(runtime.pause_owner(first)),
+                12 => {
+                    assert!(runtime.resume_owner(first));
+                    assert!(runtime.pause_owner(first) && !runtime.pause_owner(first));
+                }
+                20 => {
+                    assert!(runtime.resume_owner(first) && !runtime.resume_owner(first));
+                    runtime.set_owner_active(last, false);
+                    let refused = runtime.start_on(last, Actor { children: 0 });
+                    assert_eq!(runtime.take(refused), Some(Err(JoinError::Stopped)));
+                }
+                25 => {
+                    runtime.set_owner_active(last, true);
+                    runtime.start_on(last, Actor { children: 1 }).detach();
+                }
+                31 => assert!(runtime.drop_owner(last) && !runtime.drop_owner(last)),
+                40 => assert!(runtime.drop_owner(first)),
+                _ => {}
+            });
+            moment(at, runtime, log);
+        },
+        frames: 5 * MOMENTS,
+    };
+    let (log, _) = game.assert_like_its_twin();
+    assert_eq!(
+        log.iter().filter(|line| line.starts_with("leaves")).count(),
+        14
+    );
+}

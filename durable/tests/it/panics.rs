@@ -1,0 +1,117 @@
+//! Panics in scripts, steps, guards and conditions, heard by joins before and after a save.
+
+use framestep_durable::prelude::*;
+
+use crate::twin::{Game, Log, log, quiet, what};
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Place {
+    Script,
+    Step,
+    Guard,
+    Condition,
+    Animation,
+    NoText,
+}
+
+const ALL: [Place; 6] = [
+    Place::Script,
+    Place::Step,
+    Place::Guard,
+    Place::Condition,
+    Place::Animation,
+    Place::NoText,
+];
+
+#[derive(Serialize, Deserialize)]
+struct Panics {
+    place: Place,
+}
+
+impl DurableScript for Panics {
+    const NAME: &'static str = "panics";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        let place = self.place;
+        let _outer = defer(move |log: &mut Log| {
+            log.push("outer guard".into());
+            assert!(!matches!(place, Place::Guard), "in a guard");
+        });
+        let _inner = defer(|log: &mut Log| log.push("inner guard".into()));
+        wait_frames(2).await;
+        match place {
+            Place::Script => panic!("in a script"),
+            Place::Step => step(|log: &mut Log| {
+                log.push("half of a step".into());
+                panic!("in a step");
+            }),
+            Place::Guard => {}
+            Place::Condition => wait_until(|_: &Log| panic!("in a condition")).await,
+            Place::Animation => {
+                let apply = |_: &mut Log, share: f32| assert!(share < 0.4, "in an animation");
+                animate(0.2, apply).await;
+            }
+            Place::NoText => std::panic::panic_any(5_u32),
+        }
+        Chapter::Done(1)
+    }
+}
+
+/// Joins what panics: at once, late, all together, and those that it stops.
+#[derive(Serialize, Deserialize)]
+struct Watches;
+
+impl DurableScript for Watches {
+    const NAME: &'static str = "watches";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        for place in ALL {
+            let child = start(Panics { place });
+            let id = child.id();
+            let end = timeout(0.15, child).await;
+            log(format!("at once {place:?} {end:?} {}", stop(id)));
+        }
+        let children = ALL.map(|place| spawn(Panics { place }));
+        wait_frames(5).await;
+        for (place, child) in ALL.into_iter().zip(children) {
+            log(format!("late {place:?} {:?}", child.await));
+        }
+        let children = ALL.map(|place| start(Panics { place }));
+        next_frame().await;
+        for child in &children {
+            log(format!("stops {}", stop(child.id())));
+        }
+        log(format!("stopped {:?}", join_all(children).await));
+        Chapter::Done(())
+    }
+}
+
+#[test]
+fn panics_of_all_places_are_heard_alike_before_and_after_a_save() {
+    let game = Game {
+        blank: || quiet(Registry::new().with::<Panics>().with::<Watches>()),
+        begin: |runtime, log| runtime.lend(log, |runtime| runtime.start(Watches).detach()),
+        frame: |_, runtime, log: &mut Log| runtime.run_frame_with(log, 0.1),
+        frames: 24,
+    };
+    let log = game.assert_like_its_twin();
+    let texts = [
+        "in a script",
+        "in a step",
+        "Ok(1)", // a report, and no panic of the script,
+        "in a condition",
+        "in an animation",
+    ];
+    let late: Vec<&str> = what(&log)
+        .into_iter()
+        .filter(|line| line.starts_with("late"))
+        .collect();
+    assert_eq!(late.len(), 6);
+    for (line, text) in late.iter().zip(texts) {
+        assert!(line.contains(text), "{line}");
+    }
+    let stopped = what(&log).pop().unwrap();
+    assert_eq!(stopped.matches("Err(Stopped)").count(), 6, "{stopped}");
+}

@@ -1,0 +1,201 @@
+//! Scripts whose code has changed, with each policy, while they are paused, joined and asked.
+
+use std::cell::Cell;
+
+use framestep_durable::prelude::*;
+
+use crate::twin::{Log, log, quiet, what};
+
+/// What the script does, which stands for its code in a build.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Code {
+    OfTheSave,
+    EndsAtOnce,
+    BeginsAChapter,
+    BeginsChaptersForEver,
+    Panics,
+    DoesMore,
+}
+
+thread_local! {
+    static CODE: Cell<Code> = const { Cell::new(Code::OfTheSave) };
+}
+
+#[derive(Serialize, Deserialize)]
+struct Riddle;
+
+impl Request for Riddle {
+    const NAME: &'static str = "riddle";
+    type Answer = u32;
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kid;
+
+impl DurableScript for Kid {
+    const NAME: &'static str = "kid";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        wait_frames(8).await;
+        log("kid");
+        Chapter::Done(())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Quest {
+    chapter: u32,
+}
+
+impl DurableScript for Quest {
+    const NAME: &'static str = "quest";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        match CODE.get() {
+            Code::EndsAtOnce => return Chapter::Done(9),
+            Code::BeginsAChapter if self.chapter == 0 => {
+                return Chapter::Next(Quest { chapter: 1 });
+            }
+            Code::BeginsChaptersForEver => return Chapter::Next(self),
+            Code::Panics => panic!("the new code"),
+            Code::DoesMore => log("more"),
+            Code::OfTheSave | Code::BeginsAChapter => {}
+        }
+        let _guard = defer(|log: &mut Log| log.push("guard".into()));
+        start(Kid).detach();
+        wait_frames(2).await;
+        log("quest");
+        Chapter::Done(ask(|| Riddle).await)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Town;
+
+impl DurableScript for Town {
+    const NAME: &'static str = "town";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let end = start(Quest { chapter: 0 }).await;
+        log(format!("{end:?}"));
+        Chapter::Done(())
+    }
+}
+
+fn blank() -> Runtime {
+    quiet(Registry::new().with::<Town>().with::<Quest>().with::<Kid>())
+}
+
+const QUEST: ScriptId = ScriptId::of(2);
+
+fn saved(is_paused: bool) -> (Snapshot, Log) {
+    CODE.set(Code::OfTheSave);
+    let (mut runtime, mut log) = (blank(), Log::new());
+    runtime.spawn(Town).detach();
+    for _ in 0..4 {
+        runtime.run_frame_with(&mut log, 0.1);
+    }
+    assert!(!is_paused || runtime.pause(QUEST));
+    let file = runtime.save().unwrap().to_bytes();
+    (Snapshot::from_bytes(&file).unwrap(), log)
+}
+
+/// Loads the save in a build with other code, and plays ten frames. Returns what is logged.
+fn played(code: Code, policy: Policy, is_paused: bool) -> Log {
+    let (snapshot, before) = saved(is_paused);
+    CODE.set(code);
+    let mut runtime = blank();
+    let mut log = before.clone();
+    let restored = runtime.lend(&mut log, |runtime| runtime.restore(&snapshot, policy));
+    assert_eq!(log, before, "a restore does not touch the world");
+    let restored = restored.unwrap();
+    let named: Vec<&str> = restored
+        .restarted
+        .iter()
+        .chain(&restored.dropped)
+        .map(|divergence| divergence.name.as_str())
+        .collect();
+    assert_eq!(named, ["quest"]);
+    // What a policy has made can be saved in turn.
+    let again = runtime.save().unwrap().to_bytes();
+    let mut twin = blank();
+    let again = Snapshot::from_bytes(&again).unwrap();
+    twin.restore(&again, Policy::Fail).unwrap();
+    let mut logs = [log.clone(), log];
+    for (runtime, log) in [runtime, twin].iter_mut().zip(&mut logs) {
+        for frame in 0..10 {
+            if frame == 5 {
+                runtime.resume(QUEST);
+            }
+            for (id, _) in runtime.requests::<Riddle>() {
+                runtime.answer(id, &42);
+            }
+            runtime.run_frame_with(log, 0.1);
+        }
+    }
+    let [log, of_twin] = logs;
+    assert_eq!(of_twin, log);
+    log[before.len()..].to_vec()
+}
+
+const CHANGED: [Code; 5] = [
+    Code::EndsAtOnce,
+    Code::BeginsAChapter,
+    Code::BeginsChaptersForEver,
+    Code::Panics,
+    Code::DoesMore,
+];
+
+#[test]
+fn a_script_that_begins_its_chapter_anew_does_so_when_its_phase_comes_or_it_is_resumed() {
+    for (is_paused, frame) in [(false, 5), (true, 10)] {
+        for code in CHANGED {
+            let log = played(code, Policy::Restart, is_paused);
+            let (end, later) = match code {
+                Code::EndsAtOnce => ("Ok(9)", 0),
+                Code::BeginsAChapter | Code::DoesMore => ("Ok(42)", 3),
+                Code::BeginsChaptersForEver => ("without waiting", 0),
+                Code::Panics => ("the new code", 0),
+                Code::OfTheSave => unreachable!(),
+            };
+            let line = log.iter().find(|line| line.contains(end));
+            let at = format!(" F{}.Update", frame + later);
+            assert!(
+                line.is_some_and(|line| line.contains(&at)),
+                "{code:?} {log:?}"
+            );
+            // The child of the old chapter lives on, beside the new one's.
+            assert!(what(&log).contains(&"kid"), "{log:?}");
+        }
+    }
+}
+
+#[test]
+fn a_script_that_is_dropped_is_stopped_for_those_who_join_it_and_its_guards_are_silent() {
+    for is_paused in [false, true] {
+        for code in CHANGED {
+            let log = played(code, Policy::Drop, is_paused);
+            assert_eq!(what(&log), ["Err(Stopped)", "kid"], "{code:?}");
+            assert!(log[0].contains(" F5.Update"), "{log:?}");
+        }
+    }
+}
+
+#[test]
+fn a_restore_that_fails_leaves_the_runtime_as_it_was() {
+    for code in CHANGED {
+        let (snapshot, mut log) = saved(false);
+        CODE.set(code);
+        let mut runtime = blank();
+        let empty = runtime.snapshot().unwrap().checksum();
+        let error = runtime.lend(&mut log, |runtime| {
+            runtime.restore(&snapshot, Policy::Fail).unwrap_err()
+        });
+        assert!(error.to_string().contains("`quest` (#2)"), "{error}");
+        assert_eq!(runtime.snapshot().unwrap().checksum(), empty);
+        assert!(!log.contains(&"guard".to_owned()));
+    }
+}

@@ -1,0 +1,241 @@
+//! Rollbacks between timelines, with snapshots of files and of other runtimes.
+
+use framestep_durable::prelude::*;
+
+use crate::twin::{Log, log, quiet, what};
+
+/// Draws a number in each frame. A timeline is known by its numbers.
+#[derive(Serialize, Deserialize)]
+struct Draws;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct World {
+    dice: u32,
+    drawn: Vec<u32>,
+}
+
+impl DurableScript for Draws {
+    const NAME: &'static str = "draws";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        let mut sum = 0;
+        for _ in 0..5 {
+            let number = step(|world: &mut World| {
+                world.dice += 1;
+                world.dice
+            });
+            sum += number;
+            next_frame().await;
+            step(move |world: &mut World| world.drawn.push(number));
+        }
+        Chapter::Done(sum)
+    }
+}
+
+fn blank() -> Runtime {
+    quiet(Registry::new().with::<Draws>())
+}
+
+fn begun(dice: u32, frames: u32) -> (Runtime, World) {
+    let mut runtime = blank();
+    let mut world = World {
+        dice,
+        ..World::default()
+    };
+    runtime.lend(&mut world, |runtime| runtime.start(Draws).detach());
+    play(&mut runtime, &mut world, frames);
+    (runtime, world)
+}
+
+fn play(runtime: &mut Runtime, world: &mut World, frames: u32) {
+    for _ in 0..frames {
+        runtime.run_frame_with(world, 0.1);
+    }
+}
+
+fn of_file(snapshot: &Snapshot) -> Snapshot {
+    Snapshot::from_bytes(&snapshot.to_bytes()).unwrap()
+}
+
+#[test]
+fn two_timelines_from_one_moment_can_be_left_and_entered_again() {
+    let (mut runtime, start) = begun(0, 0);
+    let fork = runtime.snapshot().unwrap();
+    let mut moments = Vec::new();
+    for dice in [1, 101, 1_001] {
+        runtime.rollback(&fork).unwrap();
+        let mut world = World {
+            dice,
+            ..start.clone()
+        };
+        for left in (0..5).rev() {
+            runtime.run_frame_with(&mut world, 0.1);
+            moments.push((runtime.snapshot().unwrap(), world.clone(), left));
+        }
+    }
+    let ends: Vec<World> = [4, 9, 14].map(|end: usize| moments[end].1.clone()).into();
+    assert_eq!(ends[1].drawn, [1, 102, 103, 104, 105]);
+    // In an order in which the timelines alternate.
+    for at in (0..moments.len()).map(|count| count * 7 % 15) {
+        let (snapshot, then, left) = &moments[at];
+        for snapshot in [snapshot.clone(), of_file(snapshot)] {
+            runtime.rollback(&snapshot).unwrap();
+            let mut world = then.clone();
+            play(&mut runtime, &mut world, *left);
+            assert_eq!(world, ends[at / 5], "moment {at}");
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_of_another_runtime_brings_its_state_and_nothing_of_ones_own() {
+    for (frames, other_frames) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
+        let (mut one, world) = begun(10, frames);
+        let (mut other, other_world) = begun(50, other_frames);
+        let (own, foreign) = (one.snapshot().unwrap(), other.snapshot().unwrap());
+        let mut end = other_world.clone();
+        play(&mut other, &mut end, 6);
+
+        one.rollback(&foreign).unwrap();
+        assert_eq!(one.snapshot().unwrap().checksum(), foreign.checksum());
+        let mut again = other_world;
+        play(&mut one, &mut again, 6);
+        assert_eq!(again, end);
+
+        one.rollback(&own).unwrap();
+        let mut again = world;
+        play(&mut one, &mut again, 6);
+        assert_eq!(again.drawn, [11, 12, 13, 14, 15]);
+    }
+}
+
+#[test]
+fn snapshots_of_before_a_restore_are_good_after_it() {
+    let (first, _) = begun(10, 3);
+    let (second, _) = begun(50, 3);
+    let mut runtime = blank();
+    let snapshots = [&first, &second].map(|other| {
+        let snapshot = of_file(&other.snapshot().unwrap());
+        runtime.restore(&snapshot, Policy::Fail).unwrap();
+        runtime.snapshot().unwrap()
+    });
+    for (snapshot, last) in snapshots.iter().zip([15, 55]) {
+        runtime.rollback(snapshot).unwrap();
+        let dice = last - 1;
+        let mut world = World {
+            dice,
+            ..World::default()
+        };
+        play(&mut runtime, &mut world, 6);
+        assert_eq!(world.drawn, [last - 1, last]);
+    }
+}
+
+#[test]
+fn handles_of_the_host_follow_a_rollback() {
+    let (mut runtime, mut world) = begun(0, 0);
+    let sum = runtime.lend(&mut world, |runtime| runtime.start(Draws));
+    let begun = runtime.snapshot().unwrap();
+    for _ in 0..3 {
+        let mut world = world.clone();
+        assert_eq!(runtime.result(&sum), None);
+        play(&mut runtime, &mut world, 5);
+        assert_eq!(runtime.result(&sum), Some(Ok(2 + 4 + 6 + 8 + 10)));
+        runtime.rollback(&begun).unwrap();
+    }
+}
+
+#[test]
+fn a_handle_that_a_rollback_made_void_does_not_detach_the_script_that_came_after() {
+    let mut runtime = blank();
+    let empty = runtime.snapshot().unwrap();
+    let before = runtime.spawn(Draws);
+    runtime.rollback(&empty).unwrap();
+    let after = runtime.spawn(Draws);
+    drop(before);
+    play(&mut runtime, &mut World::default(), 6);
+    assert_eq!(runtime.take(after), Some(Ok(15)));
+}
+
+/// Runs, saves and rolls back another runtime in its steps.
+#[derive(Serialize, Deserialize)]
+struct Dreams;
+
+impl DurableScript for Dreams {
+    const NAME: &'static str = "dreams";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        for _ in 0..3 {
+            let drawn = step(|(_, runtime, world): &mut (Log, Runtime, World)| {
+                runtime.verify().unwrap();
+                let now = runtime.save().unwrap();
+                play(runtime, &mut world.clone(), 2);
+                runtime.restore(&of_file(&now), Policy::Fail).unwrap();
+                runtime.rollback(&now).unwrap();
+                play(runtime, world, 1);
+                world.drawn.len()
+            });
+            step(move |world: &mut (Log, Runtime, World)| world.0.push(format!("{drawn} drawn")));
+            next_frame().await;
+        }
+        Chapter::Done(())
+    }
+}
+
+#[test]
+fn a_runtime_may_run_and_roll_back_in_a_step_of_another_one() {
+    let (inside, world) = begun(0, 0);
+    let mut outside = Runtime::new(Registry::new().with::<Dreams>());
+    let mut world = (Log::new(), inside, world);
+    let dreams = outside.spawn(Dreams);
+    for _ in 0..4 {
+        outside.run_frame_with(&mut world, 0.1);
+    }
+    assert_eq!(outside.take(dreams), Some(Ok(())));
+    assert_eq!(world.0, ["1 drawn", "2 drawn", "3 drawn"]);
+}
+
+/// A script that writes down when it is over.
+#[derive(Serialize, Deserialize)]
+struct Naps {
+    frames: u64,
+}
+
+impl DurableScript for Naps {
+    const NAME: &'static str = "naps";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        wait_frames(self.frames).await;
+        log(format!("{}", self.frames));
+        Chapter::Done(())
+    }
+}
+
+#[test]
+fn ten_thousand_scripts_are_saved_loaded_and_rolled_back() {
+    let blank = || quiet(Registry::new().with::<Naps>());
+    let mut runtime = blank();
+    for number in 0..10_000 {
+        let frames = number % 97;
+        runtime.start(Naps { frames }).detach();
+    }
+    let mut log = Log::new();
+    for _ in 0..50 {
+        runtime.run_frame_with(&mut log, 0.1);
+    }
+    let (snapshot, then) = (runtime.snapshot().unwrap(), log.clone());
+    runtime.run_frame_with(&mut log, 0.1);
+    let mut loaded = blank();
+    loaded.restore(&of_file(&snapshot), Policy::Fail).unwrap();
+    runtime.rollback(&snapshot).unwrap();
+    for other in [&mut runtime, &mut loaded] {
+        let mut again = then.clone();
+        other.run_frame_with(&mut again, 0.1);
+        assert_eq!(again.len(), log.len());
+        assert!(again == log);
+    }
+    assert_eq!(what(&log).last(), Some(&"51"));
+}
