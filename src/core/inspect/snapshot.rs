@@ -17,6 +17,7 @@ use crate::core::registration::key::WaitKey;
 use crate::core::scope;
 use crate::core::task::{Flags, NO_JOINER, Task, TaskKey};
 use crate::core::timer::Unit;
+use crate::core::waker::TaskWaker;
 use crate::coroutine::CoroutineId;
 use crate::inspect::{CoroutineInfo, Line, Origin, Snapshot, State, TimerClock, Wait, WaitId};
 use crate::time::{ClockRef, PhaseIndex};
@@ -381,12 +382,17 @@ impl<'a> Draft<'a> {
     }
 
     /// Completes the waits of coroutines: those that run or are ready have none. Those
-    /// without any other wait wait for a wake, or for nothing.
+    /// whose waker somebody has wait for a wake, and those without any wait for nothing.
     fn finish(mut self) -> Snapshot {
+        let tasks = &self.core.tasks;
+        let is_waker_held = |task: Task<'_>| {
+            let held = tasks.cold(task, |cold| cold.waker.as_ref().map(TaskWaker::is_held));
+            task.has(Flags::TASK_WAKER) && held.flatten() == Some(true)
+        };
         for (coroutine, task) in self.coroutines.iter_mut().zip(&self.tasks) {
             match coroutine.state {
                 State::Running | State::Ready => coroutine.clear_waits(),
-                State::Waiting if task.has(Flags::TASK_WAKER) && !coroutine.waits_for_event() => {
+                State::Waiting if is_waker_held(*task) && !coroutine.waits_for_event() => {
                     let phase = coroutine.phase;
                     coroutine.add_wait(Wait::Wake { phase }, None);
                 }

@@ -187,6 +187,14 @@ impl TaskWaker {
         self.0.count_at_home(1);
         LentWaker(self.0)
     }
+
+    /// Whether somebody may have a waker. Wakers for other threads are not counted: once
+    /// there has been one, the answer stays yes.
+    pub(crate) fn is_held(&self) -> bool {
+        let at_home = self.0.at_home.load(Ordering::Relaxed);
+        let away = self.0.away.load(Ordering::Relaxed);
+        at_home.wrapping_add(away) != CREDIT || self.0.remote.get().is_some()
+    }
 }
 
 /// A task waker that is lent to a poll.

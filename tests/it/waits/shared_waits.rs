@@ -197,7 +197,9 @@ fn a_timer_that_was_due_in_a_pause_outlives_its_last_script() {
         } else {
             [&stopped, &left]
         };
-        order.map(Coroutine::pause);
+        for script in order {
+            script.pause();
+        }
         frames(&mut executor, if stops_after_due { 4 } else { 1 });
         assert!(stopped.stop());
         frames(&mut executor, 4);

@@ -3,7 +3,9 @@
 mod in_a_run;
 
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::channel::oneshot;
@@ -122,6 +124,34 @@ fn waits_that_are_made_of_others_show_as_those() {
         },
         "3s, until 3s | a wake",
     );
+}
+
+#[test]
+fn a_wake_is_shown_for_as_long_as_somebody_has_the_waker() {
+    let mut executor = unclamped();
+    let (sender, receiver) = oneshot::channel::<()>();
+    let keeper = Rc::new(Cell::new(None));
+    let kept = keeper.clone();
+    let script = executor.start(async move {
+        let _ = receiver.await;
+        let keeps = poll_fn(|cx| {
+            kept.set(Some(cx.waker().clone()));
+            Poll::<()>::Pending
+        });
+        let _ = timeout(3, keeps).await;
+        wait_seconds(4).await;
+    });
+    let id = script.id();
+    assert_eq!(state_of(&executor, id), "a wake");
+    sender.send(()).unwrap();
+    update(&mut executor, 1);
+    assert_eq!(state_of(&executor, id), "3s, until 4s | a wake");
+    keeper.take();
+    assert_eq!(state_of(&executor, id), "3s, until 4s");
+    update(&mut executor, 3);
+    assert_eq!(state_of(&executor, id), "4s, until 8s | a wake");
+    keeper.take();
+    assert_eq!(state_of(&executor, id), "4s, until 8s");
 }
 
 #[test]
