@@ -11,12 +11,12 @@ use framestep::{Coroutine, CoroutineId, Phase};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::error::Found;
+use crate::error::{Found, FoundWait};
 use crate::journal::{Effect, Entry, FoundEntry, Journal, Kind, Place};
 use crate::owner::OwnerId;
 use crate::script::ChapterFuture;
 use crate::shared::Shared;
-use crate::slot::Slot;
+use crate::slot::{Awaited, Pending, Slot};
 
 /// The number of a script, which no other script of the runtime has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -64,8 +64,8 @@ pub(crate) struct ScriptCell {
     state: RefCell<Bytes>,
     journal: RefCell<Journal>,
     future: RefCell<Option<ChapterFuture>>,
-    /// The waits that have begun and are not over, each with its number in the chapter.
-    slots: RefCell<Vec<(u32, Slot)>>,
+    /// The waits that have begun and are not over.
+    slots: RefCell<Vec<Pending>>,
     /// The number of the next wait that begins.
     next_wait: Cell<u32>,
     mode: Cell<Mode>,
@@ -176,7 +176,7 @@ impl ScriptCell {
         &self.future
     }
 
-    pub(crate) fn slots(&self) -> &RefCell<Vec<(u32, Slot)>> {
+    pub(crate) fn slots(&self) -> &RefCell<Vec<Pending>> {
         &self.slots
     }
 
@@ -259,10 +259,25 @@ impl ScriptCell {
                 entry,
                 recorded: next.kind,
                 place: next.place,
+                now: self.awaited(),
             }),
             None if entry == self.journal.borrow().entries() => Ok(false),
             None => Err(Found::Damaged { entry }),
         }
+    }
+
+    /// What the script waits for, by number.
+    pub(crate) fn awaited(&self) -> Vec<FoundWait> {
+        let slots = self.slots.borrow();
+        let found = slots.iter().map(|pending| FoundWait {
+            number: pending.number,
+            call: pending.awaited.call.into(),
+            name: pending.awaited.name.into(),
+            place: self.shared.place(pending.awaited.at),
+        });
+        let mut found: Vec<_> = found.collect();
+        found.sort_unstable_by_key(|wait| wait.number);
+        found
     }
 
     /// How many entries a replay has taken.
@@ -378,12 +393,32 @@ impl ScriptCell {
 
     /// Leaves a replay in which the script does what was not recorded.
     fn diverge(&self, kind: Kind, here: Place) -> ! {
-        let mut replay = self.replay.borrow_mut();
-        let found = Found::Other {
-            entry: replay.entry,
+        self.leave_replay(|entry| Found::Other {
+            entry,
             does: kind,
             here,
-        };
+        })
+    }
+
+    /// Leaves a replay in which the script starts another script than was recorded.
+    pub(crate) fn diverge_at_start(
+        &self,
+        started: String,
+        starts: &'static str,
+        at: &Location<'_>,
+    ) -> ! {
+        self.leave_replay(|entry| Found::OtherScript {
+            // The entry has been taken.
+            entry: entry - 1,
+            started,
+            starts,
+            here: self.shared.place(at),
+        })
+    }
+
+    fn leave_replay(&self, found: impl FnOnce(u32) -> Found) -> ! {
+        let mut replay = self.replay.borrow_mut();
+        let found = found(replay.entry);
         replay.divergence.get_or_insert(found);
         drop(replay);
         resume_unwind(Box::new(Diverged))
@@ -404,24 +439,28 @@ impl ScriptCell {
 
     /// Adds the state of a wait that has begun.
     #[inline]
-    pub(crate) fn add_slot(&self, number: u32, slot: Slot) {
-        self.slots.borrow_mut().push((number, slot));
+    pub(crate) fn add_slot(&self, number: u32, awaited: Awaited, slot: Slot) {
+        self.slots.borrow_mut().push(Pending {
+            number,
+            awaited,
+            slot,
+        });
     }
 
     /// Removes the state of a wait that is over or was dropped.
     #[inline]
     pub(crate) fn remove_slot(&self, number: u32) -> Option<Slot> {
         let mut slots = self.slots.borrow_mut();
-        let at = slots.iter().position(|(of, _)| *of == number)?;
-        Some(slots.swap_remove(at).1)
+        let at = slots.iter().position(|pending| pending.number == number)?;
+        Some(slots.swap_remove(at).slot)
     }
 
     /// Calls `f` with the state of a wait.
     #[inline]
     pub(crate) fn with_slot<R>(&self, number: u32, f: impl FnOnce(&mut Slot) -> R) -> Option<R> {
         let mut slots = self.slots.borrow_mut();
-        let slot = slots.iter_mut().find(|(of, _)| *of == number)?;
-        Some(f(&mut slot.1))
+        let pending = slots.iter_mut().find(|pending| pending.number == number)?;
+        Some(f(&mut pending.slot))
     }
 
     /// Polls a wait of framestep in its place.

@@ -164,11 +164,15 @@ fn make<S: DurableScript>(effect: Effect, script: S, making: Making) -> Handle<S
     let shared = cell.shared();
     // Recorded before the script runs: then it knows its number.
     let mut is_made = false;
-    let id = cell.effect(effect, at, || {
+    let made = cell.effect(effect, at, || {
         is_made = true;
-        Bytes::of(&shared.next_script.get())
+        Bytes::of(&(shared.next_script.get(), S::NAME))
     });
-    let handle = Handle::new(shared, crate::cell::ScriptId(expect_read(&id)));
+    let (id, name): (u64, String) = expect_read(&made);
+    if name != S::NAME {
+        cell.diverge_at_start(name, S::NAME, at);
+    }
+    let handle = Handle::new(shared, crate::cell::ScriptId(id));
     if is_made {
         let made = shared.make(script, making, Some(&cell));
         debug_assert_eq!(made, handle.id());

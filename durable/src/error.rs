@@ -1,7 +1,9 @@
 //! What can go wrong when scripts are saved and restored.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use framestep::durable::Unsavable;
 
@@ -28,6 +30,9 @@ impl fmt::Display for SaveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SaveError::Executor(why) => write!(f, "the runtime cannot be saved: {why}"),
+            SaveError::Verify(RestoreError::Diverged(divergence)) => {
+                write!(f, "what was saved could not be restored: {divergence}")
+            }
             SaveError::Verify(error) => {
                 write!(f, "what was saved could not be restored: {error}")
             }
@@ -52,6 +57,23 @@ pub enum RestoreError {
     },
     /// The save was cut or changed.
     Damaged,
+    /// The runtime has other settings than the one that was saved: the length of its fixed
+    /// steps, and that of its longest frame.
+    OtherSettings {
+        /// Those of the save.
+        saved: [Duration; 2],
+        /// Those of the runtime.
+        now: [Duration; 2],
+    },
+    /// The file has a world beside the snapshot.
+    HasWorld,
+    /// The file has no world beside the snapshot.
+    NoWorld,
+    /// The world in the file is of another type, or its type has changed.
+    OtherWorld {
+        /// The type that was to be read.
+        type_name: String,
+    },
     /// The save has a script that is not in the registry.
     UnknownScript {
         /// Its name.
@@ -70,16 +92,39 @@ impl fmt::Display for RestoreError {
                 "the save has version {found} of the format, and this build reads version \
                  {expected}"
             ),
-            RestoreError::Damaged => f.write_str(
-                "the save is damaged, or from a runtime with another `fixed_delta` or \
-                 `max_delta`",
+            RestoreError::Damaged => f.write_str("the save is damaged: it was cut or changed"),
+            RestoreError::OtherSettings { saved, now } => write!(
+                f,
+                "the save is from a runtime with a `fixed_delta` of {:?} and a `max_delta` of \
+                 {:?}, and this one has {:?} and {:?}: make the runtime with those of the save \
+                 (`Runtime::with`)",
+                saved[0], saved[1], now[0], now[1]
+            ),
+            RestoreError::HasWorld => f.write_str(
+                "the file has a world beside the snapshot: read it with `Snapshot::from_bytes_with`",
+            ),
+            RestoreError::NoWorld => f.write_str(
+                "the file has no world beside the snapshot: read it with `Snapshot::from_bytes`",
+            ),
+            RestoreError::OtherWorld { type_name } => write!(
+                f,
+                "the world in the file is no `{type_name}`: its fields have changed since, or it \
+                 is of another type"
             ),
             RestoreError::UnknownScript { name } => write!(
                 f,
                 "the save has a script named `{name}`, which the registry does not know: add it \
-                 with `Registry::with`, or let `Policy::Drop` drop it"
+                 with `Registry::with`; if it was renamed, give it its earlier `NAME`; or let \
+                 `Policy::Drop` drop it"
             ),
-            RestoreError::Diverged(divergence) => divergence.fmt(f),
+            RestoreError::Diverged(divergence) => {
+                divergence.fmt(f)?;
+                f.write_str(if divergence.entry.is_some() {
+                    ". `Policy::Restart` begins its chapter anew, `Policy::Drop` drops it"
+                } else {
+                    ": `Policy::Drop` drops it, and `Policy::Restart` would need that state, too"
+                })
+            }
         }
     }
 }
@@ -93,8 +138,9 @@ pub struct Divergence {
     pub script: ScriptId,
     /// Its name.
     pub name: String,
-    /// The number of the entry of its journal, from 1.
-    pub entry: u32,
+    /// The number of the entry of its journal, from 1. `None` if the script cannot even begin
+    /// its chapter.
+    pub entry: Option<u32>,
     /// What the save says, with the line.
     pub recorded: String,
     /// What the script does instead, with the line.
@@ -103,12 +149,22 @@ pub struct Divergence {
 
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the script `{}` ({}) does not fit its save, at entry {}: the save has {}; now it {}. \
-             Either its code has changed since, or it depends on what is not recorded",
-            self.name, self.script, self.entry, self.recorded, self.found
-        )
+        let Divergence {
+            script,
+            name,
+            recorded,
+            found,
+            ..
+        } = self;
+        write!(f, "the script `{name}` ({script}) does not fit its save")?;
+        match self.entry {
+            Some(entry) => write!(
+                f,
+                ", at entry {entry}: the save has {recorded}; now it {found}. Either its code has \
+                 changed since, or it depends on what is not recorded"
+            ),
+            None => write!(f, ": the save has {recorded}, and {found}"),
+        }
     }
 }
 
@@ -122,6 +178,7 @@ pub(crate) enum Found {
         entry: u32,
         recorded: Kind,
         place: Place,
+        now: Vec<FoundWait>,
     },
     OtherLine {
         entry: u32,
@@ -143,10 +200,57 @@ pub(crate) enum Found {
     },
     OtherWaits {
         entry: u32,
-        saved: Vec<u32>,
-        found: Vec<u32>,
+        saved: Vec<FoundWait>,
+        now: Vec<FoundWait>,
     },
-    OtherState,
+    OtherScript {
+        entry: u32,
+        started: String,
+        starts: &'static str,
+        here: Place,
+    },
+    OtherState {
+        type_name: &'static str,
+    },
+}
+
+/// What a script waits for, in a save or in a replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundWait {
+    pub(crate) number: u32,
+    pub(crate) call: Cow<'static, str>,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) place: Place,
+}
+
+impl FoundWait {
+    pub(crate) fn is_like(&self, other: &FoundWait, compares_lines: bool) -> bool {
+        let is_same_place = !compares_lines || self.place == other.place;
+        let FoundWait {
+            number, call, name, ..
+        } = other;
+        (self.number, &self.call, &self.name) == (*number, call, name) && is_same_place
+    }
+}
+
+/// Says what a script waits for.
+fn waits(waits: &[FoundWait], file: &impl Fn(Place) -> String) -> String {
+    let said = waits.iter().map(|wait| {
+        let FoundWait {
+            call, name, place, ..
+        } = wait;
+        let of = if name.is_empty() {
+            String::new()
+        } else {
+            format!(" for `{name}`")
+        };
+        format!("`{call}`{of} at {}", file(*place))
+    });
+    let said: Vec<String> = said.collect();
+    match said.len() {
+        0 => "nothing".to_owned(),
+        _ => said.join(" and "),
+    }
 }
 
 impl Found {
@@ -172,10 +276,11 @@ impl Found {
                 entry,
                 recorded,
                 place,
+                now,
             } => (
                 entry,
                 format!("{} at {}", said(recorded), file(place)),
-                "waits for something else".to_owned(),
+                format!("awaits {}", waits(&now, &file)),
             ),
             Found::OtherLine {
                 entry,
@@ -196,25 +301,37 @@ impl Found {
             Found::Panicked { entry, message } => {
                 (entry, recorded_entry(entry), format!("panics: {message}"))
             }
-            Found::OtherWaits {
+            Found::OtherWaits { entry, saved, now } => (
                 entry,
-                saved,
-                found,
+                format!("it awaiting {}", waits(&saved, &file)),
+                format!("awaits {}", waits(&now, &file)),
+            ),
+            Found::OtherScript {
+                entry,
+                started,
+                starts,
+                here,
             } => (
                 entry,
-                format!("the waits {saved:?} under way"),
-                format!("has the waits {found:?}"),
+                format!("the start of `{started}`"),
+                format!("starts `{starts}` at {}", file(here)),
             ),
-            Found::OtherState => (
-                0,
-                "a state of its chapter".to_owned(),
-                "cannot read that state".to_owned(),
-            ),
+            Found::OtherState { type_name } => {
+                return Divergence {
+                    script,
+                    name: name.to_owned(),
+                    entry: None,
+                    recorded: "a state with which its chapter began".to_owned(),
+                    found: format!(
+                        "that is no `{type_name}` any more, since its fields have changed"
+                    ),
+                };
+            }
         };
         Divergence {
             script,
             name: name.to_owned(),
-            entry: entry + 1,
+            entry: Some(entry + 1),
             recorded,
             found,
         }

@@ -27,9 +27,15 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// If the bytes are no such file, are of another version, or were cut or changed.
+    /// If the bytes are no such file, are of another version, were cut or changed, or hold a
+    /// world too.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
-        read(content_of(bytes)?)
+        let (snapshot, world) = read(content_of(bytes)?)?;
+        if world.is_empty() {
+            Ok(snapshot)
+        } else {
+            Err(RestoreError::HasWorld)
+        }
     }
 
     /// The snapshot and the game's own state as one file: the checksum is that of both.
@@ -78,7 +84,14 @@ impl Snapshot {
     /// If the bytes are no such file, are of another version, were cut or changed, or hold no
     /// `W`.
     pub fn from_bytes_with<W: DeserializeOwned>(bytes: &[u8]) -> Result<(Self, W), RestoreError> {
-        read(content_of(bytes)?)
+        let (snapshot, world) = read(content_of(bytes)?)?;
+        match crate::bytes::read(world) {
+            Some(world) => Ok((snapshot, world)),
+            None if world.is_empty() => Err(RestoreError::NoWorld),
+            None => Err(RestoreError::OtherWorld {
+                type_name: std::any::type_name::<W>().to_owned(),
+            }),
+        }
     }
 }
 
@@ -108,8 +121,9 @@ fn content_of(bytes: &[u8]) -> Result<&[u8], RestoreError> {
     Ok(content)
 }
 
-fn read<T: DeserializeOwned>(content: &[u8]) -> Result<T, RestoreError> {
-    crate::bytes::read(content).ok_or(RestoreError::Damaged)
+/// The snapshot at the beginning of the content, and what follows it.
+fn read(content: &[u8]) -> Result<(Snapshot, &[u8]), RestoreError> {
+    postcard::take_from_bytes(content).map_err(|_| RestoreError::Damaged)
 }
 
 impl Snapshot {
@@ -121,9 +135,12 @@ impl Snapshot {
         let journals = self.scripts.iter().map(|script| nowhere(&script.journal));
         let journals: Vec<Journal> = journals.collect();
         let scripts = self.scripts.iter().map(|script| {
+            let waits = script.waits.iter();
+            let waits = waits.map(|wait| (wait.number, &wait.call, &wait.name, &wait.slot));
+            let waits: Vec<_> = waits.collect();
             (
                 (script.id, &script.name, script.home, script.owner),
-                (&script.state, script.has_begun, &script.slots),
+                (&script.state, script.has_begun, waits),
             )
         });
         let scripts: Vec<_> = scripts.collect();

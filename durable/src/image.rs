@@ -1,13 +1,14 @@
 //! What a snapshot holds.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::handle::JoinError;
-use crate::journal::Journal;
+use crate::journal::{Journal, Place};
 use crate::owner::{ClockId, OwnerId};
 use crate::shared::Listed;
 
@@ -22,6 +23,8 @@ use crate::shared::Listed;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Snapshot {
     pub(crate) build: String,
+    /// The length of fixed steps, and that of the longest frame.
+    pub(crate) settings: [Duration; 2],
     pub(crate) files: Vec<String>,
     /// The executor's clocks and the runtime's.
     pub(crate) clocks: Vec<u64>,
@@ -62,7 +65,18 @@ pub(crate) struct ScriptImage {
     pub(crate) state: Bytes,
     pub(crate) journal: Journal,
     pub(crate) has_begun: bool,
-    pub(crate) slots: Vec<(u32, SlotImage)>,
+    pub(crate) waits: Vec<WaitImage>,
+}
+
+/// A pending wait.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WaitImage {
+    pub(crate) number: u32,
+    /// The call that made it, and the name of what it is for, as in `Awaited`.
+    pub(crate) call: Cow<'static, str>,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) place: Place,
+    pub(crate) slot: SlotImage,
 }
 
 /// What a slot holds beside waits of framestep.

@@ -62,7 +62,7 @@ impl Kind {
 }
 
 /// A place in the code of a script: a file, by its number in the runtime's table, and a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub(crate) file: u32,
     pub(crate) line: u32,

@@ -64,9 +64,9 @@ impl Registry {
         self
     }
 
-    /// Names the build, a version control hash for example. Files of the same build are held
-    /// to the same lines: a script that has moved on to another line of code is an error. In
-    /// files of other builds lines are only told.
+    /// Names the build, a version control hash for example. A file of the build of the same
+    /// name is held to the same lines: a script that continues in another line is an error.
+    /// Without a name, and in files of other builds, lines may differ; errors tell them.
     #[must_use]
     pub fn for_build(mut self, build: impl Into<String>) -> Self {
         self.build = build.into();
@@ -75,6 +75,11 @@ impl Registry {
 
     pub(crate) fn build(&self) -> &str {
         &self.build
+    }
+
+    /// The type of a script.
+    pub(crate) fn type_name(&self, name: &str) -> &'static str {
+        self.scripts.get(name).map_or("", |known| known.type_name)
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<(&'static str, BeginAgain)> {

@@ -17,13 +17,13 @@ use framestep::{Coroutine, CoroutineId, Owner};
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::driver::{Driver, message_of};
-use crate::error::{Divergence, Found, RestoreError, SaveError};
+use crate::error::{Divergence, Found, FoundWait, RestoreError, SaveError};
 use crate::handle::Act;
 use crate::image::{OwnerImage, RequestImage, ScriptImage, SlotImage, Snapshot};
 use crate::journal::Place;
 use crate::owner::{ClockId, OwnerId};
 use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared, ValueEntry};
-use crate::slot::{Animation, Request, Slot};
+use crate::slot::{Animation, Awaited, Pending, Request, Slot};
 
 /// What becomes of a script that does not fit its save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,8 +79,14 @@ impl Shared {
         if !snapshot.scripts.is_sorted_by(|a, b| a.id < b.id) {
             return Err(RestoreError::Damaged);
         }
+        let settings = self.door.settings();
+        if snapshot.settings != settings {
+            return Err(RestoreError::OtherSettings {
+                saved: snapshot.settings,
+                now: settings,
+            });
+        }
         let files = FileTable::of(self, snapshot);
-        let compares_lines = compares_lines && snapshot.build == self.registry.build();
         let mut restored = Restored::default();
         let mut prepared = Vec::with_capacity(snapshot.scripts.len());
         for image in &snapshot.scripts {
@@ -139,9 +145,9 @@ impl Shared {
                     RestoreError::UnknownScript { name } => Divergence {
                         script: image.id,
                         name,
-                        entry: 0,
+                        entry: None,
                         recorded: "a script of this name".to_owned(),
-                        found: "is in no registry".to_owned(),
+                        found: "no registry has one".to_owned(),
                     },
                     error => return Err(error),
                 };
@@ -184,12 +190,10 @@ impl Shared {
         files: &FileTable,
         compares_lines: bool,
     ) -> Result<Rc<ScriptCell>, RestoreError> {
-        let (name, begin_again) =
-            self.registry
-                .find(&image.name)
-                .ok_or_else(|| RestoreError::UnknownScript {
-                    name: image.name.clone().into_owned(),
-                })?;
+        let known = self.registry.find(&image.name);
+        let (name, begin_again) = known.ok_or_else(|| RestoreError::UnknownScript {
+            name: image.name.clone().into_owned(),
+        })?;
         let home = phase_of(image.home).map_err(|_| RestoreError::Damaged)?;
         let journal = files.translate(&image.journal);
         let diverged = |found: Found| {
@@ -200,7 +204,8 @@ impl Shared {
                 |entry| journal.at(entry).map(|entry| (entry.0, entry.1)),
             ))
         };
-        let future = begin_again(image.state.get()).ok_or(Found::OtherState);
+        let type_name = self.registry.type_name(name);
+        let future = begin_again(image.state.get()).ok_or(Found::OtherState { type_name });
         let future = future.map_err(diverged)?;
         let cell = Rc::new(ScriptCell::restored(
             self,
@@ -213,7 +218,7 @@ impl Shared {
             future,
         ));
         if image.has_begun {
-            if let Err(found) = read_journal_to(&cell, image, compares_lines) {
+            if let Err(found) = read_journal_to(&cell, image, files, compares_lines) {
                 self.drop_silently(&cell);
                 return Err(diverged(found));
             }
@@ -282,9 +287,9 @@ impl Shared {
             let slots = if kept.contains(&Rc::as_ptr(cell)) {
                 // The waits keep their numbers, and get their state back.
                 let mut slots = cell.slots().borrow_mut();
-                slots
-                    .iter_mut()
-                    .for_each(|(_, slot)| *slot = Slot::Replayed);
+                for pending in slots.iter_mut() {
+                    pending.slot = Slot::Replayed;
+                }
                 Vec::new()
             } else {
                 cell.slots().take()
@@ -422,9 +427,16 @@ impl Shared {
             &id,
         ) in prepared.iter().zip(ids)
         {
-            let mut slots = Vec::with_capacity(of.slots.len());
-            for (number, slot) in &of.slots {
-                slots.push((*number, self.load_slot(slot, id, &clocks, &mut image)?));
+            let mut slots = Vec::with_capacity(of.waits.len());
+            for wait in &of.waits {
+                let known = cell.slots().borrow();
+                let known = known.iter().find(|known| known.number == wait.number);
+                slots.push(Pending {
+                    number: wait.number,
+                    // Of a script that does not fit its save, the waits are dropped again.
+                    awaited: known.map_or_else(|| Awaited::new("", ""), |known| known.awaited),
+                    slot: self.load_slot(&wait.slot, id, &clocks, &mut image)?,
+                });
             }
             let before = cell.slots().replace(slots);
             drop(before);
@@ -435,8 +447,8 @@ impl Shared {
             .collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
         for slots in &slots {
-            for (_, slot) in slots.iter() {
-                slot.each_wait(|wait| waits.push(wait));
+            for pending in slots.iter() {
+                pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
         let mut lists = Reader::new(&snapshot.lists);
@@ -522,6 +534,7 @@ impl Shared {
 fn read_journal_to(
     cell: &Rc<ScriptCell>,
     image: &ScriptImage,
+    files: &FileTable,
     compares_lines: bool,
 ) -> Result<(), Found> {
     cell.begin_replay(compares_lines);
@@ -551,24 +564,19 @@ fn read_journal_to(
             Ok(Poll::Pending) => break,
         }
     }
-    let numbers = |mut waits: Vec<u32>| {
-        waits.sort_unstable();
-        waits
-    };
-    let saved = numbers(image.slots.iter().map(|(number, _)| *number).collect());
-    let found = numbers(
-        cell.slots()
-            .borrow()
-            .iter()
-            .map(|(number, _)| *number)
-            .collect(),
-    );
-    if saved != found {
-        return Err(Found::OtherWaits {
-            entry: cell.replayed(),
-            saved,
-            found,
-        });
+    let saved = image.waits.iter().map(|wait| FoundWait {
+        number: wait.number,
+        call: wait.call.clone(),
+        name: wait.name.clone(),
+        place: files.place(wait.place),
+    });
+    let mut saved: Vec<_> = saved.collect();
+    saved.sort_unstable_by_key(|wait| wait.number);
+    let now = cell.awaited();
+    let fits = |(saved, now): (&FoundWait, &FoundWait)| saved.is_like(now, compares_lines);
+    if saved.len() != now.len() || !saved.iter().zip(&now).all(fits) {
+        let entry = cell.replayed();
+        return Err(Found::OtherWaits { entry, saved, now });
     }
     cell.end_replay();
     Ok(())
@@ -607,13 +615,19 @@ impl FileTable {
     fn translate(&self, journal: &crate::journal::Journal) -> crate::journal::Journal {
         match &self.numbers {
             None => journal.fork(),
-            Some(numbers) => journal.map_places(|place| Place {
-                file: numbers
-                    .get(place.file as usize)
-                    .copied()
-                    .unwrap_or(u32::MAX),
-                line: place.line,
-            }),
+            Some(_) => journal.map_places(|place| self.place(place)),
+        }
+    }
+
+    /// The same place.
+    fn place(&self, place: Place) -> Place {
+        let Some(numbers) = &self.numbers else {
+            return place;
+        };
+        let file = numbers.get(place.file as usize).copied();
+        Place {
+            file: file.unwrap_or(u32::MAX),
+            line: place.line,
         }
     }
 }

@@ -233,7 +233,9 @@ impl Runtime {
     ) -> Result<Restored, RestoreError> {
         self.host.shared.door.assert_idle("restore");
         let before = self.host.shared.snapshot();
-        let restored = self.host.shared.restore(snapshot, policy, true);
+        let build = self.host.shared.registry.build();
+        let is_of_this_build = !build.is_empty() && snapshot.build == build;
+        let restored = self.host.shared.restore(snapshot, policy, is_of_this_build);
         if let (Err(RestoreError::Damaged), Ok(before)) = (&restored, before) {
             // The damage showed only after the scripts of now were gone.
             let undone = self.host.shared.restore(&before, Policy::Drop, false);
@@ -566,8 +568,8 @@ impl Host {
         let mut script = None;
         let scripts: Vec<_> = self.shared.scripts.borrow().values().cloned().collect();
         for cell in scripts {
-            for (_, slot) in cell.slots().borrow_mut().iter_mut() {
-                if let Slot::Request(request) = slot {
+            for pending in cell.slots().borrow_mut().iter_mut() {
+                if let Slot::Request(request) = &mut pending.slot {
                     if request.id == id.number && request.answer.is_none() {
                         request.answer = Some(answer.clone());
                         script = Some(cell.id);
@@ -583,8 +585,8 @@ impl Host {
 
     fn each_request(&self, mut f: impl FnMut(&crate::slot::Request)) {
         for cell in self.shared.scripts.borrow().values() {
-            for (_, slot) in cell.slots().borrow().iter() {
-                if let Slot::Request(request) = slot {
+            for pending in cell.slots().borrow().iter() {
+                if let Slot::Request(request) = &pending.slot {
                     f(request);
                 }
             }

@@ -8,7 +8,7 @@ use framestep::durable::{DurableWait, Writer, phase_number};
 
 use crate::cell::ScriptCell;
 use crate::error::SaveError;
-use crate::image::{OwnerImage, RequestImage, ScriptImage, SlotImage, Snapshot};
+use crate::image::{OwnerImage, RequestImage, ScriptImage, SlotImage, Snapshot, WaitImage};
 use crate::shared::{Listed, Shared};
 use crate::slot::Slot;
 
@@ -30,8 +30,8 @@ impl Shared {
         let slots: Vec<_> = scripts.iter().map(|cell| cell.slots().borrow()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
         for slots in &slots {
-            for (_, slot) in slots.iter() {
-                slot.each_wait(|wait| waits.push(wait));
+            for pending in slots.iter() {
+                pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
         let mut saved_waits = Writer::default();
@@ -42,8 +42,11 @@ impl Shared {
         self.door.save_lists(&ids, &waits, &clocks, &mut lists)?;
         drop(waits);
         drop(slots);
+        // They add to the table of files.
+        let scripts = scripts.iter().map(|cell| save_script(cell)).collect();
         Ok(Snapshot {
             build: self.registry.build().to_owned(),
+            settings: self.door.settings(),
             files: self.files(),
             clocks: out.into_numbers(),
             clock_parents: self
@@ -53,7 +56,7 @@ impl Shared {
                 .map(|entry| entry.parent)
                 .collect(),
             owners: self.save_owners(),
-            scripts: scripts.iter().map(|cell| save_script(cell)).collect(),
+            scripts,
             waits: saved_waits.into_numbers(),
             lists: lists.into_numbers(),
             ended: self.save_ended(),
@@ -116,9 +119,13 @@ impl Shared {
 
 fn save_script(cell: &ScriptCell) -> ScriptImage {
     let slots = cell.slots().borrow();
-    let slots = slots
-        .iter()
-        .map(|(number, slot)| (*number, save_slot(slot)));
+    let waits = slots.iter().map(|pending| WaitImage {
+        number: pending.number,
+        call: pending.awaited.call.into(),
+        name: pending.awaited.name.into(),
+        place: cell.shared().place(pending.awaited.at),
+        slot: save_slot(&pending.slot),
+    });
     ScriptImage {
         id: cell.id,
         name: cell.name().into(),
@@ -127,7 +134,7 @@ fn save_script(cell: &ScriptCell) -> ScriptImage {
         state: cell.state(),
         journal: cell.journal(),
         has_begun: cell.has_begun(),
-        slots: slots.collect(),
+        waits: waits.collect(),
     }
 }
 

@@ -1,12 +1,42 @@
 //! The state of a wait while it is pending. It lives beside the script's future, so that a
 //! save need not poll the script.
 
+use std::panic::Location;
+
 use framestep::durable::DurableWait;
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 
-/// A pending wait.
+/// A pending wait of a script.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// Its number in the chapter.
+    pub(crate) number: u32,
+    pub(crate) awaited: Awaited,
+    pub(crate) slot: Slot,
+}
+
+/// What a wait is for, and the line of its first poll. A script that is restored must wait
+/// for the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Awaited {
+    /// The call that makes such waits: `wait_seconds()`.
+    pub(crate) call: &'static str,
+    /// The name of the signal, the value or the question. Empty for other waits.
+    pub(crate) name: &'static str,
+    pub(crate) at: &'static Location<'static>,
+}
+
+impl Awaited {
+    #[track_caller]
+    pub(crate) fn new(call: &'static str, name: &'static str) -> Self {
+        let at = Location::caller();
+        Awaited { call, name, at }
+    }
+}
+
+/// The state of a pending wait.
 #[derive(Debug)]
 pub(crate) enum Slot {
     /// It has begun in a replay, and gets its state when that is over.

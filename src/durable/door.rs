@@ -151,6 +151,13 @@ impl Door {
             .ok_or(Unsavable::OtherCoroutines)
     }
 
+    /// The settings that images of clocks depend on: the length of fixed steps, and that of
+    /// the longest frame.
+    #[must_use]
+    pub fn settings(&self) -> [Duration; 2] {
+        [self.core.clock.fixed_delta(), self.core.clock.max_delta()]
+    }
+
     /// Writes the executor's clocks and `clocks`, which were made by `child`, each after
     /// those above it.
     ///
@@ -161,7 +168,8 @@ impl Door {
         durable::save_clocks(&self.core, &states(clocks), out)
     }
 
-    /// Reads what [`save_clocks`](Self::save_clocks) has written.
+    /// Reads what [`save_clocks`](Self::save_clocks) has written, in an executor with the same
+    /// [settings](Self::settings).
     ///
     /// # Errors
     ///

@@ -83,14 +83,16 @@ impl<W: 'static, P: FnMut(&W) -> bool> Future for WaitUntil<W, P> {
         let (name, awaited, phase) = (this.name, this.awaited, this.phase);
         let holds = &mut this.holds;
         let begin = |_: &_| Slot::Plain(DurableWait::condition(phase));
-        let polled = this.numbered.poll(name, begin, |cell, slot| match slot {
-            Slot::Plain(wait) => {
-                let ask = || framestep::with_ref(|world: &W| holds(world));
-                let asked = || cell.in_step(ask) == awaited;
-                wait.poll_asking(cx, name, asked).map(|()| Bytes::EMPTY)
-            }
-            _ => Poll::Pending,
-        });
+        let polled = this
+            .numbered
+            .poll((name, ""), begin, |cell, slot| match slot {
+                Slot::Plain(wait) => {
+                    let ask = || framestep::with_ref(|world: &W| holds(world));
+                    let asked = || cell.in_step(ask) == awaited;
+                    wait.poll_asking(cx, name, asked).map(|()| Bytes::EMPTY)
+                }
+                _ => Poll::Pending,
+            });
         polled.map(drop)
     }
 }

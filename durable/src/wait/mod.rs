@@ -22,7 +22,6 @@ pub use timeout::{Elapsed, Timeout, timeout};
 pub(crate) use value::read as read_value;
 pub use value::{Changed, Value, WaitValue};
 
-use std::panic::Location;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
@@ -31,7 +30,7 @@ use framestep::durable::DurableWait;
 use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
 use crate::context;
-use crate::slot::Slot;
+use crate::slot::{Awaited, Slot};
 
 /// The part that all waits have in common: the number of a wait in its chapter.
 #[derive(Debug, Default)]
@@ -46,18 +45,20 @@ impl Numbered {
         self.begun.is_some() || self.is_done
     }
 
-    /// Polls the wait. `begin` makes its state at the first poll, and `poll` polls that.
+    /// Polls the wait, which `call` has made, for what has this name. `begin` makes its state
+    /// at the first poll, and `poll` polls that.
     /// What `poll` gives is recorded.
     #[track_caller]
     pub(crate) fn poll(
         &mut self,
-        name: &str,
+        (call, name): (&'static str, &'static str),
         begin: impl FnOnce(&ScriptCell) -> Slot,
         poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
-        let at = Location::caller();
-        let cell = self.expect_pollable(name);
-        let (number, is_new) = self.number(&cell, name);
+        let awaited = Awaited::new(call, name);
+        let at = awaited.at;
+        let cell = self.expect_pollable(call);
+        let (number, is_new) = self.number(&cell, call);
         let value = match cell.polling(number, at) {
             Polling::Live => {
                 // Out of its place meanwhile: what is called may drop other waits.
@@ -68,7 +69,7 @@ impl Numbered {
                 };
                 let Poll::Ready(value) = poll(&cell, &mut slot) else {
                     if is_new {
-                        cell.add_slot(number, slot);
+                        cell.add_slot(number, awaited, slot);
                     } else {
                         cell.put_slot(number, slot);
                     }
@@ -79,7 +80,7 @@ impl Numbered {
                 value
             }
             Polling::Ended(value) => value,
-            Polling::Pending => return wait_in_replay(&cell, number, is_new),
+            Polling::Pending => return wait_in_replay(&cell, number, awaited, is_new),
         };
         if !is_new {
             drop(cell.remove_slot(number));
@@ -93,30 +94,33 @@ impl Numbered {
     #[track_caller]
     pub(crate) fn poll_plain(
         &mut self,
-        name: &'static str,
+        call: &'static str,
         cx: &mut Context<'_>,
         begin: impl FnOnce(&ScriptCell) -> DurableWait,
     ) -> Poll<()> {
-        let at = Location::caller();
-        let cell = self.expect_pollable(name);
-        let (number, is_new) = self.number(&cell, name);
+        let awaited = Awaited::new(call, "");
+        let at = awaited.at;
+        let cell = self.expect_pollable(call);
+        let (number, is_new) = self.number(&cell, call);
         match cell.polling(number, at) {
             Polling::Live => {
                 let mut new = is_new.then(|| begin(&cell));
                 let polled = match &mut new {
-                    Some(wait) => wait.poll(cx, name),
-                    None => cell.poll_slot(number, cx, name),
+                    Some(wait) => wait.poll(cx, call),
+                    None => cell.poll_slot(number, cx, call),
                 };
                 if polled.is_pending() {
                     if let Some(wait) = new {
-                        cell.add_slot(number, Slot::Plain(wait));
+                        cell.add_slot(number, awaited, Slot::Plain(wait));
                     }
                     return Poll::Pending;
                 }
                 cell.record_end(number, &[], at);
             }
             Polling::Ended(_) => {}
-            Polling::Pending => return wait_in_replay(&cell, number, is_new).map(drop),
+            Polling::Pending => {
+                return wait_in_replay(&cell, number, awaited, is_new).map(drop);
+            }
         }
         if !is_new {
             drop(cell.remove_slot(number));
@@ -168,9 +172,9 @@ impl Drop for Numbered {
 }
 
 /// Notes that a wait is pending in a replay: it gets its state when that is over.
-fn wait_in_replay(cell: &ScriptCell, number: u32, is_new: bool) -> Poll<Bytes> {
+fn wait_in_replay(cell: &ScriptCell, number: u32, awaited: Awaited, is_new: bool) -> Poll<Bytes> {
     if is_new {
-        cell.add_slot(number, Slot::Replayed);
+        cell.add_slot(number, awaited, Slot::Replayed);
     }
     Poll::Pending
 }

@@ -111,13 +111,15 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
                 answer: None,
             }))
         };
-        let polled = this.numbered.poll("ask()", begin, |_, slot| match slot {
-            Slot::Request(request) => match &request.answer {
-                Some(answer) => Poll::Ready(answer.clone()),
-                None => Poll::Pending,
-            },
-            _ => Poll::Pending,
-        });
+        let polled = this
+            .numbered
+            .poll(("ask()", R::NAME), begin, |_, slot| match slot {
+                Slot::Request(request) => match &request.answer {
+                    Some(answer) => Poll::Ready(answer.clone()),
+                    None => Poll::Pending,
+                },
+                _ => Poll::Pending,
+            });
         polled.map(|answer| {
             answer.read().unwrap_or_else(|| {
                 panic!(

@@ -134,7 +134,7 @@ impl<T: DeserializeOwned + 'static> Future for WaitSignal<T> {
         };
         let polled = self
             .numbered
-            .poll("signal.wait()", begin, |_, slot| match slot {
+            .poll(("signal.wait()", name), begin, |_, slot| match slot {
                 Slot::Signal {
                     given: Some(value), ..
                 } => Poll::Ready(value.clone()),

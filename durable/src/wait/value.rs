@@ -158,28 +158,30 @@ where
             let seen = if skips_present { changes } else { u64::MAX };
             Slot::Value { ticket, seen }
         };
-        let polled = this.numbered.poll("value", begin, |cell, slot| {
-            let Slot::Value { seen, .. } = slot else {
-                return Poll::Pending;
-            };
-            let (changes, value) = {
-                let values = cell.shared().values.borrow();
-                let entry = values.get(name);
-                let value = entry.and_then(|entry| entry.value.clone());
-                (entry.map_or(0, |entry| entry.changes), value)
-            };
-            if *seen == changes {
-                return Poll::Pending;
-            }
-            *seen = changes;
-            let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
-            let read: T = read(name, &value);
-            if cell.in_step(|| condition(&read)) {
-                Poll::Ready(value)
-            } else {
-                Poll::Pending
-            }
-        });
+        let polled = this
+            .numbered
+            .poll(("value.wait_for()", name), begin, |cell, slot| {
+                let Slot::Value { seen, .. } = slot else {
+                    return Poll::Pending;
+                };
+                let (changes, value) = {
+                    let values = cell.shared().values.borrow();
+                    let entry = values.get(name);
+                    let value = entry.and_then(|entry| entry.value.clone());
+                    (entry.map_or(0, |entry| entry.changes), value)
+                };
+                if *seen == changes {
+                    return Poll::Pending;
+                }
+                *seen = changes;
+                let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
+                let read: T = read(name, &value);
+                if cell.in_step(|| condition(&read)) {
+                    Poll::Ready(value)
+                } else {
+                    Poll::Pending
+                }
+            });
         polled.map(|value| read(name, &value))
     }
 }

@@ -120,9 +120,33 @@ fn a_save_of_a_runtime_with_other_fixed_steps_is_an_error() {
     let mut runtime = Runtime::with(builder, registry());
     let snapshot = Snapshot::from_bytes(&file()).unwrap();
     let error = runtime.restore(&snapshot, Policy::Fail).unwrap_err();
-    assert!(error.to_string().contains("fixed_delta"), "{error}");
+    let expected = "the save is from a runtime with a `fixed_delta` of 20ms and a `max_delta` of \
+                    333.33334ms, and this one has 500ms and 333.33334ms: make the runtime with \
+                    those of the save (`Runtime::with`)";
+    assert_eq!(error.to_string(), expected);
     assert!(runtime.scripts().is_empty());
     runtime.run_frame(0.1);
+}
+
+#[test]
+fn a_world_that_is_missing_too_many_or_another_is_named() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct World {
+        gold: Option<u32>,
+    }
+    let snapshot = Snapshot::from_bytes(&file()).unwrap();
+    let with = snapshot.to_bytes_with(&World { gold: Some(7) });
+    let (_, world) = Snapshot::from_bytes_with::<World>(&with).unwrap();
+    assert_eq!(world, World { gold: Some(7) });
+
+    assert_eq!(try_file(&with), Err(RestoreError::HasWorld));
+    let world = |file: &[u8]| Snapshot::from_bytes_with::<World>(file).map(drop);
+    assert_eq!(world(&file()), Err(RestoreError::NoWorld));
+    let other = snapshot.to_bytes_with(&"a text");
+    let text = world(&other).unwrap_err().to_string();
+    let end = "World`: its fields have changed since, or it is of another type";
+    assert!(text.ends_with(end), "{text}");
+    assert_eq!(world(&with[..with.len() - 1]), Err(RestoreError::Damaged));
 }
 
 /// Changed content under a checksum that fits: whoever makes such a file can make it say

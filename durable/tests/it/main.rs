@@ -8,6 +8,7 @@
 )]
 
 mod changed_code;
+mod changed_waits;
 mod chapters;
 mod clocks;
 mod combinators;

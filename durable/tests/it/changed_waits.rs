@@ -1,0 +1,206 @@
+//! Files of a build whose scripts wait for something else in the same place: an error that
+//! names both, and not a script that waits for ever.
+
+use framestep_durable::prelude::*;
+
+#[derive(Serialize, Deserialize)]
+struct Path;
+
+impl Request for Path {
+    const NAME: &'static str = "path";
+    type Answer = u32;
+}
+
+#[derive(Serialize, Deserialize)]
+struct Way;
+
+impl Request for Way {
+    const NAME: &'static str = "way";
+    type Answer = u32;
+}
+
+/// Two scripts that a script may start.
+macro_rules! idle {
+    ($type:ident, $name:literal) => {
+        #[derive(Serialize, Deserialize)]
+        struct $type;
+
+        impl DurableScript for $type {
+            const NAME: &'static str = $name;
+            type Output = ();
+
+            async fn run(self) -> Chapter<Self> {
+                wait_seconds(100).await;
+                Chapter::Done(())
+            }
+        }
+    };
+}
+
+idle!(Door, "door");
+idle!(Gate, "gate");
+
+/// Versions of one script, each with its code.
+macro_rules! versions {
+    ($($type:ident: $body:block)*) => {
+        $(
+            #[derive(Serialize, Deserialize)]
+            struct $type;
+
+            impl DurableScript for $type {
+                const NAME: &'static str = "hero";
+                type Output = ();
+
+                async fn run(self) -> Chapter<Self> {
+                    $body
+                    Chapter::Done(())
+                }
+            }
+        )*
+    };
+}
+
+const KNOCK: Signal<()> = Signal::new("knock");
+const BELL: Signal<()> = Signal::new("bell");
+const GOLD: Value<u32> = Value::new("gold");
+const COINS: Value<u32> = Value::new("coins");
+
+versions! {
+    Knock: { KNOCK.wait().await; }
+    Bell: { BELL.wait().await; }
+    Seconds: { wait_seconds(9).await; }
+    OtherSeconds: { wait_seconds(4).await; }
+    Frames: { wait_frames(9).await; }
+    Gold: { GOLD.wait_for(|gold| *gold > 9).await; }
+    Coins: { COINS.wait_for(|coins| *coins > 9).await; }
+    AsksPath: { ask(|| Path).await; }
+    AsksWay: { ask(|| Way).await; }
+    Either: { select! { _ = KNOCK.wait() => {} _ = wait_seconds(9) => {} } }
+    Swapped: { select! { _ = wait_seconds(9) => {} _ = KNOCK.wait() => {} } }
+    Three: { select! { _ = KNOCK.wait() => {} _ = wait_seconds(9) => {} _ = BELL.wait() => {} } }
+    StartsDoor: { let _ = start(Door).await; }
+    StartsGate: { let _ = start(Gate).await; }
+    Steps: { step(|_: &mut ()| ()); next_frame().await; }
+    Waits: { wait_seconds(1).await; step(|_: &mut ()| ()); next_frame().await; }
+}
+
+fn saved<S: DurableScript>(script: S) -> Snapshot {
+    let registry = Registry::new().with::<S>().with::<Door>().with::<Gate>();
+    let mut runtime = Runtime::new(registry);
+    runtime.lend(&mut (), |runtime| runtime.start(script).detach());
+    Snapshot::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap()
+}
+
+/// Loads what `before` has saved in a build where the script is an `S`.
+fn load_as<S: DurableScript>(before: impl DurableScript) -> Result<(), String> {
+    let registry = Registry::new().with::<S>().with::<Door>().with::<Gate>();
+    let mut runtime = Runtime::new(registry);
+    let restored = runtime.restore(&saved(before), Policy::Fail);
+    restored.map(drop).map_err(|error| error.to_string())
+}
+
+/// The message, without the places in this file.
+fn message<S: DurableScript>(before: impl DurableScript) -> String {
+    let text = load_as::<S>(before).unwrap_err();
+    let text = text.split(". Either its code").next().unwrap().to_owned();
+    let places = text.split(" at tests/it/changed_waits.rs:");
+    let places = places.map(|text| text.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let text: String = places.collect();
+    text.replace("the script `hero` (#1) does not fit its save, at ", "")
+}
+
+#[test]
+fn a_wait_under_way_that_is_another_call_now_is_an_error() {
+    assert_eq!(
+        message::<Seconds>(Knock),
+        "entry 1: the save has it awaiting `signal.wait()` for `knock`; now it awaits \
+         `wait_seconds()`"
+    );
+    assert_eq!(
+        message::<Frames>(Seconds),
+        "entry 1: the save has it awaiting `wait_seconds()`; now it awaits `wait_frames()`"
+    );
+}
+
+#[test]
+fn a_wait_under_way_for_something_of_another_name_is_an_error() {
+    assert_eq!(
+        message::<Bell>(Knock),
+        "entry 1: the save has it awaiting `signal.wait()` for `knock`; now it awaits \
+         `signal.wait()` for `bell`"
+    );
+    assert_eq!(
+        message::<Coins>(Gold),
+        "entry 1: the save has it awaiting `value.wait_for()` for `gold`; now it awaits \
+         `value.wait_for()` for `coins`"
+    );
+    assert_eq!(
+        message::<AsksWay>(AsksPath),
+        "entry 1: the save has it awaiting `ask()` for `path`; now it awaits `ask()` for `way`"
+    );
+}
+
+#[test]
+fn other_branches_of_a_select_are_an_error() {
+    assert_eq!(
+        message::<Swapped>(Either),
+        "entry 1: the save has it awaiting `signal.wait()` for `knock` and `wait_seconds()`; now \
+         it awaits `wait_seconds()` and `signal.wait()` for `knock`"
+    );
+    assert_eq!(
+        message::<Three>(Either),
+        "entry 1: the save has it awaiting `signal.wait()` for `knock` and `wait_seconds()`; now \
+         it awaits `signal.wait()` for `knock` and `wait_seconds()` and `signal.wait()` for `bell`"
+    );
+}
+
+#[test]
+fn another_script_that_is_started_in_the_same_place_is_an_error() {
+    assert_eq!(
+        message::<StartsGate>(StartsDoor),
+        "entry 1: the save has the start of `door`; now it starts `gate`"
+    );
+}
+
+#[test]
+fn a_wait_before_what_was_recorded_is_an_error_that_names_it() {
+    assert_eq!(
+        message::<Waits>(Steps),
+        "entry 1: the save has a `step`; now it awaits `wait_seconds()`"
+    );
+}
+
+#[test]
+fn an_error_says_what_the_host_can_do() {
+    let text = load_as::<Seconds>(Knock).unwrap_err();
+    let end = "`Policy::Restart` begins its chapter anew, `Policy::Drop` drops it";
+    assert!(text.ends_with(end), "{text}");
+}
+
+/// A wait under way keeps its beginning and its deadline.
+#[test]
+fn another_length_of_a_wait_is_no_error() {
+    assert_eq!(load_as::<OtherSeconds>(Seconds), Ok(()));
+}
+
+/// The versions of `hero` stand in different lines.
+#[test]
+fn lines_are_compared_only_in_builds_of_the_same_name() {
+    let registry = |build: &str| Registry::new().with::<Knock>().for_build(build);
+    let restore = |saved_by: &str, loaded_by: &str| {
+        let mut runtime = Runtime::new(registry(saved_by));
+        runtime.start(Knock).detach();
+        let mut moved = runtime.save().unwrap();
+        // As if a line had been added above the script.
+        let text = serde_json::to_string(&moved).unwrap();
+        let line = text.split("\"line\":").nth(1).unwrap();
+        let line = line.split(&[',', '}']).next().unwrap();
+        let text = text.replace(&format!("\"line\":{line}"), "\"line\":1");
+        moved = serde_json::from_str(&text).unwrap();
+        let mut runtime = Runtime::new(registry(loaded_by));
+        runtime.restore(&moved, Policy::Fail).is_ok()
+    };
+    assert!(restore("", ""));
+    assert!(restore("a", "b"));
+    assert!(!restore("a", "a"));
+}
