@@ -7,6 +7,7 @@ use std::panic::{Location, resume_unwind};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use framestep::durable::EventNote;
 use framestep::{Coroutine, CoroutineId, Phase};
 use serde::{Deserialize, Serialize};
 
@@ -272,7 +273,7 @@ impl ScriptCell {
         let found = slots.iter().map(|pending| FoundWait {
             number: pending.number,
             call: pending.awaited.call.into(),
-            name: pending.awaited.name.into(),
+            name: pending.awaited.name().into(),
             place: self.shared.place(pending.awaited.at),
         });
         let mut found: Vec<_> = found.collect();
@@ -440,10 +441,13 @@ impl ScriptCell {
     /// Adds the state of a wait that has begun.
     #[inline]
     pub(crate) fn add_slot(&self, number: u32, awaited: Awaited, slot: Slot) {
+        let note = awaited.event;
+        let note = note.and_then(|event| EventNote::begin(event, awaited.at));
         self.slots.borrow_mut().push(Pending {
             number,
             awaited,
             slot,
+            note,
         });
     }
 

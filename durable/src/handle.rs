@@ -108,7 +108,7 @@ impl<T: DeserializeOwned> Future for Handle<T> {
                 None => Slot::Replayed,
             }
         };
-        let result = self.wait.poll((name, ""), begin, |cell, slot| {
+        let result = self.wait.poll(name, None, begin, |cell, slot| {
             if let Slot::Join(_, wait) = slot {
                 if wait.poll(cx, name).is_pending() {
                     return Poll::Pending;

@@ -289,6 +289,7 @@ impl Shared {
                 let mut slots = cell.slots().borrow_mut();
                 for pending in slots.iter_mut() {
                     pending.slot = Slot::Replayed;
+                    pending.note = None;
                 }
                 Vec::new()
             } else {
@@ -431,11 +432,14 @@ impl Shared {
             for wait in &of.waits {
                 let known = cell.slots().borrow();
                 let known = known.iter().find(|known| known.number == wait.number);
+                // Of a script that does not fit its save, the waits are dropped again.
+                let awaited = known.map_or_else(|| Awaited::new("", None), |known| known.awaited);
+                let note = awaited.event;
                 slots.push(Pending {
                     number: wait.number,
-                    // Of a script that does not fit its save, the waits are dropped again.
-                    awaited: known.map_or_else(|| Awaited::new("", ""), |known| known.awaited),
+                    awaited,
                     slot: self.load_slot(&wait.slot, id, &clocks, &mut image)?,
+                    note: note.and_then(|event| self.door.note_event(id, event)),
                 });
             }
             let before = cell.slots().replace(slots);

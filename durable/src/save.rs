@@ -122,7 +122,7 @@ fn save_script(cell: &ScriptCell) -> ScriptImage {
     let waits = slots.iter().map(|pending| WaitImage {
         number: pending.number,
         call: pending.awaited.call.into(),
-        name: pending.awaited.name.into(),
+        name: pending.awaited.name().into(),
         place: cell.shared().place(pending.awaited.at),
         slot: save_slot(&pending.slot),
     });

@@ -3,7 +3,7 @@
 
 use std::panic::Location;
 
-use framestep::durable::DurableWait;
+use framestep::durable::{DurableWait, Event, EventNote};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
@@ -15,6 +15,8 @@ pub(crate) struct Pending {
     pub(crate) number: u32,
     pub(crate) awaited: Awaited,
     pub(crate) slot: Slot,
+    /// Shows the wait to those who look at the executor, if it is one for an event.
+    pub(crate) note: Option<EventNote>,
 }
 
 /// What a wait is for, and the line of its first poll. A script that is restored must wait
@@ -23,16 +25,23 @@ pub(crate) struct Pending {
 pub(crate) struct Awaited {
     /// The call that makes such waits: `wait_seconds()`.
     pub(crate) call: &'static str,
-    /// The name of the signal, the value or the question. Empty for other waits.
-    pub(crate) name: &'static str,
+    pub(crate) event: Option<Event>,
     pub(crate) at: &'static Location<'static>,
 }
 
 impl Awaited {
     #[track_caller]
-    pub(crate) fn new(call: &'static str, name: &'static str) -> Self {
+    pub(crate) fn new(call: &'static str, event: Option<Event>) -> Self {
         let at = Location::caller();
-        Awaited { call, name, at }
+        Awaited { call, event, at }
+    }
+
+    /// The name of the signal, the value or the question. Empty for other waits.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.event {
+            Some(Event::Signal(name) | Event::Value(name) | Event::Answer(name)) => name,
+            None => "",
+        }
     }
 }
 

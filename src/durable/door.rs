@@ -92,6 +92,10 @@ impl fmt::Debug for Door {
 }
 
 impl Door {
+    pub(super) fn core(&self) -> &Core {
+        &self.core
+    }
+
     /// Panics at the caller's line if a run is under way, or a coroutine is being polled.
     #[track_caller]
     pub fn assert_idle(&self, call: &str) {

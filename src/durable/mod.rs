@@ -4,9 +4,11 @@
 //! version uses it. No run calls it.
 
 mod door;
+mod event;
 mod numbers;
 mod wait;
 
 pub use door::{Door, Unsavable, load_time, own_time, phase_number, phase_of, save_time};
+pub use event::{Event, EventNote};
 pub use numbers::{Damaged, Reader, Writer};
 pub use wait::{DurableWait, length_ns};

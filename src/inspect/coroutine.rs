@@ -220,7 +220,11 @@ impl CoroutineInfo {
         let is_event = |wait: &Wait| {
             matches!(
                 wait,
-                Wait::Signal { .. } | Wait::Watch { .. } | Wait::Permit { .. } | Wait::Wake { .. }
+                Wait::Signal { .. }
+                    | Wait::Watch { .. }
+                    | Wait::Permit { .. }
+                    | Wait::Answer { .. }
+                    | Wait::Wake { .. }
             )
         };
         self.waits().any(is_event)

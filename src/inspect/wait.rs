@@ -83,8 +83,16 @@ pub enum Wait {
         /// The phase it resumes in.
         phase: Phase,
     },
+    /// An answer from the host to a question of a durable script.
+    Answer {
+        /// The name of the question.
+        name: Arc<str>,
+        /// The phase it resumes in.
+        phase: Phase,
+    },
     /// A call of its waker: by a channel, a [`Signal`](crate::Signal) without a
-    /// name, a socket. The executor does not know whether the waker still exists.
+    /// name, a socket. Shown as long as somebody has the waker; once somebody on another
+    /// thread has had one, for as long as the coroutine exists.
     /// Once a coroutine has given its waker away, it is always shown with this
     /// wait, besides its other waits, unless it waits for a named signal or watch.
     Wake {
@@ -124,6 +132,7 @@ impl Wait {
             | Wait::Signal { phase, .. }
             | Wait::Watch { phase, .. }
             | Wait::Permit { phase, .. }
+            | Wait::Answer { phase, .. }
             | Wait::Wake { phase } => Some(phase),
             Wait::Join { .. } | Wait::Never => None,
         }
@@ -162,6 +171,7 @@ impl fmt::Display for Wait {
             Wait::Signal { name, .. } => write!(f, "signal {name}")?,
             Wait::Watch { name, .. } => write!(f, "watch {name}")?,
             Wait::Permit { name, .. } => write!(f, "a permit of {name}")?,
+            Wait::Answer { name, .. } => write!(f, "an answer to {name}")?,
             Wait::Wake { .. } => f.write_str("a wake")?,
             Wait::Never => f.write_str("nothing (never resumes)")?,
         }

@@ -97,7 +97,7 @@ impl<W: 'static, F: FnMut(&mut W, f32)> Future for Animate<W, F> {
                 share: -1.0,
             }))
         };
-        let polled = this.numbered.poll(("animate()", ""), begin, |cell, slot| {
+        let polled = this.numbered.poll("animate()", None, begin, |cell, slot| {
             let Slot::Animate(animation) = slot else {
                 return Poll::Pending;
             };

@@ -85,7 +85,7 @@ impl<W: 'static, P: FnMut(&W) -> bool> Future for WaitUntil<W, P> {
         let begin = |_: &_| Slot::Plain(DurableWait::condition(phase));
         let polled = this
             .numbered
-            .poll((name, ""), begin, |cell, slot| match slot {
+            .poll(name, None, begin, |cell, slot| match slot {
                 Slot::Plain(wait) => {
                     let ask = || framestep::with_ref(|world: &W| holds(world));
                     let asked = || cell.in_step(ask) == awaited;

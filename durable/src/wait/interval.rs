@@ -137,7 +137,7 @@ impl Future for NextTick<'_> {
                 due_ns: due_ns.unwrap_or(i128::MAX),
             }
         };
-        let polled = this.numbered.poll(("interval()", ""), begin, |_, slot| {
+        let polled = this.numbered.poll("interval()", None, begin, |_, slot| {
             let Slot::Tick { wait, due_ns } = slot else {
                 return Poll::Pending;
             };

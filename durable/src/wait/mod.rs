@@ -25,7 +25,7 @@ pub use value::{Changed, Value, WaitValue};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use framestep::durable::DurableWait;
+use framestep::durable::{DurableWait, Event};
 
 use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
@@ -45,20 +45,21 @@ impl Numbered {
         self.begun.is_some() || self.is_done
     }
 
-    /// Polls the wait, which `call` has made, for what has this name. `begin` makes its state
+    /// Polls the wait, which a call of `kind` has made. `begin` makes its state
     /// at the first poll, and `poll` polls that.
     /// What `poll` gives is recorded.
     #[track_caller]
     pub(crate) fn poll(
         &mut self,
-        (call, name): (&'static str, &'static str),
+        kind: &'static str,
+        event: Option<Event>,
         begin: impl FnOnce(&ScriptCell) -> Slot,
         poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
-        let awaited = Awaited::new(call, name);
+        let awaited = Awaited::new(kind, event);
         let at = awaited.at;
-        let cell = self.expect_pollable(call);
-        let (number, is_new) = self.number(&cell, call);
+        let cell = self.expect_pollable(kind);
+        let (number, is_new) = self.number(&cell, kind);
         let value = match cell.polling(number, at) {
             Polling::Live => {
                 // Out of its place meanwhile: what is called may drop other waits.
@@ -94,20 +95,20 @@ impl Numbered {
     #[track_caller]
     pub(crate) fn poll_plain(
         &mut self,
-        call: &'static str,
+        kind: &'static str,
         cx: &mut Context<'_>,
         begin: impl FnOnce(&ScriptCell) -> DurableWait,
     ) -> Poll<()> {
-        let awaited = Awaited::new(call, "");
+        let awaited = Awaited::new(kind, None);
         let at = awaited.at;
-        let cell = self.expect_pollable(call);
-        let (number, is_new) = self.number(&cell, call);
+        let cell = self.expect_pollable(kind);
+        let (number, is_new) = self.number(&cell, kind);
         match cell.polling(number, at) {
             Polling::Live => {
                 let mut new = is_new.then(|| begin(&cell));
                 let polled = match &mut new {
-                    Some(wait) => wait.poll(cx, call),
-                    None => cell.poll_slot(number, cx, call),
+                    Some(wait) => wait.poll(cx, kind),
+                    None => cell.poll_slot(number, cx, kind),
                 };
                 if polled.is_pending() {
                     if let Some(wait) = new {

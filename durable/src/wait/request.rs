@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use framestep::durable::Event;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -111,15 +112,19 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
                 answer: None,
             }))
         };
-        let polled = this
-            .numbered
-            .poll(("ask()", R::NAME), begin, |_, slot| match slot {
-                Slot::Request(request) => match &request.answer {
-                    Some(answer) => Poll::Ready(answer.clone()),
-                    None => Poll::Pending,
+        let polled =
+            this.numbered.poll(
+                "ask()",
+                Some(Event::Answer(R::NAME)),
+                begin,
+                |_, slot| match slot {
+                    Slot::Request(request) => match &request.answer {
+                        Some(answer) => Poll::Ready(answer.clone()),
+                        None => Poll::Pending,
+                    },
+                    _ => Poll::Pending,
                 },
-                _ => Poll::Pending,
-            });
+            );
         polled.map(|answer| {
             answer.read().unwrap_or_else(|| {
                 panic!(

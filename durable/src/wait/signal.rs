@@ -7,6 +7,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use framestep::durable::Event;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -132,14 +133,17 @@ impl<T: DeserializeOwned + 'static> Future for WaitSignal<T> {
             ticket: cell.shared().await_signal(cell, name),
             given: None,
         };
-        let polled = self
-            .numbered
-            .poll(("signal.wait()", name), begin, |_, slot| match slot {
+        let polled = self.numbered.poll(
+            "signal.wait()",
+            Some(Event::Signal(name)),
+            begin,
+            |_, slot| match slot {
                 Slot::Signal {
                     given: Some(value), ..
                 } => Poll::Ready(value.clone()),
                 _ => Poll::Pending,
-            });
+            },
+        );
         polled.map(|value| {
             value.read().unwrap_or_else(|| {
                 panic!(

@@ -7,6 +7,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use framestep::durable::Event;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -158,9 +159,11 @@ where
             let seen = if skips_present { changes } else { u64::MAX };
             Slot::Value { ticket, seen }
         };
-        let polled = this
-            .numbered
-            .poll(("value.wait_for()", name), begin, |cell, slot| {
+        let polled = this.numbered.poll(
+            "value.wait_for()",
+            Some(Event::Value(name)),
+            begin,
+            |cell, slot| {
                 let Slot::Value { seen, .. } = slot else {
                     return Poll::Pending;
                 };
@@ -181,7 +184,8 @@ where
                 } else {
                     Poll::Pending
                 }
-            });
+            },
+        );
         polled.map(|value| read(name, &value))
     }
 }

@@ -80,8 +80,8 @@ versions! {
     Three: { select! { _ = KNOCK.wait() => {} _ = wait_seconds(9) => {} _ = BELL.wait() => {} } }
     StartsDoor: { let _ = start(Door).await; }
     StartsGate: { let _ = start(Gate).await; }
-    Steps: { step(|_: &mut ()| ()); next_frame().await; }
-    Waits: { wait_seconds(1).await; step(|_: &mut ()| ()); next_frame().await; }
+    Steps: { step(|(): &mut ()| ()); next_frame().await; }
+    Waits: { wait_seconds(1).await; step(|(): &mut ()| ()); next_frame().await; }
 }
 
 fn saved<S: DurableScript>(script: S) -> Snapshot {
@@ -188,7 +188,7 @@ fn another_length_of_a_wait_is_no_error() {
 fn lines_are_compared_only_in_builds_of_the_same_name() {
     let registry = |build: &str| Registry::new().with::<Knock>().for_build(build);
     let restore = |saved_by: &str, loaded_by: &str| {
-        let mut runtime = Runtime::new(registry(saved_by));
+        let runtime = Runtime::new(registry(saved_by));
         runtime.start(Knock).detach();
         let mut moved = runtime.save().unwrap();
         // As if a line had been added above the script.

@@ -25,6 +25,7 @@ mod questions;
 mod random;
 mod refusals;
 mod scenes;
+mod shown;
 mod signals;
 mod themselves;
 mod timelines;

@@ -6,6 +6,7 @@
 
 use slab::Slab;
 
+use crate::core::Core;
 use crate::core::inspect::named::Source;
 use crate::core::inspect::{awaited, notes, trace};
 use crate::core::registry;
@@ -63,6 +64,7 @@ fn wait(source: Option<&Source>, phase: Phase) -> Wait {
 }
 
 /// A noted wait for an event. It ends when this is dropped.
+#[derive(Debug)]
 pub(crate) struct EventWait {
     executor: u32,
     index: usize,
@@ -88,6 +90,15 @@ impl EventWait {
                 index,
             })
         })
+    }
+
+    /// Notes that `task` waits for `source`, since before it was restored.
+    pub(crate) fn restored(core: &Core, task: TaskKey, source: Source) -> Self {
+        let (index, _) = core.event_waits.borrow_mut().insert(task, Some(source));
+        EventWait {
+            executor: core.id,
+            index,
+        }
     }
 
     /// Notes that the source is about to wake the coroutine.

@@ -1,4 +1,4 @@
-//! The names of signals, watches and permits.
+//! The names of signals, watches, permits and questions.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::inspect::Wait;
 use crate::time::Phase;
 
-/// A signal, a watch or permits that have a name.
+/// A signal, a watch, permits or a question to the host, with a name.
 #[derive(Clone)]
 pub(crate) struct Source {
     kind: Kind,
@@ -18,6 +18,7 @@ enum Kind {
     Signal,
     Watch,
     Permits,
+    Answer,
 }
 
 impl Source {
@@ -42,6 +43,13 @@ impl Source {
         }
     }
 
+    pub(crate) fn answer(name: Cow<'static, str>) -> Self {
+        Source {
+            kind: Kind::Answer,
+            name: name.into(),
+        }
+    }
+
     pub(crate) fn into_name(self) -> Arc<str> {
         self.name
     }
@@ -57,6 +65,7 @@ impl Source {
             Kind::Signal => Wait::Signal { name, phase },
             Kind::Watch => Wait::Watch { name, phase },
             Kind::Permits => Wait::Permit { name, phase },
+            Kind::Answer => Wait::Answer { name, phase },
         }
     }
 }

@@ -66,7 +66,10 @@ impl Kind {
             Wait::Timer { .. } => Kind::Time,
             Wait::Condition { .. } => Kind::Condition,
             Wait::Join { .. } => Kind::Join,
-            Wait::Signal { .. } | Wait::Watch { .. } | Wait::Permit { .. } => Kind::Event,
+            Wait::Signal { .. }
+            | Wait::Watch { .. }
+            | Wait::Permit { .. }
+            | Wait::Answer { .. } => Kind::Event,
             Wait::Wake { .. } => Kind::Wake,
             Wait::Never => Kind::Never,
             // Kinds of waits that a later framestep adds are likely to count something.

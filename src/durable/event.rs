@@ -1,0 +1,58 @@
+//! Waits for events that are not the crate's own, for those who look at an executor.
+
+use std::borrow::Cow;
+use std::panic::Location;
+
+use crate::core::inspect::events::EventWait;
+use crate::core::inspect::named::Source;
+use crate::coroutine::CoroutineId;
+
+use super::door::Door;
+
+/// What a durable script waits for outside of the executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A signal of this name.
+    Signal(&'static str),
+    /// A value of this name.
+    Value(&'static str),
+    /// The answer to a question of this name.
+    Answer(&'static str),
+}
+
+impl Event {
+    fn source(self) -> Source {
+        match self {
+            Event::Signal(name) => Source::signal(Cow::Borrowed(name)),
+            Event::Value(name) => Source::watch(Cow::Borrowed(name)),
+            Event::Answer(name) => Source::answer(Cow::Borrowed(name)),
+        }
+    }
+}
+
+/// A wait that snapshots and traces of the executor show. It is over when this is dropped.
+#[derive(Debug)]
+pub struct EventNote {
+    _wait: EventWait,
+}
+
+impl EventNote {
+    /// Notes that the coroutine that is being polled waits for `event`, at an `.await` in the
+    /// line `at`. `None` outside of a poll.
+    #[must_use]
+    pub fn begin(event: Event, at: &'static Location<'static>) -> Option<Self> {
+        let wait = EventWait::begin(Some(&event.source()), at)?;
+        Some(EventNote { _wait: wait })
+    }
+}
+
+impl Door {
+    /// Notes that a coroutine that was [inserted](Self::insert) waits for `event`.
+    #[must_use]
+    pub fn note_event(&self, id: CoroutineId, event: Event) -> Option<EventNote> {
+        let core = self.core();
+        let key = core.key_of(id)?;
+        let wait = EventWait::restored(core, key, event.source());
+        Some(EventNote { _wait: wait })
+    }
+}
