@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use framestep::durable::{Reader, Writer, load_time, save_time};
-use framestep::{Phase, Time};
+use framestep::{Phase, Time, WithError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -40,12 +40,17 @@ pub fn step<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) 
     let cell = context::expect("step");
     let mut given = None;
     let value = cell.effect(Effect::Step, at, || {
-        let result = cell.in_step(|| framestep::with(f));
+        let result = cell.in_step(|| lent("step", at, framestep::try_with(f)));
         let value = Bytes::of(&result);
         given = Some(result);
         value
     });
     given.unwrap_or_else(|| expect_read(&value))
+}
+
+/// What was done with the world, if the host has lent one.
+pub(crate) fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, WithError>) -> R {
+    done.unwrap_or_else(|error| panic!("`{call}` at {at}: {error}"))
 }
 
 fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {

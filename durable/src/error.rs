@@ -299,7 +299,14 @@ impl Found {
             ),
             Found::Returned { entry } => (entry, recorded_entry(entry), "returns".to_owned()),
             Found::Panicked { entry, message } => {
-                (entry, recorded_entry(entry), format!("panics: {message}"))
+                let found = match plain_wait(&message) {
+                    Some(call) => format!(
+                        "awaits {call} of `framestep`, which is not recorded: await that of \
+                         `framestep_durable`"
+                    ),
+                    None => format!("panics: {message}"),
+                };
+                (entry, recorded_entry(entry), found)
             }
             Found::OtherWaits { entry, saved, now } => (
                 entry,
@@ -336,6 +343,13 @@ impl Found {
             found,
         }
     }
+}
+
+/// The call of one of framestep's own waits, from the message with which it refuses to be
+/// polled outside of an executor, as a replay does.
+fn plain_wait(message: &str) -> Option<&str> {
+    let (call, _) = message.split_once(" was polled outside of an executor")?;
+    Some(call)
 }
 
 fn said(kind: Kind) -> String {

@@ -161,6 +161,36 @@ impl<T> fmt::Debug for Handle<T> {
     }
 }
 
+/// Joins a script: the same as awaiting its handle.
+///
+/// # Errors
+///
+/// If the script was stopped or has panicked.
+///
+/// # Panics
+///
+/// When polled outside of a durable script.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # #[derive(Serialize, Deserialize)]
+/// # struct Door;
+/// # impl DurableScript for Door {
+/// #     const NAME: &'static str = "door";
+/// #     type Output = u32;
+/// #     async fn run(self) -> Chapter<Self> { Chapter::Done(3) }
+/// # }
+/// # async fn script() {
+/// let door = start(Door);
+/// let coins = join(door).await.unwrap_or(0);
+/// # }
+/// ```
+pub fn join<T: DeserializeOwned>(script: Handle<T>) -> Handle<T> {
+    script
+}
+
 /// What is done to a script by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {

@@ -94,7 +94,7 @@ pub use cell::ScriptId;
 pub use defer::{Defer, defer};
 pub use effect::{spawn, spawn_in, start, start_in, start_on, step, time};
 pub use error::{Divergence, RestoreError, SaveError};
-pub use handle::{Handle, JoinError, pause, resume, stop};
+pub use handle::{Handle, JoinError, join, pause, resume, stop};
 pub use image::Snapshot;
 pub use owner::{ClockId, OwnerId};
 pub use registry::Registry;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -11,6 +12,7 @@ use framestep::{Phase, Seconds};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
+use crate::effect::lent;
 use crate::slot::{Animation, Slot};
 
 use super::Numbered;
@@ -83,9 +85,10 @@ impl<W: 'static, F: FnMut(&mut W, f32)> Future for Animate<W, F> {
         let this = &mut *self;
         let (length, phase) = (this.length_ns, this.phase);
         let apply = &mut this.apply;
+        let at = Location::caller();
         let mut call = |cell: &ScriptCell, share: f32| {
-            let apply = || framestep::with(|world: &mut W| apply(world, share));
-            cell.in_step(apply);
+            let apply = || framestep::try_with(|world: &mut W| apply(world, share));
+            lent("animate()", at, cell.in_step(apply));
         };
         let begin = |cell: &ScriptCell| {
             let phase = phase.unwrap_or(cell.home);

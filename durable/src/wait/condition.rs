@@ -3,12 +3,14 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use framestep::Phase;
 use framestep::durable::DurableWait;
 
+use crate::effect::lent;
 use crate::slot::Slot;
 
 use crate::bytes::Bytes;
@@ -82,13 +84,14 @@ impl<W: 'static, P: FnMut(&W) -> bool> Future for WaitUntil<W, P> {
         let this = &mut *self;
         let (name, awaited, phase) = (this.name, this.awaited, this.phase);
         let holds = &mut this.holds;
+        let at = Location::caller();
         let begin = |_: &_| Slot::Plain(DurableWait::condition(phase));
         let polled = this
             .numbered
             .poll(name, None, begin, |cell, slot| match slot {
                 Slot::Plain(wait) => {
-                    let ask = || framestep::with_ref(|world: &W| holds(world));
-                    let asked = || cell.in_step(ask) == awaited;
+                    let ask = || framestep::try_with_ref(|world: &W| holds(world));
+                    let asked = || lent(name, at, cell.in_step(ask)) == awaited;
                     wait.poll_asking(cx, name, asked).map(|()| Bytes::EMPTY)
                 }
                 _ => Poll::Pending,

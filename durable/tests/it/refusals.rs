@@ -15,6 +15,9 @@ enum Case {
     WaitInStep,
     StepInStep,
     StepInCondition,
+    OtherWorld,
+    OtherWorldAnimated,
+    OtherWorldAsked,
     Foreign,
     OutsideState,
     NoChapterEnds,
@@ -57,6 +60,9 @@ impl DurableScript for Bad {
                 })
                 .await;
             }
+            Case::OtherWorld => step(|_: &mut String| ()),
+            Case::OtherWorldAnimated => animate(1, |_: &mut String, _| ()).await,
+            Case::OtherWorldAsked => wait_until(|_: &String| true).await,
             Case::Foreign => {
                 let waits: futures::stream::FuturesUnordered<_> = (1..3).map(wait_frames).collect();
                 futures::StreamExt::collect::<Vec<()>>(waits).await;
@@ -143,6 +149,18 @@ fn waits_and_effects_inside_of_a_step_panic_and_name_the_script() {
 }
 
 #[test]
+fn a_world_that_was_not_lent_is_named_with_the_line_of_the_script() {
+    for (case, call) in [
+        (Case::OtherWorld, "`step` at"),
+        (Case::OtherWorldAnimated, "`animate()` at"),
+        (Case::OtherWorldAsked, "`wait_until()` at"),
+    ] {
+        let parts = [call, "tests/it/refusals.rs:", "String"];
+        assert_says(panic_of(case), &parts);
+    }
+}
+
+#[test]
 fn a_script_whose_chapters_never_wait_panics_and_does_not_hang() {
     let parts = ["`bad`", "without waiting"];
     assert_says(panic_of(Case::NoChapterEnds), &parts);
@@ -156,7 +174,11 @@ fn a_clock_that_cannot_be_scaled_says_so() {
 #[test]
 fn a_plain_wait_in_a_durable_script_shows_when_it_is_tried() {
     let error = save_error_of(Case::PlainWait);
-    for part in ["`bad`", "panics", "outside of an executor"] {
+    for part in [
+        "`bad`",
+        "awaits `wait_seconds()` of `framestep`",
+        "await that of",
+    ] {
         assert!(error.contains(part), "{error}");
     }
 }
