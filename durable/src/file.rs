@@ -131,6 +131,17 @@ impl Snapshot {
     /// holds but the lines of the code. For netcode that compares its peers.
     #[must_use]
     pub fn checksum(&self) -> u64 {
+        self.checksum_with(&())
+    }
+
+    /// The same of the snapshot and the game's own state.
+    ///
+    /// # Panics
+    ///
+    /// If the `Serialize` of `world` fails.
+    #[must_use]
+    #[track_caller]
+    pub fn checksum_with<W: Serialize>(&self, world: &W) -> u64 {
         let nowhere = |journal: &Journal| journal.map_places(|_| Place { file: 0, line: 0 });
         let journals = self.scripts.iter().map(|script| nowhere(&script.journal));
         let journals: Vec<Journal> = journals.collect();
@@ -147,8 +158,8 @@ impl Snapshot {
         let lists = (&self.clocks, &self.clock_parents, &self.waits, &self.lists);
         let rest = (&self.owners, &self.ended, &self.signals, &self.values);
         let next = (self.next_script, self.next_request, self.next_owner);
-        let content = postcard::to_stdvec(&(journals, scripts, lists, rest, next));
-        hash(&content.expect("a snapshot serialises"))
+        let content = postcard::to_stdvec(&(journals, scripts, lists, rest, next, world));
+        hash(&content.expect("the snapshot and the world serialise"))
     }
 }
 

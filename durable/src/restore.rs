@@ -69,11 +69,12 @@ enum Fate {
 }
 
 impl Shared {
-    /// Goes back to a snapshot. `compares_lines` also compares the lines of the code.
+    /// Goes back to a snapshot. `policy` says what becomes of a script that does not fit.
+    /// `compares_lines` also compares the lines of the code.
     pub(crate) fn restore(
         self: &Rc<Self>,
         snapshot: &Snapshot,
-        policy: Policy,
+        policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
     ) -> Result<Restored, RestoreError> {
         if !snapshot.scripts.is_sorted_by(|a, b| a.id < b.id) {
@@ -118,7 +119,7 @@ impl Shared {
         self: &Rc<Self>,
         image: &'a ScriptImage,
         files: &FileTable,
-        policy: Policy,
+        policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
         restored: &mut Restored,
     ) -> Result<Prepared<'a>, RestoreError> {
@@ -130,27 +131,25 @@ impl Shared {
             Ok(cell) => return Ok(prepared(cell, Fate::GoesOn)),
             Err(error) => error,
         };
-        match policy {
-            Policy::Fail => Err(error),
-            Policy::Restart => match (self.begin_again(image), error) {
-                (Some(cell), RestoreError::Diverged(divergence)) => {
-                    restored.restarted.push(divergence);
-                    Ok(prepared(cell, Fate::Restarts))
-                }
-                (_, error) => Err(error),
+        let divergence = match &error {
+            RestoreError::Diverged(divergence) => divergence.clone(),
+            RestoreError::UnknownScript { name } => Divergence {
+                script: image.id,
+                name: name.clone(),
+                entry: None,
+                recorded: "a script of this name".to_owned(),
+                found: "no registry has one".to_owned(),
             },
+            _ => return Err(error),
+        };
+        match policy(&divergence) {
+            Policy::Fail => Err(error),
+            Policy::Restart => {
+                let cell = self.begin_again(image).ok_or(error)?;
+                restored.restarted.push(divergence);
+                Ok(prepared(cell, Fate::Restarts))
+            }
             Policy::Drop => {
-                let divergence = match error {
-                    RestoreError::Diverged(divergence) => divergence,
-                    RestoreError::UnknownScript { name } => Divergence {
-                        script: image.id,
-                        name,
-                        entry: None,
-                        recorded: "a script of this name".to_owned(),
-                        found: "no registry has one".to_owned(),
-                    },
-                    error => return Err(error),
-                };
                 restored.dropped.push(divergence);
                 let cell = dropped(self, image).ok_or(RestoreError::Damaged)?;
                 Ok(prepared(Rc::new(cell), Fate::Dropped))

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
-use crate::error::{RestoreError, SaveError};
+use crate::error::{Divergence, RestoreError, SaveError};
 use crate::handle::{Act, Handle, JoinError};
 use crate::image::Snapshot;
 use crate::owner::{ClockId, OwnerId};
@@ -231,14 +231,59 @@ impl Runtime {
         snapshot: &Snapshot,
         policy: Policy,
     ) -> Result<Restored, RestoreError> {
+        self.restore_with(snapshot, |_| policy)
+    }
+
+    /// The same with a policy for each script that does not fit its save: `policy` is called
+    /// with what is wrong with it.
+    ///
+    /// A script whose state cannot be read, or that no registry knows, has no
+    /// [`entry`](Divergence::entry): it cannot begin anew, and `Policy::Restart` is an error.
+    ///
+    /// # Errors
+    ///
+    /// As [`restore`](Self::restore), if a policy is [`Policy::Fail`].
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # fn load(runtime: &mut Runtime, snapshot: &Snapshot) -> Result<(), RestoreError> {
+    /// let restored = runtime.restore_with(snapshot, |divergence| match &*divergence.name {
+    ///     "main quest" => Policy::Fail,
+    ///     _ if divergence.entry.is_none() => Policy::Drop,
+    ///     _ => Policy::Restart,
+    /// })?;
+    /// for lost in restored.dropped {
+    ///     eprintln!("{lost}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn restore_with(
+        &mut self,
+        snapshot: &Snapshot,
+        mut policy: impl FnMut(&Divergence) -> Policy,
+    ) -> Result<Restored, RestoreError> {
         self.host.shared.door.assert_idle("restore");
         let before = self.host.shared.snapshot();
         let build = self.host.shared.registry.build();
         let is_of_this_build = !build.is_empty() && snapshot.build == build;
-        let restored = self.host.shared.restore(snapshot, policy, is_of_this_build);
+        let restored = self
+            .host
+            .shared
+            .restore(snapshot, &mut policy, is_of_this_build);
         if let (Err(RestoreError::Damaged), Ok(before)) = (&restored, before) {
             // The damage showed only after the scripts of now were gone.
-            let undone = self.host.shared.restore(&before, Policy::Drop, false);
+            let undone = self
+                .host
+                .shared
+                .restore(&before, &mut |_| Policy::Drop, false);
             debug_assert!(undone.is_ok(), "what was just saved can be restored");
         }
         restored
@@ -261,7 +306,7 @@ impl Runtime {
         self.host.shared.door.assert_idle("rollback");
         self.host
             .shared
-            .restore(snapshot, Policy::Fail, true)
+            .restore(snapshot, &mut |_| Policy::Fail, true)
             .map(drop)
     }
 }

@@ -1,5 +1,6 @@
 //! Files of a build with other code: an error with both lines, or a policy.
 
+use framestep_durable::Divergence;
 use framestep_durable::prelude::*;
 
 /// The script as it was when it was saved.
@@ -132,6 +133,27 @@ fn a_script_that_has_changed_is_dropped_if_the_host_says_so_and_its_joiner_hears
     assert_eq!(runtime.scripts().len(), 1);
     runtime.run_frame_with(&mut world, 0.1);
     assert_eq!(world, [999]);
+}
+
+#[test]
+fn each_script_that_has_changed_may_have_a_policy_of_its_own() {
+    let mut runtime = now();
+    let mut asked = Vec::new();
+    let restored = runtime.restore_with(&saved(), |divergence| {
+        asked.push((divergence.name.clone(), divergence.entry));
+        Policy::Restart
+    });
+    assert_eq!(restored.unwrap().restarted.len(), 1);
+    assert_eq!(asked, [("quest".to_owned(), Some(2))]);
+
+    // One that no registry knows cannot begin anew.
+    let mut runtime = Runtime::new(Registry::new().with::<Town>());
+    let restart = |divergence: &Divergence| match divergence.entry {
+        Some(_) => Policy::Restart,
+        None => Policy::Drop,
+    };
+    let restored = runtime.restore_with(&saved(), restart).unwrap();
+    assert_eq!(restored.dropped[0].name, "quest");
 }
 
 #[test]

@@ -139,6 +139,11 @@ fn a_world_that_is_missing_too_many_or_another_is_named() {
     let (_, world) = Snapshot::from_bytes_with::<World>(&with).unwrap();
     assert_eq!(world, World { gold: Some(7) });
 
+    let checksum = |gold| snapshot.checksum_with(&World { gold });
+    assert_eq!(checksum(Some(7)), checksum(Some(7)));
+    assert_ne!(checksum(Some(7)), checksum(Some(8)));
+    assert_eq!(snapshot.checksum_with(&()), snapshot.checksum());
+
     assert_eq!(try_file(&with), Err(RestoreError::HasWorld));
     let world = |file: &[u8]| Snapshot::from_bytes_with::<World>(file).map(drop);
     assert_eq!(world(&file()), Err(RestoreError::NoWorld));
