@@ -93,14 +93,12 @@ pub enum Wait {
     /// A call of its waker: by a channel, a [`Signal`](crate::Signal) without a
     /// name, a socket. Shown as long as somebody has the waker; once somebody on another
     /// thread has had one, for as long as the coroutine exists.
-    /// Once a coroutine has given its waker away, it is always shown with this
-    /// wait, besides its other waits, unless it waits for a named signal or watch.
     Wake {
         /// The phase it resumes in.
         phase: Phase,
     },
-    /// Nothing. It has no timer, waits for no phase, joins no coroutine, and has
-    /// not given its waker away. A wait of infinite length is shown like this.
+    /// Nothing. It has no timer, waits for no phase, joins no coroutine, and nobody has its
+    /// waker. A wait of infinite length is shown like this.
     Never,
 }
 

@@ -37,7 +37,11 @@ fn a_snapshot_shows_which_signal_or_watch_each_waits_for() {
             }
         })
         .named("late");
-    executor.start(Signal::<()>::new().wait()).named("nameless");
+    let nameless = Signal::<()>::new();
+    executor.start(nameless.wait()).named("nameless");
+    executor
+        .start(Signal::<()>::new().wait())
+        .named("without a signal");
     executor.run_frame(0.25);
 
     assert_eq!(waits_of(&executor, "waits"), ["signal opened"]);
@@ -52,6 +56,10 @@ fn a_snapshot_shows_which_signal_or_watch_each_waits_for() {
         ]
     );
     assert_eq!(waits_of(&executor, "nameless"), ["a wake"]);
+    assert_eq!(
+        waits_of(&executor, "without a signal"),
+        ["nothing (never resumes)"]
+    );
     assert_eq!(
         format!("{opened:?} {health:?}"),
         "Signal { name: \"opened\", subscribers: 3, stored: 0, .. } \
@@ -83,7 +91,7 @@ fn a_wait_that_is_over_or_dropped_is_not_shown() {
         ["the next frame", "signal opened"]
     );
     executor.run_frame(0.25);
-    assert_eq!(waits_of(&executor, "hero"), ["a wake"]);
+    assert_eq!(waits_of(&executor, "hero"), ["nothing (never resumes)"]);
 }
 
 #[test]
