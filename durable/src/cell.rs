@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::mem;
-use std::panic::{Location, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -12,6 +12,7 @@ use framestep::{Coroutine, CoroutineId, Phase};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
+use crate::driver::message_of;
 use crate::error::{Found, FoundWait};
 use crate::journal::{Effect, Entry, FoundEntry, Journal, Kind, Place};
 use crate::owner::OwnerId;
@@ -43,6 +44,8 @@ impl fmt::Display for ScriptId {
     }
 }
 
+const PANICKED: Kind = Kind::Effect(Effect::Panicked);
+
 /// How the waits and effects of a script behave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -57,6 +60,8 @@ enum Mode {
 /// One script.
 pub(crate) struct ScriptCell {
     shared: Rc<Shared>,
+    /// That of the runtime when it was made.
+    epoch: u32,
     pub(crate) id: ScriptId,
     name: &'static str,
     pub(crate) home: Phase,
@@ -79,7 +84,6 @@ pub(crate) struct ScriptCell {
     /// The coroutine that runs the script, while there are handles.
     pub(crate) coroutine: RefCell<Option<Coroutine<()>>>,
     coroutine_id: Cell<Option<CoroutineId>>,
-    is_reported: Cell<bool>,
 }
 
 /// How far a replay has come.
@@ -92,6 +96,8 @@ struct Replay {
     /// Whether the poll under way may take an entry that is the first of a poll.
     is_open: bool,
     compares_lines: bool,
+    /// The entries of another build that are in other lines now.
+    moved: Vec<(u32, Place)>,
     divergence: Option<Found>,
 }
 
@@ -137,6 +143,7 @@ impl ScriptCell {
     ) -> Self {
         ScriptCell {
             shared: Rc::clone(shared),
+            epoch: shared.epoch.get(),
             id,
             name,
             home,
@@ -153,12 +160,15 @@ impl ScriptCell {
             replay: RefCell::default(),
             coroutine: RefCell::default(),
             coroutine_id: Cell::new(None),
-            is_reported: Cell::new(false),
         }
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
         &self.shared
+    }
+
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -222,7 +232,6 @@ impl ScriptCell {
         self.slots.borrow_mut().clear();
         self.next_wait.set(0);
         self.has_begun.set(false);
-        self.is_reported.set(false);
         self.future.replace(Some(future));
     }
 
@@ -245,13 +254,18 @@ impl ScriptCell {
         });
     }
 
+    /// What the replay has found that does not fit.
+    pub(crate) fn divergence(&self) -> Option<Found> {
+        self.replay.borrow_mut().divergence.take()
+    }
+
     /// Begins another poll of a replay. Returns `false` if the last one has taken the last
     /// entry: then the script is as it was.
     pub(crate) fn goes_on(&self) -> Result<bool, Found> {
-        let mut replay = self.replay.borrow_mut();
-        if let Some(found) = replay.divergence.take() {
+        if let Some(found) = self.divergence() {
             return Err(found);
         }
+        let mut replay = self.replay.borrow_mut();
         let was_open = mem::replace(&mut replay.is_open, true);
         let entry = replay.entry;
         match replay.next {
@@ -288,7 +302,17 @@ impl ScriptCell {
 
     pub(crate) fn end_replay(&self) {
         self.mode.set(Mode::Live);
-        self.replay.take();
+        let Replay { moved, .. } = self.replay.take();
+        if !moved.is_empty() {
+            // Saved again, its lines are those of this build.
+            let (mut moved, mut entry) = (moved.into_iter().peekable(), 0);
+            let journal = self.journal.borrow().map_places(|place| {
+                let here = moved.next_if(|(at, _)| *at == entry);
+                entry += 1;
+                here.map_or(place, |(_, here)| here)
+            });
+            self.journal.replace(journal);
+        }
     }
 
     /// The number for a wait that begins.
@@ -322,10 +346,10 @@ impl ScriptCell {
         if next.kind != expected || next.is_first && !replay.is_open {
             return None;
         }
-        if replay.compares_lines {
+        let here = self.shared.place(at);
+        if next.place != here {
             let (entry, place) = (replay.entry, next.place);
-            let here = self.shared.place(at);
-            if place != here {
+            if replay.compares_lines {
                 let recorded = next.kind;
                 replay.divergence.get_or_insert(Found::OtherLine {
                     entry,
@@ -333,6 +357,8 @@ impl ScriptCell {
                     place,
                     here,
                 });
+            } else {
+                replay.moved.push((entry, here));
             }
         }
         let journal = self.journal.borrow();
@@ -362,33 +388,50 @@ impl ScriptCell {
         });
         let entries = journal.entries();
         drop(journal);
-        if entries > MANY_ENTRIES && !self.is_reported.replace(true) {
+        if entries > MANY_ENTRIES {
             self.shared.report_long_chapter(self, entries);
         }
     }
 
     /// Does an effect and records its result. In a replay, takes the result from the journal
-    /// instead.
+    /// instead. `None` in a destructor of a script that is dropped because of a restore: it
+    /// must do nothing, and has no result.
     pub(crate) fn effect(
         &self,
         effect: Effect,
         at: &Location<'_>,
         act: impl FnOnce() -> Bytes,
-    ) -> Bytes {
+    ) -> Option<Bytes> {
         let kind = Kind::Effect(effect);
         match self.mode.get() {
-            Mode::Live => {
-                let value = act();
-                self.record(kind, value.get(), at);
-                value
-            }
-            // What is dropped because of a restore must not change the world.
-            Mode::Ending if self.shared.is_silent.get() => resume_unwind(Box::new(Diverged)),
-            Mode::Ending => act(),
-            Mode::Replay => match self.take_entry(kind, at) {
-                Some(value) => value,
-                None => self.diverge(kind, self.shared.place(at)),
+            Mode::Live => match catch_unwind(AssertUnwindSafe(act)) {
+                Ok(value) => {
+                    self.record(kind, value.get(), at);
+                    Some(value)
+                }
+                Err(payload) => {
+                    // The script may catch it, and go on.
+                    let message = Bytes::of(&message_of(&*payload));
+                    self.record(PANICKED, message.get(), at);
+                    resume_unwind(payload)
+                }
             },
+            // What is dropped because of a restore must not change the world.
+            Mode::Ending if self.shared.is_silent.get() => None,
+            Mode::Ending => Some(act()),
+            // Destructors, of a script that has left its replay already.
+            Mode::Replay if std::thread::panicking() => None,
+            Mode::Replay => {
+                let value = self.take_entry(kind, at);
+                Some(
+                    value.unwrap_or_else(|| match self.take_entry(PANICKED, at) {
+                        Some(message) => {
+                            resume_unwind(Box::new(message.read::<String>().unwrap_or_default()))
+                        }
+                        None => self.diverge(kind, self.shared.place(at)),
+                    }),
+                )
+            }
         }
     }
 
@@ -493,6 +536,11 @@ impl ScriptCell {
     pub(crate) fn put_slot(&self, number: u32, slot: Slot) {
         self.with_slot(number, |place| *place = slot);
     }
+}
+
+/// Leaves a destructor that needs the result of an effect, but must do nothing.
+pub(crate) fn leave() -> ! {
+    resume_unwind(Box::new(Diverged))
 }
 
 /// The payload with which a replay leaves a script.

@@ -57,6 +57,8 @@ pub enum RestoreError {
     },
     /// The save was cut or changed.
     Damaged,
+    /// The executor of the runtime is not in a state that can be replaced.
+    Executor(String),
     /// The runtime has other settings than the one that was saved: the length of its fixed
     /// steps, and that of its longest frame.
     OtherSettings {
@@ -92,6 +94,7 @@ impl fmt::Display for RestoreError {
                 "the save has version {found} of the format, and this build reads version \
                  {expected}"
             ),
+            RestoreError::Executor(why) => write!(f, "the runtime cannot be restored: {why}"),
             RestoreError::Damaged => f.write_str("the save is damaged: it was cut or changed"),
             RestoreError::OtherSettings { saved, now } => write!(
                 f,
@@ -364,6 +367,7 @@ fn said(kind: Kind) -> String {
             Effect::Set => "a `set`",
             Effect::Get => "a `get`",
             Effect::Command => "a stop, pause, resume or change of a clock",
+            Effect::Panicked => "a panic",
         }
         .to_owned(),
     }

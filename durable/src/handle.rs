@@ -59,6 +59,8 @@ impl Error for JoinError {}
 #[must_use = "dropping the handle detaches the script: `let _ = start(..)` says so"]
 pub struct Handle<T> {
     id: ScriptId,
+    /// A restore begins another, in which this handle is void.
+    epoch: u32,
     shared: Weak<Shared>,
     wait: Numbered,
     is_done: bool,
@@ -67,9 +69,9 @@ pub struct Handle<T> {
 
 impl<T> Handle<T> {
     pub(crate) fn new(shared: &Rc<Shared>, id: ScriptId) -> Self {
-        shared.add_handle(id);
         Handle {
             id,
+            epoch: shared.add_handle(id),
             shared: Rc::downgrade(shared),
             wait: Numbered::default(),
             is_done: false,
@@ -80,6 +82,10 @@ impl<T> Handle<T> {
     /// The number of the script.
     pub fn id(&self) -> ScriptId {
         self.id
+    }
+
+    pub(crate) fn is_void(&self, shared: &Shared) -> bool {
+        self.epoch != shared.epoch.get()
     }
 
     /// Detaches the script: it runs on by itself. The same as dropping the handle.
@@ -148,7 +154,7 @@ impl<T: DeserializeOwned> Future for Handle<T> {
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
-            shared.drop_handle(self.id);
+            shared.drop_handle(self.epoch, self.id);
         }
     }
 }
@@ -221,7 +227,7 @@ fn act(call: &str, id: ScriptId, act: Act) -> bool {
 
 /// Does a command once, and records what it returns.
 #[track_caller]
-pub(crate) fn command<R: Serialize + DeserializeOwned>(
+pub(crate) fn command<R: Serialize + DeserializeOwned + Default>(
     name: &str,
     f: impl FnOnce(&Shared) -> R,
 ) -> R {
@@ -229,7 +235,9 @@ pub(crate) fn command<R: Serialize + DeserializeOwned>(
     let cell = context::expect(name);
     let shared = cell.shared();
     let done = cell.effect(Effect::Command, at, || Bytes::of(&f(shared)));
-    done.read().expect("a result as it was recorded")
+    done.map_or_else(R::default, |done| {
+        done.read().expect("a result as it was recorded")
+    })
 }
 
 /// Stops a script. Returns `false` if it has ended.

@@ -28,9 +28,11 @@ pub(crate) enum Effect {
     Set,
     Get,
     Command,
+    /// One that panicked.
+    Panicked,
 }
 
-const EFFECTS: [Effect; 8] = [
+const EFFECTS: [Effect; 9] = [
     Effect::Step,
     Effect::Time,
     Effect::Start,
@@ -39,6 +41,7 @@ const EFFECTS: [Effect; 8] = [
     Effect::Set,
     Effect::Get,
     Effect::Command,
+    Effect::Panicked,
 ];
 
 impl Kind {

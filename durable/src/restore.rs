@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use framestep::durable::{DurableWait, Reader, phase_of};
+use framestep::durable::{DurableWait, Reader, Unsavable, Writer, phase_of};
 use framestep::{Coroutine, CoroutineId, Owner};
 
 use crate::cell::ScriptCell;
@@ -87,21 +87,66 @@ impl Shared {
                 now: settings,
             });
         }
-        let files = FileTable::of(self, snapshot);
         let mut restored = Restored::default();
+        let prepared = self.prepare_all(snapshot, policy, compares_lines, &mut restored)?;
+        self.rebuild(snapshot, &prepared)?;
+        Ok(restored)
+    }
+
+    /// Goes back to a snapshot from a file: all handles of before are void.
+    pub(crate) fn restore_anew(
+        self: &Rc<Self>,
+        snapshot: &Snapshot,
+        policy: &mut dyn FnMut(&Divergence) -> Policy,
+        compares_lines: bool,
+    ) -> Result<Restored, RestoreError> {
+        self.check_replaceable()?;
+        let before = self.epoch.get();
+        self.epoch.set(before.wrapping_add(1));
+        let restored = self.restore(snapshot, policy, compares_lines);
+        if restored.is_err() {
+            self.epoch.set(before);
+        }
+        restored
+    }
+
+    /// Whether nothing but scripts would be lost with what is there.
+    pub(crate) fn check_replaceable(&self) -> Result<(), RestoreError> {
+        let ids: Vec<CoroutineId> = {
+            let scripts = self.scripts.borrow();
+            let ids = scripts.values().filter_map(|cell| cell.coroutine_id());
+            ids.collect()
+        };
+        let checked = match self.door.check(&ids) {
+            Err(other @ Unsavable::OtherCoroutines) => Err(other),
+            _ => self
+                .door
+                .save_clocks(&self.own_clocks(), &mut Writer::default()),
+        };
+        checked.map_err(|error| RestoreError::Executor(error.to_string()))
+    }
+
+    /// Makes all scripts of a snapshot.
+    fn prepare_all<'a>(
+        self: &Rc<Self>,
+        snapshot: &'a Snapshot,
+        policy: &mut dyn FnMut(&Divergence) -> Policy,
+        compares_lines: bool,
+        restored: &mut Restored,
+    ) -> Result<Vec<Prepared<'a>>, RestoreError> {
+        let files = FileTable::of(self, snapshot);
         let mut prepared = Vec::with_capacity(snapshot.scripts.len());
         for image in &snapshot.scripts {
-            match self.prepare(image, &files, policy, compares_lines, &mut restored) {
+            match self.prepare(image, &files, policy, compares_lines, restored) {
                 Ok(script) => prepared.push(script),
                 Err(error) => {
                     let made = prepared.iter().filter(|made| made.fate != Fate::Stays);
-                    made.for_each(|made| self.drop_silently(&made.cell));
+                    made.for_each(|made: &Prepared<'_>| self.drop_silently(&made.cell));
                     return Err(error);
                 }
             }
         }
-        self.rebuild(snapshot, &prepared)?;
-        Ok(restored)
+        Ok(prepared)
     }
 
     /// Reads the journals of a snapshot to new futures, and drops these.
@@ -162,6 +207,8 @@ impl Shared {
         let cell = self.script(image.id)?;
         let is_same = cell.journal().is(&image.journal)
             && cell.has_begun() == image.has_begun
+            // Otherwise its handles are void.
+            && cell.epoch() == self.epoch.get()
             && cell.future().borrow().is_some();
         is_same.then_some(cell)
     }
@@ -349,6 +396,7 @@ impl Shared {
                 clock: image.clock,
                 name: image.name.clone(),
                 is_paused: image.is_paused,
+                is_active: image.is_active,
             };
             self.owners.borrow_mut().insert(image.id, entry);
         }
@@ -549,21 +597,19 @@ fn read_journal_to(
             let future = future.as_mut().expect("it has been made");
             future.as_mut().poll(&mut cx)
         }));
-        // A divergence explains a panic.
-        let goes_on = cell.goes_on();
         match polled {
             Err(payload) => {
-                goes_on.and(Err(Found::Panicked {
-                    entry: cell.replayed(),
-                    message: message_of(&*payload),
-                }))?;
+                let entry = cell.replayed();
+                let message = message_of(&*payload);
+                let panicked = Found::Panicked { entry, message };
+                return Err(cell.divergence().unwrap_or(panicked));
             }
             Ok(Poll::Ready(end)) => {
                 drop(end);
                 let entry = cell.replayed();
-                return Err(Found::Returned { entry });
+                return Err(cell.divergence().unwrap_or(Found::Returned { entry }));
             }
-            Ok(Poll::Pending) if goes_on? => {}
+            Ok(Poll::Pending) if cell.goes_on()? => {}
             Ok(Poll::Pending) => break,
         }
     }

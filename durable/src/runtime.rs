@@ -277,7 +277,7 @@ impl Runtime {
         let restored = self
             .host
             .shared
-            .restore(snapshot, &mut policy, is_of_this_build);
+            .restore_anew(snapshot, &mut policy, is_of_this_build);
         if let (Err(RestoreError::Damaged), Ok(before)) = (&restored, before) {
             // The damage showed only after the scripts of now were gone.
             let undone = self
@@ -304,6 +304,7 @@ impl Runtime {
     #[track_caller]
     pub fn rollback(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         self.host.shared.door.assert_idle("rollback");
+        self.host.shared.check_replaceable()?;
         self.host
             .shared
             .restore(snapshot, &mut |_| Policy::Fail, true)
@@ -484,6 +485,9 @@ impl Host {
     ///
     /// If the result is no `T`.
     pub fn result<T: DeserializeOwned>(&self, handle: &Handle<T>) -> Option<Result<T, JoinError>> {
+        if handle.is_void(&self.shared) {
+            return None;
+        }
         let mut ended = self.shared.ended.borrow_mut();
         let ended = ended.get_mut(&handle.id())?;
         if let Some(coroutine) = ended.coroutine.take() {
@@ -678,6 +682,7 @@ impl Host {
             clock,
             name: None,
             is_paused: false,
+            is_active: true,
         };
         shared.owners.borrow_mut().insert(id, entry);
         id
@@ -716,7 +721,8 @@ impl Host {
     /// Activates an owner, or makes it inactive: that stops its scripts, and it accepts none.
     pub fn set_owner_active(&self, id: OwnerId, active: bool) {
         let entry = self.shared.owners.borrow_mut().remove(&id);
-        if let Some(entry) = entry {
+        if let Some(mut entry) = entry {
+            entry.is_active = active;
             // Scripts that are stopped may look at their owner.
             entry.owner.set_active(active);
             self.shared.owners.borrow_mut().insert(id, entry);

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use framestep::Clock;
 use framestep::CoroutineId;
-use framestep::durable::{DurableWait, Writer, phase_number};
+use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 
 use crate::cell::ScriptCell;
 use crate::error::SaveError;
@@ -23,7 +23,14 @@ impl Shared {
         let scripts: Vec<Rc<ScriptCell>> = self.scripts.borrow().values().cloned().collect();
         let ids = scripts.iter().filter_map(|cell| cell.coroutine_id());
         let ids: Vec<CoroutineId> = ids.collect();
-        self.door.check(&ids)?;
+        self.door.check(&ids).map_err(|error| match error {
+            Unsavable::ForeignWakers(Some(of)) => {
+                let script = scripts.iter().find(|cell| cell.coroutine_id() == Some(of));
+                let script = script.map_or("?", |cell| cell.name());
+                SaveError::Executor(format!("the script `{script}`: {error}"))
+            }
+            error => error.into(),
+        })?;
         let clocks = self.own_clocks();
         let mut out = Writer::default();
         self.door.save_clocks(&clocks, &mut out)?;
@@ -77,7 +84,7 @@ impl Shared {
             clock: entry.clock,
             name: entry.name.clone(),
             is_paused: entry.is_paused,
-            is_active: entry.owner.is_active(),
+            is_active: entry.is_active,
         });
         owners.collect()
     }

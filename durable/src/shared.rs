@@ -1,7 +1,7 @@
 //! What a runtime and its scripts share.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
     /// The results of scripts that have ended, as long as there are handles or there may be.
     pub(crate) ended: RefCell<BTreeMap<ScriptId, Ended>>,
     /// How many handles of each script there are.
-    handles: RefCell<HashMap<ScriptId, usize>>,
+    handles: RefCell<HashMap<(u32, ScriptId), usize>>,
     /// Whether the host may still ask for handles that it had at the save: after a restore,
     /// before the next run.
     pub(crate) may_claim: Cell<bool>,
@@ -53,6 +53,10 @@ pub(crate) struct Shared {
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<std::collections::BTreeSet<u64>>,
     on_long_chapter: RefCell<Option<LongChapterHook>>,
+    /// The scripts that had a chapter so long.
+    reported: RefCell<HashSet<ScriptId>>,
+    /// How often a restore has made all handles void.
+    pub(crate) epoch: Cell<u32>,
 }
 
 /// The address and length of a file's name: those of one name are nearly always the same.
@@ -75,6 +79,8 @@ pub(crate) struct OwnerEntry {
     pub(crate) name: Option<String>,
     /// Whether a call of `pause` is in effect.
     pub(crate) is_paused: bool,
+    /// Whether it is active, but for the owners above it.
+    pub(crate) is_active: bool,
 }
 
 pub(crate) struct ClockEntry {
@@ -143,6 +149,8 @@ impl Shared {
             is_silent: Cell::new(false),
             taken: RefCell::default(),
             on_long_chapter: RefCell::default(),
+            reported: RefCell::default(),
+            epoch: Cell::new(0),
         })
     }
 
@@ -233,31 +241,40 @@ impl Shared {
         self.ended
             .borrow_mut()
             .insert(cell.id, Ended { result, coroutine });
-        if !self.handles.borrow().contains_key(&cell.id) {
+        if !self.is_held(cell.id) {
             let unneeded = self.ended.borrow_mut().remove(&cell.id);
             drop(unneeded);
         }
     }
 
-    /// Counts a handle of a script.
-    pub(crate) fn add_handle(&self, id: ScriptId) {
-        *self.handles.borrow_mut().entry(id).or_default() += 1;
+    /// Whether there are handles of a script.
+    fn is_held(&self, id: ScriptId) -> bool {
+        self.handles.borrow().contains_key(&(self.epoch.get(), id))
+    }
+
+    /// Counts a handle of a script. Returns the epoch of the handle.
+    pub(crate) fn add_handle(&self, id: ScriptId) -> u32 {
+        let epoch = self.epoch.get();
+        *self.handles.borrow_mut().entry((epoch, id)).or_default() += 1;
+        epoch
     }
 
     /// Counts a handle less. Without handles, a script is detached, and its result is
     /// dropped.
-    pub(crate) fn drop_handle(&self, id: ScriptId) {
+    pub(crate) fn drop_handle(&self, epoch: u32, id: ScriptId) {
         let mut handles = self.handles.borrow_mut();
-        let Some(count) = handles.get_mut(&id) else {
+        let Some(count) = handles.get_mut(&(epoch, id)) else {
             return;
         };
         *count -= 1;
         if *count > 0 {
             return;
         }
-        handles.remove(&id);
+        handles.remove(&(epoch, id));
         drop(handles);
-        self.detach(id);
+        if epoch == self.epoch.get() {
+            self.detach(id);
+        }
     }
 
     fn detach(&self, id: ScriptId) {
@@ -275,10 +292,9 @@ impl Shared {
         if !self.may_claim.replace(false) {
             return;
         }
-        let is_held = |id: &ScriptId| self.handles.borrow().contains_key(id);
-        self.ended.borrow_mut().retain(|id, _| is_held(id));
+        self.ended.borrow_mut().retain(|&id, _| self.is_held(id));
         let scripts: Vec<_> = self.scripts.borrow().values().cloned().collect();
-        for cell in scripts.into_iter().filter(|cell| !is_held(&cell.id)) {
+        for cell in scripts.into_iter().filter(|cell| !self.is_held(cell.id)) {
             let coroutine = cell.coroutine.take();
             drop(coroutine);
         }
@@ -441,8 +457,11 @@ impl Shared {
         self.on_long_chapter.replace(Some(hook));
     }
 
-    /// Reports a chapter that has become long.
+    /// Reports a chapter that has become long, once for each script.
     pub(crate) fn report_long_chapter(&self, cell: &ScriptCell, entries: u32) {
+        if !self.reported.borrow_mut().insert(cell.id) {
+            return;
+        }
         let hook = self.on_long_chapter.take();
         match hook {
             Some(mut hook) => {

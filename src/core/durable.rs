@@ -7,6 +7,7 @@
 //! This happens between runs, and calls no user code but the destructors of what was there
 //! before.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::core::Core;
@@ -30,6 +31,8 @@ pub(crate) struct Names<'a> {
     own_waits: Vec<u32>,
     /// The number of the wait of each entry, or `NOBODY`.
     entries: Vec<u32>,
+    /// Whether the wait of a number has been put into a list.
+    is_listed: Vec<Cell<bool>>,
     /// The clocks that were made by `child`, by number.
     clocks: &'a [Rc<ClockState>],
 }
@@ -53,6 +56,7 @@ impl<'a> Names<'a> {
             waits,
             own_waits: Vec::new(),
             entries: Vec::new(),
+            is_listed: vec![Cell::new(false); waits.len()],
             clocks,
         };
         for (number, task) in tasks.iter().enumerate() {
@@ -84,10 +88,12 @@ impl<'a> Names<'a> {
         (*self.waits.get(number)? == key).then_some(number)
     }
 
-    /// The key of the wait of a number.
+    /// Takes the key of the wait of a number, for the list that the wait is in. `None` if there
+    /// is no such wait, or it is in another list already.
     pub(crate) fn key(&self, number: usize) -> Option<WaitKey> {
         let key = self.waits.get(number).copied();
-        key.filter(|&key| key != WaitKey::NONE)
+        let key = key.filter(|&key| key != WaitKey::NONE)?;
+        (!self.is_listed[number].replace(true)).then_some(key)
     }
 
     fn task_number(&self, task: Task<'_>) -> Option<usize> {
@@ -217,8 +223,10 @@ pub(crate) fn check(core: &Core, tasks: &[TaskKey]) -> Result<(), Unsavable> {
     {
         return Err(Unsavable::WorkLeft);
     }
-    if core.entries.borrow().has_foreign() || !core.entries.borrow().shared.is_empty() {
-        return Err(Unsavable::ForeignWakers);
+    let entries = core.entries.borrow();
+    if entries.has_foreign() || !entries.shared.is_empty() {
+        let task = entries.first_foreign().and_then(|key| core.tasks.get(key));
+        return Err(Unsavable::ForeignWakers(task.map(|task| core.id_of(task))));
     }
     Ok(())
 }

@@ -38,8 +38,8 @@ pub enum Unsavable {
     OtherCoroutines,
     /// Starts or ends beyond a limit are left to the next run.
     WorkLeft,
-    /// A coroutine polls a wait with another waker than its own.
-    ForeignWakers,
+    /// This coroutine polls a wait with another waker than its own.
+    ForeignWakers(Option<CoroutineId>),
     /// A guard changes the speed of a clock.
     ClockGuards,
     /// A wait counts on a clock that the caller does not know.
@@ -56,9 +56,9 @@ impl fmt::Display for Unsavable {
             Unsavable::WorkLeft => {
                 "starts or ends beyond the limit of a run are left to the next one: save after it"
             }
-            Unsavable::ForeignWakers => {
-                "a script polls a wait with another waker than its own: use the combinators of \
-                 framestep"
+            Unsavable::ForeignWakers(_) => {
+                "it polls a wait with another waker than its own, as `FuturesUnordered` does: use \
+                 the combinators of framestep"
             }
             Unsavable::ClockGuards => {
                 "a guard holds a clock or scales it: use `pause` and `set_scale` on clocks that \

@@ -87,6 +87,21 @@ impl<'a> Reader<'a> {
         Ok(first)
     }
 
+    /// Takes a number that counts up, and is far from its end.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    #[inline]
+    pub fn take_count(&mut self) -> Result<u64, Damaged> {
+        let count = self.take()?;
+        if count < u64::MAX / 2 {
+            Ok(count)
+        } else {
+            Err(Damaged)
+        }
+    }
+
     /// Takes a yes or a no.
     ///
     /// # Errors

@@ -59,7 +59,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
             let value = values.get(self.name).and_then(|entry| entry.value.clone());
             value.unwrap_or_else(|| Bytes::of(&T::default()))
         });
-        read(self.name, &value)
+        value.map_or_else(T::default, |value| read(self.name, &value))
     }
 
     /// Sets it, which counts as a change even if it stays the same.

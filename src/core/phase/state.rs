@@ -251,7 +251,12 @@ impl PhaseState {
 
     /// Reads what [`save`](Self::save) has written. No task is ready in the phase then.
     pub(crate) fn load(&self, image: &mut Reader<'_>, names: &Names<'_>) -> Result<(), Damaged> {
-        for number in self.numbers() {
+        let numbers = self.numbers();
+        let (counters, readings) = numbers.split_at(3);
+        for number in counters {
+            number.set(image.take_count()?);
+        }
+        for number in readings {
             number.set(image.take()?);
         }
         self.queue.load(image, |number| names.key(number))?;
@@ -276,6 +281,7 @@ impl PhaseState {
         self.ready.keys.clear();
     }
 
+    /// Three counters, and two readings.
     fn numbers(&self) -> [&Cell<u64>; 5] {
         [
             &self.runs,

@@ -242,6 +242,13 @@ impl Entries {
         self.foreign > 0
     }
 
+    /// A task that has polled a wait with a waker other than its own.
+    pub(crate) fn first_foreign(&self) -> Option<TaskKey> {
+        let mut entries = self.slots.iter();
+        let is_foreign = |entry: &&Entry| entry.waker.is_some() || entry.is_shared;
+        Some(entries.find(is_foreign)?.task)
+    }
+
     /// Whether the wait has a waker to call.
     pub(crate) fn has_waker(&self, key: WaitKey) -> bool {
         key.is_entry() && self.get(key).is_some_and(|entry| entry.waker.is_some())

@@ -477,6 +477,9 @@ impl FrameClock {
         for cell in self.numbers() {
             out.put(cell.get());
         }
+        for count in [&self.frame, &self.fixed_moves] {
+            out.put(count.get());
+        }
         for cell in [&self.scale, &self.step_scale] {
             out.put(cell.get().to_bits());
         }
@@ -493,6 +496,9 @@ impl FrameClock {
     pub(crate) fn load(&self, image: &mut Reader<'_>) -> Result<(), Damaged> {
         for cell in self.numbers() {
             cell.set(image.take()?);
+        }
+        for count in [&self.frame, &self.fixed_moves] {
+            count.set(image.take_count()?);
         }
         for cell in [&self.scale, &self.step_scale] {
             let scale = f64::from_bits(image.take()?);
@@ -517,16 +523,14 @@ impl FrameClock {
         is_true.then_some(()).ok_or(Damaged)
     }
 
-    fn numbers(&self) -> [&Cell<u64>; 12] {
+    fn numbers(&self) -> [&Cell<u64>; 10] {
         [
-            &self.frame,
             &self.source_ns,
             &self.game_ns,
             &self.real_ns,
             &self.real_delta_ns,
             &self.fixed_ns,
             &self.fixed_moved_ns,
-            &self.fixed_moves,
             &self.delta_ns,
             &self.unscaled_delta_ns,
             &self.step_ns,

@@ -1,0 +1,94 @@
+//! What a restore makes void, and what refuses it.
+
+use std::rc::Rc;
+
+use framestep_durable::prelude::*;
+
+#[derive(Serialize, Deserialize)]
+struct Sleeps;
+
+impl DurableScript for Sleeps {
+    const NAME: &'static str = "sleeps";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        wait_frames(9).await;
+        Chapter::Done(1)
+    }
+}
+
+fn blank() -> Runtime {
+    Runtime::new(Registry::new().with::<Sleeps>())
+}
+
+fn reread(runtime: &Runtime) -> Snapshot {
+    Snapshot::from_bytes(&runtime.snapshot().unwrap().to_bytes()).unwrap()
+}
+
+/// A child of an owner that is inactive becomes inactive by itself.
+#[test]
+fn an_owner_below_an_inactive_one_is_active_again_with_it_also_after_a_restore() {
+    let first = blank();
+    let above = first.owner();
+    let below = first.child_owner(above);
+    first.set_owner_active(above, false);
+    let mut second = blank();
+    second.restore(&reread(&first), Policy::Fail).unwrap();
+    for runtime in [&first, &second] {
+        runtime.set_owner_active(above, true);
+        let sleeps = runtime.start_on(below, Sleeps);
+        assert!(runtime.is_alive(sleeps.id()));
+    }
+}
+
+#[test]
+fn a_handle_of_before_a_restore_is_void_and_does_not_read_the_result_of_another_script() {
+    let mut runtime = blank();
+    let empty = reread(&runtime);
+    let before = runtime.start(Sleeps);
+    runtime.restore(&empty, Policy::Fail).unwrap();
+    let other = runtime.start(Sleeps);
+    for _ in 0..10 {
+        runtime.run_frame(0.1);
+    }
+    assert_eq!(runtime.result(&before), None);
+    assert_eq!(runtime.result(&other), Some(Ok(1)));
+}
+
+#[test]
+fn a_coroutine_that_is_not_durable_is_not_lost_in_a_restore() {
+    let mut runtime = blank();
+    let empty = runtime.snapshot().unwrap();
+    let alive = Rc::new(());
+    let inside = alive.clone();
+    runtime.executor().spawn(async move {
+        loop {
+            framestep::next_frame().await;
+            assert_eq!(*inside, ());
+        }
+    });
+    runtime.run_frame(0.1);
+    let error = runtime
+        .restore(&empty, Policy::Fail)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("no durable scripts"), "{error}");
+    let error = runtime.rollback(&empty).unwrap_err().to_string();
+    assert!(error.contains("no durable scripts"), "{error}");
+    runtime.run_frame(0.1);
+    assert_eq!(Rc::strong_count(&alive), 2, "it goes on");
+}
+
+#[test]
+fn a_guard_on_a_clock_refuses_a_restore() {
+    let mut runtime = blank();
+    let clock = runtime.child_clock(ClockId::GAME);
+    let snapshot = runtime.snapshot().unwrap();
+    let _guard = runtime.clock(clock).hold();
+    let error = runtime
+        .restore(&snapshot, Policy::Fail)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("a guard holds a clock"), "{error}");
+    assert!(runtime.rollback(&snapshot).is_err());
+}
