@@ -79,9 +79,26 @@ pub(crate) fn wait(script: &Script, frame: &Frame) -> String {
     })
 }
 
-/// Without knowing the frame: as when it was noted.
-pub(crate) fn wait_alone(script: &Script) -> String {
-    write(script, |waiting| waiting.wait.to_string())
+/// The same with exact times, to tell two runs apart. Only `now` is used of the frame, so the
+/// script may be that of another run.
+pub(crate) fn wait_for_later(script: &Script, now: &Frame) -> String {
+    let is_paused = script.state == State::Paused;
+    write(script, |waiting| {
+        let mut wait = waiting.wait.clone();
+        match &mut wait {
+            Wait::FrameCount { left, .. } => {
+                let count = waiting.count_left(is_paused, script.changed, now.number());
+                *left = count.unwrap_or(*left);
+            }
+            Wait::Timer { left, clock, .. } => {
+                let known = now.clocks.knows(*clock);
+                let time = waiting.time_left(is_paused || !known, &now.clocks);
+                *left = time.unwrap_or(*left);
+            }
+            _ => {}
+        }
+        wait.to_string()
+    })
 }
 
 fn write(script: &Script, text: impl Fn(&Waiting) -> String) -> String {

@@ -37,8 +37,12 @@ impl Clocks {
         found.map_or(Duration::ZERO, |(_, reading)| *reading)
     }
 
+    pub(crate) fn knows(&self, clock: TimerClock) -> bool {
+        self.0.iter().any(|(known, _)| *known == clock)
+    }
+
     fn note(&mut self, clock: TimerClock, reading: Duration) {
-        if !self.0.iter().any(|(known, _)| *known == clock) {
+        if !self.knows(clock) {
             self.0.push((clock, reading));
         }
     }

@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineId, Wait};
+use framestep::{CoroutineId, State, Wait};
 
 use super::cells;
 use super::frame::Frame;
@@ -21,6 +21,8 @@ pub(crate) struct Runs {
     at: usize,
     is_over: bool,
     pub(crate) difference: Option<Difference>,
+    /// The frame from which on the runs cannot be compared.
+    pub(crate) lengths: Option<Lengths>,
     /// How many runs there were before this one.
     pub(crate) number: u32,
 }
@@ -35,11 +37,20 @@ struct Log {
 #[derive(Debug)]
 struct Changes {
     frame: u64,
-    /// The frame of the look before.
-    since: u64,
+    /// The frame of the look before. `None` for the first frame of a run: then all scripts
+    /// count as changed.
+    since: Option<u64>,
     elapsed: Duration,
     scripts: Vec<Rc<Script>>,
     ended: usize,
+}
+
+/// The first frame whose end is at another time than in the run before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengths {
+    pub(crate) frame: u64,
+    pub(crate) now: Duration,
+    pub(crate) before: Duration,
 }
 
 /// The first difference between this run and the one before.
@@ -65,25 +76,33 @@ impl Runs {
     }
 
     pub(crate) fn note(&mut self, frame: &Frame, since: u64) {
-        if self.now.count > MOST {
+        // Before the first frame, nothing has run yet. A look at that state depends on when
+        // the host looks: it does so in a game that is paused when it begins anew.
+        if self.now.count > MOST || frame.number() == 0 {
             return;
         }
-        let scripts = frame.changed.iter();
+        let is_first = self.now.frames.is_empty();
+        let changed = || {
+            let scripts = frame.changed.iter();
+            scripts.map(|&at| Rc::clone(&frame.scripts[at as usize]))
+        };
         let changes = Changes {
             frame: frame.number(),
-            since,
+            since: (!is_first).then_some(since),
             elapsed: frame.time.elapsed,
-            scripts: scripts
-                .map(|&at| Rc::clone(&frame.scripts[at as usize]))
-                .collect(),
-            ended: frame.ended,
+            scripts: if is_first {
+                frame.scripts.clone()
+            } else {
+                changed().collect()
+            },
+            ended: if is_first { 0 } else { frame.ended },
         };
-        self.compare(&changes);
+        self.compare(&changes, frame);
         self.now.count += changes.scripts.len() + 1;
         self.now.frames.push(changes);
     }
 
-    fn compare(&mut self, now: &Changes) {
+    fn compare(&mut self, now: &Changes, frame: &Frame) {
         let Some(before) = self.before.as_ref().filter(|_| !self.is_over) else {
             return;
         };
@@ -93,54 +112,75 @@ impl Runs {
         let Some(old) = rest.get(skipped).filter(|old| old.frame == now.frame) else {
             return;
         };
-        if old.since != now.since {
+        // The first frame of the run before is known with all its scripts.
+        let is_whole = old.since.is_none();
+        if !is_whole && old.since != now.since {
             return;
         }
         if old.elapsed != now.elapsed {
-            // Runs whose frames differ in length cannot be compared.
+            self.lengths = Some(Lengths {
+                frame: now.frame,
+                now: now.elapsed,
+                before: old.elapsed,
+            });
             self.is_over = true;
             return;
         }
-        if let Some(difference) = difference(now, old) {
-            self.difference = Some(difference);
+        let difference = if is_whole {
+            difference(frame, &frame.scripts, &old.scripts, "it does not exist")
+        } else {
+            let still = "nothing happens to it in this frame";
+            difference(frame, &now.scripts, &old.scripts, still).or_else(|| ends(now, old))
+        };
+        if difference.is_some() {
+            self.difference = difference;
             self.is_over = true;
         }
     }
 }
 
-fn difference(now: &Changes, old: &Changes) -> Option<Difference> {
-    let frame = now.frame;
-    for (index, script) in now.scripts.iter().enumerate() {
-        let was = old.scripts.get(index);
-        if was.is_some_and(|was| is_alike(script, was)) {
-            continue;
-        }
-        let same = was.filter(|was| was.name() == script.name());
-        let before = match same {
-            Some(was) => text(was),
-            None => "nothing happened to it in this frame".to_owned(),
-        };
-        return Some(Difference {
-            frame,
-            id: Some(script.id()),
-            name: script.name().to_owned(),
-            now: text(script),
-            before,
-            at: script.line(),
-        });
-    }
-    if let Some(was) = old.scripts.get(now.scripts.len()) {
-        return Some(Difference {
-            frame,
-            id: None,
-            name: was.name().to_owned(),
-            now: "nothing happens to it in this frame".to_owned(),
-            before: text(was),
-            at: was.line(),
-        });
-    }
+/// The first script that differs. Both lists are sorted by id. `absent` says what is known of a
+/// script that is not in one of them.
+fn difference(
+    frame: &Frame,
+    now: &[Rc<Script>],
+    old: &[Rc<Script>],
+    absent: &str,
+) -> Option<Difference> {
+    let is_same = |(now, was): (&Rc<Script>, &Rc<Script>)| is_alike(now, was);
+    let same = now
+        .iter()
+        .zip(old)
+        .take_while(|pair| is_same(*pair))
+        .count();
+    let (now, old) = (&now[same..], &old[same..]);
+    let (script, was) = match (now.first(), old.first()) {
+        (None, None) => return None,
+        (Some(script), Some(was)) if id(script) == id(was) => (Some(script), Some(was)),
+        // One of the two is only in its own list, most often. That is the one that differs.
+        (Some(script), was) => match was.filter(|_| old.iter().any(|was| id(was) == id(script))) {
+            None => (Some(script), None),
+            was => (None, was),
+        },
+        (None, was) => (None, was),
+    };
+    let known = script.or(was)?;
+    let tell = |script: Option<&Rc<Script>>| {
+        script.map_or_else(|| absent.to_owned(), |script| text(script, frame))
+    };
+    Some(Difference {
+        frame: frame.number(),
+        id: script.map(|script| script.id()),
+        name: known.name().to_owned(),
+        now: tell(script),
+        before: tell(was),
+        at: known.line(),
+    })
+}
+
+fn ends(now: &Changes, old: &Changes) -> Option<Difference> {
     (now.ended != old.ended).then(|| Difference {
-        frame,
+        frame: now.frame,
         id: None,
         name: "the number of scripts that end".to_owned(),
         now: now.ended.to_string(),
@@ -149,8 +189,13 @@ fn difference(now: &Changes, old: &Changes) -> Option<Difference> {
     })
 }
 
-fn text(script: &Script) -> String {
-    let wait = cells::wait_alone(script);
+/// Ids know their executor, so those of two runs are compared as text.
+fn id(script: &Script) -> String {
+    script.id().to_string()
+}
+
+fn text(script: &Script, frame: &Frame) -> String {
+    let wait = cells::wait_for_later(script, frame);
     match script.waits_at() {
         Some(at) => format!("{wait} at {}", super::text::place(at)),
         None => wait,
@@ -158,17 +203,24 @@ fn text(script: &Script) -> String {
 }
 
 fn is_alike(now: &Script, was: &Script) -> bool {
+    let is_paused = now.state == State::Paused;
     now.full_name() == was.full_name()
         && now.full_owner() == was.full_owner()
         && now.state == was.state
         && now.description == was.description
         && now.waits.len() == was.waits.len()
-        && now.waits.iter().zip(&was.waits).all(|(now, was)| {
-            let same = match (&now.wait, &was.wait) {
-                // Ids know their executor.
-                (Wait::Join { id }, Wait::Join { id: was }) => id.to_string() == was.to_string(),
-                (now, was) => now == was,
-            };
-            same && now.at == was.at
-        })
+        && now
+            .waits
+            .iter()
+            .zip(&was.waits)
+            .all(|(now_waits, was_waits)| {
+                let same = match (&now_waits.wait, &was_waits.wait) {
+                    (Wait::Join { id }, Wait::Join { id: was }) => {
+                        id.to_string() == was.to_string()
+                    }
+                    // The two may have been noted in different frames.
+                    (wait, _) => was_waits.is_still(wait, is_paused, was.changed, now.changed),
+                };
+                same && now_waits.at == was_waits.at
+            })
 }

@@ -274,7 +274,7 @@ impl Waiting {
     }
 
     /// Whether `wait` in `frame` is this one, which was noted in the frame `noted`.
-    fn is_still(&self, wait: &Wait, is_paused: bool, noted: u64, frame: u64) -> bool {
+    pub(crate) fn is_still(&self, wait: &Wait, is_paused: bool, noted: u64, frame: u64) -> bool {
         match (&self.wait, wait) {
             (
                 Wait::Timer {

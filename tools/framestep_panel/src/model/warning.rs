@@ -10,7 +10,7 @@ use super::cells::wait;
 use super::frame::Frame;
 use super::kind::Kind;
 use super::listener::{Actor, Heard};
-use super::runs::Difference;
+use super::runs::{Difference, Lengths};
 use super::script::Script;
 use super::text::{clean, duration, place};
 
@@ -54,6 +54,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) heard: &'a Heard,
     pub(crate) slow: &'a BTreeMap<CoroutineId, Slow>,
     pub(crate) difference: Option<&'a Difference>,
+    pub(crate) lengths: Option<&'a Lengths>,
     pub(crate) patience: Duration,
 }
 
@@ -109,6 +110,7 @@ impl Facts<'_> {
         let suspects = Suspects::of(self.frame);
         let mut out = Vec::new();
         out.extend(self.difference.map(differs));
+        out.extend(self.lengths.map(cannot_compare));
         self.cycles(&suspects.joining, &mut out);
         self.alone(&suspects, &mut out);
         self.slow(&mut out);
@@ -411,6 +413,19 @@ fn differs(difference: &Difference) -> Warning {
         ),
         script: difference.id,
         at: difference.at,
+    }
+}
+
+fn cannot_compare(lengths: &Lengths) -> Warning {
+    Warning {
+        level: Level::Note,
+        text: format!(
+            "this run and the last one have frames of other lengths, up to frame {}: it ends at \
+             {:?}, then at {:?}; so the runs are not compared any further",
+            lengths.frame, lengths.now, lengths.before
+        ),
+        script: None,
+        at: None,
     }
 }
 

@@ -130,7 +130,92 @@ fn runs_with_other_frames_are_not_compared() {
     panel.open();
     play(&mut panel, 5, DT);
     play(&mut panel, 6, 0.125);
-    assert!(warnings(&mut panel).is_empty());
+    let expected = "this run and the last one have frames of other lengths, up to frame 1: it \
+                    ends at 125ms, then at 250ms; so the runs are not compared any further";
+    assert_eq!(warnings(&mut panel), [expected]);
+    assert_eq!(panel.warnings()[0].level, Level::Note);
+}
+
+/// A run that begins as the example does on `r`: if the game is paused, the panel looks before
+/// the first frame has run.
+fn play_in(panel: &mut Panel, weather: u64, begins_paused: bool) {
+    let mut executor = Executor::builder().inspect(true).build();
+    executor.script("boss").start(wait_frames(400));
+    executor.script("sun").start(wait_seconds(90));
+    executor.script("weather").start(wait_frames(weather));
+    panel.set_paused(begins_paused);
+    run(&mut executor, panel, 2);
+    panel.set_paused(false);
+    run(&mut executor, panel, 12);
+}
+
+#[test]
+fn frames_while_paused_do_not_count_in_a_comparison() {
+    for (first, second) in [(false, true), (true, false), (true, true)] {
+        let mut panel = Panel::new();
+        panel.open();
+        play_in(&mut panel, 8, first);
+        play_in(&mut panel, 8, second);
+        assert!(warnings(&mut panel).is_empty(), "{:?}", panel.warnings());
+        play_in(&mut panel, 9, first);
+        let warnings = warnings(&mut panel);
+        let begin = "weather differs from the last run, in frame 1: now 8 frames at it/hunt.rs:";
+        assert!(warnings[0].starts_with(begin), "{warnings:?}");
+        assert!(
+            warnings[0].contains("; then 7 frames at it/hunt.rs:"),
+            "{warnings:?}"
+        );
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+    }
+}
+
+#[test]
+fn a_run_is_compared_from_the_frame_in_which_the_panel_was_opened() {
+    let runs = |weathers: [u64; 2]| {
+        let mut panel = Panel::new();
+        for (weather, opens) in weathers.into_iter().zip([5, 0]) {
+            let mut executor = Executor::builder().inspect(true).build();
+            executor.script("boss").start(wait_frames(400));
+            executor.script("weather").start(wait_frames(weather));
+            run(&mut executor, &mut panel, opens);
+            panel.open();
+            run(&mut executor, &mut panel, 12 - opens);
+        }
+        warnings(&mut panel)
+    };
+    assert_eq!(runs([9, 9]), [""; 0]);
+    let warnings = runs([9, 8]);
+    let begin = "weather differs from the last run, in frame 6: now 2 frames at it/hunt.rs:";
+    assert!(warnings[0].starts_with(begin), "{warnings:?}");
+    assert!(warnings[0].contains("; then 3 frames at"), "{warnings:?}");
+}
+
+#[test]
+fn the_script_that_does_something_in_only_one_of_two_runs_is_named() {
+    let mut panel = Panel::new();
+    panel.open();
+    for has_dawn in [true, false] {
+        let mut executor = Executor::builder().inspect(true).build();
+        let (dawn, wind) = (Signal::<()>::new(), Signal::<()>::new());
+        for (name, signal) in [("sun", dawn.clone()), ("weather", wind.clone())] {
+            executor.script(name).start(async move {
+                signal.wait().await;
+                wait_seconds(90).await;
+            });
+        }
+        run(&mut executor, &mut panel, 2);
+        executor.enter(|| {
+            if has_dawn {
+                dawn.emit(());
+            }
+            wind.emit(());
+        });
+        run(&mut executor, &mut panel, 2);
+    }
+    let warnings = warnings(&mut panel);
+    let begin = "sun differs from the last run, in frame 3: now nothing happens to it in this \
+                 frame; then 90s, until";
+    assert!(warnings[0].starts_with(begin), "{warnings:?}");
 }
 
 #[test]

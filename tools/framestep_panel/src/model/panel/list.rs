@@ -113,6 +113,7 @@ impl Panel {
                 heard: &self.listener.heard(),
                 slow: &self.slow,
                 difference: self.runs.difference.as_ref(),
+                lengths: self.runs.lengths.as_ref(),
                 patience: self.patience,
             };
             let warnings = facts.warnings();
