@@ -38,12 +38,20 @@ pub struct Difference {
     pub phase: String,
     /// The name and the id of the script. `None` if the frames themselves differ.
     pub script: Option<String>,
-    /// The line of code at which the script waits, or was started, if it is known.
+    /// The line of code at which the script waits, or was started, if it is known. Where the
+    /// lines of the two runs differ, it is that of the first run, unless that has ended.
     pub place: Option<String>,
     /// What happened in the first run. `None` if it had ended.
     pub left: Option<String>,
     /// What happened in the second run instead. `None` if it had ended.
     pub right: Option<String>,
+    /// The line of code of [`left`](Difference::left). An event that has no line, such as
+    /// an end, has that of the wait before it.
+    pub left_place: Option<String>,
+    /// The line of code of [`right`](Difference::right).
+    pub right_place: Option<String>,
+    /// Whether the events are at these lines: else, they are after them.
+    are_there: [bool; 2],
 }
 
 /// Reads a film event by event.
@@ -180,6 +188,9 @@ impl Difference {
             place: None,
             left: None,
             right: None,
+            left_place: None,
+            right_place: None,
+            are_there: [false; 2],
         }
     }
 
@@ -201,9 +212,13 @@ impl Difference {
                 _ => words,
             })
         };
-        let known = film.place(record.place());
-        let waited = || film.place(side.places[record.script as usize]);
-        let started = || film.place(film.script(record.script).place);
+        let place = |(side, record): (&Side<'_>, Option<&Record>)| {
+            let (film, record) = (side.film, record?);
+            let waited = || film.place(side.places[record.script as usize]);
+            let started = || film.place(film.script(record.script).place);
+            let known = film.place(record.place());
+            known.or_else(waited).or_else(started)
+        };
         Difference {
             frame: match record.kind {
                 Kind::FrameBegan => record.frame(),
@@ -211,9 +226,13 @@ impl Difference {
             },
             phase: phase_word(side.state.phase),
             script: (record.script != NONE).then(|| film.name_and_id(record.script)),
-            place: known.or_else(waited).or_else(started),
+            place: place((side, Some(record))),
             left: tell(left),
             right: tell(right),
+            left_place: place(left),
+            right_place: place(right),
+            are_there: [left, right]
+                .map(|(_, record)| record.is_some_and(|record| record.place() != NONE)),
         }
     }
 }
@@ -228,12 +247,22 @@ impl fmt::Display for Difference {
         if let Some(script) = &self.script {
             write!(f, ": {script}")?;
         }
-        if let Some(place) = &self.place {
+        let places = [&self.left_place, &self.right_place];
+        let [left, right] = places;
+        let have_one = left == right || left.is_none() || right.is_none();
+        if let Some(place) = self.place.as_ref().filter(|_| have_one) {
             write!(f, " at {place}")?;
         }
-        let tell = |event: &Option<String>| event.clone().unwrap_or("nothing more".to_owned());
-        write!(f, "\n  first run:  {}", tell(&self.left))?;
-        write!(f, "\n  second run: {}", tell(&self.right))
+        let runs = [("first run: ", &self.left), ("second run:", &self.right)];
+        for (at, (run, event)) in runs.into_iter().enumerate() {
+            let event = event.as_deref().unwrap_or("nothing more");
+            write!(f, "\n  {run} {event}")?;
+            if let Some(place) = places[at].as_ref().filter(|_| !have_one) {
+                let word = if self.are_there[at] { "at" } else { "after" };
+                write!(f, " {word} {place}")?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,12 +1,12 @@
 //! What a reader of a film looks for first: scripts that are stuck, or that take too long.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
 
 use framestep::Outcome;
 
 use crate::film::Film;
-use crate::lanes::{Bar, Lane, Lanes, Pause, Poll};
+use crate::lanes::{Bar, Emit, Lane, Lanes, Pause};
 use crate::record::{NONE, WaitKind};
 use crate::text;
 
@@ -14,10 +14,10 @@ use crate::text;
 const MANY_FRAMES: u64 = 10;
 /// More polls of one script in a frame are suspicious.
 const MANY_POLLS: usize = 20;
-/// A poll that takes longer holds up the frame: a quarter of a frame at 60 a second.
-const LONG_POLL: u64 = 4_000_000;
 /// A single long poll may be the fault of other programs, unless it takes a whole frame.
 const WHOLE_FRAME: u64 = 16_000_000;
+/// So many emissions of other signals are named.
+const MOST_EMISSIONS: usize = 2;
 /// More findings of one kind are only counted.
 const MOST_OF_A_KIND: usize = 3;
 
@@ -144,21 +144,28 @@ impl Finder<'_> {
         text: &str,
     ) -> Finding {
         let script = self.film.name_and_id(lane.script);
-        let place = self.film.place(if place == NONE {
-            self.film.script(lane.script).place
-        } else {
-            place
-        });
-        let at = place
-            .as_ref()
-            .map_or(String::new(), |place| format!(" ({place})"));
         Finding {
             kind,
             frame,
-            text: format!("{script} {text}{at}"),
+            text: format!("{script} {text}"),
             script,
-            place,
+            place: self.film.place(self.known(lane, place)),
         }
+    }
+
+    /// The place, or else the line that started the script.
+    fn known(&self, lane: &Lane, place: u32) -> u32 {
+        if place == NONE {
+            self.film.script(lane.script).place
+        } else {
+            place
+        }
+    }
+
+    /// ` (file:line:column)`, if that is known.
+    fn line(&self, lane: &Lane, place: u32) -> String {
+        let place = self.film.place(self.known(lane, place));
+        place.map_or(String::new(), |place| format!(" ({place})"))
     }
 
     fn frame(&self, column: usize) -> u64 {
@@ -175,32 +182,33 @@ impl Finder<'_> {
             .filter(|(_, outcome)| *outcome == Outcome::Panicked)?;
         let frame = self.frame(at.column);
         let place = lane.polls.last().map_or(NONE, |poll| poll.place);
-        let text = format!("panicked in frame {frame}");
+        let text = format!("panicked in frame {frame}{}", self.line(lane, place));
         Some(self.finding(FindingKind::Panicked, lane, frame, place, &text))
     }
 
     fn long_poll(&self, lane: &Lane) -> Option<Finding> {
-        let own = |poll: &Poll| {
-            let took = poll.stamps.1.saturating_sub(poll.stamps.0);
-            took.saturating_sub(poll.inner)
-        };
-        let longest = lane.polls.iter().max_by_key(|poll| own(poll))?;
-        let long = lane
-            .polls
-            .iter()
-            .filter(|poll| own(poll) >= LONG_POLL)
-            .count();
-        if !self.film.is_timed || (long < 2 && own(longest) < WHOLE_FRAME) {
+        let longest = lane.polls.iter().max_by_key(|poll| poll.took())?;
+        let long = lane.polls.iter().filter(|poll| poll.is_long()).count();
+        if !self.film.is_timed || (long < 2 && longest.took() < WHOLE_FRAME) {
             return None;
         }
         let frame = self.frame(longest.from.column);
+        let (place, after) = if longest.place == NONE {
+            (self.film.script(lane.script).place, "its start")
+        } else {
+            (longest.place, "the .await")
+        };
+        let after = self
+            .film
+            .place(place)
+            .map_or(String::new(), |place| format!(", after {after} at {place}"));
         let text = format!(
-            "took {} in one poll, in frame {frame}; {} of its {} took 4 ms or longer",
-            text::about(own(longest)),
+            "took {} in one poll, in frame {frame}{after}; {} of its {} took 4 ms or longer",
+            text::about(longest.took()),
             text::count(long as u64),
             text::counted(lane.polls.len() as u64, "poll"),
         );
-        Some(self.finding(FindingKind::LongPoll, lane, frame, longest.place, &text))
+        Some(self.finding(FindingKind::LongPoll, lane, frame, place, &text))
     }
 
     fn many_polls(&self, lane: &Lane) -> Option<Finding> {
@@ -213,8 +221,9 @@ impl Finder<'_> {
         let frame = self.frame(most[0].from.column);
         let place = most.last().map_or(NONE, |poll| poll.place);
         let text = format!(
-            "was polled {} times in frame {frame}",
-            text::count(most.len() as u64)
+            "was polled {} times in frame {frame}{}",
+            text::count(most.len() as u64),
+            self.line(lane, place)
         );
         Some(self.finding(FindingKind::ManyPolls, lane, frame, place, &text))
     }
@@ -225,21 +234,45 @@ impl Finder<'_> {
         }
         let open = lane.waits.iter().find(|bar| bar.to.is_none());
         let place = open.map_or(NONE, |bar| bar.wait.place());
-        let by = self.film.name_and_id(pause.by);
         let text = format!(
-            "is paused since frame {}, by {by}, and nobody has resumed it",
-            pause.since
+            "is paused since frame {}, by {}; nobody has resumed {}{}",
+            pause.since,
+            self.pauser(pause),
+            self.film.name(lane.script),
+            self.film.place(place).map_or(String::new(), |place| {
+                format!(", which waits at {place}")
+            })
         );
         Some(self.finding(FindingKind::Paused, lane, pause.since, place, &text))
+    }
+
+    /// Which script has paused another, behind which line, and whether it has ended since.
+    fn pauser(&self, pause: &Pause) -> String {
+        let mut text = self.film.name_and_id(pause.by);
+        if let Some(after) = self.film.place(pause.after) {
+            let _ = write!(text, " after {after}");
+        }
+        let mut lanes = self.lanes.lanes.iter();
+        let lane = lanes.find(|lane| lane.script == pause.by);
+        if let Some((at, outcome)) = lane.and_then(|lane| lane.ended) {
+            let how = match outcome {
+                Outcome::Finished => "has finished",
+                Outcome::Stopped => "was stopped",
+                Outcome::Panicked => "panicked",
+            };
+            let _ = write!(text, ", which {how} in frame {}", self.frame(at.column));
+        }
+        text
     }
 
     fn stuck(&self, lane: &Lane) -> Option<Finding> {
         let bar = only_wait(lane)?;
         let (wait, since) = (&bar.wait, bar.since);
         let what = self.film.wait(wait, None);
+        let line = self.line(lane, wait.place());
         let kind = wait.wait_kind();
         if kind == WaitKind::Never {
-            let text = format!("never resumes: since frame {since} it waits for nothing");
+            let text = format!("never resumes: since frame {since} it waits for nothing{line}");
             return Some(self.finding(FindingKind::Never, lane, since, wait.place(), &text));
         }
         if self.last_frame().saturating_sub(since) < MANY_FRAMES {
@@ -248,27 +281,70 @@ impl Finder<'_> {
         let text = format!("waits for {what} since frame {since}");
         let (kind, text) = match kind {
             WaitKind::Signal => {
-                let emits = self
-                    .lanes
-                    .emits
-                    .iter()
-                    .filter(|emit| emit.name == wait.other);
-                let before = emits.clone().rfind(|emit| emit.at < bar.from);
-                if emits.clone().any(|emit| emit.at >= bar.from) {
+                let mut emits = self.lanes.emits.iter();
+                let emits = emits.by_ref().filter(|emit| emit.name == wait.other);
+                let last = emits.last();
+                if last.is_some_and(|emit| emit.at >= bar.from) {
                     return None;
                 }
-                let last = before.map_or("nobody has emitted it since".to_owned(), |emit| {
-                    format!(
+                let last = match last {
+                    None => "nobody has emitted it since".to_owned(),
+                    Some(emit) => format!(
                         "it was emitted for the last time before that, in frame {}",
                         self.frame(emit.at.column)
-                    )
-                });
-                (FindingKind::NoSignal, format!("{text}, and {last}"))
+                    ),
+                };
+                let others = self.other_emissions(wait.other);
+                let text = format!("{text}, and {last}{line}{others}");
+                (FindingKind::NoSignal, text)
             }
-            WaitKind::Watch | WaitKind::Permit | WaitKind::Wake => (FindingKind::LongWait, text),
+            WaitKind::Watch | WaitKind::Permit | WaitKind::Wake => {
+                (FindingKind::LongWait, format!("{text}{line}"))
+            }
             _ => return None,
         };
         Some(self.finding(kind, lane, since, wait.place(), &text))
+    }
+
+    /// What was emitted instead: signals whose names are similar, else those that no script
+    /// waits for.
+    fn other_emissions(&self, wanted: u32) -> String {
+        let mut last: HashMap<u32, &Emit> = HashMap::new();
+        for emit in &self.lanes.emits {
+            last.insert(emit.name, emit);
+        }
+        let mut others: Vec<&Emit> = last.into_values().collect();
+        others.sort_by_key(|emit| (emit.at, emit.name));
+        let wanted = self.film.text(wanted);
+        let is_similar = |emit: &&Emit| text::is_similar(&wanted, &self.film.text(emit.name));
+        let mut instead = "";
+        if others.iter().any(is_similar) {
+            others.retain(is_similar);
+        } else {
+            let waits = self.lanes.lanes.iter().flat_map(|lane| &lane.waits);
+            let awaited: HashSet<u32> = waits.map(|bar| bar.wait.names()[0]).collect();
+            others.retain(|emit| !awaited.contains(&emit.name));
+            instead = ", for which no script waits";
+        }
+        let list: Vec<String> = others
+            .iter()
+            .rev()
+            .take(MOST_EMISSIONS)
+            .map(|emit| {
+                let after = self.film.place(emit.after);
+                format!(
+                    "{} emitted {} in frame {}{}",
+                    self.film.name_and_id(emit.source),
+                    self.film.text(emit.name),
+                    self.frame(emit.at.column),
+                    after.map_or(String::new(), |after| format!(" after {after}")),
+                )
+            })
+            .collect();
+        if list.is_empty() {
+            return String::new();
+        }
+        format!("; {}{instead}", list.join(", "))
     }
 
     fn cycles(&self) -> Vec<Finding> {
@@ -297,29 +373,37 @@ impl Finder<'_> {
         findings
     }
 
+    /// Each line is behind the script that waits there.
     fn cycle(&self, first: u32, next: &HashMap<u32, (u32, &Bar, &Lane)>) -> Finding {
-        let (mut others, mut since) = (Vec::new(), 0);
+        let (mut text, mut since) = (String::new(), 0);
         let mut script = first;
         loop {
             let (joined, bar, _) = next[&script];
             since = since.max(bar.since);
-            others.push(match self.film.place(bar.wait.place()) {
-                Some(place) if script != first => {
-                    format!("{} ({place})", self.film.name_and_id(script))
-                }
-                _ => self.film.name_and_id(script),
-            });
+            let at = self.film.place(bar.wait.place());
+            let at = at.map_or(String::new(), |place| format!(" at {place}"));
+            let which = if script == first { "" } else { ", which " };
+            let other = match joined {
+                joined if joined == first => self.film.name(joined),
+                joined => self.film.name_and_id(joined),
+            };
+            let _ = write!(text, "{which}waits{at} for the end of {other}");
             script = joined;
             if script == first {
                 break;
             }
         }
-        others.remove(0);
-        others.push(self.film.name(first));
-        let others = others.join(", which waits for the end of ");
-        let text = format!("waits for the end of {others}: a cycle since frame {since}");
         let (_, bar, lane) = next[&first];
-        self.finding(FindingKind::Cycle, lane, since, bar.wait.place(), &text)
+        Finding {
+            kind: FindingKind::Cycle,
+            frame: since,
+            text: format!(
+                "{} {text}: a cycle since frame {since}",
+                self.film.name_and_id(first)
+            ),
+            script: self.film.name_and_id(lane.script),
+            place: self.film.place(bar.wait.place()),
+        }
     }
 }
 

@@ -6,6 +6,9 @@ use crate::film::Film;
 use crate::record::{Kind, NONE, Record, WaitKind};
 use crate::state;
 
+/// A poll that takes longer holds up the frame: a quarter of a frame at 60 a second.
+const LONG_POLL: u64 = 4_000_000;
+
 /// A point of the film.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct At {
@@ -65,6 +68,19 @@ pub(crate) struct Poll {
     pub(crate) is_over: bool,
 }
 
+impl Poll {
+    /// How long it took, without the scripts that were polled inside it.
+    pub(crate) fn took(&self) -> u64 {
+        let took = self.stamps.1.saturating_sub(self.stamps.0);
+        took.saturating_sub(self.inner)
+    }
+
+    /// Whether it held up the frame.
+    pub(crate) fn is_long(&self) -> bool {
+        self.took() >= LONG_POLL
+    }
+}
+
 /// One wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Bar {
@@ -88,6 +104,8 @@ pub(crate) struct Pause {
     pub(crate) since: u64,
     /// In the poll of which script.
     pub(crate) by: u32,
+    /// Where that script had waited last.
+    pub(crate) after: u32,
 }
 
 /// What leads from one script to another.
@@ -117,6 +135,8 @@ pub(crate) struct Emit {
     pub(crate) source: u32,
     pub(crate) at: At,
     pub(crate) name: u32,
+    /// Where the source had waited last.
+    pub(crate) after: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -168,6 +188,8 @@ struct Causes {
     ended: Option<At>,
     /// The wait that has just ended.
     place: u32,
+    /// Where it has waited last, or where it was started.
+    after: u32,
     joined: Option<u32>,
     woken: Option<(u32, At, u32)>,
 }
@@ -209,6 +231,7 @@ impl Reader<'_> {
                 to: None,
                 since,
                 by,
+                after: NONE,
             });
             lane.pauses.extend(pause);
         }
@@ -275,6 +298,7 @@ impl Reader<'_> {
                     source: record.script,
                     at,
                     name: record.other,
+                    after: self.after(record.script),
                 });
             }
             _ => self.read_script(record),
@@ -317,6 +341,7 @@ impl Reader<'_> {
                 let spawned = (record.other != NONE).then_some((record.other, at));
                 self.causes[script as usize] = Causes {
                     spawned,
+                    after: record.place,
                     ..Causes::default()
                 };
             }
@@ -360,6 +385,7 @@ impl Reader<'_> {
             }
             Kind::Paused => {
                 let by = self.running.last().copied().unwrap_or(NONE);
+                let after = self.after(by);
                 if let Some(lane) = self.lane(script) {
                     lane.pauses.push(Pause {
                         is_older: false,
@@ -367,6 +393,7 @@ impl Reader<'_> {
                         to: None,
                         since,
                         by,
+                        after,
                     });
                 }
             }
@@ -383,6 +410,9 @@ impl Reader<'_> {
         let at = self.at();
         let cause = &mut self.causes[record.script as usize];
         cause.place = record.place;
+        if record.place != NONE {
+            cause.after = record.place;
+        }
         if record.wait_kind() == WaitKind::Join {
             cause.joined = Some(record.other);
         }
@@ -426,6 +456,7 @@ impl Reader<'_> {
         }
         self.running.push(script);
         let phase = record.phase;
+        let mut resumed_at = NONE;
         if let Some(lane) = self.lane(script) {
             // A condition that does not hold yet goes on waiting where it was.
             let open = lane.waits.iter().rev().take(8).find(|bar| bar.to.is_none());
@@ -434,6 +465,7 @@ impl Reader<'_> {
             } else {
                 place
             };
+            resumed_at = place;
             lane.polls.push(Poll {
                 from: at,
                 to: at,
@@ -445,6 +477,14 @@ impl Reader<'_> {
                 is_over: false,
             });
         }
+        if resumed_at != NONE {
+            self.causes[script as usize].after = resumed_at;
+        }
+    }
+
+    /// Where a script has waited last, or was started: what it does now is behind that.
+    fn after(&self, script: u32) -> u32 {
+        self.causes[script as usize].after
     }
 
     fn suspend(&mut self, record: &Record) {

@@ -120,9 +120,69 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// Whether two names differ so little that one may stand for the other by mistake: by a few
+/// letters, or by an ending. Upper case and punctuation do not count.
+pub(crate) fn is_similar(one: &str, other: &str) -> bool {
+    let letters = |text: &str| -> Vec<char> {
+        let letters = text.chars().filter(|letter| letter.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).take(LONGEST).collect()
+    };
+    let (one, other) = (letters(one), letters(other));
+    let (short, long) = if one.len() < other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    if short.len() < 3 {
+        return false;
+    }
+    long.starts_with(&short) || long.ends_with(&short) || distance(&short, &long) * 4 <= long.len()
+}
+
+/// So many letters of a name are compared.
+const LONGEST: usize = 64;
+
+/// How many letters are added, left out or exchanged.
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.iter().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], at + 1);
+        for (column, beside) in other.iter().enumerate() {
+            let exchanged = corner + usize::from(letter != beside);
+            corner = row[column + 1];
+            row[column + 1] = exchanged.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{about, count, matches, shorten, visible, without_path};
+    use super::{about, count, is_similar, matches, shorten, visible, without_path};
+
+    #[test]
+    fn names_that_are_mistaken_for_each_other_are_similar() {
+        for (one, other) in [
+            ("gate.open", "gate.opened"),
+            ("gate open", "Gate-Open"),
+            ("door", "castle.door"),
+            ("lever", "leber"),
+            ("boss_died", "boss_dies"),
+        ] {
+            assert!(
+                is_similar(one, other) && is_similar(other, one),
+                "{one} {other}"
+            );
+        }
+        for (one, other) in [
+            ("gate.open", "boss died"),
+            ("a", "ab"),
+            ("", ""),
+            ("door", "dusk"),
+        ] {
+            assert!(!is_similar(one, other), "{one} {other}");
+        }
+    }
 
     #[test]
     fn hidden_characters_are_shown_as_escapes() {

@@ -64,11 +64,14 @@ impl Picture<'_> {
             let to = pause
                 .to
                 .map_or(scale.begin_of(self.lanes.columns.len()), |to| scale.x(to));
-            let title = format!(
+            let mut title = format!(
                 "paused in frame {} by {}",
                 pause.since,
                 self.film.name_and_id(pause.by)
             );
+            if let Some(after) = self.film.place(pause.after) {
+                let _ = write!(title, "\nafter {after}");
+            }
             let height = self.lane * 0.66;
             self.page.rect(
                 "pause",
@@ -249,22 +252,33 @@ impl Picture<'_> {
         let mut last = f64::NEG_INFINITY;
         for poll in &lane.polls {
             let x = scale.x(poll.from);
-            if x - last < 0.8 {
+            let is_slow = self.film.is_timed && poll.is_long();
+            if x - last < 0.8 && !is_slow {
                 continue;
             }
             last = x;
+            self.has_slow_polls |= is_slow;
+            let slow = if is_slow { " slow" } else { "" };
+            let dot = format!("poll{slow}");
             let title = self.poll_title(lane, poll);
             let letter = phase_letter(poll.phase);
             if is_wide && letter != '*' {
-                self.page.circle("poll", (x, middle), 6.2, &title);
+                self.page.circle(&dot, (x, middle), 6.2, &title);
                 self.page
                     .text("letter", (x, middle + 3.0), &letter.to_string());
             } else if is_wide {
-                self.page.circle("poll", (x, middle), 4.6, &title);
+                self.page.circle(&dot, (x, middle), 4.6, &title);
             } else {
                 let (w, h) = (if scale.frame > 5.0 { 2.0 } else { 1.0 }, self.lane * 0.5);
-                self.page
-                    .rect("tick", (x - w / 2.0, middle - h / 2.0), (w, h), 0.0, &title);
+                // Among ticks, the colour of a thin one would be overlooked.
+                let (w, h) = if is_slow { (w + 1.0, h * 1.4) } else { (w, h) };
+                self.page.rect(
+                    &format!("tick{slow}"),
+                    (x - w / 2.0, middle - h / 2.0),
+                    (w, h),
+                    0.0,
+                    &title,
+                );
             }
         }
     }

@@ -34,7 +34,8 @@ const MOST_FINDINGS: usize = 5;
 /// - Each script has a lane, in a group with the others of its owner.
 /// - A bar is a wait. Its colour is the kind of the wait.
 /// - A dot (in a narrow picture, a tick) is a poll. A letter in it is the phase, if it is
-///   not Update: see [`Diagram`](crate::Diagram).
+///   not Update: see [`Diagram`](crate::Diagram). It is red if the poll took four
+///   milliseconds or longer, which needs a [stopwatch](crate::Recorder::stopwatch).
 /// - An arrow leads from the end of a script to the one that joined it, from an emission
 ///   to the scripts that it woke, and from a script to those that it started.
 /// - Hover over anything to see the frame, the phase and the line of code.
@@ -137,6 +138,7 @@ struct Picture<'a> {
     /// The kinds of waits that occur.
     hues: Vec<bool>,
     has_pauses: bool,
+    has_slow_polls: bool,
 }
 
 impl Svg<'_> {
@@ -166,6 +168,7 @@ impl Svg<'_> {
             middles: HashMap::new(),
             hues: vec![false; style::HUES.len()],
             has_pauses: false,
+            has_slow_polls: false,
         };
         picture.draw()
     }
@@ -444,11 +447,14 @@ impl Picture<'_> {
             let x = scale.x(emit.at);
             let size = if scale.frame >= 12.0 { 5.5 } else { 3.5 };
             let name = self.film.text(emit.name);
-            let title = format!(
+            let mut title = format!(
                 "{} emits {name}\n{}",
                 self.film.name_and_id(emit.source),
                 self.moment(emit.at)
             );
+            if let Some(after) = self.film.place(emit.after) {
+                let _ = write!(title, "\nafter {after}");
+            }
             let path = format!(
                 "M{x:.1} {:.1}l{size} {size}l-{size} {size}l-{size} -{size}Z",
                 y - size
@@ -500,6 +506,12 @@ impl Picture<'_> {
         let (x0, y0) = place(&poll, 12.0);
         self.page.circle("poll", (x0 + 6.0, y0), 5.0, "");
         self.page.text("t2 soft", (x0 + 18.0, y0 + 4.5), &poll);
+        if self.has_slow_polls {
+            let words = "took 4 ms or longer";
+            let (x, y) = place(words, 12.0);
+            self.page.circle("poll slow", (x + 6.0, y), 5.0, "");
+            self.page.text("t2 soft", (x + 18.0, y + 4.5), words);
+        }
         for (number, words) in style::HUES.iter().enumerate() {
             if !self.hues[number] {
                 continue;

@@ -164,6 +164,7 @@ fn rules(sheet: &mut String, palette: &Palette) {
 .letter {{ fill: {back}; }}
 .poll {{ fill: {ink}; stroke: {panel}; stroke-width: 1.2; }}
 .tick {{ fill: {ink}; }}
+.slow {{ fill: {alarm}; }}
 .end-x {{ stroke: {alarm}; }}
 .stop {{ stroke: {ink}; fill: {panel}; }}
 .pause {{ fill: url(#pause); fill-opacity: .6; }}

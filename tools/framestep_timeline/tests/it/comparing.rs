@@ -58,6 +58,37 @@ fn a_run_that_ends_earlier_differs_where_it_ends() {
 }
 
 #[test]
+fn both_lines_are_named_if_the_runs_go_on_at_different_ones() {
+    let run = |hurries: bool| {
+        let (mut executor, recorder) = recorded();
+        executor.script("weather").start(async move {
+            wait_frames(2).await;
+            if hurries {
+                return;
+            }
+            wait_frames(4).await;
+        });
+        executor.run_frames(8, 0.25);
+        recorder.film()
+    };
+    let (calm, hurried) = (run(false), run(true));
+    let difference = calm.difference(&hurried).unwrap();
+    let [at, after] = [&difference.left_place, &difference.right_place].map(|place| {
+        let place = place.as_ref().expect("the line is known");
+        assert!(place.contains("comparing.rs:"), "{place}");
+        place
+    });
+    assert_ne!(at, after);
+    let expected = format!(
+        "the runs differ in frame 2, in Update: weather (0v1)\n  \
+         first run:  waits for 4 frames at {at}\n  \
+         second run: finished after {after}"
+    );
+    assert_eq!(difference.to_string(), expected);
+    assert!(run(false).difference(&run(false)).is_none());
+}
+
+#[test]
 fn check_determinism_returns_the_hash_of_a_run() {
     let game = |recorder: &framestep_timeline::Recorder| {
         let mut executor = Executor::new();
