@@ -390,7 +390,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Starts a script for the host: it runs up to its first wait.
+    /// Starts a script for the host: it runs up to its first wait. If it needs the world
+    /// before that, start it inside of [`Runtime::lend`].
     ///
     /// # Panics
     ///

@@ -105,15 +105,10 @@ impl Numbered {
         let (number, is_new) = self.number(&cell, kind);
         match cell.polling(number, at) {
             Polling::Live => {
-                let mut new = is_new.then(|| begin(&cell));
-                let polled = match &mut new {
-                    Some(wait) => wait.poll(cx, kind),
-                    None => cell.poll_slot(number, cx, kind),
-                };
-                if polled.is_pending() {
-                    if let Some(wait) = new {
-                        cell.add_slot(number, awaited, Slot::Plain(wait));
-                    }
+                if is_new {
+                    cell.add_slot(number, awaited, Slot::Plain(begin(&cell)));
+                }
+                if cell.poll_slot(number, cx, kind).is_pending() {
                     return Poll::Pending;
                 }
                 cell.record_end(number, &[], at);
@@ -123,9 +118,7 @@ impl Numbered {
                 return wait_in_replay(&cell, number, awaited, is_new).map(drop);
             }
         }
-        if !is_new {
-            drop(cell.remove_slot(number));
-        }
+        drop(cell.remove_slot(number));
         self.end();
         Poll::Ready(())
     }
