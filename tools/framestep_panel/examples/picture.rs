@@ -88,6 +88,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Scene::lively(options.scripts)
     };
     panel.listen(&scene.executor);
+    if options.terminal {
+        panel.offer_restart();
+    }
     let mut looks = Duration::ZERO;
     for _ in 0..options.frames {
         scene.run(1.0 / 60.0);
@@ -162,7 +165,9 @@ fn terminal(ui: &mut Ui, options: &Options, panel: &mut Panel) {
     let (columns, lines) = ((width / CELL.x) as u16, (height / CELL.y) as u16);
     let area = ratatui::layout::Rect::new(0, 0, columns, lines);
     let mut buffer = Buffer::empty(area);
-    let mut view = framestep_panel::terminal::View::new().dark(!options.light);
+    let mut view = framestep_panel::terminal::View::new()
+        .dark(!options.light)
+        .closes_on("q esc");
     view.draw_in(area, &mut buffer, panel);
     let colour = |colour| match colour {
         Color::Rgb(red, green, blue) => egui::Color32::from_rgb(red, green, blue),

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `--light` has the colours for a light ground, `--frames N` runs so many frames before the first
-//! picture. `q` ends it.
+//! picture. `q` or Escape ends it.
 
 mod scene;
 
@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     panel.open();
     panel.offer_restart();
     let mut scene = options.scene(&mut panel);
-    let mut view = View::new().dark(!options.light);
+    let mut view = View::new().dark(!options.light).closes_on("q esc");
     for _ in 0..options.frames {
         step(&mut panel, &mut scene);
     }

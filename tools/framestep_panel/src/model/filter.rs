@@ -1,13 +1,14 @@
 //! Which scripts are listed, and in which order.
 
 use super::kind::Kind;
+use super::listener::Heard;
 use super::script::Script;
 
 /// Which scripts the panel lists. All parts must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// A part of the name, the owner, the description, the id, the file, or of what it
-    /// waits for. Upper and lower case are the same.
+    /// A part of the name, the owner, the description, the id, the file, of what it waits
+    /// for, or of a signal that it has emitted lately. Upper and lower case are the same.
     pub text: String,
     /// Kinds to list. Empty: all.
     pub kinds: Vec<Kind>,
@@ -68,14 +69,25 @@ impl Filter {
     }
 
     /// `needle` is the text in lower case.
-    pub(crate) fn lets(&self, script: &Script, needle: &str, entity: Option<&str>) -> bool {
+    pub(crate) fn lets(
+        &self,
+        script: &Script,
+        needle: &str,
+        entity: Option<&str>,
+        heard: &Heard,
+    ) -> bool {
         if !self.kinds.is_empty() && !self.kinds.contains(&script.kind) {
             return false;
         }
         if self.only_entity && (entity.is_none() || script.full_owner() != entity) {
             return false;
         }
-        needle.is_empty() || Self::has(script, needle)
+        needle.is_empty() || Self::has(script, needle) || Self::emits(script, needle, heard)
+    }
+
+    fn emits(script: &Script, needle: &str, heard: &Heard) -> bool {
+        let emissions = heard.emissions.get(&script.who.id);
+        emissions.is_some_and(|all| all.iter().any(|one| contains(&one.name, needle)))
     }
 
     fn has(script: &Script, needle: &str) -> bool {

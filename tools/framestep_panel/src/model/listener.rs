@@ -28,6 +28,8 @@ pub(crate) struct Heard {
     /// The polls under way, the innermost last.
     polls: Vec<Actor>,
     pub(crate) emitted: HashMap<Arc<str>, Emitted>,
+    /// What each script has emitted lately, the latest last.
+    pub(crate) emissions: HashMap<CoroutineId, Vec<Emission>>,
     pub(crate) paused: HashMap<CoroutineId, Cause>,
     pub(crate) woken: HashMap<CoroutineId, Cause>,
     /// The latest ends, the last one last.
@@ -48,6 +50,15 @@ pub(crate) struct Emitted {
     pub(crate) by: Option<Actor>,
 }
 
+/// What one script has emitted under one name.
+#[derive(Clone, Debug)]
+pub(crate) struct Emission {
+    pub(crate) name: Arc<str>,
+    pub(crate) count: u64,
+    /// The frame of the last time.
+    pub(crate) frame: u64,
+}
+
 /// Who did it. `None`: the host.
 #[derive(Clone, Debug)]
 pub(crate) struct Cause {
@@ -62,10 +73,13 @@ pub(crate) struct Ended {
     pub(crate) id: CoroutineId,
     pub(crate) name: Rc<str>,
     pub(crate) outcome: Outcome,
+    pub(crate) emissions: Vec<Emission>,
 }
 
 /// How many ends are kept.
 const ENDS: usize = 64;
+/// How many names are kept that one script has emitted.
+const NAMES: usize = 8;
 
 impl Listener {
     /// Listens to this executor from now on, or from the next [`open`](Self::open) on.
@@ -139,6 +153,9 @@ impl Heard {
                 by,
             };
             self.emitted.insert(Arc::clone(name), emitted);
+            if let Some(id) = id {
+                self.note_emission(id, name, event.frame);
+            }
         }
         let Some(id) = event.id else {
             return;
@@ -158,6 +175,7 @@ impl Heard {
                     id,
                     name: actor(id).name,
                     outcome: *outcome,
+                    emissions: self.emissions.remove(&id).unwrap_or_default(),
                 });
             }
             Traced::Woken { by, source } => {
@@ -180,6 +198,20 @@ impl Heard {
             Traced::Unpaused => drop(self.paused.remove(&id)),
             _ => {}
         }
+    }
+
+    fn note_emission(&mut self, id: CoroutineId, name: &Arc<str>, frame: u64) {
+        let emissions = self.emissions.entry(id).or_default();
+        let known = emissions.iter().position(|known| known.name == *name);
+        let count = known.map_or(0, |at| emissions.remove(at).count);
+        if emissions.len() == NAMES {
+            emissions.remove(0);
+        }
+        emissions.push(Emission {
+            name: Arc::clone(name),
+            count: count + 1,
+            frame,
+        });
     }
 
     fn end_poll(&mut self, id: CoroutineId) {

@@ -7,6 +7,7 @@ use framestep::CoroutineId;
 
 use super::filter::{Filter, Order};
 use super::frame::Frame;
+use super::listener::Heard;
 
 /// One line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,13 +55,14 @@ pub(crate) fn rows(
     order: Order,
     folded: &HashSet<Rc<str>>,
     entity: Option<&str>,
+    heard: &Heard,
 ) -> Vec<Row> {
     let needle = filter.text.to_lowercase();
     let all = 0..frame.scripts.len();
     let mut listed: Vec<usize> = if filter.is_empty() {
         all.collect()
     } else {
-        all.filter(|&at| filter.lets(&frame.scripts[at], &needle, entity))
+        all.filter(|&at| filter.lets(&frame.scripts[at], &needle, entity, heard))
             .collect()
     };
     let script = |at: usize| &frame.scripts[at];

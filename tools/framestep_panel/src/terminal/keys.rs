@@ -7,27 +7,32 @@ use crate::model::{Filter, Kind, Panel};
 use super::view::{Ask, View};
 
 /// What the last line says. The most important ones first, because it is cut.
-pub(super) const HELP: [(&str, &str); 14] = [
+pub(super) const HELP: [(&str, &str); 15] = [
     ("space", "pause"),
     ("n", "frame"),
+    ("!", "next warning"),
+    ("/", "filter"),
+    ("r", "run again"),
+    (CLOSE, "close"),
     ("s", "step"),
     ("+-", "speed"),
     ("←→", "frames back"),
-    ("!", "next warning"),
-    ("/", "filter"),
     ("k", "kind"),
     ("o", "order"),
     ("↵", "line"),
     ("p", "pause script"),
     ("x", "stop script"),
     ("f", "fold"),
-    ("r", "restart"),
 ];
+
+/// Stands for the keys with which the host closes the panel.
+pub(super) const CLOSE: &str = "";
 
 impl View {
     /// Does what a key means. Returns whether the panel knows the key.
     ///
-    /// Keys that it does not know, such as Escape and `q`, are for the host to close it.
+    /// Keys that it does not know, such as Escape and `q`, are for the host to close it: see
+    /// [`closes_on`](View::closes_on).
     pub fn key(&mut self, key: KeyEvent, panel: &mut Panel) -> bool {
         let is_chord = key
             .modifiers

@@ -11,13 +11,15 @@ use ratatui::style::{Modifier, Style};
 use crate::model::{Kind, Level, Mark, Palette, Panel, Row, duration};
 
 use super::columns::Columns;
-use super::keys::HELP;
+use super::keys::{CLOSE, HELP};
 use super::paint::{Line, bold, ink, rgb};
 
 /// The view of a [`Panel`] in a terminal.
 #[derive(Debug)]
 pub struct View {
     is_dark: bool,
+    /// The keys with which the host closes the panel.
+    close_keys: &'static str,
     /// The first line of the list that is on the screen.
     top: usize,
     /// The line that is marked, if it is that of an owner.
@@ -50,6 +52,7 @@ impl View {
     pub fn new() -> Self {
         View {
             is_dark: true,
+            close_keys: "",
             top: 0,
             cursor: 0,
             page: 1,
@@ -66,6 +69,14 @@ impl View {
     #[must_use]
     pub fn dark(mut self, is_dark: bool) -> Self {
         self.is_dark = is_dark;
+        self
+    }
+
+    /// Names the keys with which the host closes the panel, such as `"q esc"`: the last line
+    /// then shows them.
+    #[must_use]
+    pub fn closes_on(mut self, keys: &'static str) -> Self {
+        self.close_keys = keys;
         self
     }
 
@@ -354,9 +365,11 @@ impl View {
         } else if let Some(message) = &self.message {
             line.put(&format!(" {message}"), bold(palette.accent));
         } else {
-            let keys = HELP
-                .into_iter()
-                .filter(|(key, _)| *key != "r" || panel.can_restart());
+            let keys = HELP.into_iter().filter_map(|(key, word)| match key {
+                "r" if !panel.can_restart() => None,
+                CLOSE => (!self.close_keys.is_empty()).then_some((self.close_keys, word)),
+                _ => Some((key, word)),
+            });
             for (key, word) in keys {
                 let width = key.chars().count() + word.len() + 3;
                 if usize::from(line.room()) < width {

@@ -51,6 +51,19 @@ fn a_text_is_found_in_names_owners_descriptions_and_waits() {
 }
 
 #[test]
+fn a_signal_is_found_by_the_script_that_has_emitted_it() {
+    let (mut executor, mut panel, _orc) = scene();
+    let dusk = Signal::<()>::new().named("dusk");
+    executor.script("sun").start(async move {
+        dusk.emit(());
+        wait_seconds(9).await;
+    });
+    panel.filter_mut().text = "dUsk".into();
+    run(&mut executor, &mut panel, 1);
+    assert_eq!(listed(&mut panel), ["sun"]);
+}
+
+#[test]
 fn kinds_and_the_selected_entity_are_filters() {
     let (_executor, mut panel, _orc) = scene();
     panel.filter_mut().toggle(Kind::Event);

@@ -121,6 +121,49 @@ fn keys_do_what_the_help_says() {
 }
 
 #[test]
+fn the_last_line_names_the_keys_that_run_again_and_close() {
+    let (_executor, mut panel) = scene();
+    let last = |panel: &mut Panel, mut view: View| {
+        let text = drawn(&mut view, panel, 80, 20);
+        text.lines().last().unwrap().to_owned()
+    };
+    let line = last(&mut panel, View::new());
+    assert!(
+        !line.contains("run again") && !line.contains("close"),
+        "{line}"
+    );
+    panel.offer_restart();
+    let line = last(&mut panel, View::new().closes_on("q esc"));
+    assert!(line.contains(" r run again  q esc close "), "{line}");
+}
+
+#[test]
+fn the_details_list_what_a_script_has_emitted() {
+    let (mut executor, mut panel) = opened();
+    let (open, bell) = (
+        Signal::<()>::new().named("gate open"),
+        Signal::<()>::new().named("bell"),
+    );
+    let winch = executor.script("winch").start(async move {
+        bell.emit(());
+        loop {
+            wait_frames(2).await;
+            open.emit(());
+        }
+    });
+    run(&mut executor, &mut panel, 5);
+    panel.select(Some(winch.id()));
+    let expected = "emitted      gate open (2 times, last in frame 4), bell (in frame 0)";
+    let text = drawn(&mut View::new(), &mut panel, 120, 30);
+    assert!(text.contains(expected), "{text}");
+    winch.stop();
+    run(&mut executor, &mut panel, 1);
+    let text = drawn(&mut View::new(), &mut panel, 120, 30);
+    assert!(text.contains("stopped in frame"), "{text}");
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn keys_choose_a_kind_and_an_order() {
     let (_executor, mut panel) = scene();
     let mut view = View::new();

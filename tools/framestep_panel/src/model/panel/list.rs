@@ -95,7 +95,8 @@ impl Panel {
         };
         if self.rows.0.as_ref() != Some(&key) {
             let entity = self.entity.as_deref();
-            let rows = tree::rows(frame, &self.filter, self.order, &self.folded, entity);
+            let heard = &self.listener.heard();
+            let rows = tree::rows(frame, &self.filter, self.order, &self.folded, entity, heard);
             self.rows = (Some(key), rows);
         }
         &self.rows.1

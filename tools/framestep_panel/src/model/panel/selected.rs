@@ -5,6 +5,7 @@ use std::panic::Location;
 use framestep::{CoroutineId, Outcome};
 
 use super::Panel;
+use crate::model::listener::Emission;
 use crate::model::text::{clean, duration};
 use crate::model::warning::actor;
 
@@ -54,6 +55,7 @@ impl Panel {
                 let text = format!("{how} in frame {}", ended.frame);
                 out.push(("script", format!("{} ({id})", ended.name)));
                 out.push(("ended", text));
+                out.extend(emitted(&ended.emissions));
             }
             return out;
         };
@@ -71,6 +73,7 @@ impl Panel {
                 out.push(("waits at", clean));
             }
         }
+        out.extend(heard.emissions.get(&id).and_then(|all| emitted(all)));
         if let Some(since) = script.since {
             let ago = duration(frame.time.elapsed.saturating_sub(since.elapsed));
             out.push((
@@ -128,4 +131,17 @@ impl Panel {
         }
         out
     }
+}
+
+/// The signals that a script has emitted lately, the latest first.
+fn emitted(emissions: &[Emission]) -> Option<(&'static str, String)> {
+    let one = |emission: &Emission| {
+        let name = clean(&emission.name);
+        match emission.count {
+            1 => format!("{name} (in frame {})", emission.frame),
+            count => format!("{name} ({count} times, last in frame {})", emission.frame),
+        }
+    };
+    let all: Vec<String> = emissions.iter().rev().map(one).collect();
+    (!all.is_empty()).then(|| ("emitted", all.join(", ")))
 }
