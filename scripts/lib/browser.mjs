@@ -100,6 +100,11 @@ class Tab {
     await this.#call('Page.navigate', { url: address });
   }
 
+  /// Loads the page again, with what it has stored.
+  async reload() {
+    await this.#call('Page.reload');
+  }
+
   /// To the browser, not to the page: it ends all its processes.
   close() {
     this.#session = undefined;

@@ -1,94 +1,71 @@
-//! Plays by itself: forwards, back, and forwards again.
+//! Plays by itself: forwards, with a save on the way, back, and forwards again. If there is a
+//! save, it continues that instead.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use macroquad::prelude::*;
 
-use crate::draw::draw;
-use crate::game::Game;
-use crate::history::History;
-use crate::world::{Coin, MIDDLE, PLATE, Push, RIGHT, WALLS, World};
+use crate::draw::{draw, prepare};
+use crate::pilot;
+use crate::platform::Store;
+use crate::session::Session;
+use crate::show;
 
-/// Where the demo pushes the ball: to coins, through the next door once it is
-/// open, and against the guardian of the last room.
-pub(crate) fn push(world: &World) -> Push {
-    let [x, y] = world.ball;
-    let room = WALLS.iter().filter(|wall| **wall < x).count();
-    let is_in_room = |at: f32| WALLS.iter().filter(|wall| **wall < at).count() == room;
-    let wanted = |coin: &&Coin| world.score < PURSE && is_in_room(coin.at[0]);
-    let mut coins = world.coins.iter().filter(wanted);
-    let target = match (WALLS.get(room), coins.next()) {
-        (Some(wall), _) if world.doors[room] > 0.6 => [wall + 60.0, MIDDLE],
-        (None, _) if world.guardian.lives > 0 => world.guardian.at,
-        (_, Some(coin)) => coin.at,
-        (Some(wall), None) => [wall - PLATE.0, MIDDLE],
-        (None, None) => [RIGHT, MIDDLE],
-    };
-    let [push_x, push_y] = [target[0] - x, target[1] - y].map(|way| way / 40.0);
-    let [speed_x, speed_y] = world.speed.map(|speed| speed / 240.0);
-    [push_x - speed_x, push_y - speed_y].map(|push| push.clamp(-1.0, 1.0))
-}
-
-/// How many coins are enough.
-const PURSE: u32 = 2;
-
-/// Frames forwards, and back.
-const FORWARDS: u32 = 840;
-const BACK: u32 = 300;
+/// The step at which the game is saved, the last step (of a new game), and how many are taken
+/// back.
+const SAVED: u64 = 420;
+const LAST: u64 = 1_080;
+const BACK: u64 = 300;
 
 /// Plays, and ends with a panic if the second time is not like the first.
-pub(crate) async fn play(folder: &Path) {
-    let mut game = Game::new(1);
-    let mut history = History::default();
-    let mut spent = [Duration::ZERO; 3];
-    for frame in 0..FORWARDS {
-        let began = Instant::now();
-        history.note(&game);
-        spent[0] += began.elapsed();
-        let began = Instant::now();
-        game.step(push(&game.world));
-        spent[1] += began.elapsed();
-        draw(&game, &history, false);
-        if frame == FORWARDS - 1 {
-            take_picture(folder, "1-forwards");
-        }
-        next_frame().await;
+pub(crate) async fn play(folder: &Path, store: Store) {
+    prepare();
+    let mut session = Session::begin(store);
+    let is_continued = session.game.steps() > 0;
+    let last = LAST.max(session.game.steps() + BACK);
+    go_on(&mut session, last).await;
+    if is_continued {
+        return take_picture(&session, false, folder, "4-continued");
     }
-    let end = game.world.clone();
-    for frame in 0..BACK {
+    take_picture(&session, false, folder, "1-forwards");
+    let end = session.game.world.clone();
+    let mut spent = Duration::ZERO;
+    for step in 0..BACK {
         let began = Instant::now();
-        assert!(history.rewind(&mut game), "ten seconds are remembered");
-        spent[2] += began.elapsed();
-        draw(&game, &history, true);
-        if frame == BACK / 2 {
-            take_picture(folder, "2-rewinding");
+        assert!(session.rewind(), "ten seconds are remembered");
+        spent += began.elapsed();
+        if step == BACK / 2 {
+            take_picture(&session, true, folder, "2-rewinding");
         }
-        next_frame().await;
+        show(&mut session, true).await;
     }
-    for frame in FORWARDS - BACK..FORWARDS {
-        history.note(&game);
-        game.step(push(&game.world));
-        draw(&game, &history, false);
-        if frame == FORWARDS - 1 {
-            take_picture(folder, "3-forwards-again");
-        }
-        next_frame().await;
-    }
-    assert!(game.world == end, "the same pushes lead to another world");
-    let us = |spent: Duration, times: u32| spent.as_secs_f64() * 1e6 / f64::from(times);
+    go_on(&mut session, last).await;
+    take_picture(&session, false, folder, "3-forwards-again");
+    assert!(
+        session.game.world == end,
+        "the same pushes lead to another world"
+    );
     println!(
-        "{} scripts: a frame {:.0} us, remembering it {:.0} us, going back by one {:.0} us; a \
-         save {} bytes",
-        game.runtime.scripts().len(),
-        us(spent[1], FORWARDS),
-        us(spent[0], FORWARDS),
-        us(spent[2], BACK),
-        game.moment().scripts.to_bytes_with(&game.world).len(),
+        "{} scripts: going back by one step takes {:.0} us",
+        session.game.runtime.scripts().len(),
+        spent.as_secs_f64() * 1e6 / 300.0,
     );
 }
 
-fn take_picture(folder: &Path, name: &str) {
+/// Plays until so many steps have passed.
+async fn go_on(session: &mut Session, last: u64) {
+    while session.game.steps() < last {
+        pilot::step(session);
+        if session.game.steps() == SAVED {
+            session.save();
+        }
+        show(session, false).await;
+    }
+}
+
+fn take_picture(session: &Session, is_rewinding: bool, folder: &Path, name: &str) {
+    draw(session, is_rewinding);
     let mut picture = get_screen_data();
     for [.., alpha] in picture.get_image_data_mut() {
         *alpha = u8::MAX;

@@ -2,9 +2,9 @@
 
 use macroquad::prelude::*;
 
-use crate::game::Game;
 use crate::guardian::{GUARDIAN, Guardian};
 use crate::history::{FRAMES, History};
+use crate::session::Session;
 use crate::world::{
     BALL, BOTTOM, COIN, DOOR, LAMPS, LEFT, MIDDLE, PLATE, RIGHT, TOP, WALLS, lamp_x,
 };
@@ -18,7 +18,18 @@ const CYAN: Color = Color::new(0.45, 0.95, 1.0, 1.0);
 const ROSE: Color = Color::new(1.0, 0.4, 0.6, 1.0);
 const PALE: Color = Color::new(0.86, 0.89, 1.0, 1.0);
 
-pub(crate) fn draw(game: &Game, history: &History, is_rewinding: bool) {
+/// Prepares each letter. Otherwise how a letter looks depends on those before it, and pictures
+/// of two runs are compared. And in the browser, macroquad draws with a deleted texture where
+/// a new letter has made it larger.
+pub(crate) fn prepare() {
+    let letters: Vec<char> = (' '..='~').collect();
+    for size in [20, 24] {
+        get_default_font().populate_font_cache(&letters, size);
+    }
+}
+
+pub(crate) fn draw(session: &Session, is_rewinding: bool) {
+    let Session { game, history, .. } = session;
     let world = &game.world;
     clear_background(NIGHT);
     let view = Rect::new(0.0, 0.0, 960.0, 540.0);
@@ -46,6 +57,11 @@ pub(crate) fn draw(game: &Game, history: &History, is_rewinding: bool) {
         draw_circle(x, y, COIN * 0.45 * coin.size, colour);
     }
     draw_guardian(&world.guardian);
+    for (number, [x, y]) in (1_u8..=24).zip(history.trail().skip(4).step_by(5)) {
+        let a = 0.4 * (1.0 - f32::from(number) / 25.0);
+        let colour = if is_rewinding { GOLD } else { CYAN };
+        draw_circle(x, y, 3.0 + 6.0 * a, Color { a, ..colour });
+    }
     let [x, y] = world.ball;
     draw_circle(x, y, BALL + 5.0, Color { a: 0.25, ..CYAN });
     draw_circle(x, y, BALL, CYAN);
@@ -63,8 +79,13 @@ pub(crate) fn draw(game: &Game, history: &History, is_rewinding: bool) {
     let seconds = game.runtime.time().elapsed.as_secs_f32();
     let words = format!("{seconds:.1} s   {} coins   {scripts} scripts", world.score);
     draw_text(&words, LEFT, 40.0, 24.0, PALE);
-    let keys = "hold R: back in time   arrows: push   F5: save   F9: load";
-    draw_text(keys, LEFT, 524.0, 20.0, Color { a: 0.6, ..PALE });
+    let keys = "arrows: push   hold R: back in time   S: save   L: load   N: new game";
+    draw_text(keys, LEFT, 526.0, 20.0, Color { a: 0.6, ..PALE });
+    if let Some(notice) = &session.notice {
+        let colour = if notice.is_bad { ROSE } else { GOLD };
+        let a = notice.strength();
+        draw_text(&notice.words, LEFT, 504.0, 20.0, Color { a, ..colour });
+    }
     set_default_camera();
 }
 

@@ -1,12 +1,11 @@
-//! The game: a step, a copy, going back to a copy, a file.
+//! The game: a step, a copy, going back to a copy, bytes for a file.
 
 use std::error::Error;
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use framestep_durable::prelude::*;
 
+use crate::code;
 use crate::fight::{NEAR, STRUCK};
 use crate::scripts::{self, BUMP, PRESSED, TAKEN};
 use crate::world::{Push, World};
@@ -65,15 +64,43 @@ impl Game {
         self.world = moment.world;
     }
 
-    pub(crate) fn save(&self, path: &Path) -> Result<(), Box<dyn Error>> {
-        let bytes = self.runtime.save()?.to_bytes_with(&self.world);
-        Ok(fs::write(path, bytes)?)
+    /// Steps from the beginning of the game.
+    pub(crate) fn steps(&self) -> u64 {
+        self.runtime.time().frame
     }
 
-    pub(crate) fn load(path: &Path) -> Result<Self, Box<dyn Error>> {
-        let (scripts, world) = Snapshot::from_bytes_with(&fs::read(path)?)?;
+    /// A number for all that changes: the same state has the same number everywhere.
+    pub(crate) fn checksum(&self) -> u64 {
+        let Moment { world, scripts } = self.moment();
+        scripts.checksum_with(&world)
+    }
+
+    /// The game as a file: a line that names the code, the scripts, and the world.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Box<dyn Error>> {
+        let mut file = heading().into_bytes();
+        file.extend(self.runtime.save()?.to_bytes_with(&self.world));
+        Ok(file)
+    }
+
+    /// Reads a file. One of other code is an error: where panics abort, as in the browser, it
+    /// could take the page down.
+    pub(crate) fn from_bytes(file: &[u8]) -> Result<Self, Box<dyn Error>> {
+        let Some(content) = file.strip_prefix(heading().as_bytes()) else {
+            return if file.starts_with(NAME.as_bytes()) {
+                Err("the save is from another build of the game".into())
+            } else {
+                Err("this is no save of the game".into())
+            };
+        };
+        let (scripts, world) = Snapshot::from_bytes_with(content)?;
         let mut runtime = Runtime::new(scripts::registry());
-        runtime.restore(&scripts, Policy::Restart)?;
+        runtime.restore(&scripts, Policy::Fail)?;
         Ok(Game { world, runtime })
     }
+}
+
+const NAME: &str = "framestep-rewind";
+
+fn heading() -> String {
+    format!("{NAME} {:016x}\n", code::FINGERPRINT)
 }

@@ -54,7 +54,8 @@ impl Guardian {
 
     /// Shoots in a direction, in turns.
     pub(crate) fn shoot(&mut self, turns: f32, speed: f32) {
-        let (sin, cos) = (turns * std::f32::consts::TAU).sin_cos();
+        // The standard library's sine may round differently in the browser.
+        let (sin, cos) = libm::sincosf(turns * std::f32::consts::TAU);
         let [x, y] = self.at;
         self.bullets.push(Bullet {
             at: [x + GUARDIAN * cos, y + GUARDIAN * sin],
@@ -99,8 +100,10 @@ impl World {
     }
 }
 
-fn distance(a: [f32; 2], b: [f32; 2]) -> f32 {
-    (a[0] - b[0]).hypot(a[1] - b[1])
+/// Of operations that round the same way everywhere.
+pub(crate) fn distance(a: [f32; 2], b: [f32; 2]) -> f32 {
+    let (x, y) = (a[0] - b[0], a[1] - b[1]);
+    (x * x + y * y).sqrt()
 }
 
 /// Whether a bullet can be there: inside, in no wall, in no closed door.

@@ -29,6 +29,11 @@ impl History {
         true
     }
 
+    /// Where the ball was, from the latest moment on.
+    pub(crate) fn trail(&self) -> impl Iterator<Item = [f32; 2]> {
+        self.moments.iter().rev().map(|moment| moment.world.ball)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.moments.len()
     }

@@ -1,106 +1,129 @@
 //! A toy whose time runs back while R is held: a ball, doors, coins and lamps, with a script
-//! each, and a boss in the last room.
+//! each, and a boss in the last room. On the desktop and in the browser.
 //!
 //! - `scripts.rs` and `fight.rs` are what happens over time; `world.rs` and `guardian.rs`
 //!   the state that they change.
-//! - `game.rs` is a step, and `history.rs` a ring of the last ten seconds: a copy of the world
-//!   and a snapshot of the scripts for each frame. Rewinding takes the latest off.
+//! - `game.rs` is a step, and the bytes of a save; `code.rs` names the code that they fit.
+//! - `history.rs` is a ring of the last ten seconds: a copy of the world and a snapshot of the
+//!   scripts for each frame. Rewinding takes the latest off.
+//! - `session.rs` saves and loads; `platform.rs` is where the save is kept: in a file, or in the
+//!   local storage of the browser.
 //! - `draw.rs` shows the world.
 //!
-//! Arrow keys push the ball. F5 saves to a file, F9 loads it.
+//! Arrow keys push the ball. S or F5 saves, L or F9 loads, N begins anew. The next start
+//! continues a game that was saved.
 
+mod code;
+#[cfg(not(target_arch = "wasm32"))]
 mod demo;
 mod draw;
 mod fight;
 mod game;
 mod guardian;
 mod history;
+mod pilot;
+mod platform;
 mod scripts;
+mod session;
 #[cfg(test)]
 mod tests;
 mod world;
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-
 use macroquad::prelude::*;
 
-use crate::game::{Game, STEP};
-use crate::history::History;
+use crate::game::STEP;
+use crate::platform::Store;
+use crate::session::Session;
 use crate::world::Push;
 
-const SAVE: &str = "rewind.save";
-
-const USAGE: &str = "\
-Usage: framestep-rewind [--demo DIR]
-
-  --demo DIR  play by itself, put pictures into DIR, print figures and end
-  --help      print this";
-
-fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let demo = match args[..] {
-        [] => None,
-        ["--demo", folder] => Some(PathBuf::from(folder)),
-        ["--help" | "-h"] => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    let window = Conf {
+fn window() -> Conf {
+    Conf {
         window_title: "framestep: rewind".to_owned(),
         window_width: 960,
         window_height: 540,
         ..Conf::default()
-    };
-    macroquad::Window::from_config(window, async {
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn main() -> std::process::ExitCode {
+    use std::path::PathBuf;
+    use std::process::ExitCode;
+
+    const USAGE: &str = "\
+Usage: framestep-rewind [--save FILE] [--demo DIR]
+
+  --save FILE  the save, which is continued if it is there; else rewind.save in this folder
+  --demo DIR   play by itself, put pictures into DIR, print figures and end
+  --help       print this";
+
+    let (mut save, mut demo) = (PathBuf::from("rewind.save"), None);
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match (arg.as_str(), args.next()) {
+            ("--save", Some(path)) => save = path.into(),
+            ("--demo", Some(folder)) => demo = Some(PathBuf::from(folder)),
+            ("--help" | "-h", _) => {
+                println!("{USAGE}");
+                return ExitCode::SUCCESS;
+            }
+            _ => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    let store = Store::new(save);
+    macroquad::Window::from_config(window(), async move {
         match demo {
-            Some(folder) => demo::play(&folder).await,
-            None => play().await,
+            Some(folder) => demo::play(&folder, store).await,
+            None => play(store, false).await,
         }
     });
     ExitCode::SUCCESS
 }
 
-async fn play() {
-    let mut game = Game::new(1);
-    let mut history = History::default();
+#[cfg(target_arch = "wasm32")]
+fn main() {
+    macroquad::Window::from_config(window(), play(Store, platform::is_demo()));
+}
+
+async fn play(store: Store, is_demo: bool) {
+    draw::prepare();
+    let mut session = Session::begin(store);
     // Frames of the screen are of any length, those of the game are not.
     let mut left = 0.0;
     loop {
+        let is_rewinding = is_key_down(KeyCode::R);
         left = (left + get_frame_time()).min(0.25);
         while left >= STEP.as_secs_f32() {
             left -= STEP.as_secs_f32();
-            if is_key_down(KeyCode::R) {
-                history.rewind(&mut game);
+            if is_rewinding {
+                session.rewind();
+            } else if is_demo {
+                pilot::step(&mut session);
             } else {
-                history.note(&game);
-                game.step(held());
+                session.step(held());
             }
         }
-        if is_key_pressed(KeyCode::F5) {
-            if let Err(error) = game.save(Path::new(SAVE)) {
-                eprintln!("cannot save: {error}");
-            }
+        if is_key_pressed(KeyCode::S) || is_key_pressed(KeyCode::F5) {
+            session.save();
         }
-        if is_key_pressed(KeyCode::F9) {
-            match Game::load(Path::new(SAVE)) {
-                Ok(loaded) => {
-                    game = loaded;
-                    // Snapshots belong to the runtime that took them.
-                    history = History::default();
-                }
-                Err(error) => eprintln!("cannot load: {error}"),
-            }
+        if is_key_pressed(KeyCode::L) || is_key_pressed(KeyCode::F9) {
+            session.load();
         }
-        draw::draw(&game, &history, is_key_down(KeyCode::R));
-        next_frame().await;
+        if is_key_pressed(KeyCode::N) {
+            session.begin_anew();
+        }
+        show(&mut session, is_rewinding).await;
     }
+}
+
+/// Shows a frame.
+async fn show(session: &mut Session, is_rewinding: bool) {
+    draw::draw(session, is_rewinding);
+    session.end_frame();
+    next_frame().await;
 }
 
 /// The arrow keys that are held.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::guardian::Guardian;
+use crate::guardian::{Guardian, distance};
 
 pub(crate) const LEFT: f32 = 40.0;
 pub(crate) const RIGHT: f32 = 920.0;
@@ -116,8 +116,7 @@ impl World {
             }
         }
         for coin in self.coins.iter_mut().filter(|coin| !coin.is_taken) {
-            let (x, y) = (coin.at[0] - self.ball[0], coin.at[1] - self.ball[1]);
-            if x.hypot(y) < COIN + BALL {
+            if distance(coin.at, self.ball) < COIN + BALL {
                 coin.is_taken = true;
                 events.taken.push(coin.number);
             }
