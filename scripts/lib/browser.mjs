@@ -131,11 +131,11 @@ class Tab {
   /// Waits until a condition holds for the figures, as long as there are frames.
   async until(condition) {
     let now = await this.figures();
-    // How many seconds ago the last one came. This is for a page that hangs.
-    for (let idle = 0; idle < 1_200; idle += 1) {
+    // How many fifths of a second ago the last one came. This is for a page that hangs.
+    for (let idle = 0; idle < 6_000; idle += 1) {
       if (this.errors.length > 0) throw new Error('the page prints errors');
       if (condition(now)) return now;
-      await sleep(1_000);
+      await sleep(200);
       const before = now;
       now = await this.figures();
       if (now.frame > before.frame) idle = 0;
