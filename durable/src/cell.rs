@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::driver::message_of;
-use crate::error::{Found, FoundWait};
+use crate::error::Found;
+use crate::image::NamedWait;
 use crate::journal::{Effect, Entry, FoundEntry, Journal, Kind, Place};
 use crate::owner::OwnerId;
 use crate::script::ChapterFuture;
@@ -282,17 +283,22 @@ impl ScriptCell {
     }
 
     /// What the script waits for, by number.
-    pub(crate) fn awaited(&self) -> Vec<FoundWait> {
+    pub(crate) fn awaited(&self) -> Vec<NamedWait> {
         let slots = self.slots.borrow();
-        let found = slots.iter().map(|pending| FoundWait {
+        let found = slots.iter().map(|pending| self.named(pending));
+        let mut found: Vec<_> = found.collect();
+        found.sort_unstable_by_key(|wait| wait.number);
+        found
+    }
+
+    /// What a wait is for, by name.
+    pub(crate) fn named(&self, pending: &Pending) -> NamedWait {
+        NamedWait {
             number: pending.number,
             call: pending.awaited.call.into(),
             name: pending.awaited.name().into(),
             place: self.shared.place(pending.awaited.at),
-        });
-        let mut found: Vec<_> = found.collect();
-        found.sort_unstable_by_key(|wait| wait.number);
-        found
+        }
     }
 
     /// How many entries a replay has taken.
@@ -484,8 +490,8 @@ impl ScriptCell {
     /// Adds the state of a wait that has begun.
     #[inline]
     pub(crate) fn add_slot(&self, number: u32, awaited: Awaited, slot: Slot) {
-        let note = awaited.event;
-        let note = note.and_then(|event| EventNote::begin(event, awaited.at));
+        let event = awaited.event;
+        let note = event.and_then(|event| EventNote::begin(event, awaited.at));
         self.slots.borrow_mut().push(Pending {
             number,
             awaited,

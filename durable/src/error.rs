@@ -1,6 +1,5 @@
 //! What can go wrong when scripts are saved and restored.
 
-use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
@@ -8,6 +7,7 @@ use std::time::Duration;
 use framestep::durable::Unsavable;
 
 use crate::cell::ScriptId;
+use crate::image::NamedWait;
 use crate::journal::{Effect, Kind, Place};
 
 /// Why a runtime cannot be saved.
@@ -30,11 +30,13 @@ impl fmt::Display for SaveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SaveError::Executor(why) => write!(f, "the runtime cannot be saved: {why}"),
-            SaveError::Verify(RestoreError::Diverged(divergence)) => {
-                write!(f, "what was saved could not be restored: {divergence}")
-            }
             SaveError::Verify(error) => {
-                write!(f, "what was saved could not be restored: {error}")
+                f.write_str("what was saved could not be restored: ")?;
+                match error {
+                    // Without what can be done about a file.
+                    RestoreError::Diverged(divergence) => divergence.fmt(f),
+                    error => error.fmt(f),
+                }
             }
         }
     }
@@ -181,7 +183,7 @@ pub(crate) enum Found {
         entry: u32,
         recorded: Kind,
         place: Place,
-        now: Vec<FoundWait>,
+        now: Vec<NamedWait>,
     },
     OtherLine {
         entry: u32,
@@ -203,8 +205,8 @@ pub(crate) enum Found {
     },
     OtherWaits {
         entry: u32,
-        saved: Vec<FoundWait>,
-        now: Vec<FoundWait>,
+        saved: Vec<NamedWait>,
+        now: Vec<NamedWait>,
     },
     OtherScript {
         entry: u32,
@@ -217,29 +219,10 @@ pub(crate) enum Found {
     },
 }
 
-/// What a script waits for, in a save or in a replay.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FoundWait {
-    pub(crate) number: u32,
-    pub(crate) call: Cow<'static, str>,
-    pub(crate) name: Cow<'static, str>,
-    pub(crate) place: Place,
-}
-
-impl FoundWait {
-    pub(crate) fn is_like(&self, other: &FoundWait, compares_lines: bool) -> bool {
-        let is_same_place = !compares_lines || self.place == other.place;
-        let FoundWait {
-            number, call, name, ..
-        } = other;
-        (self.number, &self.call, &self.name) == (*number, call, name) && is_same_place
-    }
-}
-
 /// Says what a script waits for.
-fn waits(waits: &[FoundWait], file: &impl Fn(Place) -> String) -> String {
+fn waits(waits: &[NamedWait], file: &impl Fn(Place) -> String) -> String {
     let said = waits.iter().map(|wait| {
-        let FoundWait {
+        let NamedWait {
             call, name, place, ..
         } = wait;
         let of = if name.is_empty() {

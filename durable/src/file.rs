@@ -146,8 +146,10 @@ impl Snapshot {
         let journals = self.scripts.iter().map(|script| nowhere(&script.journal));
         let journals: Vec<Journal> = journals.collect();
         let scripts = self.scripts.iter().map(|script| {
-            let waits = script.waits.iter();
-            let waits = waits.map(|wait| (wait.number, &wait.call, &wait.name, &wait.slot));
+            let waits = script.waits.iter().map(|wait| {
+                let named = &wait.named;
+                (named.number, &named.call, &named.name, &wait.slot)
+            });
             let waits: Vec<_> = waits.collect();
             (
                 (script.id, &script.name, script.home, script.owner),

@@ -71,12 +71,28 @@ pub(crate) struct ScriptImage {
 /// A pending wait.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WaitImage {
+    pub(crate) named: NamedWait,
+    pub(crate) slot: SlotImage,
+}
+
+/// What a script waits for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct NamedWait {
     pub(crate) number: u32,
     /// The call that made it, and the name of what it is for, as in `Awaited`.
     pub(crate) call: Cow<'static, str>,
     pub(crate) name: Cow<'static, str>,
     pub(crate) place: Place,
-    pub(crate) slot: SlotImage,
+}
+
+impl NamedWait {
+    pub(crate) fn is_like(&self, other: &NamedWait, compares_lines: bool) -> bool {
+        let is_same_place = !compares_lines || self.place == other.place;
+        let NamedWait {
+            number, call, name, ..
+        } = other;
+        (self.number, &self.call, &self.name) == (*number, call, name) && is_same_place
+    }
 }
 
 /// What a slot holds beside waits of framestep.

@@ -17,9 +17,9 @@ use framestep::{Coroutine, CoroutineId, Owner};
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::driver::{Driver, message_of};
-use crate::error::{Divergence, Found, FoundWait, RestoreError, SaveError};
+use crate::error::{Divergence, Found, RestoreError, SaveError};
 use crate::handle::Act;
-use crate::image::{OwnerImage, RequestImage, ScriptImage, SlotImage, Snapshot};
+use crate::image::{NamedWait, OwnerImage, RequestImage, ScriptImage, SlotImage, Snapshot};
 use crate::journal::Place;
 use crate::owner::{ClockId, OwnerId};
 use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared, ValueEntry};
@@ -250,9 +250,10 @@ impl Shared {
                 |entry| journal.at(entry).map(|entry| (entry.0, entry.1)),
             ))
         };
-        let type_name = self.registry.type_name(name);
-        let future = begin_again(image.state.get()).ok_or(Found::OtherState { type_name });
-        let future = future.map_err(diverged)?;
+        let future = begin_again(image.state.get()).ok_or_else(|| {
+            let type_name = self.registry.type_name(name);
+            diverged(Found::OtherState { type_name })
+        })?;
         let cell = Rc::new(ScriptCell::restored(
             self,
             image.id,
@@ -478,15 +479,16 @@ impl Shared {
             let mut slots = Vec::with_capacity(of.waits.len());
             for wait in &of.waits {
                 let known = cell.slots().borrow();
-                let known = known.iter().find(|known| known.number == wait.number);
+                let number = wait.named.number;
+                let known = known.iter().find(|known| known.number == number);
                 // Of a script that does not fit its save, the waits are dropped again.
                 let awaited = known.map_or_else(|| Awaited::new("", None), |known| known.awaited);
-                let note = awaited.event;
+                let event = awaited.event;
                 slots.push(Pending {
-                    number: wait.number,
+                    number,
                     awaited,
                     slot: self.load_slot(&wait.slot, id, &clocks, &mut image)?,
-                    note: note.and_then(|event| self.door.note_event(id, event)),
+                    note: event.and_then(|event| self.door.note_event(id, event)),
                 });
             }
             let before = cell.slots().replace(slots);
@@ -613,16 +615,14 @@ fn read_journal_to(
             Ok(Poll::Pending) => break,
         }
     }
-    let saved = image.waits.iter().map(|wait| FoundWait {
-        number: wait.number,
-        call: wait.call.clone(),
-        name: wait.name.clone(),
-        place: files.place(wait.place),
+    let saved = image.waits.iter().map(|wait| NamedWait {
+        place: files.place(wait.named.place),
+        ..wait.named.clone()
     });
     let mut saved: Vec<_> = saved.collect();
     saved.sort_unstable_by_key(|wait| wait.number);
     let now = cell.awaited();
-    let fits = |(saved, now): (&FoundWait, &FoundWait)| saved.is_like(now, compares_lines);
+    let fits = |(saved, now): (&NamedWait, &NamedWait)| saved.is_like(now, compares_lines);
     if saved.len() != now.len() || !saved.iter().zip(&now).all(fits) {
         let entry = cell.replayed();
         return Err(Found::OtherWaits { entry, saved, now });

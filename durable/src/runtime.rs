@@ -323,8 +323,8 @@ impl Deref for Runtime {
 /// The part of a [`Runtime`] that needs no exclusive access: scripts, signals, values,
 /// questions, owners and clocks.
 ///
-/// Engines call back while a script runs: a step despawns an entity, and the engine says so
-/// to whoever cares for its scripts. The runtime is borrowed by its run then. A clone of its
+/// Engines call back while a script runs: a step despawns an entity, and the engine tells the
+/// code that cares for its scripts. The runtime is borrowed by its run then. A clone of its
 /// [`host`](Runtime::host) is not.
 ///
 /// What is done in a step is a part of that step: it is saved with the runtime, and not done

@@ -127,10 +127,7 @@ impl Shared {
 fn save_script(cell: &ScriptCell) -> ScriptImage {
     let slots = cell.slots().borrow();
     let waits = slots.iter().map(|pending| WaitImage {
-        number: pending.number,
-        call: pending.awaited.call.into(),
-        name: pending.awaited.name().into(),
-        place: cell.shared().place(pending.awaited.at),
+        named: cell.named(pending),
         slot: save_slot(&pending.slot),
     });
     ScriptImage {

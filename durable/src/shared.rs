@@ -79,7 +79,7 @@ pub(crate) struct OwnerEntry {
     pub(crate) name: Option<String>,
     /// Whether a call of `pause` is in effect.
     pub(crate) is_paused: bool,
-    /// Whether it is active, but for the owners above it.
+    /// Whether it is active, apart from the owners above it.
     pub(crate) is_active: bool,
 }
 

@@ -236,3 +236,16 @@ fn lines_are_compared_in_the_same_build_only() {
         "{error}"
     );
 }
+
+#[test]
+fn a_file_of_another_build_that_was_loaded_can_be_saved_and_loaded_again() {
+    let today = || {
+        let registry = Registry::new().with::<moved::Quest>().with::<Town>();
+        Runtime::new(registry.for_build("today"))
+    };
+    let mut loaded = today();
+    loaded.restore(&saved(), Policy::Fail).unwrap();
+    let file = loaded.snapshot().unwrap().to_bytes();
+    let again = today().restore(&Snapshot::from_bytes(&file).unwrap(), Policy::Fail);
+    assert!(again.is_ok(), "{}", again.unwrap_err());
+}

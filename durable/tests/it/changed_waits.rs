@@ -1,5 +1,5 @@
 //! Files of a build whose scripts wait for something else in the same place: an error that
-//! names both, and not a script that waits for ever.
+//! names both, and not a script that waits forever.
 
 use framestep_durable::prelude::*;
 

@@ -4,22 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
 
-#[derive(Serialize, Deserialize)]
-struct Sleeps;
-
-impl DurableScript for Sleeps {
-    const NAME: &'static str = "sleeps";
-    type Output = u32;
-
-    async fn run(self) -> Chapter<Self> {
-        wait_frames(9).await;
-        Chapter::Done(1)
-    }
-}
-
-fn blank() -> Runtime {
-    Runtime::new(Registry::new().with::<Sleeps>())
-}
+use crate::sleeps::blank;
 
 /// Formats such as JSON have no checksum.
 #[test]

@@ -5,6 +5,8 @@ use std::process::Command;
 
 use framestep_durable::prelude::*;
 
+use crate::sleeps::reread;
+
 const KNOCK: Signal<u32> = Signal::new("knock");
 
 /// Calls a closure when it is dropped.
@@ -14,10 +16,6 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     fn drop(&mut self) {
         (self.0)();
     }
-}
-
-fn reread(runtime: &Runtime) -> Snapshot {
-    Snapshot::from_bytes(&runtime.snapshot().unwrap().to_bytes()).unwrap()
 }
 
 thread_local! {

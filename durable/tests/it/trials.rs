@@ -6,18 +6,7 @@ use std::rc::Rc;
 
 use framestep_durable::prelude::*;
 
-#[derive(Serialize, Deserialize)]
-struct Sleeps;
-
-impl DurableScript for Sleeps {
-    const NAME: &'static str = "sleeps";
-    type Output = u32;
-
-    async fn run(self) -> Chapter<Self> {
-        wait_frames(9).await;
-        Chapter::Done(1)
-    }
-}
+use crate::sleeps::Sleeps;
 
 #[test]
 fn a_chapter_that_has_become_long_is_reported_once_also_when_it_is_rolled_back() {

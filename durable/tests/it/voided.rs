@@ -4,26 +4,7 @@ use std::rc::Rc;
 
 use framestep_durable::prelude::*;
 
-#[derive(Serialize, Deserialize)]
-struct Sleeps;
-
-impl DurableScript for Sleeps {
-    const NAME: &'static str = "sleeps";
-    type Output = u32;
-
-    async fn run(self) -> Chapter<Self> {
-        wait_frames(9).await;
-        Chapter::Done(1)
-    }
-}
-
-fn blank() -> Runtime {
-    Runtime::new(Registry::new().with::<Sleeps>())
-}
-
-fn reread(runtime: &Runtime) -> Snapshot {
-    Snapshot::from_bytes(&runtime.snapshot().unwrap().to_bytes()).unwrap()
-}
+use crate::sleeps::{Sleeps, blank, reread};
 
 /// A child of an owner that is inactive becomes inactive by itself.
 #[test]

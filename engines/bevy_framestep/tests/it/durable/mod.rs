@@ -29,7 +29,7 @@ struct Log(Vec<String>);
 #[require(Durable)]
 struct Health(i32);
 
-/// Whom a goblin follows.
+/// The one that a goblin follows.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Follows(DurableId);
 

@@ -1,0 +1,26 @@
+//! A script that only waits, for tests in which it matters little what scripts do.
+
+use framestep_durable::prelude::*;
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Sleeps;
+
+impl DurableScript for Sleeps {
+    const NAME: &'static str = "sleeps";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        wait_frames(9).await;
+        Chapter::Done(1)
+    }
+}
+
+/// A runtime that knows this script alone.
+pub(crate) fn blank() -> Runtime {
+    Runtime::new(Registry::new().with::<Sleeps>())
+}
+
+/// What a file of the runtime gives.
+pub(crate) fn reread(runtime: &Runtime) -> Snapshot {
+    Snapshot::from_bytes(&runtime.snapshot().unwrap().to_bytes()).unwrap()
+}
