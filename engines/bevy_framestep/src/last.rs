@@ -15,7 +15,7 @@ use bevy_platform::hash::FixedHasher;
 use framestep::Phase;
 use indexmap::IndexSet;
 
-use crate::plugin::ScriptSystems;
+use crate::schedules::ScriptSystems;
 
 /// The systems that run the scripts in a schedule.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,86 +1,18 @@
-//! The plugin: which phase of the scripts runs after which schedule.
+//! The plugin: scripts in the schedules of an app.
 
 use std::fmt;
 use std::sync::Arc;
 
-use bevy_app::{
-    App, AppExit, First, FixedMain, FixedUpdate, Last, Main, MainScheduleOrder, MainSchedulePlugin,
-    Plugin, PostUpdate, PreUpdate, Update,
-};
-use bevy_ecs::intern::Interned;
+use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
-use bevy_time::TimeSystems;
-use framestep::{Builder, Executor, Phase, Report};
+use framestep::{Builder, Phase, Report};
 
 use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step, run_scripts};
-use crate::last::{self, Runs};
+use crate::last::Runs;
+use crate::schedules::add_main_schedules;
+use crate::setup::Setup;
 use crate::wake::{self, MakeWake};
-
-/// What the plugin adds to schedules, for systems that have to come before or after.
-#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ScriptSystems {
-    /// In [`First`], after [`TimeSystems`]: the frame begins, and the clocks of the
-    /// scripts go on.
-    BeginFrame,
-    /// In each schedule that [`FramestepPlugin`] names for a phase: the scripts run, after all
-    /// systems of the schedule and their commands. Systems that are ordered after this set
-    /// come after the scripts.
-    Run,
-}
-
-pub(crate) type Setup = dyn Fn(Builder) -> Builder + Send + Sync;
-pub(crate) type OnReport = dyn Fn(&Report) + Send + Sync;
-
-/// The schedule after which the scripts of each phase run.
-#[derive(Clone, Debug)]
-pub(crate) struct Schedules(Vec<(Phase, Interned<dyn ScheduleLabel>)>);
-
-impl Default for Schedules {
-    fn default() -> Self {
-        Schedules(vec![
-            (Phase::EarlyUpdate, PreUpdate.intern()),
-            (Phase::FixedUpdate, FixedUpdate.intern()),
-            (Phase::Update, Update.intern()),
-            (Phase::LateUpdate, PostUpdate.intern()),
-            (Phase::EndOfFrame, Last.intern()),
-        ])
-    }
-}
-
-impl Schedules {
-    pub(crate) fn set(&mut self, phase: Phase, schedule: impl ScheduleLabel) {
-        let schedule = schedule.intern();
-        match self.0.iter_mut().find(|(of, _)| *of == phase) {
-            Some((_, place)) => *place = schedule,
-            None => self.0.push((phase, schedule)),
-        }
-    }
-
-    /// Has `run_phase` called for each phase.
-    pub(crate) fn add(&self, app: &mut App, runs: Runs, run_phase: fn(&mut World, Phase)) {
-        let mut schedules: Vec<Interned<dyn ScheduleLabel>> = Vec::new();
-        for &(_, schedule) in &self.0 {
-            if !schedules.contains(&schedule) {
-                schedules.push(schedule);
-            }
-        }
-        for schedule in schedules {
-            let phases = self.0.iter().filter(|(_, of)| *of == schedule);
-            let phases = phases.map(|(phase, _)| *phase);
-            last::add(app, schedule, phases, runs, run_phase);
-        }
-    }
-}
-
-/// Adds the schedules of an app to a sub-app, which begins without.
-pub(crate) fn add_main_schedules(app: &mut App) {
-    if !app.world().contains_resource::<MainScheduleOrder>() {
-        app.add_plugins(MainSchedulePlugin);
-        app.add_message::<AppExit>();
-        app.main_mut().update_schedule.get_or_insert(Main.intern());
-    }
-}
 
 /// Runs scripts in an app, on Bevy's clocks.
 ///
@@ -96,6 +28,8 @@ pub(crate) fn add_main_schedules(app: &mut App) {
 /// itself, as its last system: all others have run, and their commands are applied. Only
 /// systems that are ordered after [`ScriptSystems::Run`] come later. A frame of the scripts
 /// begins in `First`, as soon as Bevy's clocks have gone on.
+///
+/// [`ScriptSystems::Run`]: crate::ScriptSystems::Run
 ///
 /// In an app without any script, only the first phase of a frame looks for scripts that a
 /// [`Remote`](framestep::Remote) has sent.
@@ -143,9 +77,7 @@ pub(crate) fn add_main_schedules(app: &mut App) {
 #[derive(Clone, Default)]
 #[must_use = "a plugin does nothing until it is added to an app"]
 pub struct FramestepPlugin {
-    schedules: Schedules,
-    setup: Vec<Arc<Setup>>,
-    on_report: Option<Arc<OnReport>>,
+    setup: Setup,
     wake: Option<Arc<MakeWake>>,
 }
 
@@ -172,7 +104,7 @@ impl FramestepPlugin {
     /// ));
     /// ```
     pub fn run_after(mut self, phase: Phase, schedule: impl ScheduleLabel) -> Self {
-        self.schedules.set(phase, schedule);
+        self.setup.run_after(phase, schedule);
         self
     }
 
@@ -190,7 +122,7 @@ impl FramestepPlugin {
     /// # let _ = plugin;
     /// ```
     pub fn executor(mut self, setup: impl Fn(Builder) -> Builder + Send + Sync + 'static) -> Self {
-        self.setup.push(Arc::new(setup));
+        self.setup.executor(setup);
         self
     }
 
@@ -208,7 +140,7 @@ impl FramestepPlugin {
     /// # let _ = plugin;
     /// ```
     pub fn on_report(mut self, hook: impl Fn(&Report) + Send + Sync + 'static) -> Self {
-        self.on_report = Some(Arc::new(hook));
+        self.setup.on_report(hook);
         self
     }
 
@@ -272,32 +204,16 @@ impl Plugin for FramestepPlugin {
     fn build(&self, app: &mut App) {
         add_main_schedules(app);
 
-        let builder = Executor::builder();
-        let builder = self
-            .setup
-            .iter()
-            .fold(builder, |builder, setup| setup(builder));
-        let executor = builder.build();
-        if let Some(hook) = self.on_report.clone() {
-            executor.on_report(move |report| hook(report));
-        }
+        let executor = self.setup.builder().build();
+        self.setup.listen(&executor);
         Framestep::insert(app.world_mut(), executor);
-
-        app.add_systems(
-            First,
-            begin_frame
-                .in_set(ScriptSystems::BeginFrame)
-                .after(TimeSystems),
+        self.setup.add_systems(
+            app,
+            Runs::Plain,
+            begin_frame,
+            (begin_fixed_step, end_fixed_step),
+            run_scripts,
         );
-        // Around all schedules of a step.
-        app.add_systems(
-            FixedMain,
-            (
-                begin_fixed_step.before(FixedMain::run_fixed_main),
-                end_fixed_step.after(FixedMain::run_fixed_main),
-            ),
-        );
-        self.schedules.add(app, Runs::Plain, run_scripts);
     }
 
     fn finish(&self, app: &mut App) {
@@ -311,7 +227,7 @@ impl Plugin for FramestepPlugin {
 impl fmt::Debug for FramestepPlugin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FramestepPlugin")
-            .field("schedules", &self.schedules)
+            .field("setup", &self.setup)
             .finish_non_exhaustive()
     }
 }

@@ -1,13 +1,10 @@
 //! The plugin of durable scripts.
 
 use std::fmt;
-use std::sync::Arc;
 
-use bevy_app::{App, First, FixedMain, Plugin};
-use bevy_ecs::prelude::*;
+use bevy_app::{App, Plugin};
 use bevy_ecs::schedule::ScheduleLabel;
-use bevy_time::TimeSystems;
-use framestep::{Builder, Executor, Phase, Report};
+use framestep::{Builder, Phase, Report};
 use framestep_durable::{Registry, Runtime};
 
 use super::entity::DurableEntities;
@@ -16,7 +13,8 @@ use super::runtime::{
 };
 use super::types::SavedTypes;
 use crate::last::Runs;
-use crate::plugin::{OnReport, Schedules, ScriptSystems, Setup, add_main_schedules};
+use crate::schedules::add_main_schedules;
+use crate::setup::Setup;
 
 /// Runs durable scripts in an app, on Bevy's clocks.
 ///
@@ -37,9 +35,7 @@ use crate::plugin::{OnReport, Schedules, ScriptSystems, Setup, add_main_schedule
 #[must_use = "a plugin does nothing until it is added to an app"]
 pub struct DurableScriptsPlugin {
     registry: Registry,
-    schedules: Schedules,
-    setup: Vec<Arc<Setup>>,
-    on_report: Option<Arc<OnReport>>,
+    setup: Setup,
 }
 
 impl DurableScriptsPlugin {
@@ -47,30 +43,28 @@ impl DurableScriptsPlugin {
     pub fn new(registry: Registry) -> Self {
         DurableScriptsPlugin {
             registry,
-            schedules: Schedules::default(),
-            setup: Vec::new(),
-            on_report: None,
+            setup: Setup::default(),
         }
     }
 
     /// Runs the scripts of `phase` after the systems of `schedule`, like
     /// [`FramestepPlugin::run_after`](crate::FramestepPlugin::run_after).
     pub fn run_after(mut self, phase: Phase, schedule: impl ScheduleLabel) -> Self {
-        self.schedules.set(phase, schedule);
+        self.setup.run_after(phase, schedule);
         self
     }
 
     /// Sets up the executor of the scripts. What it says of time has no effect: Bevy's clocks
     /// count.
     pub fn executor(mut self, setup: impl Fn(Builder) -> Builder + Send + Sync + 'static) -> Self {
-        self.setup.push(Arc::new(setup));
+        self.setup.executor(setup);
         self
     }
 
     /// Has `hook` called with every [`Report`], such as a script that panicked and that nobody
     /// joins.
     pub fn on_report(mut self, hook: impl Fn(&Report) + Send + Sync + 'static) -> Self {
-        self.on_report = Some(Arc::new(hook));
+        self.setup.on_report(hook);
         self
     }
 }
@@ -79,32 +73,18 @@ impl Plugin for DurableScriptsPlugin {
     fn build(&self, app: &mut App) {
         add_main_schedules(app);
 
-        let builder = Executor::builder();
-        let setup = self.setup.iter();
-        let builder = setup.fold(builder, |builder, setup| setup(builder));
-        let runtime = Runtime::with(builder, self.registry.clone());
-        if let Some(hook) = self.on_report.clone() {
-            runtime.executor().on_report(move |report| hook(report));
-        }
+        let runtime = Runtime::with(self.setup.builder(), self.registry.clone());
+        self.setup.listen(runtime.executor());
         DurableRuntime::insert(app.world_mut(), runtime);
         app.init_resource::<DurableEntities>();
         app.init_resource::<SavedTypes>();
-
-        app.add_systems(
-            First,
-            begin_frame
-                .in_set(ScriptSystems::BeginFrame)
-                .after(TimeSystems),
+        self.setup.add_systems(
+            app,
+            Runs::Durable,
+            begin_frame,
+            (begin_fixed_step, end_fixed_step),
+            run_durable_scripts,
         );
-        // Around all schedules of a step.
-        app.add_systems(
-            FixedMain,
-            (
-                begin_fixed_step.before(FixedMain::run_fixed_main),
-                end_fixed_step.after(FixedMain::run_fixed_main),
-            ),
-        );
-        self.schedules.add(app, Runs::Durable, run_durable_scripts);
     }
 }
 
@@ -112,7 +92,7 @@ impl fmt::Debug for DurableScriptsPlugin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DurableScriptsPlugin")
             .field("registry", &self.registry)
-            .field("schedules", &self.schedules)
+            .field("setup", &self.setup)
             .finish_non_exhaustive()
     }
 }

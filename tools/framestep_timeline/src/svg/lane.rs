@@ -26,8 +26,9 @@ struct Group<'a> {
     row: usize,
 }
 
-/// A script that has given its waker away waits for a wake, too, besides all its later
-/// waits. That says nothing.
+/// Whether the wait is for a wake, and the script has another wait at that time. While
+/// somebody holds the waker of a script, a wake is one of its waits. A bar for it would say
+/// nothing.
 fn is_beside_another(lane: &Lane, bar: &Bar) -> bool {
     let overlaps = |other: &Bar| {
         other.wait.wait_kind() != WaitKind::Wake
