@@ -1,7 +1,8 @@
-//! What durable scripts cost, beside plain ones: `cargo bench --manifest-path durable/Cargo.toml`.
+//! What durable scripts cost, compared to plain ones:
+//! `cargo bench --manifest-path durable/Cargo.toml`.
 //!
-//! Each figure is the median of many rounds. Plain and durable rounds alternate, so that a
-//! busy machine slows both.
+//! Each figure is the median of many rounds. Plain and durable rounds alternate, so that a busy
+//! machine slows down both.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -65,8 +66,7 @@ impl DurableScript for Steps {
     }
 }
 
-/// A script as games have them: it does something every few frames, `entries` times in a
-/// chapter.
+/// A typical game script: it does something every few frames, `entries` times in a chapter.
 #[derive(Serialize, Deserialize)]
 struct Actor {
     number: u32,

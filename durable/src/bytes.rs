@@ -6,9 +6,9 @@ use std::rc::Rc;
 use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A value as the bytes that stand for it in journals and files.
+/// A serialised value, as in journals and files.
 ///
-/// `None` if there are none: most waits give nothing.
+/// `None` if there are no bytes: most waits return nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Bytes(Option<Rc<[u8]>>);
 
@@ -74,10 +74,10 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// Accepts bytes in every form in which formats give them.
+/// Accepts bytes in every form that formats provide.
 struct AnyBytes;
 
-/// How many bytes are reserved before they have come: a length in a damaged file may be
+/// How many bytes are reserved before they are read: a length in a damaged file can be
 /// anything.
 const RESERVED: usize = 1 << 12;
 

@@ -1,4 +1,4 @@
-//! Where the waits and effects of a script find it, and its runtime.
+//! How the waits and effects of a script find the script and its runtime.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::cell::ScriptCell;
 
 thread_local! {
-    /// The scripts that are being polled, read their journals, or dropped: the innermost last.
+    /// The scripts that are being polled, replayed or dropped: the innermost last.
     static STACK: RefCell<Vec<Rc<ScriptCell>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn current() -> Option<Rc<ScriptCell>> {
 ///
 /// # Panics
 ///
-/// If there is none, or it is inside of a step.
+/// If there is none, or it is inside a step.
 #[inline]
 #[track_caller]
 pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {

@@ -8,7 +8,7 @@ use crate::context;
 /// Calls `f` with the world when the guard is dropped: at the end of its block, or when the
 /// script is stopped. It is not called while a script is restored or rolled back.
 ///
-/// See [`framestep::defer`], also for what happens if the world is not lent then.
+/// See [`framestep::defer`], which also says what happens if the world is not lent then.
 pub fn defer<W: 'static, F: FnOnce(&mut W) + 'static>(f: F) -> Defer<W, F> {
     Defer {
         f: Some(f),
@@ -24,7 +24,7 @@ pub struct Defer<W: 'static, F: FnOnce(&mut W) + 'static> {
 }
 
 impl<W: 'static, F: FnOnce(&mut W) + 'static> Defer<W, F> {
-    /// Drops the guard without a call.
+    /// Drops the guard without calling the closure.
     pub fn cancel(mut self) {
         self.f = None;
     }

@@ -81,7 +81,7 @@ impl Future for Driver {
 }
 
 impl Driver {
-    /// Drops the future as the current script: its destructors find the runtime.
+    /// Drops the future as the current script, so that its destructors find the runtime.
     fn drop_future(&self) {
         let _entered = context::enter(&self.cell);
         let future = self.cell.take_future();
@@ -91,7 +91,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // A runtime that is restored keeps the script, or drops it itself.
+        // During a restore, the runtime keeps the script, or drops it itself.
         if !self.cell.shared().is_silent.get() {
             self.drop_future();
             self.cell.shared().end(&self.cell, Err(JoinError::Stopped));

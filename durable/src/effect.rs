@@ -1,4 +1,5 @@
-//! What a script does beside waiting. Each effect is done once, and its result recorded.
+//! Effects: what a script does besides waiting. Each effect is done once, and its result
+//! recorded.
 
 use std::panic::Location;
 
@@ -17,11 +18,11 @@ use crate::script::DurableScript;
 use crate::shared::Making;
 
 /// Calls `f` with the state that the host has lent, and records what it returns. When the
-/// script is restored, `f` is not called again: the step gives what it gave.
+/// script is restored, `f` is not called again: the step returns the recorded result.
 ///
 /// # Panics
 ///
-/// Outside of a durable script, or inside of another step; or if the host has lent no `W`.
+/// Outside a durable script, or inside another step; or if the host has lent no `W`.
 ///
 /// # Examples
 ///
@@ -53,7 +54,7 @@ pub fn step<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) 
     }
 }
 
-/// What was done with the world, if the host has lent one.
+/// Calls `f` with the world, if the host has lent one.
 pub(crate) fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, WithError>) -> R {
     done.unwrap_or_else(|error| panic!("`{call}` at {at}: {error}"))
 }
@@ -172,7 +173,7 @@ fn make<S: DurableScript>(effect: Effect, script: S, making: Making) -> Handle<S
     let at = Location::caller();
     let cell = context::expect("start");
     let shared = cell.shared();
-    // Recorded before the script runs: then it knows its number.
+    // Recorded before the script runs, so that it knows its number.
     let mut is_made = false;
     let made = cell.effect(effect, at, || {
         is_made = true;

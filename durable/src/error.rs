@@ -33,7 +33,7 @@ impl fmt::Display for SaveError {
             SaveError::Verify(error) => {
                 f.write_str("what was saved could not be restored: ")?;
                 match error {
-                    // Without what can be done about a file.
+                    // Without the advice about files.
                     RestoreError::Diverged(divergence) => divergence.fmt(f),
                     error => error.fmt(f),
                 }
@@ -48,7 +48,7 @@ impl Error for SaveError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
-    /// The bytes are no save of this crate.
+    /// The bytes are not a save of this crate.
     NotASave,
     /// The save was written by another version of the format.
     Version {
@@ -57,7 +57,7 @@ pub enum RestoreError {
         /// The version of this crate.
         expected: u32,
     },
-    /// The save was cut or changed.
+    /// The save was truncated or changed.
     Damaged,
     /// The executor of the runtime is not in a state that can be replaced.
     Executor(String),
@@ -90,14 +90,14 @@ pub enum RestoreError {
 impl fmt::Display for RestoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RestoreError::NotASave => f.write_str("this is no save of durable scripts"),
+            RestoreError::NotASave => f.write_str("this is not a save of durable scripts"),
             RestoreError::Version { found, expected } => write!(
                 f,
                 "the save has version {found} of the format, and this build reads version \
                  {expected}"
             ),
             RestoreError::Executor(why) => write!(f, "the runtime cannot be restored: {why}"),
-            RestoreError::Damaged => f.write_str("the save is damaged: it was cut or changed"),
+            RestoreError::Damaged => f.write_str("the save is damaged: it was truncated or changed"),
             RestoreError::OtherSettings { saved, now } => write!(
                 f,
                 "the save is from a runtime with a `fixed_delta` of {:?} and a `max_delta` of \
@@ -113,7 +113,7 @@ impl fmt::Display for RestoreError {
             ),
             RestoreError::OtherWorld { type_name } => write!(
                 f,
-                "the world in the file is no `{type_name}`: its fields have changed since, or it \
+                "the world in the file is not a `{type_name}`: its fields have changed since, or it \
                  is of another type"
             ),
             RestoreError::UnknownScript { name } => write!(
@@ -125,7 +125,7 @@ impl fmt::Display for RestoreError {
             RestoreError::Diverged(divergence) => {
                 divergence.fmt(f)?;
                 f.write_str(if divergence.entry.is_some() {
-                    ". `Policy::Restart` begins its chapter anew, `Policy::Drop` drops it"
+                    ". `Policy::Restart` restarts its chapter, `Policy::Drop` drops it"
                 } else {
                     ": `Policy::Drop` drops it, and `Policy::Restart` would need that state, too"
                 })
@@ -143,8 +143,8 @@ pub struct Divergence {
     pub script: ScriptId,
     /// Its name.
     pub name: String,
-    /// The number of the entry of its journal, from 1. `None` if the script cannot even begin
-    /// its chapter.
+    /// The number of the journal entry, from 1. `None` if the script cannot even begin its
+    /// chapter.
     pub entry: Option<u32>,
     /// What the save says, with the line.
     pub recorded: String,
@@ -173,7 +173,7 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// A divergence, as a replay finds it.
+/// A divergence, as found by a replay.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     Damaged {
@@ -219,7 +219,7 @@ pub(crate) enum Found {
     },
 }
 
-/// Says what a script waits for.
+/// Lists what a script waits for.
 fn waits(waits: &[NamedWait], file: &impl Fn(Place) -> String) -> String {
     let said = waits.iter().map(|wait| {
         let NamedWait {
@@ -316,7 +316,7 @@ impl Found {
                     entry: None,
                     recorded: "a state with which its chapter began".to_owned(),
                     found: format!(
-                        "that is no `{type_name}` any more, since its fields have changed"
+                        "that is not a `{type_name}` any more, since its fields have changed"
                     ),
                 };
             }
@@ -331,8 +331,8 @@ impl Found {
     }
 }
 
-/// The call of one of framestep's own waits, from the message with which it refuses to be
-/// polled outside of an executor, as a replay does.
+/// The name of one of framestep's own waits, from the message of its panic when it is polled
+/// outside an executor, as in a replay.
 fn plain_wait(message: &str) -> Option<&str> {
     let (call, _) = message.split_once(" was polled outside of an executor")?;
     Some(call)

@@ -1,4 +1,4 @@
-//! Snapshots as files: a mark, a version, a checksum, and the snapshot.
+//! Snapshots as files: magic bytes, a version, a checksum, and the snapshot.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,8 +8,8 @@ use crate::image::Snapshot;
 use crate::journal::{Journal, Place};
 
 const MARK: [u8; 8] = *b"framestp";
-/// The version of the format. It changes whenever what is written here changes, or what the
-/// executor writes.
+/// The version of the format. It changes whenever the bytes change that are written here or by
+/// the executor.
 const VERSION: u32 = 1;
 
 impl Snapshot {
@@ -17,7 +17,7 @@ impl Snapshot {
     ///
     /// # Panics
     ///
-    /// Never, but for a lack of memory.
+    /// Only if memory runs out.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         file_of(&postcard::to_stdvec(self).expect("a snapshot serialises"))
@@ -27,8 +27,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// If the bytes are no such file, are of another version, were cut or changed, or hold a
-    /// world too.
+    /// If the bytes are not such a file, have another version, were truncated or changed, or
+    /// also contain a world.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
         let (snapshot, world) = read(content_of(bytes)?)?;
         if world.is_empty() {
@@ -38,7 +38,7 @@ impl Snapshot {
         }
     }
 
-    /// The snapshot and the game's own state as one file: the checksum is that of both.
+    /// The snapshot and the game's own state as one file, with a checksum of both.
     ///
     /// # Panics
     ///
@@ -81,8 +81,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// If the bytes are no such file, are of another version, were cut or changed, or hold no
-    /// `W`.
+    /// If the bytes are not such a file, have another version, were truncated or changed, or
+    /// do not contain a `W`.
     pub fn from_bytes_with<W: DeserializeOwned>(bytes: &[u8]) -> Result<(Self, W), RestoreError> {
         let (snapshot, world) = read(content_of(bytes)?)?;
         match crate::bytes::read(world) {
@@ -104,7 +104,7 @@ fn file_of(content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The content of a file, if it is whole.
+/// The content of a file, if it is complete.
 fn content_of(bytes: &[u8]) -> Result<&[u8], RestoreError> {
     let content = bytes.strip_prefix(&MARK).ok_or(RestoreError::NotASave)?;
     let (version, content) = take_u32(content).ok_or(RestoreError::Damaged)?;
@@ -127,14 +127,14 @@ fn read(content: &[u8]) -> Result<(Snapshot, &[u8]), RestoreError> {
 }
 
 impl Snapshot {
-    /// A number that is the same for the same state, on every machine: of all that a snapshot
-    /// holds but the lines of the code. For netcode that compares its peers.
+    /// A hash that is the same for the same state, on every machine. It covers everything in
+    /// the snapshot except the lines of the code. For netcode that compares its peers.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         self.checksum_with(&())
     }
 
-    /// The same of the snapshot and the game's own state.
+    /// The same for the snapshot and the game's own state.
     ///
     /// # Panics
     ///

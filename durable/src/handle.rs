@@ -47,7 +47,7 @@ impl Error for JoinError {}
 ///
 /// # Resumes
 ///
-/// At once when the script ends: in the same frame and phase.
+/// As soon as the script ends: in the same frame and phase.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ impl Error for JoinError {}
 #[must_use = "dropping the handle detaches the script: `let _ = start(..)` says so"]
 pub struct Handle<T> {
     id: ScriptId,
-    /// A restore begins another, in which this handle is void.
+    /// A restore begins another epoch, in which this handle is invalid.
     epoch: u32,
     shared: Weak<Shared>,
     wait: Numbered,
@@ -88,7 +88,7 @@ impl<T> Handle<T> {
         self.epoch != shared.epoch.get()
     }
 
-    /// Detaches the script: it runs on by itself. The same as dropping the handle.
+    /// Detaches the script: it continues by itself. The same as dropping the handle.
     pub fn detach(self) {}
 }
 
@@ -130,7 +130,7 @@ impl<T: DeserializeOwned> Future for Handle<T> {
                 return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::Stopped)));
             };
             if let Some(coroutine) = ended.coroutine.take() {
-                // Somebody has heard of its panic.
+                // A join has returned its panic.
                 drop(coroutine.take());
             }
             Poll::Ready(Bytes::of(&ended.result))
@@ -143,7 +143,7 @@ impl<T: DeserializeOwned> Future for Handle<T> {
         Poll::Ready(result.map(|output| {
             output.read().unwrap_or_else(|| {
                 panic!(
-                    "the result of the script {id} is no `{}`",
+                    "the result of the script {id} is not a `{}`",
                     std::any::type_name::<T>()
                 )
             })
@@ -197,7 +197,7 @@ pub fn join<T: DeserializeOwned>(script: Handle<T>) -> Handle<T> {
     script
 }
 
-/// What is done to a script by its number.
+/// What can be done to a script by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Stop,

@@ -15,11 +15,11 @@ use crate::shared::Listed;
 /// The state of a runtime between two runs.
 ///
 /// [`Runtime::snapshot`](crate::Runtime::snapshot) takes one, and
-/// [`Runtime::rollback`](crate::Runtime::rollback) goes back to it. It shares what journals
-/// have recorded with the runtime, so it is cheap to take and to keep. A clone is as cheap.
+/// [`Runtime::rollback`](crate::Runtime::rollback) goes back to it. It shares the journals
+/// with the runtime, so it is cheap to take, to keep and to clone.
 ///
 /// It can be serialised with serde, in any format, beside the game's own state.
-/// [`to_bytes`](Snapshot::to_bytes) makes a file with a version and a checksum of it.
+/// [`to_bytes`](Snapshot::to_bytes) turns it into a file with a version and a checksum.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Snapshot {
     pub(crate) build: String,
@@ -95,7 +95,7 @@ impl NamedWait {
     }
 }
 
-/// What a slot holds beside waits of framestep.
+/// What a slot contains besides waits of framestep.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum SlotImage {
     Plain,

@@ -1,4 +1,4 @@
-//! The journal of a script: what its waits and effects gave since its chapter began.
+//! The journal of a script: what its waits and effects have returned since its chapter began.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ pub(crate) enum Effect {
     Set,
     Get,
     Command,
-    /// One that panicked.
+    /// An effect that panicked.
     Panicked,
 }
 
@@ -92,8 +92,8 @@ pub(crate) struct FoundEntry {
     pub(crate) next: usize,
 }
 
-/// A journal up to some entry. Entries are only added behind it, by one script, so a copy is
-/// a reference and a length.
+/// A journal up to some entry. One script appends entries, and none are ever changed, so a
+/// copy is a reference and a length.
 #[derive(Clone, Debug)]
 pub(crate) struct Journal {
     bytes: Rc<RefCell<Vec<u8>>>,
@@ -174,7 +174,7 @@ impl Journal {
         Some((f(entry), next))
     }
 
-    /// The kind and the place of the entry of a number.
+    /// The kind and the place of entry number `n`.
     pub(crate) fn at(&self, number: u32) -> Option<(Kind, Place)> {
         let mut at = 0;
         for _ in 0..number {
@@ -183,7 +183,7 @@ impl Journal {
         Some(self.read(at, |entry| (entry.kind, entry.place))?.0)
     }
 
-    /// A journal of its own with the same entries at other places.
+    /// A separate journal with the same entries at other places.
     pub(crate) fn map_places(&self, mut place: impl FnMut(Place) -> Place) -> Self {
         let (mut mapped, mut at) = (Journal::new(), 0);
         let copy = |entry: Entry<'_>, to: &mut Journal, place: Place| {

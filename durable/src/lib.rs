@@ -1,11 +1,11 @@
 //! Scripts of framestep that can be saved in the middle of an `.await`, loaded elsewhere, and
 //! rolled back.
 //!
-//! A durable script is a function of what it was told. A *journal* records what its waits and
-//! effects gave. To bring the script back, it is called again, and its journal is read to it:
-//! waits that were over are ready at once, effects give what they gave and are not done again,
-//! and the waits that are left go on as they stood: same beginning, same deadline, same place
-//! among the others.
+//! A durable script is a function of its inputs. A *journal* records what its waits and
+//! effects returned. To restore the script, the runtime calls it again and replays the
+//! journal: waits that had ended are ready at once, and effects return what they returned
+//! before, without being done again. Pending waits continue with the same start, the same
+//! deadline, and the same place in the order.
 //!
 //! ```
 //! use framestep_durable::prelude::*;
@@ -54,9 +54,9 @@
 //! ```
 //!
 //! The host has a [`Runtime`], which is driven like an executor, and a [`Registry`] of its
-//! scripts. [`Runtime::save`] gives a [`Snapshot`] for a file, [`Runtime::restore`] loads one;
-//! [`Runtime::snapshot`] and [`Runtime::rollback`] do the same in memory, many times in a
-//! second.
+//! scripts. [`Runtime::save`] returns a [`Snapshot`] for a file, and [`Runtime::restore`]
+//! loads one. [`Runtime::snapshot`] and [`Runtime::rollback`] do the same in memory, many
+//! times a second.
 
 /// The code of the README is tested.
 #[cfg(doctest)]

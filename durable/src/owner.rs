@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An owner of scripts, made with [`Runtime::owner`](crate::Host::owner). A plain value:
-/// it may be part of the state of a script, or of the game's own save.
+/// An owner of scripts, made with [`Runtime::owner`](crate::Host::owner). A plain value: it
+/// can be part of the state of a script, or of the game's own save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OwnerId(pub(crate) u64);
 

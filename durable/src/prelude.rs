@@ -1,4 +1,5 @@
-//! All that a durable script and its host need. The names are those of framestep's prelude.
+//! Everything that a durable script and its host need. The names are those of framestep's
+//! prelude.
 
 pub use framestep::{Phase, join_all, race, select, try_join_all};
 pub use serde::{Deserialize, Serialize};

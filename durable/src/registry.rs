@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::script::{BeginAgain, DurableScript, begin_again};
 
-/// The durable scripts of a game: how those in a file are found.
+/// The durable scripts of a game, by name: a restore looks them up here.
 ///
 /// # Examples
 ///
@@ -64,9 +64,9 @@ impl Registry {
         self
     }
 
-    /// Names the build, a version control hash for example. A file of the build of the same
-    /// name is held to the same lines: a script that continues in another line is an error.
-    /// Without a name, and in files of other builds, lines may differ; errors tell them.
+    /// Names the build, with a commit hash for example. In a file of a build with the same
+    /// name, line numbers must match: a script that continues at another line is an error.
+    /// Without a name, and in files of other builds, lines may differ; errors still show them.
     #[must_use]
     pub fn for_build(mut self, build: impl Into<String>) -> Self {
         self.build = build.into();

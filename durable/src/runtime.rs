@@ -23,9 +23,9 @@ use crate::wait::{Request, RequestId, Signal, Value};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
 ///
-/// It is driven like an [`Executor`], and is one: everything that framestep says of frames,
-/// phases, clocks and orders holds. Scripts that are not durable (camera, sound, interface)
-/// run in an executor of their own beside it.
+/// It is driven like an [`Executor`], and contains one: everything that framestep says about
+/// frames, phases, clocks and order holds. Scripts that are not durable (camera, sound,
+/// interface) run in an executor of their own beside it.
 ///
 /// # Examples
 ///
@@ -83,17 +83,17 @@ impl Runtime {
         Runtime { executor, host }
     }
 
-    /// The executor, for all that it tells: snapshots of who waits for what, traces, reports,
+    /// The executor, to observe it: snapshots of what each script waits for, traces, reports,
     /// the time.
     ///
-    /// Coroutines that are spawned on it directly are not durable, and the runtime refuses to
-    /// be saved while there is one.
+    /// Coroutines that are spawned on it directly are not durable. The runtime cannot be saved
+    /// while there is one.
     pub fn executor(&self) -> &Executor {
         &self.executor
     }
 
-    /// What the host may do while scripts run: in a callback of an engine, which a step sets
-    /// off. Between runs, the runtime has the same methods.
+    /// The part of the runtime that can be used while scripts run, such as in a callback of an
+    /// engine that a step triggers. Between runs, the runtime has the same methods.
     pub fn host(&self) -> &Host {
         &self.host
     }
@@ -176,12 +176,12 @@ impl Runtime {
         self.host.shared.snapshot()
     }
 
-    /// Takes a snapshot for a file. In debug builds, it is [verified](Self::verify) at once:
-    /// so a script that cannot be restored shows when it is written.
+    /// Takes a snapshot for a file. In debug builds, it is [verified](Self::verify) at once,
+    /// so a script that cannot be restored is found when it is saved.
     ///
     /// # Errors
     ///
-    /// If something cannot be saved. In debug builds also if it could not be restored.
+    /// If something cannot be saved; in debug builds, also if something could not be restored.
     ///
     /// # Panics
     ///
@@ -195,8 +195,8 @@ impl Runtime {
         Ok(snapshot)
     }
 
-    /// Tries whether a snapshot of now could be restored: reads each journal to a new future.
-    /// Nothing changes.
+    /// Checks that a snapshot taken now can be restored: replays each journal with a new
+    /// future. Nothing changes.
     ///
     /// # Errors
     ///
@@ -211,11 +211,11 @@ impl Runtime {
         self.host.shared.verify(&snapshot)
     }
 
-    /// Restores a snapshot from a file: everything becomes as it was, and all scripts of now
-    /// are dropped without hearing of it. Handles of them are void.
+    /// Restores a snapshot from a file: everything becomes as it was. The current scripts are
+    /// dropped, their destructors have no effects, and handles to them become invalid.
     ///
-    /// Where the host had a handle at the save, it gets one again by
-    /// [`handle`](Host::handle), before the next run: results that nobody asks for by then are
+    /// If the host had a handle at the time of the save, it can get it back with
+    /// [`handle`](Host::handle) before the next run. Results without a handle by then are
     /// dropped.
     ///
     /// # Errors
@@ -235,10 +235,11 @@ impl Runtime {
     }
 
     /// The same with a policy for each script that does not fit its save: `policy` is called
-    /// with what is wrong with it.
+    /// with the reason.
     ///
-    /// A script whose state cannot be read, or that no registry knows, has no
-    /// [`entry`](Divergence::entry): it cannot begin anew, and `Policy::Restart` is an error.
+    /// If the state of a script cannot be read, or the script is not in the registry, the
+    /// divergence has no [`entry`](Divergence::entry). This script cannot restart, so
+    /// `Policy::Restart` is an error.
     ///
     /// # Errors
     ///
@@ -279,7 +280,7 @@ impl Runtime {
             .shared
             .restore_anew(snapshot, &mut policy, is_of_this_build);
         if let (Err(RestoreError::Damaged), Ok(before)) = (&restored, before) {
-            // The damage showed only after the scripts of now were gone.
+            // The damage was found only after the current scripts were gone.
             let undone = self
                 .host
                 .shared
@@ -290,8 +291,8 @@ impl Runtime {
     }
 
     /// Goes back to a snapshot of this runtime. Scripts that have recorded nothing since keep
-    /// their futures; the journals of the others are read to new ones. Later snapshots remain
-    /// good.
+    /// their futures; the journals of the others are replayed with new futures. Later
+    /// snapshots remain valid.
     ///
     /// # Errors
     ///
@@ -323,22 +324,22 @@ impl Deref for Runtime {
 /// The part of a [`Runtime`] that needs no exclusive access: scripts, signals, values,
 /// questions, owners and clocks.
 ///
-/// Engines call back while a script runs: a step despawns an entity, and the engine tells the
-/// code that cares for its scripts. The runtime is borrowed by its run then. A clone of its
-/// [`host`](Runtime::host) is not.
+/// Engines call back while a script runs: for example, a step despawns an entity, and the
+/// engine calls the code that manages the entity's scripts. During a run, the runtime is
+/// mutably borrowed. A clone of its [`host`](Runtime::host) is not.
 ///
-/// What is done in a step is a part of that step: it is saved with the runtime, and not done
-/// again when the script is restored.
+/// Calls inside a step are part of that step: their effects are saved with the runtime, and
+/// not done again when the script is restored.
 ///
-/// A script that is started while another one borrows the world begins as soon as that one has
-/// given it back. After the runtime was dropped, what is started is stopped at once.
+/// A script that is started while another one borrows the world begins as soon as that borrow
+/// ends. After the runtime is dropped, a script that is started is stopped at once.
 ///
 /// # Examples
 ///
 /// ```
 /// use framestep_durable::{Host, prelude::*};
 ///
-/// /// A world of an engine, which cares for the scripts of its doors.
+/// /// The world of an engine, which manages the scripts of its doors.
 /// struct World {
 ///     host: Host,
 ///     door: Option<OwnerId>,
@@ -391,7 +392,7 @@ pub struct Host {
 
 impl Host {
     /// Starts a script for the host: it runs up to its first wait. If it needs the world
-    /// before that, start it inside of [`Runtime::lend`].
+    /// before that, start it inside [`Runtime::lend`].
     ///
     /// # Panics
     ///
@@ -460,13 +461,13 @@ impl Host {
         handle
     }
 
-    /// A handle of a script that is alive, or has ended and has a handle: after a restore, for
-    /// example. There, the result of a script that had a handle at the save is kept until the
-    /// next run begins. `None` if there is no such script.
+    /// A handle to a script that is alive, or that has ended and still has a handle. After a
+    /// restore, the result of a script that had a handle at the save is kept until the next
+    /// run begins. `None` if there is no such script.
     ///
     /// # Panics
     ///
-    /// When its result is read, if that is no `T`.
+    /// When its result is read, if that is not a `T`.
     pub fn handle<T>(&self, id: ScriptId) -> Option<Handle<T>> {
         let exists =
             self.shared.script(id).is_some() || self.shared.ended.borrow().contains_key(&id);
@@ -484,7 +485,7 @@ impl Host {
     ///
     /// # Panics
     ///
-    /// If the result is no `T`.
+    /// If the result is not a `T`.
     pub fn result<T: DeserializeOwned>(&self, handle: &Handle<T>) -> Option<Result<T, JoinError>> {
         if handle.is_void(&self.shared) {
             return None;
@@ -492,12 +493,12 @@ impl Host {
         let mut ended = self.shared.ended.borrow_mut();
         let ended = ended.get_mut(&handle.id())?;
         if let Some(coroutine) = ended.coroutine.take() {
-            // The host has heard of its panic.
+            // The host has received its panic.
             drop(coroutine.take());
         }
         Some(ended.result.clone().map(|output| {
             let read = output.read();
-            read.unwrap_or_else(|| panic!("the result is no `{}`", std::any::type_name::<T>()))
+            read.unwrap_or_else(|| panic!("the result is not a `{}`", std::any::type_name::<T>()))
         }))
     }
 
@@ -556,7 +557,7 @@ impl Host {
         self.shared.set(value.name(), Bytes::of(to));
     }
 
-    /// What a value is now.
+    /// The current value.
     ///
     /// # Panics
     ///
@@ -574,9 +575,8 @@ impl Host {
         })
     }
 
-    /// The questions that scripts have asked and that have not been returned by this call
-    /// before, in the order in which they were asked. After a restore, all that were not
-    /// answered come again.
+    /// The open questions of scripts that this call has not returned before, in the order in
+    /// which they were asked. After a restore, it returns all open questions again.
     ///
     /// # Panics
     ///
@@ -606,7 +606,7 @@ impl Host {
         found.into_iter().map(read).collect()
     }
 
-    /// Answers a question. Returns `false` if nobody waits for the answer any more.
+    /// Answers a question. Returns `false` if no script waits for the answer any more.
     ///
     /// # Panics
     ///
@@ -658,7 +658,7 @@ impl Host {
         self.make_owner(None, Some(clock))
     }
 
-    /// Makes an owner below another one: what happens to that one happens to it.
+    /// Makes an owner below another one. What happens to the parent also happens to it.
     ///
     /// # Panics
     ///
@@ -689,8 +689,8 @@ impl Host {
         id
     }
 
-    /// Drops an owner: its scripts are stopped, and it accepts none any more. Returns `false`
-    /// if there is no such owner.
+    /// Drops an owner: its scripts are stopped, and it accepts no more scripts. Returns
+    /// `false` if there is no such owner.
     pub fn drop_owner(&self, id: OwnerId) -> bool {
         let below = {
             let owners = self.shared.owners.borrow();
@@ -719,12 +719,13 @@ impl Host {
         self.shared.stop_all(id);
     }
 
-    /// Activates an owner, or makes it inactive: that stops its scripts, and it accepts none.
+    /// Activates or deactivates an owner. Deactivating stops its scripts; an inactive owner
+    /// accepts none.
     pub fn set_owner_active(&self, id: OwnerId, active: bool) {
         let entry = self.shared.owners.borrow_mut().remove(&id);
         if let Some(mut entry) = entry {
             entry.is_active = active;
-            // Scripts that are stopped may look at their owner.
+            // Destructors of stopped scripts may read their owner.
             entry.owner.set_active(active);
             self.shared.owners.borrow_mut().insert(id, entry);
         }
@@ -744,7 +745,7 @@ impl Host {
         ClockId(number - 1 + ClockId::FIRST)
     }
 
-    /// The clock of a number, to scale and to pause it. Guards (`hold`, `scaled`) cannot be
+    /// The clock of this number, to scale and to pause it. Guards (`hold`, `scaled`) cannot be
     /// saved: use `pause` and `set_scale`.
     ///
     /// # Panics
@@ -764,7 +765,7 @@ impl Host {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // Scripts refer to the runtime, and it to them.
+        // Scripts refer to the runtime, and the runtime to them.
         let scripts: Vec<_> = self.host.shared.scripts.borrow().keys().copied().collect();
         for id in scripts {
             self.host.shared.act(id, Act::Stop);

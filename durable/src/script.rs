@@ -1,4 +1,4 @@
-//! What a durable script is.
+//! Durable scripts and their chapters.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,13 +10,14 @@ use crate::bytes::{self, Bytes};
 
 /// A script that can be saved while it waits.
 ///
-/// The value itself is the state with which a *chapter* begins. It is serialised then. What
-/// the script awaits and does since is recorded in a journal. To bring the script back,
-/// [`run`](DurableScript::run) is called again with the state, and its journal is read to it.
+/// The value itself is the state with which a *chapter* begins. It is serialised when the
+/// chapter begins. A journal records what the script awaits and does after that. To restore
+/// the script, the runtime calls [`run`](DurableScript::run) again with the state, and replays
+/// the journal.
 ///
-/// So a chapter must be a function of what is recorded: its state, what its waits and
-/// effects give. It must not read anything else: no static, no clock but
-/// [`time`](crate::time), no random number but one that a [`step`](crate::step()) returns, no
+/// So a chapter must be a function of what is recorded: its state, and what its waits and
+/// effects return. It must not read anything else: no static, no clock except
+/// [`time`](crate::time), no random number unless a [`step`](crate::step()) returns it, no
 /// order of a `HashMap`.
 ///
 /// # Examples
@@ -44,11 +45,11 @@ use crate::bytes::{self, Bytes};
 /// }
 /// ```
 pub trait DurableScript: Serialize + DeserializeOwned + 'static {
-    /// The name by which files know the script. No two scripts of a game may have the same
-    /// name, and a name must not change as long as there are files with it.
+    /// The name of the script in files. No two scripts of a game may have the same name, and a
+    /// name must not change as long as there are files with it.
     const NAME: &'static str;
 
-    /// What the script gives to whoever joins it.
+    /// What the script returns to a join.
     type Output: Serialize + DeserializeOwned + 'static;
 
     /// Runs one chapter.
@@ -58,10 +59,9 @@ pub trait DurableScript: Serialize + DeserializeOwned + 'static {
 /// How a chapter ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chapter<S: DurableScript> {
-    /// The script is over.
+    /// The script has ended.
     Done(S::Output),
-    /// Another chapter begins at once, with this state. The journal begins anew: what was
-    /// awaited before is not needed any more.
+    /// Another chapter begins at once, with this state and an empty journal.
     Next(S),
 }
 
@@ -97,8 +97,8 @@ fn future_of<S: DurableScript>(script: S) -> ChapterFuture {
     })
 }
 
-/// Begins a chapter again with the state of a file. `None` if the bytes are not a state of
-/// this script.
+/// Restarts a chapter with the state of a file. `None` if the bytes are not a state of this
+/// script.
 pub(crate) type BeginAgain = fn(&[u8]) -> Option<ChapterFuture>;
 
 pub(crate) fn begin_again<S: DurableScript>(state: &[u8]) -> Option<ChapterFuture> {

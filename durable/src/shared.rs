@@ -30,7 +30,7 @@ pub(crate) struct Shared {
     pub(crate) ended: RefCell<BTreeMap<ScriptId, Ended>>,
     /// How many handles of each script there are.
     handles: RefCell<HashMap<(u32, ScriptId), usize>>,
-    /// Whether the host may still ask for handles that it had at the save: after a restore,
+    /// Whether the host can still ask for handles that it had at the save: after a restore,
     /// before the next run.
     pub(crate) may_claim: Cell<bool>,
     pub(crate) next_script: Cell<u64>,
@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(crate) clocks: RefCell<Vec<ClockEntry>>,
     /// The waits for each signal, in the order in which they began.
     pub(crate) signals: RefCell<BTreeMap<String, Vec<Listed>>>,
-    /// The number of the next wait in such a list.
+    /// The number of the next wait in one of these lists.
     pub(crate) next_ticket: Cell<u64>,
     pub(crate) values: RefCell<BTreeMap<String, ValueEntry>>,
     /// The source files that journals name.
@@ -48,18 +48,20 @@ pub(crate) struct Shared {
     known_files: RefCell<HashMap<FileKey, u32>>,
     /// The file that was named last.
     latest_file: Cell<(FileKey, u32)>,
-    /// Whether scripts are dropped because the runtime is restored: nothing they do counts.
+    /// Whether scripts are being dropped because the runtime is restored: their effects are
+    /// ignored.
     pub(crate) is_silent: Cell<bool>,
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<std::collections::BTreeSet<u64>>,
     on_long_chapter: RefCell<Option<LongChapterHook>>,
-    /// The scripts that had a chapter so long.
+    /// The scripts whose long chapter has been reported.
     reported: RefCell<HashSet<ScriptId>>,
-    /// How often a restore has made all handles void.
+    /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
 }
 
-/// The address and length of a file's name: those of one name are nearly always the same.
+/// The address and length of a file's name: for the same name, they are nearly always the
+/// same.
 type FileKey = (*const u8, usize);
 
 /// Called with the name of a script and the number of its entries.
@@ -68,7 +70,7 @@ pub(crate) type LongChapterHook = Box<dyn FnMut(&str, u32)>;
 /// A script that has ended.
 pub(crate) struct Ended {
     pub(crate) result: Result<Bytes, JoinError>,
-    /// Its coroutine, which keeps its panic until somebody joins it.
+    /// Its coroutine, which keeps its panic until it is joined.
     pub(crate) coroutine: Option<Coroutine<()>>,
 }
 
@@ -88,7 +90,7 @@ pub(crate) struct ClockEntry {
     pub(crate) parent: ClockId,
 }
 
-/// The waiters of a value, and what it is now.
+/// The waiters of a value, and its current state.
 #[derive(Default)]
 pub(crate) struct ValueEntry {
     /// `None` before it is first set.
@@ -104,7 +106,7 @@ pub(crate) struct Listed {
     pub(crate) script: ScriptId,
     /// The number of the wait in its chapter.
     pub(crate) wait: u32,
-    /// A number that no other wait in such a list has.
+    /// A number that no other wait in a list has.
     pub(crate) ticket: u64,
 }
 
@@ -154,7 +156,7 @@ impl Shared {
         })
     }
 
-    /// Makes a script. `by` is the script that does, if one does.
+    /// Makes a script. `by` is the script that makes it, if there is one.
     #[track_caller]
     pub(crate) fn make<S: DurableScript>(
         self: &Rc<Self>,
@@ -229,12 +231,12 @@ impl Shared {
         self.scripts.borrow().get(&id).cloned()
     }
 
-    /// Notes how a script has ended.
+    /// Records how a script has ended.
     pub(crate) fn end(&self, cell: &ScriptCell, result: Result<Bytes, JoinError>) {
         if self.scripts.borrow_mut().remove(&cell.id).is_none() {
             return;
         }
-        // The executor looks at whether the handle exists only after this.
+        // The executor checks for a handle only after this.
         let coroutine = cell.coroutine.take();
         let slots = cell.slots().take();
         drop(slots);
@@ -259,8 +261,7 @@ impl Shared {
         epoch
     }
 
-    /// Counts a handle less. Without handles, a script is detached, and its result is
-    /// dropped.
+    /// Uncounts a handle. Without handles, a script is detached, and its result is dropped.
     pub(crate) fn drop_handle(&self, epoch: u32, id: ScriptId) {
         let mut handles = self.handles.borrow_mut();
         let Some(count) = handles.get_mut(&(epoch, id)) else {
@@ -287,7 +288,7 @@ impl Shared {
         drop(coroutine);
     }
 
-    /// Detaches the scripts that nobody has asked for since the restore.
+    /// Detaches the scripts whose handles the host has not asked for since the restore.
     pub(crate) fn detach_unclaimed(&self) {
         if !self.may_claim.replace(false) {
             return;
@@ -329,7 +330,7 @@ impl Shared {
         self.with_listed(listed, |_| ())
     }
 
-    /// A new place in a list for the wait of a script that was begun last.
+    /// A new place in a list, for the latest wait of a script.
     fn listed(&self, cell: &ScriptCell) -> Listed {
         let ticket = self.next_ticket.get();
         self.next_ticket.set(ticket + 1);
@@ -340,7 +341,7 @@ impl Shared {
         }
     }
 
-    /// Adds the wait of a script that was begun last to those of a signal. Returns its ticket.
+    /// Adds the latest wait of a script to those of a signal. Returns its ticket.
     pub(crate) fn await_signal(&self, cell: &ScriptCell, name: &str) -> u64 {
         let listed = self.listed(cell);
         let mut signals = self.signals.borrow_mut();
@@ -358,7 +359,7 @@ impl Shared {
         (listed.ticket, entry.changes)
     }
 
-    /// Gives a value to all waits for a signal, and wakes their scripts in order.
+    /// Passes a value to all waits for a signal, and wakes their scripts in order.
     pub(crate) fn emit(&self, name: &str, value: &Bytes) {
         let waits = self.signals.borrow_mut().remove(name).unwrap_or_default();
         for listed in waits {

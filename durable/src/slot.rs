@@ -15,12 +15,12 @@ pub(crate) struct Pending {
     pub(crate) number: u32,
     pub(crate) awaited: Awaited,
     pub(crate) slot: Slot,
-    /// Shows the wait to those who look at the executor, if it is one for an event.
+    /// Shows the wait in snapshots and traces of the executor, if it waits for an event.
     pub(crate) note: Option<EventNote>,
 }
 
-/// What a wait is for, and the line of its first poll. A script that is restored must wait
-/// for the same.
+/// What a wait is for, and the line of its first poll. A restored script must wait for the
+/// same.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Awaited {
     /// The call that makes such waits: `wait_seconds()`.
@@ -48,7 +48,7 @@ impl Awaited {
 /// The state of a pending wait.
 #[derive(Debug)]
 pub(crate) enum Slot {
-    /// It has begun in a replay, and gets its state when that is over.
+    /// It has begun in a replay, and gets its state when the replay ends.
     Replayed,
     /// It is being polled.
     Polled,
@@ -56,15 +56,15 @@ pub(crate) enum Slot {
     Plain(DurableWait),
     /// The end of a script.
     Join(ScriptId, DurableWait),
-    /// A signal. What it gives, once it has been emitted.
+    /// A signal, with its value once it has been emitted.
     Signal { ticket: u64, given: Option<Bytes> },
-    /// A change of a value. The number of the last change that the wait knows.
+    /// A change of a value, with the number of the last change that the wait knows.
     Value { ticket: u64, seen: u64 },
     /// An answer from outside.
     Request(Box<Request>),
     /// An animation.
     Animate(Box<Animation>),
-    /// A tick of an interval: its timer, and the own time at which it is due.
+    /// A tick of an interval: its timer, and when it is due on the script's clock.
     Tick { wait: DurableWait, due_ns: i128 },
 }
 

@@ -17,8 +17,8 @@ use crate::slot::{Animation, Slot};
 
 use super::Numbered;
 
-/// Calls `apply` with the world and a share from 0 to 1 in every frame, for `seconds`: with 0
-/// at once, with 1 at the end. See [`framestep::animate`]. Only the end is recorded.
+/// Calls `apply` with the world and a progress from 0 to 1 in every frame, for `seconds`: with
+/// 0 at once, with 1 at the end. See [`framestep::animate`]. Only the end is recorded.
 ///
 /// # Panics
 ///
@@ -65,13 +65,13 @@ impl<W, F> Animate<W, F> {
     }
 }
 
-/// The largest share below one.
+/// The largest progress below one.
 const ALMOST_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
 
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
-    reason = "a share is as precise as an `f32`"
+    reason = "a progress is as precise as an `f32`"
 )]
 fn share_of(elapsed_ns: u64, length_ns: u64) -> f32 {
     ((elapsed_ns as f64 / length_ns as f64) as f32).min(ALMOST_ONE)

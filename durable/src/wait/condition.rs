@@ -28,9 +28,9 @@ pub struct WaitUntil<W, P> {
     world: PhantomData<fn(&W)>,
 }
 
-/// Waits until `condition` holds: it is asked once in each run of the home phase, from the
-/// next frame on. It reads the state that the host has lent, and changes nothing. An answer
-/// of `false` is not recorded.
+/// Waits until `condition` returns `true`. It is called once in each run of the home phase,
+/// from the next frame on, with the state that the host has lent. A result of `false` is not
+/// recorded.
 ///
 /// # Panics
 ///
@@ -39,7 +39,7 @@ pub fn wait_until<W: 'static, P: FnMut(&W) -> bool>(condition: P) -> WaitUntil<W
     WaitUntil::new("wait_until()", condition, true)
 }
 
-/// Waits until `condition` does not hold. Otherwise it is like [`wait_until`].
+/// Waits until `condition` returns `false`. Otherwise it is like [`wait_until`].
 ///
 /// # Panics
 ///
@@ -60,7 +60,7 @@ impl<W: 'static, P: FnMut(&W) -> bool> WaitUntil<W, P> {
         }
     }
 
-    /// Asks, and resumes, in `phase`.
+    /// Checks the condition, and resumes, in `phase`.
     ///
     /// # Panics
     ///

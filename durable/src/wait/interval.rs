@@ -39,13 +39,13 @@ pub fn interval(period: impl Seconds) -> Interval {
     }
 }
 
-/// Ticks in regular intervals. Made by [`interval`].
+/// Ticks at regular intervals. Made by [`interval`].
 #[derive(Debug)]
 pub struct Interval {
     period_ns: Option<u64>,
     missed: MissedTicks,
     phase: Option<Phase>,
-    /// When the next tick is due, once the first was awaited.
+    /// When the next tick is due, once the first has been awaited.
     due_ns: Option<i128>,
 }
 
@@ -76,7 +76,7 @@ impl Interval {
         self
     }
 
-    /// Says what happens to ticks that are missed.
+    /// Sets what happens to missed ticks.
     #[must_use]
     pub fn missed_ticks(mut self, missed: MissedTicks) -> Self {
         self.missed = missed;
@@ -129,7 +129,8 @@ impl Future for NextTick<'_> {
                 (None, Some(period_ns)) => Some(now_ns + i128::from(period_ns)),
                 (None, None) => None,
             };
-            // The timer adds what is left to the same reading: that is `due_ns` again.
+            // The timer adds the remaining time to the same reading, which results in `due_ns`
+            // again.
             let left_ns = due_ns.map(|due_ns| u64::try_from((due_ns - now_ns).max(0)));
             let left_ns = left_ns.map(|left_ns| left_ns.unwrap_or(u64::MAX));
             Slot::Tick {

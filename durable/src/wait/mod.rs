@@ -45,9 +45,8 @@ impl Numbered {
         self.begun.is_some() || self.is_done
     }
 
-    /// Polls the wait, which a call of `kind` has made. `begin` makes its state
-    /// at the first poll, and `poll` polls that.
-    /// What `poll` gives is recorded.
+    /// Polls the wait, which a call of `kind` has made. `begin` makes its state at the first
+    /// poll, and `poll` polls that state. What `poll` returns is recorded.
     #[track_caller]
     pub(crate) fn poll(
         &mut self,
@@ -62,7 +61,7 @@ impl Numbered {
         let (number, is_new) = self.number(&cell, kind);
         let value = match cell.polling(number, at) {
             Polling::Live => {
-                // Out of its place meanwhile: what is called may drop other waits.
+                // Taken out meanwhile, because `poll` may drop other waits.
                 let mut slot = if is_new {
                     begin(&cell)
                 } else {
@@ -90,7 +89,7 @@ impl Numbered {
         Poll::Ready(value)
     }
 
-    /// The same for a wait of framestep that gives nothing.
+    /// The same for a wait of framestep that returns nothing.
     #[inline]
     #[track_caller]
     pub(crate) fn poll_plain(
@@ -165,7 +164,7 @@ impl Drop for Numbered {
     }
 }
 
-/// Notes that a wait is pending in a replay: it gets its state when that is over.
+/// Records that a wait is pending in a replay: it gets its state when the replay ends.
 fn wait_in_replay(cell: &ScriptCell, number: u32, awaited: Awaited, is_new: bool) -> Poll<Bytes> {
     if is_new {
         cell.add_slot(number, awaited, Slot::Replayed);

@@ -1,4 +1,4 @@
-//! Requests to the world outside: a question, whose answer is an input.
+//! Requests: questions to the host, whose answers are inputs.
 
 use std::fmt;
 use std::future::Future;
@@ -19,7 +19,7 @@ use super::Numbered;
 /// A question that the host answers: a line of dialogue that the player has to read, a
 /// level that has to be loaded, a call to a server.
 pub trait Request: Serialize + DeserializeOwned + 'static {
-    /// The name by which files know the question.
+    /// The name of the question in files.
     const NAME: &'static str;
 
     /// What the host answers.
@@ -63,17 +63,17 @@ impl<R> fmt::Debug for RequestId<R> {
     }
 }
 
-/// Asks the host, and waits for its answer: see
-/// [`Runtime::requests`](crate::Host::requests). `request` makes the question at the first
-/// poll. The answer is recorded. A restore asks again what has not been answered.
+/// Asks the host, and waits for its answer: see [`Runtime::requests`](crate::Host::requests).
+/// `request` makes the question at the first poll. The answer is recorded. After a restore,
+/// open questions are asked again.
 ///
 /// # Resumes
 ///
-/// At home, like each foreign wait.
+/// In the home phase, like every future that is not a wait of framestep.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future withdraws the question: its answer goes nowhere.
+/// Dropping the future withdraws the question: an answer is ignored.
 ///
 /// # Panics
 ///

@@ -19,11 +19,11 @@ use crate::slot::Slot;
 
 use super::Numbered;
 
-/// An event with a name, such as a knock at a door. A constant: the name alone says which
-/// scripts hear of it, also after a restore.
+/// An event with a name, such as a knock at a door. Declare it as a constant: the name alone
+/// decides which scripts receive it, even after a restore.
 ///
-/// An event reaches the scripts that wait for it at that moment. Like each foreign wait, it
-/// resumes them at home, in the order in which they began to wait.
+/// An event reaches the scripts that wait for it at that moment. It resumes them in their home
+/// phase, in the order in which they began to wait.
 ///
 /// # Examples
 ///
@@ -74,7 +74,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     ///
     /// # Cancel safety
     ///
-    /// An event that comes after the future is dropped is not heard.
+    /// An event after the future is dropped is missed.
     pub fn wait(&self) -> WaitSignal<T> {
         WaitSignal {
             numbered: Numbered::default(),
@@ -147,7 +147,7 @@ impl<T: DeserializeOwned + 'static> Future for WaitSignal<T> {
         polled.map(|value| {
             value.read().unwrap_or_else(|| {
                 panic!(
-                    "the signal `{name}` gave no `{}`: another one has the same name",
+                    "the signal `{name}` did not carry a `{}`: another signal has the same name",
                     std::any::type_name::<T>()
                 )
             })

@@ -18,7 +18,7 @@ use super::Numbered;
 ///
 /// # Panics
 ///
-/// When polled outside of a durable script, or inside of a [`step`](crate::step()).
+/// When polled outside a durable script, or inside a [`step`](crate::step()).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Wait {
     numbered: Numbered,
@@ -47,7 +47,7 @@ impl Wait {
         }
     }
 
-    /// Resumes in `phase`, and not at home.
+    /// Resumes in `phase` instead of the home phase.
     ///
     /// # Panics
     ///

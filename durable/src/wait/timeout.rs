@@ -1,4 +1,4 @@
-//! A limit on the time that another wait may take.
+//! Timeouts: a limit on the time that another wait may take.
 
 use std::error::Error;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::{Wait, wait_seconds};
 ///
 /// # Errors
 ///
-/// The output is an error if the time has passed first.
+/// The output is an error if it times out.
 ///
 /// # Panics
 ///
@@ -52,7 +52,7 @@ impl<F: Future> Future for Timeout<F> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // In this order even when both begin, as framestep's own does.
+        // In this order even at the first poll, as in framestep's `timeout`.
         if let Poll::Ready(output) = self.future.as_mut().poll(cx) {
             return Poll::Ready(Ok(output));
         }
@@ -68,7 +68,7 @@ impl<F> fmt::Debug for Timeout<F> {
     }
 }
 
-/// The time of a [`timeout`] has passed.
+/// A [`timeout`] has timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 

@@ -1,4 +1,4 @@
-//! Values: state with a name that scripts share, and whose changes they await.
+//! Values: named state that scripts share, and whose changes they can await.
 
 use std::fmt;
 use std::future::Future;
@@ -19,11 +19,11 @@ use crate::slot::Slot;
 
 use super::Numbered;
 
-/// A value with a name, such as a quest's stage. A constant: the runtime keeps what it is, and
-/// saves it.
+/// A value with a name, such as a quest's stage. Declare it as a constant: the runtime keeps
+/// its current state, and saves it.
 ///
-/// Before it is first set, it is the default of its type. Changes resume scripts at home, in
-/// the order in which they began to wait.
+/// Before it is first set, it is the default of its type. Changes resume scripts in their home
+/// phase, in the order in which they began to wait.
 pub struct Value<T> {
     name: &'static str,
     value: PhantomData<fn(T) -> T>,
@@ -44,7 +44,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
         self.name
     }
 
-    /// What it is now.
+    /// Its current state.
     ///
     /// # Panics
     ///
@@ -62,7 +62,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
         value.map_or_else(T::default, |value| read(self.name, &value))
     }
 
-    /// Sets it, which counts as a change even if it stays the same.
+    /// Sets it. This counts as a change even if the new state is equal.
     ///
     /// # Panics
     ///
@@ -78,18 +78,18 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
         });
     }
 
-    /// Waits for the next change. Gives what it is then.
+    /// Waits for the next change, and returns the new state.
     ///
     /// # Cancel safety
     ///
-    /// A change after the future is dropped is not seen.
+    /// A change after the future is dropped is missed.
     pub fn changed(&self) -> Changed<T> {
         Changed {
             wait: WaitValue::new(self.name, true, |_| true),
         }
     }
 
-    /// Waits until `condition` holds for it: at once if it does so now.
+    /// Waits until `condition` holds for it. Ready at once if it holds already.
     pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitValue<T, P> {
         WaitValue::new(self.name, false, condition)
     }
@@ -98,7 +98,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
 pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
     value.read().unwrap_or_else(|| {
         panic!(
-            "the value `{name}` is no `{}`: another one has the same name",
+            "the value `{name}` is not a `{}`: another value has the same name",
             std::any::type_name::<T>()
         )
     })
@@ -123,7 +123,7 @@ impl<T> fmt::Debug for Value<T> {
 pub struct WaitValue<T, P> {
     numbered: Numbered,
     name: &'static str,
-    /// Whether what it is at first does not count.
+    /// Whether the state at the first poll does not count.
     skips_present: bool,
     condition: P,
     value: PhantomData<fn() -> T>,
@@ -155,7 +155,7 @@ where
         let condition = &mut this.condition;
         let begin = |cell: &ScriptCell| {
             let (ticket, changes) = cell.shared().await_value(cell, name);
-            // No change has this number: what it is at first counts like a change.
+            // No change has this number, so the state at the first poll counts like a change.
             let seen = if skips_present { changes } else { u64::MAX };
             Slot::Value { ticket, seen }
         };

@@ -3,7 +3,7 @@
 use framestep_durable::Divergence;
 use framestep_durable::prelude::*;
 
-/// The script as it was when it was saved.
+/// The script at the time of the save.
 mod before {
     use framestep_durable::prelude::*;
 
@@ -26,7 +26,7 @@ mod before {
     }
 }
 
-/// Its code since.
+/// Its new code.
 mod after {
     use framestep_durable::prelude::*;
 
@@ -84,7 +84,7 @@ fn now() -> Runtime {
 }
 
 #[test]
-fn a_script_that_has_changed_is_an_error_with_both_lines_and_nothing_else_happens() {
+fn a_changed_script_is_an_error_with_both_lines_and_nothing_else_happens() {
     let mut runtime = now();
     let kept = runtime.start(after::Quest { gold: 1 });
     let before = runtime.snapshot().unwrap().checksum();
@@ -113,7 +113,7 @@ fn a_script_that_has_changed_is_an_error_with_both_lines_and_nothing_else_happen
 }
 
 #[test]
-fn a_script_that_has_changed_begins_its_chapter_anew_if_the_host_says_so() {
+fn a_changed_script_restarts_its_chapter_if_the_policy_says_so() {
     let (mut runtime, mut world) = (now(), Vec::<u32>::new());
     let restored = runtime.restore(&saved(), Policy::Restart).unwrap();
     assert_eq!(restored.restarted.len(), 1);
@@ -121,12 +121,12 @@ fn a_script_that_has_changed_begins_its_chapter_anew_if_the_host_says_so() {
     for _ in 0..7 {
         runtime.run_frame_with(&mut world, 0.1);
     }
-    // The one who joins it waits on, and hears from the new code.
+    // The joining script continues to wait, and gets the result of the new code.
     assert_eq!(world, [8]);
 }
 
 #[test]
-fn a_script_that_has_changed_is_dropped_if_the_host_says_so_and_its_joiner_hears_that() {
+fn a_changed_script_is_dropped_if_the_policy_says_so_and_its_join_is_an_error() {
     let (mut runtime, mut world) = (now(), Vec::<u32>::new());
     let restored = runtime.restore(&saved(), Policy::Drop).unwrap();
     assert_eq!(restored.dropped.len(), 1);
@@ -136,7 +136,7 @@ fn a_script_that_has_changed_is_dropped_if_the_host_says_so_and_its_joiner_hears
 }
 
 #[test]
-fn each_script_that_has_changed_may_have_a_policy_of_its_own() {
+fn each_changed_script_can_have_its_own_policy() {
     let mut runtime = now();
     let mut asked = Vec::new();
     let restored = runtime.restore_with(&saved(), |divergence| {
@@ -146,7 +146,7 @@ fn each_script_that_has_changed_may_have_a_policy_of_its_own() {
     assert_eq!(restored.unwrap().restarted.len(), 1);
     assert_eq!(asked, [("quest".to_owned(), Some(2))]);
 
-    // One that no registry knows cannot begin anew.
+    // A script that is not in the registry cannot restart.
     let mut runtime = Runtime::new(Registry::new().with::<Town>());
     let restart = |divergence: &Divergence| match divergence.entry {
         Some(_) => Policy::Restart,
@@ -157,7 +157,7 @@ fn each_script_that_has_changed_may_have_a_policy_of_its_own() {
 }
 
 #[test]
-fn a_script_that_is_not_there_any_more_is_named_or_dropped() {
+fn a_script_that_is_not_registered_any_more_is_named_or_dropped() {
     let registry = || Registry::new().with::<Town>();
     let mut runtime = Runtime::new(registry());
     let error = runtime.restore(&saved(), Policy::Fail).unwrap_err();
@@ -217,7 +217,7 @@ mod moved {
 }
 
 #[test]
-fn lines_are_compared_in_the_same_build_only() {
+fn lines_are_compared_only_in_the_same_build() {
     let registry = || Registry::new().with::<moved::Quest>().with::<Town>();
     let mut other = Runtime::new(registry().for_build("today"));
     other.restore(&saved(), Policy::Fail).unwrap();
@@ -238,7 +238,7 @@ fn lines_are_compared_in_the_same_build_only() {
 }
 
 #[test]
-fn a_file_of_another_build_that_was_loaded_can_be_saved_and_loaded_again() {
+fn a_file_of_another_build_can_be_saved_and_loaded_again_after_a_load() {
     let today = || {
         let registry = Registry::new().with::<moved::Quest>().with::<Town>();
         Runtime::new(registry.for_build("today"))

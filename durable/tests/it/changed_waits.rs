@@ -1,5 +1,5 @@
 //! Files of a build whose scripts wait for something else in the same place: an error that
-//! names both, and not a script that waits forever.
+//! names both waits, instead of a script that waits forever.
 
 use framestep_durable::prelude::*;
 
@@ -19,7 +19,7 @@ impl Request for Way {
     type Answer = u32;
 }
 
-/// Two scripts that a script may start.
+/// Two scripts that another script can start.
 macro_rules! idle {
     ($type:ident, $name:literal) => {
         #[derive(Serialize, Deserialize)]
@@ -110,7 +110,7 @@ fn message<S: DurableScript>(before: impl DurableScript) -> String {
 }
 
 #[test]
-fn a_wait_under_way_that_is_another_call_now_is_an_error() {
+fn a_pending_wait_that_is_another_call_now_is_an_error() {
     assert_eq!(
         message::<Seconds>(Knock),
         "entry 1: the save has it awaiting `signal.wait()` for `knock`; now it awaits \
@@ -123,7 +123,7 @@ fn a_wait_under_way_that_is_another_call_now_is_an_error() {
 }
 
 #[test]
-fn a_wait_under_way_for_something_of_another_name_is_an_error() {
+fn a_pending_wait_for_another_name_is_an_error() {
     assert_eq!(
         message::<Bell>(Knock),
         "entry 1: the save has it awaiting `signal.wait()` for `knock`; now it awaits \
@@ -155,7 +155,7 @@ fn other_branches_of_a_select_are_an_error() {
 }
 
 #[test]
-fn another_script_that_is_started_in_the_same_place_is_an_error() {
+fn a_start_of_another_script_in_the_same_place_is_an_error() {
     assert_eq!(
         message::<StartsGate>(StartsDoor),
         "entry 1: the save has the start of `door`; now it starts `gate`"
@@ -163,7 +163,7 @@ fn another_script_that_is_started_in_the_same_place_is_an_error() {
 }
 
 #[test]
-fn a_wait_before_what_was_recorded_is_an_error_that_names_it() {
+fn a_new_wait_before_a_recorded_entry_is_an_error_that_names_it() {
     assert_eq!(
         message::<Waits>(Steps),
         "entry 1: the save has a `step`; now it awaits `wait_seconds()`"
@@ -173,17 +173,17 @@ fn a_wait_before_what_was_recorded_is_an_error_that_names_it() {
 #[test]
 fn an_error_says_what_the_host_can_do() {
     let text = load_as::<Seconds>(Knock).unwrap_err();
-    let end = "`Policy::Restart` begins its chapter anew, `Policy::Drop` drops it";
+    let end = "`Policy::Restart` restarts its chapter, `Policy::Drop` drops it";
     assert!(text.ends_with(end), "{text}");
 }
 
-/// A wait under way keeps its beginning and its deadline.
+/// A pending wait keeps its start and its deadline.
 #[test]
-fn another_length_of_a_wait_is_no_error() {
+fn another_length_of_a_wait_is_not_an_error() {
     assert_eq!(load_as::<OtherSeconds>(Seconds), Ok(()));
 }
 
-/// The versions of `hero` stand in different lines.
+/// The versions of `hero` are on different lines.
 #[test]
 fn lines_are_compared_only_in_builds_of_the_same_name() {
     let registry = |build: &str| Registry::new().with::<Knock>().for_build(build);

@@ -10,7 +10,8 @@ type Log = Vec<u32>;
 #[derive(Clone, Serialize, Deserialize)]
 struct Novel {
     chapter: u32,
-    /// Each chapter whose number has this factor waits. The others begin and end in one poll.
+    /// Each chapter whose number is a multiple of this waits. The others begin and end in one
+    /// poll.
     waits_each: u32,
     last: u32,
 }
@@ -64,7 +65,7 @@ fn frame(_: u32, runtime: &mut Runtime, log: &mut Log) {
 }
 
 #[test]
-fn a_save_at_the_change_of_chapters_goes_on_in_the_new_one() {
+fn a_save_at_the_change_of_chapters_continues_in_the_new_one() {
     let game = Game {
         blank,
         begin: |runtime, log| {
@@ -85,7 +86,7 @@ fn a_save_at_the_change_of_chapters_goes_on_in_the_new_one() {
 }
 
 #[test]
-fn chapters_that_never_wait_are_over_when_a_save_is_possible() {
+fn chapters_that_never_wait_have_ended_when_a_save_is_possible() {
     let game = Game {
         blank,
         begin: |runtime, log| {

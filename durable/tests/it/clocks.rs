@@ -1,10 +1,10 @@
-//! Clocks whose scales change and that are paused, below each other, over saves and rollbacks.
+//! Nested clocks that are paused and whose scales change, across saves and rollbacks.
 
 use framestep_durable::prelude::*;
 
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
 
-/// Counts on the clock of its owner, or on one that it names.
+/// Counts on the clock of its owner, or on a clock that it names.
 #[derive(Serialize, Deserialize)]
 enum Counts {
     OfOwner(f64),
@@ -63,7 +63,7 @@ impl DurableScript for Counts {
     }
 }
 
-/// Changes the scale of a clock, stops it and lets it go on.
+/// Changes the scale of a clock, pauses it and resumes it.
 #[derive(Serialize, Deserialize)]
 struct Changes {
     clock: ClockId,
@@ -115,7 +115,7 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
 }
 
 #[test]
-fn clocks_that_change_and_stop_between_phases_go_on_alike() {
+fn clocks_that_change_and_pause_between_phases_continue_alike() {
     let game = Game {
         blank,
         begin,
@@ -136,7 +136,7 @@ fn clocks_that_change_and_stop_between_phases_go_on_alike() {
 }
 
 #[test]
-fn steps_that_the_host_drives_are_saved_before_in_and_after_each_of_them() {
+fn steps_that_the_host_drives_are_saved_before_during_and_after_each_step() {
     let game = Game {
         blank,
         begin,
@@ -147,7 +147,8 @@ fn steps_that_the_host_drives_are_saved_before_in_and_after_each_of_them() {
                 1 | 4 => runtime.begin_fixed_step_of([0.02, 0.0, 0.05, 1e-9][at as usize % 4]),
                 2 | 5 => runtime.lend(log, |runtime| runtime.run_phase(Phase::FixedUpdate)),
                 3 => runtime.end_fixed_step(),
-                // Some frames have no Update, and some have two. The clock stands between them.
+                // Some frames have no Update, and some have two. The clock stands still between
+                // these two.
                 6 if at % 27 == 6 => assert!(game.pause()),
                 8 if at % 27 == 8 => assert!(game.resume()),
                 8 => {}

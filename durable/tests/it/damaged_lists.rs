@@ -1,4 +1,4 @@
-//! Files that are read without a checksum, and say what cannot be.
+//! Files that are read without a checksum, and contain impossible states.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

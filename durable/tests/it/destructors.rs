@@ -22,7 +22,7 @@ thread_local! {
     static HAS_CHANGED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Stands for a script whose code changes.
+/// Selects the code of a script, which changes.
 #[derive(Serialize, Deserialize)]
 struct Changes;
 
@@ -79,7 +79,7 @@ fn a_script_that_waits_for_something_else_than_its_save_is_an_error_and_does_not
 }
 
 #[test]
-fn a_script_that_panics_when_it_is_restored_is_said_to_panic() {
+fn the_error_of_a_script_that_panics_in_a_restore_has_the_message() {
     for from in [0, 4] {
         let (_, restored) = changed(from, 2);
         let error = restored.unwrap_err();
@@ -87,7 +87,7 @@ fn a_script_that_panics_when_it_is_restored_is_said_to_panic() {
     }
 }
 
-/// Calls this file's test `name` in another process, and tells whether it went well.
+/// Calls this file's test `name` in another process, and returns whether it passed.
 fn in_another_process(name: &str) -> bool {
     let this = std::env::current_exe().unwrap();
     let mut test = Command::new(this);
@@ -107,7 +107,7 @@ fn aborts_in_a_divergence() {
     assert!(restored.is_err());
 }
 
-/// Two destructors with effects, as two guards that set a value when they are dropped.
+/// Two destructors with effects, such as guards that set a value when they are dropped.
 #[derive(Serialize, Deserialize)]
 struct Guards;
 

@@ -1,4 +1,4 @@
-//! What is left when scripts and runtimes end: nothing.
+//! Ended scripts and runtimes leave nothing behind.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -63,7 +63,7 @@ fn a_runtime_that_is_dropped_drops_its_scripts() {
 }
 
 #[test]
-fn a_runtime_that_is_dropped_leaves_no_circle_behind() {
+fn a_dropped_runtime_leaves_no_reference_cycle_behind() {
     let alive = Rc::new(());
     let runtime = runtime();
     runtime.on_long_chapter({
@@ -73,14 +73,14 @@ fn a_runtime_that_is_dropped_leaves_no_circle_behind() {
     runtime.start(Holds { children: 1 }).detach();
     let snapshot = runtime.snapshot().unwrap();
     drop(runtime);
-    // What hooks own goes with the runtime.
+    // What hooks own is dropped with the runtime.
     assert_eq!(Rc::strong_count(&alive), 1);
     drop(snapshot);
     assert_eq!(ALIVE.get(), 0);
 }
 
 #[test]
-fn a_restore_drops_the_scripts_of_before_and_none_of_them_hears_of_it() {
+fn a_restore_drops_the_earlier_scripts_without_effects_of_their_guards() {
     let mut log: Vec<&'static str> = Vec::new();
     let mut runtime = runtime();
     let empty = runtime.snapshot().unwrap();
@@ -96,7 +96,7 @@ fn a_restore_drops_the_scripts_of_before_and_none_of_them_hears_of_it() {
         }
     });
     assert!(log.is_empty());
-    // A stop is no restore: guards act.
+    // After a stop, unlike a restore, guards run.
     runtime.lend(&mut log, |runtime| runtime.stop(ScriptId::of(3)));
     runtime.run_frame_with(&mut log, 0.1);
     assert_eq!(log, ["left"; 3]);

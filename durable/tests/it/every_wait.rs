@@ -1,5 +1,5 @@
 //! Each wait, saved at every moment between two runs, and restored: it ends in the same frame
-//! and phase as the one that was not.
+//! and phase as a wait that was not saved.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -185,7 +185,7 @@ impl One {
                 log(format!("{all:?}"));
             }
             "a chapter" => wait_frames(2).await,
-            other => panic!("no wait is called {other}"),
+            other => panic!("no wait is named {other}"),
         }
     }
 }
@@ -302,7 +302,7 @@ impl Play {
 }
 
 #[test]
-fn each_wait_that_is_saved_at_any_moment_goes_on_as_if_it_had_not_been() {
+fn each_wait_that_is_saved_at_any_moment_continues_as_if_not_saved() {
     for home in [Phase::Update, Phase::FixedUpdate, Phase::EndOfFrame] {
         for wait in WAITS {
             let expected = Play::new(wait, home).finish();
@@ -321,7 +321,7 @@ fn each_wait_that_is_saved_at_any_moment_goes_on_as_if_it_had_not_been() {
 }
 
 #[test]
-fn a_file_gives_the_same_bytes_again_when_it_is_loaded_and_saved() {
+fn a_file_has_the_same_bytes_again_when_it_is_loaded_and_saved() {
     for wait in WAITS {
         let mut play = Play::new(wait, Phase::Update);
         for _ in 0..20 {

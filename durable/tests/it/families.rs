@@ -132,7 +132,7 @@ macro_rules! begin {
 }
 
 #[test]
-fn a_join_that_is_saved_at_any_frame_gives_the_result_of_the_child() {
+fn a_join_that_is_saved_at_any_frame_returns_the_result_of_the_child() {
     let log = logged_by(begin!(Parent::Joins));
     assert!(log[0].starts_with("Ok(4) in frame"), "{log:?}");
     let log = logged_by(begin!(Parent::Spawns));
@@ -146,7 +146,7 @@ fn the_result_of_a_child_that_ended_before_the_save_is_still_there_to_join() {
 }
 
 #[test]
-fn a_child_that_was_detached_goes_on_after_the_save() {
+fn a_detached_child_continues_after_the_save() {
     let game = Game {
         blank,
         begin: begin!(Parent::Detaches),
@@ -182,7 +182,7 @@ fn results_pass_through_generations_that_were_saved() {
 }
 
 #[test]
-fn a_handle_of_the_host_reads_a_result_a_panic_or_a_stop_of_before_the_save() {
+fn a_handle_of_the_host_reads_a_result_a_panic_or_a_stop_from_before_the_save() {
     let mut log = Log::new();
     let mut first = blank();
     let child = |frames, panics| Child { frames, panics };

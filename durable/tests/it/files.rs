@@ -1,4 +1,5 @@
-//! Files that are cut, changed, or something else: an error, and the runtime is as before.
+//! Files that are truncated, changed, or something else: an error, and the runtime stays as
+//! before.
 
 use framestep_durable::prelude::*;
 
@@ -40,7 +41,7 @@ fn registry() -> Registry {
 
 fn busy(frames: u32) -> (Runtime, Vec<u32>) {
     let mut runtime = Runtime::new(registry());
-    // A forged file may have scripts that panic.
+    // A forged file can have scripts that panic.
     runtime.executor().on_report(|_| ());
     let clock = runtime.child_clock(ClockId::GAME);
     let owner = runtime.owner_on(clock);
@@ -79,7 +80,7 @@ fn file() -> Vec<u8> {
 }
 
 #[test]
-fn a_file_that_is_cut_anywhere_is_an_error() {
+fn a_file_that_is_truncated_anywhere_is_an_error() {
     let file = file();
     assert_eq!(try_file(&file), Ok(()));
     for len in 0..file.len() {
@@ -103,7 +104,7 @@ fn a_file_with_one_changed_bit_is_an_error() {
 }
 
 #[test]
-fn something_else_is_no_save_and_another_version_is_named() {
+fn something_else_is_not_a_save_and_another_version_is_named() {
     assert_eq!(try_file(b""), Err(RestoreError::NotASave));
     assert_eq!(try_file(&[0; 500]), Err(RestoreError::NotASave));
     assert_eq!(try_file(b"framestp"), Err(RestoreError::Damaged));
@@ -129,7 +130,7 @@ fn a_save_of_a_runtime_with_other_fixed_steps_is_an_error() {
 }
 
 #[test]
-fn a_world_that_is_missing_too_many_or_another_is_named() {
+fn a_world_that_is_missing_unexpected_or_of_another_type_is_named() {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct World {
         gold: Option<u32>,
@@ -154,10 +155,10 @@ fn a_world_that_is_missing_too_many_or_another_is_named() {
     assert_eq!(world(&with[..with.len() - 1]), Err(RestoreError::Damaged));
 }
 
-/// Changed content under a checksum that fits: whoever makes such a file can make it say
-/// anything, but it must not take the program down.
+/// Changed content with a matching checksum. Such a file can contain anything, but it must not
+/// end the program.
 #[test]
-fn files_with_a_forged_checksum_take_nothing_down() {
+fn files_with_a_forged_checksum_do_not_end_the_program() {
     let cases = std::env::var("FRAMESTEP_DURABLE_FILES").ok();
     let cases = cases.map_or(400, |cases| cases.parse().expect("a number"));
     let mut random = Random(7);

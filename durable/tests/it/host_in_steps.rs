@@ -10,7 +10,7 @@ const BELL: Signal<u32> = Signal::new("bell");
 const STAGE: Value<u32> = Value::new("stage");
 
 thread_local! {
-    /// The host of the runtime that runs, as engines have it in their world.
+    /// The host of the current runtime, as engines keep it in their world.
     static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
 }
 
@@ -126,7 +126,7 @@ impl DurableScript for Calls {
 }
 
 #[test]
-fn what_a_step_and_a_guard_ask_of_the_host_is_done_once() {
+fn calls_to_the_host_in_a_step_and_in_a_guard_are_done_once() {
     let game = Game {
         blank: || {
             let registry = Registry::new().with::<Kid>().with::<Hears>();
@@ -179,7 +179,7 @@ enum End {
     Chapter,
 }
 
-/// Ends in one of the ways, and says farewell.
+/// Ends in one of the ways, and logs that in a destructor.
 #[derive(Serialize, Deserialize)]
 struct Leaves {
     end: End,

@@ -1,4 +1,4 @@
-//! Owners, nested and on clocks of their own, that scripts and the host pause, stop and drop.
+//! Nested owners with their own clocks, which scripts and the host pause, stop and drop.
 
 use framestep_durable::prelude::*;
 
@@ -66,7 +66,7 @@ fn blank() -> Runtime {
     quiet(Registry::new().with::<Actor>().with::<Director>())
 }
 
-/// Four owners: three below each other, on a slow clock, and one by itself.
+/// Four owners: a chain of three on a slow clock, and one by itself.
 fn owners(runtime: &mut Runtime) -> [OwnerId; 4] {
     let clock = runtime.child_clock(ClockId::GAME);
     runtime.clock(clock).set_scale(0.5);
@@ -89,7 +89,7 @@ fn begin(runtime: &mut Runtime, (log, kept): &mut (Log, Vec<OwnerId>)) {
 }
 
 #[test]
-fn owners_that_scripts_pause_resume_and_stop() {
+fn owners_are_paused_resumed_and_stopped_by_scripts() {
     let game = Game {
         blank,
         begin: |runtime, world| {
@@ -109,7 +109,7 @@ fn owners_that_scripts_pause_resume_and_stop() {
 }
 
 #[test]
-fn owners_that_the_host_pauses_twice_deactivates_and_drops_between_phases() {
+fn owners_are_paused_twice_deactivated_and_dropped_by_the_host_between_phases() {
     let game = Game {
         blank,
         begin,

@@ -1,4 +1,4 @@
-//! Panics in scripts, steps, guards and conditions, heard by joins before and after a save.
+//! Panics in scripts, steps, guards and conditions, and their joins before and after a save.
 
 use framestep_durable::prelude::*;
 
@@ -58,7 +58,7 @@ impl DurableScript for Panics {
     }
 }
 
-/// Joins what panics: at once, late, all together, and those that it stops.
+/// Joins scripts that panic: at once, late, all together, and after stopping them.
 #[derive(Serialize, Deserialize)]
 struct Watches;
 
@@ -89,7 +89,7 @@ impl DurableScript for Watches {
 }
 
 #[test]
-fn panics_of_all_places_are_heard_alike_before_and_after_a_save() {
+fn joins_return_panics_of_all_places_alike_before_and_after_a_save() {
     let game = Game {
         blank: || quiet(Registry::new().with::<Panics>().with::<Watches>()),
         begin: |runtime, log| runtime.lend(log, |runtime| runtime.start(Watches).detach()),

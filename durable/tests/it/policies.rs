@@ -6,7 +6,7 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Log, log, quiet, what};
 
-/// What the script does, which stands for its code in a build.
+/// What the script does: stands for its code in a build.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Code {
     OfTheSave,
@@ -119,7 +119,7 @@ fn played(code: Code, policy: Policy, is_paused: bool) -> Log {
         .map(|divergence| divergence.name.as_str())
         .collect();
     assert_eq!(named, ["quest"]);
-    // What a policy has made can be saved in turn.
+    // The result of a policy can be saved, too.
     let again = runtime.save().unwrap().to_bytes();
     let mut twin = blank();
     let again = Snapshot::from_bytes(&again).unwrap();
@@ -150,7 +150,7 @@ const CHANGED: [Code; 5] = [
 ];
 
 #[test]
-fn a_script_that_begins_its_chapter_anew_does_so_when_its_phase_comes_or_it_is_resumed() {
+fn a_script_restarts_its_chapter_in_its_phase_or_when_it_is_resumed() {
     for (is_paused, frame) in [(false, 5), (true, 10)] {
         for code in CHANGED {
             let log = played(code, Policy::Restart, is_paused);
@@ -167,14 +167,14 @@ fn a_script_that_begins_its_chapter_anew_does_so_when_its_phase_comes_or_it_is_r
                 line.is_some_and(|line| line.contains(&at)),
                 "{code:?} {log:?}"
             );
-            // The child of the old chapter lives on, beside the new one's.
+            // The child of the old chapter continues, beside that of the new chapter.
             assert!(what(&log).contains(&"kid"), "{log:?}");
         }
     }
 }
 
 #[test]
-fn a_script_that_is_dropped_is_stopped_for_those_who_join_it_and_its_guards_are_silent() {
+fn a_join_of_a_dropped_script_returns_stopped_and_its_guards_do_not_run() {
     for is_paused in [false, true] {
         for code in CHANGED {
             let log = played(code, Policy::Drop, is_paused);

@@ -8,7 +8,7 @@ const BELL: Signal<u32> = Signal::new("bell");
 const GONG: Signal<String> = Signal::new("gong");
 const STAGE: Value<u32> = Value::new("stage");
 
-/// Two waits for one signal, of which one is begun before and lives longer.
+/// Two waits for one signal. One begins earlier and lives longer.
 #[derive(Serialize, Deserialize)]
 struct Listens {
     name: u32,
@@ -135,7 +135,7 @@ fn sphinxes() -> Runtime {
     quiet(Registry::new().with::<Sphinx>())
 }
 
-/// All open questions, for a host that has forgotten which it has taken.
+/// All open questions, for a host that has forgotten which it has received.
 fn open(runtime: &mut Runtime) -> Vec<(RequestId<Riddle>, Riddle)> {
     let now = runtime.snapshot().unwrap();
     runtime.rollback(&now).unwrap();
@@ -143,7 +143,7 @@ fn open(runtime: &mut Runtime) -> Vec<(RequestId<Riddle>, Riddle)> {
 }
 
 #[test]
-fn questions_that_are_answered_late_twice_or_never() {
+fn questions_can_be_answered_late_twice_or_never() {
     let game = Game {
         blank: sphinxes,
         begin: |runtime, log| {
@@ -172,7 +172,7 @@ fn questions_that_are_answered_late_twice_or_never() {
 }
 
 #[test]
-fn a_question_that_was_answered_is_open_again_after_a_rollback_and_closed_after_its_limit() {
+fn an_answered_question_is_open_again_after_a_rollback_and_closed_after_its_timeout() {
     let (mut runtime, mut log) = (sphinxes(), Log::new());
     runtime.start(Sphinx(1)).detach();
     let asked = runtime.snapshot().unwrap();

@@ -1,4 +1,4 @@
-//! Numbers that look random, from a seed.
+//! Pseudorandom numbers from a seed.
 
 /// A generator: xorshift with a multiplication.
 #[derive(Clone, Debug)]

@@ -1,4 +1,5 @@
-//! What cannot be durable is refused, with the script and the way out.
+//! What cannot be durable is an error or a panic that names the script and says what to use
+//! instead.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +7,7 @@ use std::pin::pin;
 
 use framestep_durable::prelude::*;
 
-/// A script that does one thing that it must not, or that is at the edge.
+/// A script that does one thing that is not allowed, or nearly not.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Case {
     PlainWait,
@@ -96,7 +97,7 @@ fn runtime() -> Runtime {
     runtime
 }
 
-/// Runs the case for two frames. Gives the text of its panic.
+/// Runs the case for two frames. Returns the text of its panic.
 fn panic_of(case: Case) -> Option<String> {
     let mut runtime = runtime();
     let mut world = 0_u32;
@@ -118,7 +119,7 @@ fn assert_says(text: Option<String>, parts: &[&str]) {
     }
 }
 
-/// Runs the case for two frames, and saves it with a trial.
+/// Runs the case for two frames, and saves it, which verifies it.
 fn save_error_of(case: Case) -> String {
     let mut runtime = runtime();
     let mut world = 0_u32;
@@ -135,7 +136,7 @@ fn save_error_of(case: Case) -> String {
         Err(error) => error.to_string(),
     };
     OUTSIDE.set(0);
-    // The script itself goes on.
+    // The script itself continues.
     runtime.run_frame_with(&mut world, 0.1);
     error
 }
@@ -172,7 +173,7 @@ fn a_clock_that_cannot_be_scaled_says_so() {
 }
 
 #[test]
-fn a_plain_wait_in_a_durable_script_shows_when_it_is_tried() {
+fn a_plain_wait_in_a_durable_script_is_found_by_verify() {
     let error = save_error_of(Case::PlainWait);
     for part in [
         "`bad`",
@@ -184,7 +185,7 @@ fn a_plain_wait_in_a_durable_script_shows_when_it_is_tried() {
 }
 
 #[test]
-fn a_plain_reading_of_the_time_shows_when_it_is_tried() {
+fn a_plain_reading_of_the_time_is_found_by_verify() {
     let error = save_error_of(Case::PlainTime);
     for part in ["`bad`", "entry 2", "panics"] {
         assert!(error.contains(part), "{error}");
@@ -194,7 +195,7 @@ fn a_plain_reading_of_the_time_shows_when_it_is_tried() {
 #[test]
 fn a_plain_coroutine_in_the_runtime_is_refused() {
     let error = save_error_of(Case::PlainStart);
-    assert!(error.contains("no durable scripts"), "{error}");
+    assert!(error.contains("not durable scripts"), "{error}");
 }
 
 #[test]
@@ -290,7 +291,7 @@ fn a_snapshot_inside_of_a_run_panics_at_the_caller() {
     let said = std::rc::Rc::new(Cell::new(false));
     let (inner, heard) = (runtime.clone(), said.clone());
     let mut call: Box<dyn FnMut()> = Box::new(move || {
-        // The host runs the runtime, so nothing else can reach it.
+        // The host runs the runtime, so nothing else can access it.
         heard.set(inner.try_borrow().is_err());
     });
     let handle = runtime.borrow_mut().spawn(Calls);

@@ -1,4 +1,4 @@
-//! Random scenes, saved at random moments and restored in another runtime: both go on alike.
+//! Random scenes, saved at random moments and restored in another runtime: both continue alike.
 
 use framestep_durable::prelude::*;
 
@@ -343,7 +343,7 @@ struct Scene {
     random: Random,
     clocks: Vec<ClockId>,
     owners: Vec<OwnerId>,
-    /// What the host has yet to answer.
+    /// The questions that the host has yet to answer.
     asked: Vec<(RequestId<Question>, u64)>,
     /// What the host has yet to do in this frame.
     left: Vec<HostOp>,
@@ -415,7 +415,7 @@ impl Scene {
         });
     }
 
-    /// Does one thing of the host: between any two of them, a save is possible.
+    /// Does the host's next action. A save is possible between any two actions.
     fn advance(&mut self) {
         let Some(op) = self.left.pop() else {
             self.left = vec![
@@ -527,7 +527,7 @@ impl Scene {
     }
 }
 
-/// What a rollback brings back: the runtime's snapshot, and the rest of the scene.
+/// What a rollback restores: the runtime's snapshot, and the rest of the scene.
 struct Kept {
     snapshot: Snapshot,
     world: World,
@@ -579,7 +579,7 @@ fn number_of(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn a_scene_that_was_saved_goes_on_like_the_one_that_was_not() {
+fn a_saved_scene_continues_like_one_that_was_not_saved() {
     quiet_panics();
     let scenes = number_of("FRAMESTEP_DURABLE_SCENES", 60);
     let first = number_of("FRAMESTEP_DURABLE_SEED", 1);
@@ -611,7 +611,7 @@ fn a_scene_that_was_saved_goes_on_like_the_one_that_was_not() {
 }
 
 #[test]
-fn a_scene_that_is_rolled_back_and_simulated_again_gives_the_same_snapshots() {
+fn a_scene_that_is_rolled_back_and_simulated_again_has_the_same_snapshots() {
     quiet_panics();
     let scenes = number_of("FRAMESTEP_DURABLE_SCENES", 60);
     let first = number_of("FRAMESTEP_DURABLE_SEED", 1);
@@ -626,7 +626,7 @@ fn a_scene_that_is_rolled_back_and_simulated_again_gives_the_same_snapshots() {
             let depth = 1 + depths.below(70) as usize;
             if depths.one_in(8) && depth <= kept.len() {
                 let from = kept.len() - depth;
-                // The later ones, to compare with: in another timeline they stay as they are.
+                // The later snapshots, to compare with: another timeline does not change them.
                 let expected: Vec<Snapshot> = kept[from..]
                     .iter()
                     .map(|kept| kept.snapshot.clone())

@@ -1,4 +1,4 @@
-//! Signals and values: who hears of them, in which order, and what they give.
+//! Signals and values: which scripts receive them, in which order, and what they return.
 
 use framestep_durable::prelude::*;
 
@@ -11,7 +11,7 @@ fn log(what: String) {
     step(move |log: &mut Log| log.push(what));
 }
 
-/// Hears three knocks, then a change of the stage, then waits for stage 5.
+/// Waits for three knocks, then for a change of the stage, then for stage 5.
 #[derive(Serialize, Deserialize)]
 struct Listener {
     name: String,
@@ -71,7 +71,7 @@ fn frame(runtime: &mut Runtime, log: &mut Log) {
 }
 
 #[test]
-fn each_listener_hears_each_event_in_the_order_in_which_they_began_to_wait() {
+fn each_waiting_script_gets_each_event_in_the_order_in_which_they_began_to_wait() {
     let (mut runtime, mut log) = runtime();
     runtime.emit(&KNOCK, &1); // nobody waits for it yet
     frame(&mut runtime, &mut log);

@@ -1,4 +1,4 @@
-//! A script that only waits, for tests in which it matters little what scripts do.
+//! A script that only waits, for tests that need any script.
 
 use framestep_durable::prelude::*;
 
@@ -20,7 +20,7 @@ pub(crate) fn blank() -> Runtime {
     Runtime::new(Registry::new().with::<Sleeps>())
 }
 
-/// What a file of the runtime gives.
+/// The snapshot in a file of the runtime.
 pub(crate) fn reread(runtime: &Runtime) -> Snapshot {
     Snapshot::from_bytes(&runtime.snapshot().unwrap().to_bytes()).unwrap()
 }

@@ -1,10 +1,10 @@
-//! Rollbacks between timelines, with snapshots of files and of other runtimes.
+//! Rollbacks between timelines, with snapshots from files and other runtimes.
 
 use framestep_durable::prelude::*;
 
 use crate::twin::{Log, log, quiet, what};
 
-/// Draws a number in each frame. A timeline is known by its numbers.
+/// Draws a random number in each frame. The numbers identify a timeline.
 #[derive(Serialize, Deserialize)]
 struct Draws;
 
@@ -89,7 +89,7 @@ fn two_timelines_from_one_moment_can_be_left_and_entered_again() {
 }
 
 #[test]
-fn a_snapshot_of_another_runtime_brings_its_state_and_nothing_of_ones_own() {
+fn a_snapshot_of_another_runtime_replaces_the_whole_state() {
     for (frames, other_frames) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
         let (mut one, world) = begun(10, frames);
         let (mut other, other_world) = begun(50, other_frames);
@@ -111,7 +111,7 @@ fn a_snapshot_of_another_runtime_brings_its_state_and_nothing_of_ones_own() {
 }
 
 #[test]
-fn snapshots_of_before_a_restore_are_good_after_it() {
+fn snapshots_from_before_a_restore_are_valid_after_it() {
     let (first, _) = begun(10, 3);
     let (second, _) = begun(50, 3);
     let mut runtime = blank();
@@ -147,7 +147,7 @@ fn handles_of_the_host_follow_a_rollback() {
 }
 
 #[test]
-fn a_handle_that_a_rollback_made_void_does_not_detach_the_script_that_came_after() {
+fn a_handle_that_a_rollback_invalidated_does_not_detach_a_later_script() {
     let mut runtime = blank();
     let empty = runtime.snapshot().unwrap();
     let before = runtime.spawn(Draws);
@@ -185,7 +185,7 @@ impl DurableScript for Dreams {
 }
 
 #[test]
-fn a_runtime_may_run_and_roll_back_in_a_step_of_another_one() {
+fn a_runtime_can_run_and_roll_back_in_a_step_of_another_one() {
     let (inside, world) = begun(0, 0);
     let mut outside = Runtime::new(Registry::new().with::<Dreams>());
     let mut world = (Log::new(), inside, world);
@@ -197,7 +197,7 @@ fn a_runtime_may_run_and_roll_back_in_a_step_of_another_one() {
     assert_eq!(world.0, ["1 drawn", "2 drawn", "3 drawn"]);
 }
 
-/// A script that writes down when it is over.
+/// A script that logs when it ends.
 #[derive(Serialize, Deserialize)]
 struct Naps {
     frames: u64,

@@ -1,4 +1,4 @@
-//! What a trial of a save says, and what it does not mind.
+//! What verifying a save reports, and what it accepts.
 
 use std::cell::Cell;
 use std::panic::catch_unwind;
@@ -9,7 +9,7 @@ use framestep_durable::prelude::*;
 use crate::sleeps::Sleeps;
 
 #[test]
-fn a_chapter_that_has_become_long_is_reported_once_also_when_it_is_rolled_back() {
+fn a_chapter_that_has_become_long_is_reported_once_even_when_it_is_rolled_back() {
     #[derive(Serialize, Deserialize)]
     struct Long;
 
@@ -66,9 +66,10 @@ fn a_wait_behind_a_foreign_waker_is_refused_with_the_name_of_the_script() {
     assert!(error.contains("`guilty`"), "{error}");
 }
 
-/// A step that panics records nothing, so a script that catches the panic goes another way.
+/// A step that panics records nothing, so a script that catches the panic continues
+/// differently.
 #[test]
-fn a_script_that_catches_the_panic_of_a_step_is_restored_behind_it() {
+fn a_script_that_catches_the_panic_of_a_step_is_restored_after_it() {
     #[derive(Serialize, Deserialize)]
     struct Catches;
 

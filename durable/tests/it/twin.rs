@@ -1,10 +1,10 @@
-//! A game and its twins: loaded from a file, or rolled back, they go on like the game itself.
+//! A game and its twins: loaded from a file or rolled back, they continue like the game itself.
 
 use std::fmt::Debug;
 
 use framestep_durable::prelude::*;
 
-/// A game that is saved, tried, loaded and rolled back between all of its moments.
+/// A game that is saved, verified, loaded and rolled back between all of its moments.
 pub(crate) struct Game<W> {
     /// Makes a runtime without scripts.
     pub(crate) blank: fn() -> Runtime,
@@ -67,7 +67,7 @@ impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
         twin
     }
 
-    /// Plays with a trial, a save and a snapshot before each moment.
+    /// Plays, and verifies, saves and takes a snapshot before each moment.
     fn past(&self) -> (Runtime, Past<W>) {
         let (mut runtime, mut world) = self.begun();
         let mut past = Past {
@@ -87,7 +87,7 @@ impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
         (runtime, past)
     }
 
-    /// Tries, saves, loads and rolls back the game at each moment, and compares all that
+    /// Verifies, saves, loads and rolls back the game at each moment, and compares all that
     /// follows. Returns the world at the end.
     #[track_caller]
     pub(crate) fn assert_like_its_twin(&self) -> W {
@@ -109,7 +109,7 @@ impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
         }
         for moment in 0..=self.frames {
             let mut twin = self.loaded(&past.snapshots[moment as usize]);
-            // All that follows would take time with the square of the length.
+            // To compare all that follows would take quadratic time.
             let to = if moment % 4 == 0 {
                 self.frames
             } else {
@@ -127,7 +127,7 @@ impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
     }
 }
 
-/// A runtime in which a panic ends its script and nothing else, and nothing is printed.
+/// A runtime in which a panic ends only its script, and nothing is printed.
 pub(crate) fn quiet(registry: Registry) -> Runtime {
     let builder = framestep::Executor::builder()
         .fixed_delta(0.04)

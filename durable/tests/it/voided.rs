@@ -1,4 +1,4 @@
-//! What a restore makes void, and what refuses it.
+//! What a restore invalidates, and what prevents a restore.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::sleeps::{Sleeps, blank, reread};
 
 /// A child of an owner that is inactive becomes inactive by itself.
 #[test]
-fn an_owner_below_an_inactive_one_is_active_again_with_it_also_after_a_restore() {
+fn an_owner_below_an_inactive_one_is_active_again_with_it_even_after_a_restore() {
     let first = blank();
     let above = first.owner();
     let below = first.child_owner(above);
@@ -23,7 +23,7 @@ fn an_owner_below_an_inactive_one_is_active_again_with_it_also_after_a_restore()
 }
 
 #[test]
-fn a_handle_of_before_a_restore_is_void_and_does_not_read_the_result_of_another_script() {
+fn a_handle_from_before_a_restore_does_not_read_the_result_of_another_script() {
     let mut runtime = blank();
     let empty = reread(&runtime);
     let before = runtime.start(Sleeps);
@@ -53,15 +53,15 @@ fn a_coroutine_that_is_not_durable_is_not_lost_in_a_restore() {
         .restore(&empty, Policy::Fail)
         .unwrap_err()
         .to_string();
-    assert!(error.contains("no durable scripts"), "{error}");
+    assert!(error.contains("not durable scripts"), "{error}");
     let error = runtime.rollback(&empty).unwrap_err().to_string();
-    assert!(error.contains("no durable scripts"), "{error}");
+    assert!(error.contains("not durable scripts"), "{error}");
     runtime.run_frame(0.1);
     assert_eq!(Rc::strong_count(&alive), 2, "it goes on");
 }
 
 #[test]
-fn a_guard_on_a_clock_refuses_a_restore() {
+fn a_guard_on_a_clock_makes_a_restore_an_error() {
     let mut runtime = blank();
     let clock = runtime.child_clock(ClockId::GAME);
     let snapshot = runtime.snapshot().unwrap();
