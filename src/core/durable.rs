@@ -1,10 +1,10 @@
 //! Saving the state of an executor as numbers, and restoring it.
 //!
-//! Each part writes itself. What parts hold keys of is numbered: tasks and waits by their
-//! places in the lists that the caller passes, clocks by those of the executor's clocks. So
-//! an image fits every executor with as many of each.
+//! Each part writes itself. Numbers replace keys: tasks and waits are numbered by their places
+//! in the lists that the caller passes, clocks by their places in the executor's list. So an
+//! image fits every executor with as many of each.
 //!
-//! This happens between runs, and calls no user code but the destructors of what was there
+//! This happens between runs. The only user code called is the destructors of what was there
 //! before.
 
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use crate::core::timer::wheel::{TimerEntry, Wheel};
 use crate::durable::{Damaged, Reader, Unsavable, Writer};
 use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
 
-/// What the numbers of an image stand for.
+/// What the numbers of an image refer to.
 pub(crate) struct Names<'a> {
     /// The tasks, by number.
     tasks: &'a [TaskKey],
@@ -31,7 +31,7 @@ pub(crate) struct Names<'a> {
     own_waits: Vec<u32>,
     /// The number of the wait of each entry, or `NOBODY`.
     entries: Vec<u32>,
-    /// Whether the wait of a number has been put into a list.
+    /// For each wait, by number, whether it has been put into a list.
     is_listed: Vec<Cell<bool>>,
     /// The clocks that were made by `child`, by number.
     clocks: &'a [Rc<ClockState>],
@@ -41,7 +41,7 @@ const NOBODY: u32 = u32::MAX;
 
 /// The clocks before those that were made by `child`: the game clock and realtime.
 const OWN_CLOCKS: u64 = 2;
-/// The same for what pauses measure: also fixed time.
+/// The same for clocks that pauses measure, which include fixed time.
 const OWN_MEASURES: u64 = 3;
 
 impl<'a> Names<'a> {
@@ -76,8 +76,8 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// The number of the wait under a key. `None` if the wait is not one of those that are
-    /// saved, or the key is stale.
+    /// The number of the wait with this key. `None` if the wait is not saved, or the key is
+    /// stale.
     pub(crate) fn number(&self, key: WaitKey) -> Option<usize> {
         let table = if key.is_entry() {
             &self.entries
@@ -88,8 +88,8 @@ impl<'a> Names<'a> {
         (*self.waits.get(number)? == key).then_some(number)
     }
 
-    /// Takes the key of the wait of a number, for the list that the wait is in. `None` if there
-    /// is no such wait, or it is in another list already.
+    /// Takes the key of the wait with this number, for the list that the wait is in. `None` if
+    /// the wait does not exist, or is in a list already.
     pub(crate) fn key(&self, number: usize) -> Option<WaitKey> {
         let key = self.waits.get(number).copied();
         let key = key.filter(|&key| key != WaitKey::NONE)?;
@@ -113,7 +113,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The clock of such a number.
+    /// The clock with this number.
     pub(crate) fn clock(&self, number: u64) -> Result<ClockRef<'a>, Damaged> {
         match number {
             0 => Ok(ClockRef::Game),
@@ -140,7 +140,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The clock of such a number.
+    /// The clock with this number.
     pub(crate) fn measure(&self, number: u64) -> Result<ClockIndex, Damaged> {
         match number {
             0 => Ok(ClockIndex::GAME),
@@ -166,8 +166,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Writes the timers of a wheel whose waits `number` knows to an image, in the order in which
-/// they are due.
+/// Writes timers of a wheel to an image, in the order in which they are due. Timers whose wait
+/// has no `number` are left out.
 pub(crate) fn save_wheel(
     wheel: &Wheel,
     out: &mut Writer,
@@ -184,8 +184,8 @@ pub(crate) fn save_wheel(
     });
 }
 
-/// Makes a wheel at `now_ns` of what [`save_wheel`] has written. `key` is the key of the wait
-/// of a number.
+/// Makes a wheel at `now_ns` from what [`save_wheel`] has written. `key` returns the key of the
+/// wait with a number.
 pub(crate) fn load_wheel(
     image: &mut Reader<'_>,
     now_ns: u64,
@@ -200,7 +200,7 @@ pub(crate) fn load_wheel(
     Ok(wheel)
 }
 
-/// Notes the number of what is at `index`.
+/// Records the number of the item at `index`.
 fn note(table: &mut Vec<u32>, index: u32, number: usize) {
     let index = index as usize;
     if table.len() <= index {
@@ -209,7 +209,7 @@ fn note(table: &mut Vec<u32>, index: u32, number: usize) {
     table[index] = u32::try_from(number).unwrap_or(NOBODY);
 }
 
-/// Whether the executor can be saved now, with these tasks and no others.
+/// Checks that the executor can be saved now, with these tasks and no others.
 pub(crate) fn check(core: &Core, tasks: &[TaskKey]) -> Result<(), Unsavable> {
     crate::core::wake::take_messages_between_runs(core);
     let is_alive = |&key: &TaskKey| core.is_alive(key);
@@ -300,8 +300,8 @@ fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     }
 }
 
-/// Reads what [`save_lists`] has written. The tasks are new, and so are their waits, which
-/// are registered but in no list.
+/// Reads what [`save_lists`] has written. The tasks and their waits are new; the waits are
+/// registered, but in no list.
 pub(crate) fn load_lists(
     core: &Core,
     names: &Names<'_>,
@@ -370,8 +370,8 @@ fn load_task(
     Ok(())
 }
 
-/// How a wait is registered, for an image: whether it is, whether it is for a later frame,
-/// and how long its coroutine had been paused by then.
+/// Writes how a wait is registered to an image: whether it is, whether it must wait for a later
+/// frame, whether it checks a condition, and how long its coroutine had been paused by then.
 pub(crate) fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
     let is_live = core.waits().is_live(key);
     out.put_flag(is_live);
@@ -382,7 +382,7 @@ pub(crate) fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
         let base_ns = if is_entry {
             core.entries.borrow().base_ns(key)
         } else {
-            0 // It is in the pause of the task.
+            0 // The pause of the task contains it.
         };
         out.put_flag(is_entry);
         out.put(base_ns);
@@ -398,7 +398,7 @@ fn asks_condition(core: &Core, key: WaitKey) -> bool {
     }
 }
 
-/// Registers a wait of a new task as [`save_registered`] has found it. Returns its key.
+/// Registers a wait of a new task as [`save_registered`] has written it. Returns its key.
 pub(crate) fn load_registered(
     core: &Core,
     task: Task<'_>,
@@ -430,7 +430,7 @@ pub(crate) fn load_registered(
     Ok(key)
 }
 
-/// Notes for snapshots and traces that a task was made.
+/// Records for snapshots and traces that a task was made.
 pub(crate) fn note_made(
     core: &Core,
     task: Task<'_>,

@@ -1,4 +1,4 @@
-//! What may be read and replaced in an executor between two runs.
+//! What can be read and replaced in an executor between two runs.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -36,7 +36,7 @@ pub struct Door {
 pub enum Unsavable {
     /// It has coroutines that the caller does not know.
     OtherCoroutines,
-    /// Starts or ends beyond a limit are left to the next run.
+    /// Starts or ends beyond a limit are deferred to the next run.
     WorkLeft,
     /// This coroutine polls a wait with another waker than its own.
     ForeignWakers(Option<CoroutineId>),
@@ -50,11 +50,11 @@ impl fmt::Display for Unsavable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Unsavable::OtherCoroutines => {
-                "the executor has coroutines that are no durable scripts: run those in an \
+                "the executor has coroutines that are not durable scripts: run those in an \
                  executor of their own"
             }
             Unsavable::WorkLeft => {
-                "starts or ends beyond the limit of a run are left to the next one: save after it"
+                "starts or ends beyond the limit of a run are deferred to the next one: save after it"
             }
             Unsavable::ForeignWakers(_) => {
                 "it polls a wait with another waker than its own, as `FuturesUnordered` does: use \
@@ -75,7 +75,7 @@ impl fmt::Display for Unsavable {
 impl std::error::Error for Unsavable {}
 
 impl Executor {
-    /// Opens the door for the companion crate.
+    /// Gives the crate `framestep_durable` access to an executor.
     #[doc(hidden)]
     #[must_use]
     pub fn durable(&self) -> Door {
@@ -108,7 +108,7 @@ impl Door {
         self.core.runs.phase().is_some()
     }
 
-    /// Adds a coroutine that waits: nothing polls it before its waits are restored.
+    /// Adds a waiting coroutine. It is not polled before its waits are restored.
     #[track_caller]
     pub fn insert<F>(
         &self,
@@ -162,8 +162,8 @@ impl Door {
         [self.core.clock.fixed_delta(), self.core.clock.max_delta()]
     }
 
-    /// Writes the executor's clocks and `clocks`, which were made by `child`, each after
-    /// those above it.
+    /// Writes the executor's clocks and `clocks`, which were made by `child`, parents before
+    /// children.
     ///
     /// # Errors
     ///
@@ -196,8 +196,9 @@ impl Door {
         wait.save(&self.core, clocks, out)
     }
 
-    /// Makes a wait of a coroutine that was [inserted](Self::insert), from what
-    /// [`save_wait`](Self::save_wait) has written. `joined` is the coroutine that it joins.
+    /// Makes a wait of an [inserted](Self::insert) coroutine from what
+    /// [`save_wait`](Self::save_wait) has written. `joined` is the coroutine that the wait
+    /// joins.
     ///
     /// # Errors
     ///
@@ -214,8 +215,8 @@ impl Door {
         DurableWait::load(&self.core, task, joined, clocks, image)
     }
 
-    /// Writes which waits and coroutines are in which lists of the executor. They are known
-    /// by their places in the slices.
+    /// Writes which waits and coroutines are in which lists of the executor. Their positions in
+    /// the slices identify them.
     ///
     /// # Errors
     ///
@@ -251,8 +252,8 @@ impl Door {
     }
 }
 
-/// The keys of waits. `NONE` for those that are not registered any more: another wait may
-/// have taken their place.
+/// The keys of waits. `NONE` for waits that are not registered any more: another wait may have
+/// taken their place.
 fn keys_of(core: &Core, waits: &[&DurableWait]) -> Vec<WaitKey> {
     let keys = waits.iter().map(|wait| wait.key());
     let live = |key| {
@@ -272,8 +273,8 @@ pub(super) fn states(clocks: &[Clock]) -> Vec<Rc<ClockState>> {
         .collect()
 }
 
-/// The own time of the coroutine that is being polled, in nanoseconds, for something that
-/// continues in `phase`, or else at home. With `begins`, for something that begins now.
+/// The time on the clock of the current coroutine, in nanoseconds, for something that continues
+/// in `phase`, or else in the home phase. With `begins`, for something that begins now.
 ///
 /// # Panics
 ///

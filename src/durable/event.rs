@@ -1,4 +1,4 @@
-//! Waits for events that are not the crate's own, for those who look at an executor.
+//! Waits for events of other crates, as snapshots and traces of an executor show them.
 
 use std::borrow::Cow;
 use std::panic::Location;
@@ -9,7 +9,7 @@ use crate::coroutine::CoroutineId;
 
 use super::door::Door;
 
-/// What a durable script waits for outside of the executor.
+/// What a durable script waits for outside the executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A signal of this name.
@@ -37,8 +37,8 @@ pub struct EventNote {
 }
 
 impl EventNote {
-    /// Notes that the coroutine that is being polled waits for `event`, at an `.await` in the
-    /// line `at`. `None` outside of a poll.
+    /// Records that the current coroutine waits for `event`, at an `.await` in the line `at`.
+    /// `None` outside a poll.
     #[must_use]
     pub fn begin(event: Event, at: &'static Location<'static>) -> Option<Self> {
         let wait = EventWait::begin(Some(&event.source()), at)?;
@@ -47,7 +47,7 @@ impl EventNote {
 }
 
 impl Door {
-    /// Notes that a coroutine that was [inserted](Self::insert) waits for `event`.
+    /// Records that an [inserted](Self::insert) coroutine waits for `event`.
     #[must_use]
     pub fn note_event(&self, id: CoroutineId, event: Event) -> Option<EventNote> {
         let core = self.core();

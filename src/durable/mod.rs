@@ -1,7 +1,7 @@
-//! The door for the crate `framestep_durable`, which saves executors and restores them.
+//! Access for the crate `framestep_durable`, which saves and restores executors.
 //!
-//! Not a public interface: it changes with any version, and only the companion of the same
-//! version uses it. No run calls it.
+//! Not a public interface: it can change with any version, and is only for the
+//! `framestep_durable` of the same version. No run calls it.
 
 mod door;
 mod event;

@@ -15,7 +15,7 @@ impl Writer {
         self.numbers.push(number);
     }
 
-    /// Adds a yes or a no.
+    /// Adds a `bool`.
     #[inline]
     pub fn put_flag(&mut self, flag: bool) {
         self.put(u64::from(flag));
@@ -27,7 +27,7 @@ impl Writer {
         self.put(len as u64);
     }
 
-    /// Adds each item with `put`, after their number.
+    /// Adds the number of items, then each item with `put`.
     pub fn put_all<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -56,7 +56,7 @@ pub struct Reader<'a> {
     left: &'a [u64],
 }
 
-/// An image that no executor of this version has written, or that was changed.
+/// The image was changed, or was not written by an executor of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged;
 
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         Ok(first)
     }
 
-    /// Takes a number that counts up, and is far from its end.
+    /// Takes the value of a counter, which must be far from overflow.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a yes or a no.
+    /// Takes a `bool`.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         if index < len { Ok(index) } else { Err(Damaged) }
     }
 
-    /// Takes a number of some list that the caller looks up.
+    /// Takes an index of a list that the caller checks.
     ///
     /// # Errors
     ///

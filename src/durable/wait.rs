@@ -33,7 +33,7 @@ enum Kind {
     End(Finished),
 }
 
-/// The nanoseconds of a length. `None` if it has no end.
+/// The nanoseconds of a length. `None` if it is infinite.
 ///
 /// # Panics
 ///
@@ -72,7 +72,7 @@ impl DurableWait {
         Self::of(Kind::Run(PhaseWait::next_run(PhaseIndex::new(phase))))
     }
 
-    /// The next step in the fixed phase, else the next frame: what an animation waits for.
+    /// In the fixed phase the next step, else the next frame, as for an animation.
     #[must_use]
     pub fn next_step_or_frame(phase: Phase) -> Self {
         Self::of(Kind::Run(PhaseWait::later(PhaseIndex::new(phase))))
@@ -95,7 +95,7 @@ impl DurableWait {
         Self::of(Kind::Count(Count::new(Unit::Runs, phase, steps)))
     }
 
-    /// A [length](length_ns) of time on a clock, or else on that of the coroutine.
+    /// A [length](length_ns) of time on a clock, or else on the clock of the coroutine.
     #[must_use]
     pub fn seconds(length_ns: Option<u64>, clock: Option<&Clock>, phase: Option<Phase>) -> Self {
         let wait = match (length_ns.map(Duration::from_nanos), clock) {
@@ -162,8 +162,8 @@ impl DurableWait {
         }
     }
 
-    /// How far the clock of a timer is before its deadline. The timer has been polled by
-    /// this coroutine before, and is not ready.
+    /// The time left on the clock of a timer that this coroutine has polled, and that is not
+    /// ready.
     #[must_use]
     pub fn left_ns(&self) -> u64 {
         match &self.kind {
