@@ -49,7 +49,7 @@ fn run(kind: &str, watch: impl FnOnce(&Executor)) -> Duration {
     start.elapsed()
 }
 
-/// The fastest of some runs. Others are slowed down by other programs.
+/// The fastest of several runs. The others are slowed down by other programs.
 fn fastest(mut run: impl FnMut() -> Duration) -> Duration {
     (0..ROUNDS).map(|_| run()).min().unwrap_or_default()
 }
@@ -90,5 +90,5 @@ fn main() {
         let recorder = Recorder::new().only(Filter::new().name("nobody"));
         run("awake", |executor| _ = recorder.watch(executor))
     });
-    println!("awake, with a filter that chooses nobody: {filtered:.2?}");
+    println!("awake, with a filter that chooses no script: {filtered:.2?}");
 }

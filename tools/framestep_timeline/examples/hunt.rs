@@ -1,4 +1,4 @@
-//! Five games with a fault each. What does the timeline show?
+//! Five games with one fault each. What does the timeline show?
 //!
 //! `cargo run --example hunt [folder]`
 
@@ -73,7 +73,7 @@ fn no_signal() -> Film {
     )
 }
 
-/// A pause that nobody lifts: the menu is stopped before it resumes the boat.
+/// A pause without a resume: the menu is stopped before it resumes the boat.
 fn pause() -> Film {
     let menu = Cell::new(None);
     film(
@@ -127,7 +127,7 @@ fn cycle() -> Film {
     )
 }
 
-/// A script that eats the frame: it looks for a path in one go.
+/// A script that holds up the frame: it searches for a path in one poll.
 fn glutton() -> Film {
     film(
         80,
@@ -146,7 +146,7 @@ fn glutton() -> Film {
     )
 }
 
-/// A script that differs between two runs: it asks a global counter.
+/// A script that differs between two runs: it reads a global counter.
 fn differs() -> Result<u64, framestep_timeline::Difference> {
     let ids = Cell::new(0_u32);
     check_determinism(200, |recorder| {

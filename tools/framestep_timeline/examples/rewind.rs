@@ -76,7 +76,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         file.len() / 1_000
     );
 
-    // Later, on another desk: what was the bridge waiting for when the lever was pulled?
+    // Later, on another machine: what was the bridge waiting for when the lever was
+    // pulled?
     let recording: Recording<char> = serde_json::from_str(&file)?;
     let mut rewind = Rewind::new(recording, make, step);
     rewind.go_to(812)?;

@@ -1,4 +1,4 @@
-//! Turns the events of framestep into records. The only file that knows both.
+//! Turns the events of framestep into records. Only this file uses both.
 
 use framestep::{TraceEvent, Traced, Wait};
 
@@ -67,7 +67,7 @@ impl Inner {
             Traced::Paused => record.kind = Kind::Paused,
             Traced::Unpaused => record.kind = Kind::Unpaused,
             Traced::Emitted { name } => record.other = self.name(name),
-            // An event that a newer framestep has.
+            // An event of a newer framestep.
             _ => return,
         }
         self.push(record);

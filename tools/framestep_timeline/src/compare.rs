@@ -6,7 +6,7 @@ use crate::film::Film;
 use crate::record::{Kind, NONE, Record, phase_word};
 use crate::state::State;
 
-/// Where two runs differ for the first time.
+/// The first difference between two runs.
 ///
 /// # Examples
 ///
@@ -38,19 +38,20 @@ pub struct Difference {
     pub phase: String,
     /// The name and the id of the script. `None` if the frames themselves differ.
     pub script: Option<String>,
-    /// The line of code at which the script waits, or was started, if it is known. Where the
-    /// lines of the two runs differ, it is that of the first run, unless that has ended.
+    /// The line of code at which the script waits, or was started, if it is known. If the
+    /// lines of the two runs differ, it is the line of the first run, unless that run has
+    /// ended.
     pub place: Option<String>,
     /// What happened in the first run. `None` if it had ended.
     pub left: Option<String>,
     /// What happened in the second run instead. `None` if it had ended.
     pub right: Option<String>,
-    /// The line of code of [`left`](Difference::left). An event that has no line, such as
-    /// an end, has that of the wait before it.
+    /// The line of code of [`left`](Difference::left). For an event without a line, such
+    /// as an end, it is the line of the wait before it.
     pub left_place: Option<String>,
     /// The line of code of [`right`](Difference::right).
     pub right_place: Option<String>,
-    /// Whether the events are at these lines: else, they are after them.
+    /// Whether the events are at these lines. Otherwise, they are after them.
     are_there: [bool; 2],
 }
 
@@ -59,7 +60,7 @@ struct Side<'a> {
     film: &'a Film,
     records: std::slice::Iter<'a, Record>,
     state: State,
-    /// Where each script has waited last.
+    /// Where each script waited last.
     places: Vec<u32>,
 }
 
@@ -67,8 +68,8 @@ impl Film {
     /// The first event in which two films differ: the frame, the script and the line.
     /// `None` if they are equal.
     ///
-    /// It compares the events of all shown scripts, from the first frame that both films
-    /// have from its beginning. The times of a stopwatch do not count.
+    /// It compares the events of all shown scripts, from the first frame that is complete
+    /// in both films. The times of a stopwatch do not count.
     pub fn difference(&self, other: &Film) -> Option<Difference> {
         self.compare(other, false)
     }
@@ -179,7 +180,7 @@ impl<'a> Side<'a> {
 }
 
 impl Difference {
-    /// The hashes differ, but the events are not kept any more.
+    /// The hashes differ, but the differing events have been dropped.
     pub(crate) fn unseen(frame: u64) -> Self {
         Difference {
             frame,
@@ -195,10 +196,10 @@ impl Difference {
     }
 
     fn of(left: (&Side<'_>, Option<&Record>), right: (&Side<'_>, Option<&Record>)) -> Self {
-        // The run that goes on says more than the one that has ended.
+        // A run that continues says more than one that has ended.
         let (side, record) = match left {
             (side, Some(record)) => (side, record),
-            _ => (right.0, right.1.expect("one of the runs goes on")),
+            _ => (right.0, right.1.expect("one of the runs continues")),
         };
         let film = side.film;
         let tell = |(side, other): (&Side<'_>, Option<&Record>)| {

@@ -1,9 +1,9 @@
-//! Whether a game does the same twice.
+//! Checks whether two runs of a game are equal.
 
 use crate::compare::Difference;
 use crate::recorder::Recorder;
 
-/// More than this is not kept for finding the first difference: 96 MiB.
+/// At most this many events are kept for finding the first difference: 96 MiB.
 const MOST_EVENTS: usize = 4 << 20;
 
 /// Runs a game twice, and compares all events. Returns the [hash](Recorder::hash) of the

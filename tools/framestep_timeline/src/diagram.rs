@@ -1,4 +1,4 @@
-//! The timing diagram in characters, and comparing with one.
+//! Timing diagrams as text, and comparing with one.
 
 use std::fmt::{self, Write as _};
 
@@ -18,7 +18,7 @@ use crate::text;
 /// | `*` | a poll in Update, or by the host before the first run |
 /// | `E` `F` `L` `Z` | a poll in `EarlyUpdate`, `FixedUpdate`, `LateUpdate`, `EndOfFrame` |
 /// | `C` | a poll in a custom phase |
-/// | `F9` | nine polls in `FixedUpdate`: more than three are counted |
+/// | `F9` | nine polls in `FixedUpdate`: a number if there are more than three |
 /// | `*!` | the script panicked |
 /// | `-` | the script waited through the frame |
 /// | `=` | the script was paused through the frame |
@@ -74,9 +74,10 @@ impl Film {
 
     /// Compares with a diagram, and panics with both if they differ.
     ///
-    /// The diagram says which frames to compare. It has a row for each script of the film,
-    /// in the order in which they were spawned: use [`only`](Film::only) to choose some of
-    /// them. A row `time` with the readings of the game clock may follow the first row.
+    /// The diagram says which frames to compare. It has a row for each script of the
+    /// film, in the order in which they were spawned: use [`only`](Film::only) to choose
+    /// some of them. A row `time` with the readings of the game clock can follow the
+    /// first row.
     ///
     /// # Panics
     ///
@@ -85,7 +86,7 @@ impl Film {
     pub fn expect(&self, diagram: &str) {
         let expected = match Diagram::parse(diagram) {
             Ok(expected) => expected,
-            Err(error) => panic!("this is no timing diagram: {error}\n{diagram}"),
+            Err(error) => panic!("this is not a timing diagram: {error}\n{diagram}"),
         };
         let actual = self.like(&expected);
         assert!(
@@ -134,13 +135,13 @@ impl Film {
     }
 }
 
-/// In a diagram, spaces at the ends of a name would be lost.
+/// A diagram cannot contain spaces at the ends of a name.
 fn row_name(film: &Film, script: u32) -> String {
     text::shorten(film.name(script).trim(), 40)
 }
 
 fn cells(lanes: &Lanes, lane: &Lane) -> Vec<String> {
-    // What the host ends after the runs of a frame has lived through it.
+    // A script that the host ends after the runs of a frame was alive in that frame.
     let ended = lane
         .ended
         .map(|(at, _)| at.column + usize::from(is_after_runs(lanes, at)));
@@ -200,7 +201,7 @@ impl Diagram {
         self
     }
 
-    /// Reads a drawing.
+    /// Parses a diagram.
     fn parse(drawing: &str) -> Result<Diagram, String> {
         let mut lines = drawing.lines().filter(|line| !line.trim().is_empty());
         let header = words(lines.next().unwrap_or(""));

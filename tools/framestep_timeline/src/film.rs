@@ -1,4 +1,4 @@
-//! A film: what a recorder has kept, as plain data.
+//! A film: the events that a recorder has kept, as plain data.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -14,10 +14,11 @@ use crate::tables::{Names, Place, Places, Script, Tables};
 use crate::tape::{Dropped, Tape};
 use crate::text;
 
-/// What a [`Recorder`](crate::Recorder) has kept: a copy, which does not change any more.
+/// The events that a [`Recorder`](crate::Recorder) has kept. A film is a copy, and does
+/// not change.
 ///
-/// A film is plain data. It can be cut, filtered, sent to another thread, stored in a file
-/// with any format of serde, drawn, and compared.
+/// A film is plain data. It can be cut, filtered, sent to another thread, drawn,
+/// compared, and stored in a file in any format that serde supports.
 ///
 /// # Examples
 ///
@@ -69,7 +70,7 @@ impl Film {
         film.only(filter)
     }
 
-    /// The film without the scripts that the filter does not choose.
+    /// The film with only the scripts that the filter chooses.
     #[must_use]
     pub fn only(mut self, filter: &Filter) -> Self {
         if !filter.chooses_all() {
@@ -81,8 +82,7 @@ impl Film {
         self
     }
 
-    /// The film without all scripts except the busiest: those that were polled most, and
-    /// began most waits.
+    /// The film with only the busiest scripts: those with the most polls and waits.
     #[must_use]
     pub fn busiest(mut self, scripts: usize) -> Self {
         let busy = self.activity();
@@ -151,7 +151,7 @@ impl Film {
     pub(crate) fn has_part_of_a_frame(&self) -> bool {
         let is_from_the_start = self.base.frame == 0 && self.dropped.events == 0;
         match self.records.first() {
-            // A recorder that was there before frame 1 has recorded frame 0.
+            // A recorder that watched before frame 1 has recorded frame 0.
             Some(first) if first.kind == Kind::FrameBegan => {
                 is_from_the_start && first.frame() <= 1
             }
@@ -170,7 +170,7 @@ impl Film {
         self.lanes().lanes.len()
     }
 
-    /// What the recorder had dropped when the film was taken.
+    /// The frames and events that the recorder had dropped when the film was taken.
     pub fn dropped(&self) -> Dropped {
         self.dropped
     }
@@ -236,9 +236,9 @@ impl Film {
             .map(|place| text::visible(&place.to_string()))
     }
 
-    /// What a script waits for, like [`framestep::Wait`] prints it.
+    /// What a script waits for, as [`framestep::Wait`] prints it.
     ///
-    /// With a reading of the game clock, a timer says how much is left.
+    /// With a reading of the game clock, the text of a timer has the time left.
     pub(crate) fn wait(&self, wait: &Record, now: Option<u64>) -> String {
         let mut words = match wait.wait_kind() {
             WaitKind::Frame => "the next frame".to_owned(),
@@ -373,7 +373,7 @@ struct Parts {
     records: Vec<Record>,
 }
 
-/// Counts the formats of files.
+/// The version of the file format.
 const FORMAT: u32 = 1;
 
 impl From<Film> for Parts {
@@ -437,7 +437,8 @@ impl TryFrom<Parts> for Film {
 }
 
 impl Parts {
-    /// A file may contain anything. Afterwards all numbers lead somewhere.
+    /// Checks a film from a file, which can contain anything. Afterwards, all numbers are
+    /// valid.
     fn check(&self) -> Result<(), String> {
         let limits = [self.scripts.len(), self.names.len(), self.places.len()];
         if limits.contains(&0) || self.labels.len() != self.scripts.len() {

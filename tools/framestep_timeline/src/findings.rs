@@ -1,4 +1,4 @@
-//! What a reader of a film looks for first: scripts that are stuck, or that take too long.
+//! Findings: scripts that are stuck, or that take too long.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
@@ -10,15 +10,15 @@ use crate::lanes::{Bar, Emit, Lane, Lanes, Pause};
 use crate::record::{NONE, WaitKind};
 use crate::text;
 
-/// A shorter wait or pause is nothing special.
+/// Shorter waits and pauses are not reported.
 const MANY_FRAMES: u64 = 10;
 /// More polls of one script in a frame are suspicious.
 const MANY_POLLS: usize = 20;
 /// A single long poll may be the fault of other programs, unless it takes a whole frame.
 const WHOLE_FRAME: u64 = 16_000_000;
-/// So many emissions of other signals are named.
+/// The most emissions of other signals that a finding names.
 const MOST_EMISSIONS: usize = 2;
-/// More findings of one kind are only counted.
+/// More findings of the same kind are only counted.
 const MOST_OF_A_KIND: usize = 3;
 
 /// Something in a film that may be a bug.
@@ -46,14 +46,14 @@ pub enum FindingKind {
     Panicked,
     /// Scripts wait for each other's end.
     Cycle,
-    /// A script waits for nothing, and never resumes.
+    /// A script waits for nothing, so it never resumes.
     Never,
     /// Several polls of a script took four milliseconds or longer, or one took sixteen.
     /// Needs a [stopwatch](crate::Recorder::stopwatch).
     LongPoll,
     /// A script was polled more than twenty times in one frame.
     ManyPolls,
-    /// A script was paused ten frames before the end of the film or earlier, and still is.
+    /// A script has been paused for the last ten frames of the film or longer.
     Paused,
     /// A script waits for a signal that has not been emitted for ten frames or longer.
     NoSignal,
@@ -235,7 +235,7 @@ impl Finder<'_> {
         let open = lane.waits.iter().find(|bar| bar.to.is_none());
         let place = open.map_or(NONE, |bar| bar.wait.place());
         let text = format!(
-            "is paused since frame {}, by {}; nobody has resumed {}{}",
+            "has been paused since frame {}, by {}; nobody has resumed {}{}",
             pause.since,
             self.pauser(pause),
             self.film.name(lane.script),
@@ -246,7 +246,7 @@ impl Finder<'_> {
         Some(self.finding(FindingKind::Paused, lane, pause.since, place, &text))
     }
 
-    /// Which script has paused another, behind which line, and whether it has ended since.
+    /// Which script has paused another, after which line, and whether it has ended since.
     fn pauser(&self, pause: &Pause) -> String {
         let mut text = self.film.name_and_id(pause.by);
         if let Some(after) = self.film.place(pause.after) {
@@ -306,8 +306,8 @@ impl Finder<'_> {
         Some(self.finding(kind, lane, since, wait.place(), &text))
     }
 
-    /// What was emitted instead: signals whose names are similar, else those that no script
-    /// waits for.
+    /// What was emitted instead: signals with similar names; if there are none, signals
+    /// that no script waits for.
     fn other_emissions(&self, wanted: u32) -> String {
         let mut last: HashMap<u32, &Emit> = HashMap::new();
         for emit in &self.lanes.emits {
@@ -360,7 +360,8 @@ impl Finder<'_> {
         let mut findings = Vec::new();
         for lane in &self.lanes.lanes {
             let mut script = lane.script;
-            // Each walk has its own mark: a walk that meets its own has found a cycle.
+            // Each walk has its own mark. A walk that meets its own mark has found a
+            // cycle.
             while !done.contains_key(&script) && next.contains_key(&script) {
                 done.insert(script, lane.script);
                 script = next[&script].0;
@@ -373,7 +374,7 @@ impl Finder<'_> {
         findings
     }
 
-    /// Each line is behind the script that waits there.
+    /// Each line comes after the script that waits there.
     fn cycle(&self, first: u32, next: &HashMap<u32, (u32, &Bar, &Lane)>) -> Finding {
         let (mut text, mut since) = (String::new(), 0);
         let mut script = first;
@@ -407,8 +408,7 @@ impl Finder<'_> {
     }
 }
 
-/// The wait of a script that waits for nothing else. (A waker that it may have given away
-/// does not count.)
+/// The only wait of a script. (A waker that it may have passed on does not count.)
 fn only_wait(lane: &Lane) -> Option<&Bar> {
     let mut open = lane.waits.iter().filter(|bar| bar.to.is_none());
     let is_wake = |bar: &&Bar| bar.wait.wait_kind() == WaitKind::Wake;

@@ -1,4 +1,4 @@
-//! A fast hash without a secret. Equal runs have equal hashes, on every machine.
+//! A fast hash without a random seed. Equal runs have equal hashes, on every machine.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -1,4 +1,4 @@
-//! A film, sorted by script: what a picture shows.
+//! A film sorted by script, as a picture shows it.
 
 use framestep::Outcome;
 
@@ -12,9 +12,9 @@ const LONG_POLL: u64 = 4_000_000;
 /// A point of the film.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct At {
-    /// Which of the frames that are shown.
+    /// The number of the frame among those that are shown.
     pub(crate) column: usize,
-    /// Events of the frame before it.
+    /// How many events of the frame come before it.
     pub(crate) event: u32,
 }
 
@@ -102,13 +102,13 @@ pub(crate) struct Pause {
     pub(crate) from: At,
     pub(crate) to: Option<At>,
     pub(crate) since: u64,
-    /// In the poll of which script.
+    /// The script in whose poll it was paused.
     pub(crate) by: u32,
     /// Where that script had waited last.
     pub(crate) after: u32,
 }
 
-/// What leads from one script to another.
+/// An arrow from one script to another.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrow {
     pub(crate) kind: ArrowKind,
@@ -206,7 +206,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// What was before the film goes on in its first frame.
+    /// What began before the film continues in its first frame.
     fn begin(&mut self) {
         let base = &self.film.base;
         if self.film.has_part_of_a_frame() {
@@ -261,7 +261,7 @@ impl Reader<'_> {
         lanes.last_mut().expect("it has just been added")
     }
 
-    /// The lane of a script. A script without one was alive before the recorder was.
+    /// The lane of a script. A script without a lane was alive before the recorder began.
     fn lane(&mut self, script: u32) -> Option<&mut Lane> {
         if !self.film.is_shown(script) {
             return None;
@@ -375,7 +375,7 @@ impl Reader<'_> {
             Kind::WaitEnded => self.end_wait(record),
             Kind::Woken => {
                 let cause = &mut self.causes[script as usize];
-                // The first signal that woke it goes before the first waker.
+                // The first signal that woke it takes precedence over the first waker.
                 if cause
                     .woken
                     .is_none_or(|(_, _, name)| name == NONE && record.place != NONE)
@@ -458,7 +458,7 @@ impl Reader<'_> {
         let phase = record.phase;
         let mut resumed_at = NONE;
         if let Some(lane) = self.lane(script) {
-            // A condition that does not hold yet goes on waiting where it was.
+            // The wait for a condition that does not hold yet continues.
             let open = lane.waits.iter().rev().take(8).find(|bar| bar.to.is_none());
             let place = if place == NONE {
                 open.map_or(NONE, |bar| bar.wait.place())
@@ -482,7 +482,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Where a script has waited last, or was started: what it does now is behind that.
+    /// Where a script waited last, or was started: what it does now comes after that
+    /// line.
     fn after(&self, script: u32) -> u32 {
         self.causes[script as usize].after
     }

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::tables::Script;
 
-/// The number of a script, a name or a place that is none.
+/// The number that stands for no script, name or place.
 pub(crate) const NONE: u32 = 0;
 
-/// One event. What the fields mean depends on the kind.
+/// One event. The meaning of the fields depends on the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) kind: Kind,
@@ -18,11 +18,11 @@ pub(crate) struct Record {
     pub(crate) phase: u16,
     /// The script, or [`NONE`].
     pub(crate) script: u32,
-    /// Where it was started, or where it waits. Of a frame: the upper half of its
-    /// number. Of a wake: the name of the signal.
+    /// Where it was started, or where it waits. Of a frame: the upper half of its number.
+    /// Of a wake: the name of the signal.
     pub(crate) place: u32,
-    /// Another script (a parent, a joined one, one that wakes), or a name (of a signal),
-    /// or a clock. Of a frame: the lower half of its number.
+    /// Another script (the parent, the joined script, the one that wakes), or a name (of
+    /// a signal), or a clock. Of a frame: the lower half of its number.
     pub(crate) other: u32,
     /// Of a wait: its deadline, or how many frames are left. Of a frame: the reading of
     /// the game clock. Of a start: the names of the script (the lower half) and of its
@@ -142,8 +142,8 @@ impl Record {
         }
     }
 
-    /// Whether `value` is no property of the run: it is a reading of the stopwatch, or
-    /// holds names.
+    /// Whether `value` does not count in a comparison of runs: it is a reading of the
+    /// stopwatch, or holds names.
     pub(crate) fn value_is_free(&self) -> bool {
         !matches!(
             self.kind,
@@ -279,7 +279,7 @@ impl<'de> Deserialize<'de> for Record {
         let numbers = Numbers::deserialize(deserializer)?;
         let (kind, detail, phase, script, place, other, value) = numbers;
         let kind = Kind::of(kind).ok_or_else(|| {
-            serde::de::Error::custom(format!("{kind} is no kind of event: a newer version?"))
+            serde::de::Error::custom(format!("{kind} is not a kind of event: a newer version?"))
         })?;
         Ok(Record {
             kind,

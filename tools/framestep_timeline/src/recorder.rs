@@ -1,4 +1,4 @@
-//! The recorder: it listens to an executor, and keeps the last frames.
+//! The recorder: listens to an executor, and keeps the last frames.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -20,9 +20,9 @@ const MOST_EVENTS: usize = 1 << 20;
 /// Records what the scripts of an executor do, and keeps the last frames.
 ///
 /// An event takes 24 bytes. A new recorder keeps the last 3,600 frames (a minute at 60 a
-/// second), and at most 1,048,576 events (24 MiB). When it is full, it drops the oldest
-/// ones, and [says how many](Recorder::dropped). It remembers what all scripts were doing
-/// at that point, so what is left can still be read.
+/// second), and at most 1,048,576 events (24 MiB). When it is full, it drops the oldest,
+/// and [says how many](Recorder::dropped). It remembers what each script was doing at
+/// that point, so the rest is still complete.
 ///
 /// A recorder is a handle: clones share the same memory. It stays on its thread. The
 /// [`Film`] it returns is plain data.
@@ -60,8 +60,8 @@ struct Shared {
 pub(crate) struct Inner {
     pub(crate) tape: Tape,
     ids: HashMap<CoroutineId, u32, BuildFold>,
-    /// The scripts of the latest events, the last one first: most often, one of them is that
-    /// of the next event, too.
+    /// The scripts of the latest events, the last one first. Most often, the next event
+    /// is also about one of them.
     latest: [Option<(CoroutineId, u32)>; 2],
     /// By the number of the script.
     notes: Vec<Note>,
@@ -69,7 +69,7 @@ pub(crate) struct Inner {
     is_timed: bool,
 }
 
-/// What the recorder has to know about a script, besides what it records.
+/// What the recorder must know about a script, besides what it records.
 #[derive(Clone, Debug, Default)]
 struct Note {
     id: Option<CoroutineId>,
@@ -119,8 +119,8 @@ impl Recorder {
 
     /// Records only the scripts that the filter chooses.
     ///
-    /// A script that is started may get its name after its first poll. So the filter
-    /// decides when a script is polled for the second time.
+    /// A script can get its name after its first poll. So the filter decides when a
+    /// script is polled for the second time.
     #[must_use]
     pub fn only(self, filter: Filter) -> Self {
         self.0.inner.borrow_mut().filter = filter;
@@ -146,10 +146,10 @@ impl Recorder {
         self
     }
 
-    /// Records this executor from now on, by a hook for its
-    /// [full trace](Executor::on_full_trace). [`TraceHook::remove`] ends the recording, and
-    /// what has been recorded stays. The executor may have other hooks, such as that of
-    /// a panel or of a second recorder.
+    /// Records this executor from now on, by a hook for its [full
+    /// trace](Executor::on_full_trace). [`TraceHook::remove`] ends the recording, and
+    /// what has been recorded stays. The executor can have other hooks, such as that of a
+    /// panel or of a second recorder.
     ///
     /// Call it before the first script is started. The recorder does not know the names
     /// and the waits of earlier scripts until they are polled.
@@ -197,7 +197,7 @@ impl Recorder {
         if Inner::is_timed(&event.what) {
             self.read_stopwatch();
         }
-        // A stopwatch may do anything, so nothing is borrowed while it is read.
+        // A stopwatch can do anything, so nothing is borrowed while it is read.
         if let Ok(mut inner) = self.0.inner.try_borrow_mut() {
             inner.note(event, self.0.now.get());
         }
@@ -207,7 +207,7 @@ impl Recorder {
         if let Ok(mut stopwatch) = self.0.stopwatch.try_borrow_mut() {
             if let Some(stopwatch) = &mut *stopwatch {
                 let nanos = u64::try_from(stopwatch().as_nanos()).unwrap_or(u64::MAX);
-                // A stopwatch that runs backwards stands still.
+                // A reading that goes backwards is replaced by the one before.
                 self.0.now.set(nanos.max(self.0.now.get()));
             }
         }
@@ -231,7 +231,7 @@ impl Recorder {
         self.0.inner.borrow().tape.records.len()
     }
 
-    /// Whether it keeps no event.
+    /// Whether it has kept no event.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -244,9 +244,9 @@ impl Recorder {
         inner.tape.bytes() + notes + inner.ids.capacity() * (size_of::<(CoroutineId, u32)>() + 1)
     }
 
-    /// One number for the whole run: equal runs have equal hashes. It covers all recorded
-    /// events from the beginning, even if they have been dropped since; not the times of
-    /// the [stopwatch](Recorder::stopwatch).
+    /// A hash of the whole run: equal runs have equal hashes. It covers all recorded
+    /// events from the beginning, even if they have been dropped since, but not the times
+    /// of the [stopwatch](Recorder::stopwatch).
     pub fn hash(&self) -> u64 {
         crate::fold::finish(self.0.inner.borrow().tape.hash)
     }
@@ -270,7 +270,8 @@ impl fmt::Debug for Recorder {
 }
 
 impl Inner {
-    /// The number of a script. One that is new here was alive before the recorder was.
+    /// The number of a script. A script that is new here was alive before the recorder
+    /// began.
     pub(crate) fn script(&mut self, id: CoroutineId) -> u32 {
         for &(latest, script) in self.latest.iter().flatten() {
             if latest == id {
@@ -316,7 +317,7 @@ impl Inner {
         self.push(record);
     }
 
-    /// Notes the name of a script, if it is a new one.
+    /// Records the name of a script, if it is new.
     #[inline]
     pub(crate) fn set_name(&mut self, script: u32, name: &str) {
         let tables = &mut self.tape.tables;
@@ -336,7 +337,7 @@ impl Inner {
         }
     }
 
-    /// Notes the beginning of a poll, in which the filter may decide.
+    /// Records the beginning of a poll. The filter may decide about the script now.
     pub(crate) fn count_poll(&mut self, script: u32) {
         let note = &mut self.notes[script as usize];
         note.polls = note.polls.saturating_add(1);
@@ -377,7 +378,7 @@ impl Inner {
         self.tape.push(record);
     }
 
-    /// Begins a frame. Between two frames is the time to free what is not needed any more.
+    /// Begins a frame. Unused memory is freed between two frames.
     pub(crate) fn begin_frame(&mut self, frame: u64, elapsed: u64) {
         self.tape.push(Record::of_frame(frame, elapsed));
         self.latest = [None; 2];

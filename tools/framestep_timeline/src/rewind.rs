@@ -1,4 +1,4 @@
-//! Recordings of inputs, and going back in time by running again.
+//! Recordings of inputs, and going back in time by running the game again.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use crate::film::Film;
 use crate::recorder::Recorder;
 use crate::still::Still;
 
-/// What the host gave to the game in each frame, and optionally what came of it.
+/// What the host passed to the game in each frame, and optionally what the scripts did.
 ///
-/// It can be stored with any format of serde, if the inputs can.
+/// It can be stored in any format that serde supports, if the inputs can.
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ pub struct Recording<I> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step<I> {
     /// How long the frame was. Pass the same value to the executor when you record and
-    /// when you run again: whole nanoseconds survive any format of file.
+    /// when you run again. Whole nanoseconds survive any file format.
     pub dt: Duration,
     /// The inputs of the frame.
     pub input: I,
@@ -57,7 +57,7 @@ impl<I> Recording<I> {
         self.steps.push(Step { dt, input });
     }
 
-    /// Keeps what the scripts did, so that a run of other code is noticed.
+    /// Keeps what the scripts did, so that a change of the code is noticed.
     pub fn keep(&mut self, film: Film) {
         self.film = Some(film);
     }
@@ -87,7 +87,7 @@ impl<I> Recording<I> {
         self.film.as_ref()
     }
 
-    /// Where two recordings differ for the first time: in their seed, in the inputs, or in
+    /// The first difference between two recordings: in the seed, in the inputs, or in
     /// what the scripts did. `None` if they are equal.
     ///
     /// # Examples
@@ -114,7 +114,8 @@ impl<I> Recording<I> {
         let films = || self.film.as_ref()?.difference(other.film.as_ref()?);
         let pairs = self.steps.iter().zip(&other.steps);
         let inputs = (1..).zip(pairs).find(|(_, (a, b))| a != b);
-        // Inputs that differ cause the rest, unless the scripts differed before.
+        // Different inputs cause the other differences, unless the scripts differed
+        // before.
         match (inputs, films()) {
             (Some((frame, _)), Some(film)) if film.frame >= frame => {
                 Some(RecordingDifference::Input { frame })
@@ -137,7 +138,7 @@ pub enum RecordingDifference {
     Seed(u64, u64),
     /// The inputs or the length of a frame.
     Input {
-        /// The first such frame.
+        /// The first frame that differs.
         frame: u64,
     },
     /// What the scripts did with the same inputs: the code differs, or is not
@@ -165,11 +166,11 @@ impl fmt::Display for RecordingDifference {
     }
 }
 
-/// A game that can go to any frame of a [`Recording`], by running again from its
+/// A game that can go to any frame of a [`Recording`], by running again from the
 /// beginning.
 ///
-/// Scripts cannot be copied, so there are no saved states: going back runs all frames up
-/// to the one before. Games run thousands of frames a second when nothing is drawn.
+/// Scripts cannot be copied, so there are no saved states: to go back, it runs all frames
+/// up to the one before. Games run thousands of frames a second when nothing is drawn.
 ///
 /// # Examples
 ///
@@ -202,7 +203,7 @@ pub struct Rewind<I, G, M, S> {
     recording: Recording<I>,
     make: M,
     step: S,
-    /// The game, its recorder and its frame. `None` only while it is made.
+    /// The game, its recorder and its frame. `None` only while it is being made.
     game: Option<(G, Recorder)>,
     frame: u64,
 }
@@ -212,7 +213,7 @@ where
     M: FnMut(u64, &Recorder) -> G,
     S: FnMut(&mut G, &Step<I>),
 {
-    /// Makes the game, and stands at frame 0.
+    /// Makes the game, which is then at frame 0.
     ///
     /// `make` makes a game from the seed, and has the recorder
     /// [watch](Recorder::watch) its executor before it starts scripts. `step` runs one
@@ -230,7 +231,7 @@ where
     }
 
     fn begin(&mut self) {
-        // The old game ends first: there may be only one at a time.
+        // The old game is dropped first, because some games allow only one at a time.
         self.game = None;
         let recorder = Recorder::new();
         self.frame = 0;
@@ -242,9 +243,9 @@ where
     ///
     /// # Errors
     ///
-    /// If the recording has no such frame. If the recording [kept](Recording::keep) what
-    /// the scripts did, and this game does something else: then it stands at the first
-    /// frame that differs.
+    /// If the recording has no such frame. If the recording has [kept](Recording::keep)
+    /// what the scripts did, and this game does something else: then it stops at the
+    /// first frame that differs.
     pub fn go_to(&mut self, frame: u64) -> Result<(), RewindError> {
         if frame > self.recording.len() {
             return Err(RewindError::PastTheEnd {
@@ -295,7 +296,7 @@ where
         self.go_to(self.frame.saturating_sub(1))
     }
 
-    /// Goes on by one frame.
+    /// Goes forward by one frame.
     ///
     /// # Errors
     ///
@@ -304,12 +305,12 @@ where
         self.go_to(self.frame + 1)
     }
 
-    /// The frame at whose end the game stands.
+    /// The current frame: the game is at its end.
     pub fn frame(&self) -> u64 {
         self.frame
     }
 
-    /// The game. What is changed here is lost when it goes back.
+    /// The game. Changes to it are lost when it goes back.
     pub fn game(&mut self) -> &mut G {
         let (game, _) = self.game.as_mut().expect("the game could not be made");
         game
@@ -357,8 +358,8 @@ pub enum RewindError {
         /// The last frame of the recording.
         last: u64,
     },
-    /// The game does not do what was recorded: it is other code, has another seed, or is
-    /// not deterministic.
+    /// The game does not do what was recorded: its code has changed, it has another seed,
+    /// or it is not deterministic.
     Differs(Difference),
 }
 

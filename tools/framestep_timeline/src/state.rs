@@ -1,8 +1,8 @@
-//! What all scripts do at one point of the recording.
+//! What each script is doing at one point of the recording.
 
 use crate::record::{Kind, Record};
 
-/// A script that joins in more places than this is shown with these.
+/// At most this many joins of a script are shown.
 const MOST_WAITS: usize = 64;
 
 /// The state before the first record that was kept, or after any other.
@@ -108,8 +108,8 @@ impl State {
     }
 }
 
-/// Which of the open waits has ended: the first that is the same, else the first of its
-/// kind. (What is left of a wait is no part of it.)
+/// Which of the open waits has ended: the first that is equal, else the first of its
+/// kind. (The time left does not count.)
 pub(crate) fn ended<'a>(
     mut open: impl Iterator<Item = &'a Record> + Clone,
     end: &Record,

@@ -7,7 +7,7 @@ use crate::record::Kind;
 use crate::state::{Live, State};
 use crate::text;
 
-/// What the scripts were doing at the end of one frame.
+/// What each script was doing at the end of one frame.
 ///
 /// It prints as a table, like [`framestep::Snapshot`].
 #[derive(Clone, Debug, PartialEq, Eq)]

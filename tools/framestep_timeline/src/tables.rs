@@ -1,4 +1,4 @@
-//! The names, places and scripts that the numbers in the records stand for.
+//! The names, places and scripts that the numbers in the records refer to.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::fold::{self, BuildFold};
 use crate::record::NONE;
 
-/// What is stored of a longer name.
+/// Longer names are cut to this length.
 const LONGEST_NAME: usize = 1_000;
 
 /// Texts by number. Number 0 is the empty text.
@@ -125,7 +125,7 @@ pub(crate) struct Place {
     pub(crate) column: u32,
 }
 
-/// Places by number. Number 0 is no place.
+/// Places by number. Number 0 means no place.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     places: Vec<Place>,
@@ -207,7 +207,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// What is known of a script, besides what happened to it.
+/// What is known about a script, besides its events.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Script {
     /// Scripts are counted as they appear. (Their numbers are used again.)
@@ -266,8 +266,8 @@ impl Tables {
         self.born
     }
 
-    /// Frees the scripts that are not marked, and the names that are not marked and that
-    /// no script has. Returns the freed scripts.
+    /// Frees the scripts that are not marked, and the names that are neither marked nor
+    /// used by a script. Returns the freed scripts.
     pub(crate) fn sweep(&mut self, scripts: &[bool], mut names: Vec<bool>) -> Vec<u32> {
         let mut is_free = vec![false; self.scripts.len()];
         for &number in &self.free {

@@ -8,12 +8,12 @@ use crate::state::State;
 use crate::tables::Tables;
 use crate::text;
 
-/// What a full recorder has dropped: the oldest.
+/// What a full recorder has dropped. It drops the oldest events first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Dropped {
     /// How many frames are not complete any more.
     pub frames: u64,
-    /// How many events are gone.
+    /// How many events were dropped.
     pub events: u64,
 }
 
@@ -87,7 +87,7 @@ impl Tape {
         self.records.push_back(record);
     }
 
-    /// Grows like any collection, and never past the limit.
+    /// Grows like a `Vec`, but never past the limit.
     #[cold]
     fn grow(&mut self) {
         let length = self.records.len();
@@ -156,8 +156,8 @@ impl Tape {
         fold::mix(hash, record.value)
     }
 
-    /// Frees scripts and names that nothing refers to any more. Takes as long as there
-    /// are records, and so waits until enough scripts are new. Returns the freed scripts.
+    /// Frees scripts and names that nothing refers to any more. The cost is linear in the
+    /// number of records, so it waits for enough new scripts. Returns the freed scripts.
     pub(crate) fn sweep(&mut self, is_needed: impl Fn(u32) -> bool) -> Vec<u32> {
         let new = self.tables.born() - self.swept;
         if new < 1_024 + self.records.len() as u64 / 16 {
@@ -185,7 +185,7 @@ impl Tape {
                 scripts[by as usize] = true;
             }
         }
-        // A parent that is gone itself is not shown.
+        // A parent that was freed itself is not shown.
         for number in 1..scripts.len() {
             scripts[number] |= is_needed(index(number));
             let parent = self.tables.scripts[number].parent as usize;

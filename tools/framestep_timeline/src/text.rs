@@ -1,9 +1,9 @@
-//! Names of any characters, made fit to be shown.
+//! Makes names of any characters fit for display.
 
 use std::fmt::Write as _;
 
-/// Replaces characters that a reader does not see, or that turn the line around, by
-/// their escapes: control characters, marks of direction, characters without a width.
+/// Replaces characters that are invisible, or that reverse the line, by their escapes:
+/// control characters, direction marks, characters without a width.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -59,7 +59,7 @@ pub(crate) fn without_path(name: &str) -> String {
     if short.is_empty() { name } else { short }
 }
 
-/// A length of time, as short as it is exact enough for people.
+/// A length of time, rounded for people.
 pub(crate) fn seconds(nanos: u64) -> String {
     format!("{:?}", std::time::Duration::from_nanos(nanos))
 }
@@ -120,8 +120,8 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether two names differ so little that one may stand for the other by mistake: by a few
-/// letters, or by an ending. Upper case and punctuation do not count.
+/// Whether two names are so similar that one may be a typo of the other: they differ by a
+/// few letters, or by an ending. Case and punctuation do not count.
 pub(crate) fn is_similar(one: &str, other: &str) -> bool {
     let letters = |text: &str| -> Vec<char> {
         let letters = text.chars().filter(|letter| letter.is_alphanumeric());
@@ -139,7 +139,7 @@ pub(crate) fn is_similar(one: &str, other: &str) -> bool {
     long.starts_with(&short) || long.ends_with(&short) || distance(&short, &long) * 4 <= long.len()
 }
 
-/// So many letters of a name are compared.
+/// How many letters of a name are compared.
 const LONGEST: usize = 64;
 
 /// How many letters are added, left out or exchanged.
@@ -161,7 +161,7 @@ mod tests {
     use super::{about, count, is_similar, matches, shorten, visible, without_path};
 
     #[test]
-    fn names_that_are_mistaken_for_each_other_are_similar() {
+    fn names_that_are_easily_confused_are_similar() {
         for (one, other) in [
             ("gate.open", "gate.opened"),
             ("gate open", "Gate-Open"),

@@ -2,12 +2,12 @@
 
 use crate::lanes::{At, Lanes};
 
-/// The length of a frame of which nothing else is known.
+/// The length of a frame without any other information.
 const FRAME: u64 = 16_666_667;
 
 #[derive(Debug)]
 pub(crate) struct Stamps {
-    /// By column, then by event. They grow strictly, so that order is never lost.
+    /// By column, then by event. They strictly increase, so that the order is never lost.
     stamps: Vec<Vec<u64>>,
 }
 
@@ -39,7 +39,7 @@ impl Stamps {
     }
 }
 
-/// The frames at the readings of the game clock, and their events evenly.
+/// Frames are at the readings of the game clock, and their events are spread evenly.
 fn spread(lanes: &Lanes) -> Vec<Vec<u64>> {
     let mut stamps = Vec::with_capacity(lanes.columns.len());
     let mut free = 0;
@@ -55,7 +55,8 @@ fn spread(lanes: &Lanes) -> Vec<Vec<u64>> {
     stamps
 }
 
-/// The readings of the stopwatch, and other events right after them.
+/// Events with a reading of the stopwatch are at that time, other events right after
+/// them.
 fn measured(lanes: &Lanes) -> Vec<Vec<u64>> {
     let mut stamps: Vec<Vec<u64>> = lanes
         .columns

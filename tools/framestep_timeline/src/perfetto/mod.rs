@@ -1,7 +1,7 @@
 //! A film in the trace format of Perfetto.
 //!
-//! The numbers of the fields are those of Perfetto's published description of the format
-//! (`trace_packet.proto` and the files that it imports).
+//! The field numbers are those of Perfetto's published schema (`trace_packet.proto` and
+//! the files that it imports).
 
 mod clock;
 mod proto;
@@ -37,9 +37,9 @@ impl Film {
     ///   scripts that were polled in the frame, or were woken and still waited for their
     ///   poll when it ended.
     ///
-    /// Times are those of the [stopwatch](crate::Recorder::stopwatch). Without one, a frame
-    /// begins at the reading of the game clock, and its events are spread evenly over it:
-    /// the order is right, and lengths inside a frame mean nothing.
+    /// Times are those of the [stopwatch](crate::Recorder::stopwatch). Without one, a
+    /// frame begins at the reading of the game clock, and its events are spread evenly
+    /// over it. The order is right, but lengths inside a frame have no meaning.
     ///
     /// # Examples
     ///

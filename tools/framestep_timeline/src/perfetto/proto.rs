@@ -64,7 +64,7 @@ impl Message {
 mod tests {
     use super::Message;
 
-    /// The example of the published description of the wire format.
+    /// The example from the published description of the wire format.
     #[test]
     fn fields_are_written_as_the_format_describes() {
         let mut message = Message::new();

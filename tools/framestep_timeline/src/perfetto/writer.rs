@@ -66,8 +66,8 @@ impl Event {
         self.shape == Shape::Begin && self.category == category
     }
 
-    /// Where several events happen at once: a wait ends before a poll begins, what a poll
-    /// does is inside it, and it ends before the next wait begins.
+    /// The order of events at the same time: a wait ends before a poll begins, what a
+    /// poll does is inside it, and it ends before the next wait begins.
     pub(crate) fn order(&self) -> (u64, u8) {
         let order = match (self.shape, self.category) {
             (Shape::End, "wait") => 0,
@@ -80,14 +80,14 @@ impl Event {
     }
 }
 
-/// A track that is to be described.
+/// The description of a track.
 #[derive(Debug, Default)]
 pub(crate) struct Track<'a> {
     pub(crate) id: u64,
     /// The track above it; by default, the process.
     pub(crate) parent: u64,
     pub(crate) name: &'a str,
-    /// Where it stands among its siblings.
+    /// Its position among its siblings.
     pub(crate) rank: u64,
     pub(crate) is_counter: bool,
 }
@@ -105,7 +105,7 @@ pub(crate) struct Writer {
     out: Message,
     texts: HashMap<(Table, String), u64>,
     lines: HashMap<Place, u64>,
-    /// The texts that the next packet is the first to use.
+    /// The texts that the next packet uses for the first time.
     new: Message,
     has_new: bool,
     is_first: bool,
@@ -236,7 +236,7 @@ impl Writer {
         if std::mem::take(&mut self.has_new) {
             packet.message(12, &std::mem::take(&mut self.new));
         }
-        // The first packet begins the tables of texts, the others use them.
+        // The first packet begins the tables of texts; the others use them.
         let flags = if std::mem::take(&mut self.is_first) {
             1
         } else {

@@ -5,10 +5,10 @@ use crate::lanes::{Arrow, ArrowKind};
 use super::scale::Scale;
 use super::{Picture, style};
 
-/// More arrows hide what they point at.
+/// More arrows would hide what they point at.
 const MOST: usize = 400;
 
-/// The words, the colour and the class of a kind of arrow.
+/// The label, the colour and the class of a kind of arrow.
 pub(super) fn look(kind: ArrowKind) -> (&'static str, usize, &'static str) {
     match kind {
         ArrowKind::Join => ("end of a joined script", style::ARROW_JOIN, "arrow s3"),

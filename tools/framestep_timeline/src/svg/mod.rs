@@ -36,13 +36,13 @@ const MOST_FINDINGS: usize = 5;
 /// - A dot (in a narrow picture, a tick) is a poll. A letter in it is the phase, if it is
 ///   not Update: see [`Diagram`](crate::Diagram). It is red if the poll took four
 ///   milliseconds or longer, which needs a [stopwatch](crate::Recorder::stopwatch).
-/// - An arrow leads from the end of a script to the one that joined it, from an emission
-///   to the scripts that it woke, and from a script to those that it started.
+/// - An arrow leads from the end of a script to the script that joined it, from an
+///   emission to the scripts that it woke, and from a script to those that it started.
 /// - Hover over anything to see the frame, the phase and the line of code.
 /// - Below are the first [findings](Film::findings).
 ///
 /// With more scripts than [lanes](Svg::most_lanes), the picture shows those with findings
-/// and the busiest, and says how many it does not show.
+/// and the busiest, and says how many are left out.
 #[derive(Clone, Debug)]
 pub struct Svg<'a> {
     film: &'a Film,
@@ -54,8 +54,8 @@ pub struct Svg<'a> {
 }
 
 impl Film {
-    /// Draws the film as an SVG. [Cut](Film::frames) a long film first: up to a hundred
-    /// frames are good to read.
+    /// Draws the film as an SVG. [Cut](Film::frames) a long film first: a picture is
+    /// readable up to about a hundred frames.
     ///
     /// # Examples
     ///
@@ -94,14 +94,15 @@ impl Svg<'_> {
         self
     }
 
-    /// The width in pixels, from 400 to 20,000; 1,200 without this. The height follows.
+    /// The width in pixels, from 400 to 20,000; the default is 1,200. The height follows
+    /// from the content.
     #[must_use]
     pub fn width(mut self, width: u32) -> Self {
         self.width = f64::from(width.clamp(400, 20_000));
         self
     }
 
-    /// How many scripts have a lane at most; 40 without this.
+    /// The most scripts that have a lane; the default is 40.
     #[must_use]
     pub fn most_lanes(mut self, lanes: usize) -> Self {
         self.most_lanes = lanes.max(1);
@@ -324,7 +325,7 @@ impl Picture<'_> {
         panel(&mut self.page, begin, bottom - 4.0);
     }
 
-    /// Every second frame, or every second label, has a darker ground.
+    /// Every second frame, or every second label, has a darker background.
     fn draw_stripes(&mut self, scale: &Scale<'_>, top: f64, bottom: f64) {
         let step = if scale.frame >= 12.0 {
             1
@@ -354,8 +355,8 @@ impl Picture<'_> {
             .text("t4 faint", (at, y + 15.0), &text::count(scripts as u64));
     }
 
-    /// One strip for all scripts without a lane: the higher, the more polls. The root keeps
-    /// few polls visible beside many.
+    /// One strip for all scripts without a lane: the more polls, the higher. The square
+    /// root keeps few polls visible beside many.
     fn draw_hidden(&mut self, scale: &Scale<'_>, words: &str, polls: &[u32], y: f64) {
         let words = fit(words, (self.left - MARGIN - 24.0) / 12.0);
         self.page
@@ -487,7 +488,7 @@ impl Picture<'_> {
         }
     }
 
-    /// What the colours and shapes mean, as far as they occur. Returns where it ends.
+    /// The legend of the colours and shapes that occur. Returns where it ends.
     fn draw_legend(&mut self, top: f64, left_out: usize) -> f64 {
         let poll = self.poll_words();
         let mut x = MARGIN + 2.0;
@@ -580,7 +581,7 @@ impl Picture<'_> {
         y + 14.0
     }
 
-    /// What the dots are, with the letters that occur.
+    /// The legend of the dots, with the letters that occur.
     fn poll_words(&self) -> String {
         let polls = self.lanes.lanes.iter().flat_map(|lane| &lane.polls);
         let phases: BTreeSet<u16> = polls.map(|poll| poll.phase).collect();

@@ -21,7 +21,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // All others that XML forbids have been made visible before.
+            // All other characters that XML forbids have been escaped before.
             '\n' => escaped.push('\n'),
             character if character.is_control() => escaped.push('\u{fffd}'),
             character => escaped.push(character),
@@ -30,7 +30,7 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// How wide a text is about, in units of its size.
+/// The approximate width of a text, in units of its size.
 pub(crate) fn width(text: &str) -> f64 {
     text.chars()
         .map(|character| match character {
@@ -44,7 +44,7 @@ pub(crate) fn width(text: &str) -> f64 {
         .sum()
 }
 
-/// The beginning of a text that fits into so many units of its size.
+/// The beginning of a text that fits into this many units of its size.
 pub(crate) fn fit(text: &str, room: f64) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -127,7 +127,7 @@ impl Page {
         ));
     }
 
-    /// Ends an element, which may have a title to hover over.
+    /// Ends an element, with an optional title for hovering.
     fn close(&mut self, name: &str, title: &str) {
         if title.is_empty() {
             self.0.push_str("/>\n");
@@ -147,7 +147,7 @@ mod tests {
     use super::{escape, fit, width, wrap};
 
     #[test]
-    fn no_name_ends_an_element() {
+    fn names_cannot_close_an_element() {
         assert_eq!(
             escape("<a b='\"'>&\0"),
             "&lt;a b=&#39;&quot;&#39;&gt;&amp;\u{fffd}"

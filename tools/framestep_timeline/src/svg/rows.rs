@@ -7,7 +7,7 @@ use crate::lanes::Lanes;
 use crate::record::NONE;
 use crate::text;
 
-/// In a picture that does not show all scripts.
+/// Used in a picture that does not show all scripts.
 const MOST_OWNERS: usize = 8;
 
 /// One row of a picture.
@@ -17,7 +17,7 @@ pub(crate) enum Row {
     Host,
     /// The name of an owner, and how many scripts it has.
     Owner { name: String, scripts: usize },
-    /// A script: a number of a lane.
+    /// A script: the number of its lane.
     Script(usize),
     /// Scripts that are not shown, and how often they were polled in each frame.
     Hidden { words: String, polls: Vec<u32> },
@@ -112,7 +112,7 @@ fn chosen(film: &Film, lanes: &Lanes, most: usize) -> HashSet<usize> {
         let is_found = found.contains(&film.name_and_id(script));
         (!is_found, std::cmp::Reverse(busy[script as usize]), at)
     });
-    // Few owners with many lanes read better than many owners with one lane.
+    // Few owners with many lanes are easier to read than many owners with one lane.
     let all: HashSet<u32> = lanes
         .lanes
         .iter()

@@ -47,7 +47,7 @@ impl<'a> Scale<'a> {
             .collect()
     }
 
-    /// Every how many frames a label has room.
+    /// The number of frames from one label to the next.
     pub(crate) fn label_step(&self, room: f64) -> usize {
         let decades = (0..18).map(|zeros| 10_usize.saturating_pow(zeros));
         let mut steps = decades.flat_map(|one| [one, 2 * one, 5 * one]);

@@ -26,7 +26,7 @@ struct Palette {
     faint: &'static str,
     life: &'static str,
     alarm: &'static str,
-    /// How much of its colour a bar has.
+    /// The opacity of a bar's colour.
     strength: f64,
     /// By [`hue`].
     hues: [&'static str; 10],
@@ -66,7 +66,7 @@ const DARK: Palette = Palette {
     ],
 };
 
-/// Which colour a kind of wait has.
+/// The colour of a kind of wait.
 pub(crate) fn hue(kind: WaitKind) -> usize {
     match kind {
         WaitKind::Frame | WaitKind::Run | WaitKind::Frames | WaitKind::Steps => 0,
@@ -82,7 +82,7 @@ pub(crate) fn hue(kind: WaitKind) -> usize {
     }
 }
 
-/// What a colour stands for.
+/// What a colour means.
 pub(crate) const HUES: [&str; 10] = [
     "frames and steps",
     "timer",

@@ -7,7 +7,7 @@ use framestep_timeline::{Film, check_determinism};
 
 use crate::support::{message, recorded};
 
-/// A run in which one of many scripts may differ.
+/// A run in which one of many scripts can differ.
 fn run(odd: u64) -> Film {
     let (mut executor, recorder) = recorded();
     for number in 0..20_u64 {
@@ -58,7 +58,7 @@ fn a_run_that_ends_earlier_differs_where_it_ends() {
 }
 
 #[test]
-fn both_lines_are_named_if_the_runs_go_on_at_different_ones() {
+fn both_lines_are_named_if_the_runs_continue_at_different_lines() {
     let run = |hurries: bool| {
         let (mut executor, recorder) = recorded();
         executor.script("weather").start(async move {
@@ -123,7 +123,7 @@ fn check_determinism_names_what_differs() {
 }
 
 #[test]
-fn a_game_that_is_not_watched_is_a_mistake() {
+fn a_game_that_is_not_watched_panics() {
     let text = message(|| drop(check_determinism(3, |_recorder| |_frame| ())));
     assert!(text.contains("recorder.watch(&executor)"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! The timing diagram, and comparing with one.
+//! Timing diagrams, and comparing with one.
 
 use framestep::prelude::*;
 use framestep_timeline::Filter;
@@ -116,7 +116,7 @@ fn a_missing_row_or_frame_differs() {
 }
 
 #[test]
-fn a_text_that_is_no_diagram_is_refused_with_the_reason() {
+fn a_text_that_is_not_a_diagram_is_an_error_with_the_reason() {
     let (_executor, recorder) = recorded();
     let film = recorder.film();
     for (drawing, reason) in [

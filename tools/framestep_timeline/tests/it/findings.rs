@@ -145,8 +145,8 @@ fn an_emission_shows_the_line_after_which_it_was_made() {
     assert!(shown[1].starts_with(&expected[1]), "{shown:?} {expected:?}");
 }
 
-/// A boat that a menu pauses in frame 7. What happens to the menu then, and how the finding
-/// tells it.
+/// A boat that a menu pauses in frame 7. What happens to the menu then, and what the
+/// finding says about it.
 fn paused_by(menu: impl Future<Output = ()> + 'static, stop: bool) -> String {
     let (mut executor, recorder) = recorded();
     guards(&executor);
@@ -169,13 +169,13 @@ fn paused_by(menu: impl Future<Output = ()> + 'static, stop: bool) -> String {
 }
 
 #[test]
-fn a_pause_that_nobody_lifts_is_found_with_the_one_who_paused_and_its_end() {
+fn a_pause_without_a_resume_is_found_with_the_script_that_paused_and_its_end() {
     let waits = wait_seconds(60);
     let text = paused_by(waits, true);
     let (line, boat) = (place_of("wait_frames(7)"), place_of("wait_seconds(50)"));
     let expected = |end: &str| {
         format!(
-            "boat (30v1) is paused since frame 7, by menu (31v1) after {line}{end}; nobody has \
+            "boat (30v1) has been paused since frame 7, by menu (31v1) after {line}{end}; nobody has \
              resumed boat, which waits at {boat}"
         )
     };
@@ -232,7 +232,7 @@ fn two_scripts_that_wait_for_each_other_are_found() {
 }
 
 #[test]
-fn a_script_that_eats_the_frame_is_found() {
+fn a_script_that_holds_up_the_frame_is_found() {
     let now = Rc::new(Cell::new(Duration::ZERO));
     let stopwatch = now.clone();
     let mut executor = Executor::new();

@@ -1,4 +1,4 @@
-//! Names of any characters, hooks that do anything, and scripts by the thousand.
+//! Names of any characters, hooks that do anything, and thousands of scripts.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

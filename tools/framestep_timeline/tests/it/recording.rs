@@ -128,7 +128,7 @@ fn a_name_that_is_set_after_the_first_poll_counts_for_the_filter() {
 }
 
 #[test]
-fn a_recorder_that_comes_late_shows_the_scripts_that_it_sees() {
+fn a_recorder_that_begins_late_shows_the_scripts_that_it_sees_polled() {
     let mut executor = Executor::new();
     executor.script("old").start(async {
         loop {
@@ -200,7 +200,7 @@ fn the_stopwatch_measures_each_poll() {
 }
 
 #[test]
-fn a_film_survives_a_file() {
+fn a_film_can_be_saved_and_loaded() {
     let film = scene();
     let file = serde_json::to_string(&film).unwrap();
     let read: Film = serde_json::from_str(&file).unwrap();
@@ -232,7 +232,7 @@ fn a_damaged_file_is_refused_with_a_reason() {
     );
     refuse(
         |film| film["records"][3][0] = 200.into(),
-        "200 is no kind of event",
+        "200 is not a kind of event",
     );
     refuse(
         |film| film["scripts"][1]["name"] = 9_999.into(),

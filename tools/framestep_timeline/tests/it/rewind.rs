@@ -1,4 +1,4 @@
-//! Going back in time by running again.
+//! Going back in time by running the game again.
 
 use std::time::Duration;
 
@@ -113,7 +113,7 @@ fn a_recording_without_a_film_is_not_compared() {
 }
 
 #[test]
-fn a_recording_survives_a_file() {
+fn a_recording_can_be_saved_and_loaded() {
     let recording = play(3, 30);
     let file = serde_json::to_string(&recording).unwrap();
     let read: Recording<bool> = serde_json::from_str(&file).unwrap();
@@ -137,7 +137,7 @@ fn two_recordings_are_compared() {
         "they have 30 and 31 frames, and are equal that far"
     );
 
-    // Other inputs are named before what they cause.
+    // Different inputs are reported before what they cause.
     let mut other = Recording::new(3);
     let recorder = Recorder::new();
     let mut game = make(3, &recorder);
@@ -149,7 +149,7 @@ fn two_recordings_are_compared() {
     let difference = recording.difference(&other).unwrap();
     assert_eq!(difference.to_string(), "the inputs of frame 18 differ");
 
-    // The same inputs, and other code.
+    // The same inputs, but other code.
     let recorder = Recorder::new();
     let mut game = make(4, &recorder);
     recording

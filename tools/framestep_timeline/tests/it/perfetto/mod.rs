@@ -1,4 +1,4 @@
-//! The trace for Perfetto, read back by a reader of its own.
+//! The trace for Perfetto, read back by an independent reader.
 
 mod reader;
 

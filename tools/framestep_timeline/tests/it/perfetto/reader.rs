@@ -1,5 +1,5 @@
-//! Reads a trace as Perfetto does, from the published description of its format. It shares
-//! no code with the writer.
+//! Reads a trace as Perfetto does, according to its published schema. It shares no code
+//! with the writer.
 
 use std::collections::{BTreeMap, HashMap};
 
