@@ -29,7 +29,7 @@ use framestep_panel::egui_view::View;
 
 use scene::Scene;
 
-/// What the words after the program say.
+/// The command-line options.
 struct Options {
     file: String,
     size: [usize; 2],
@@ -204,7 +204,7 @@ fn terminal(ui: &mut Ui, options: &Options, panel: &mut Panel) {
     }
 }
 
-/// Paints triangles as egui wants it: with textures, colours of the corners, and blending.
+/// Paints triangles as egui specifies: with textures, vertex colours, and blending.
 struct Canvas {
     size: [usize; 2],
     pixels: Vec<[f32; 4]>,
@@ -279,7 +279,7 @@ impl Canvas {
                     cross(c.pos, a.pos, at) / area,
                     cross(a.pos, b.pos, at) / area,
                 ];
-                // An edge belongs to one of the two triangles beside it.
+                // An edge belongs to only one of the two triangles that share it.
                 let is_in = weights.iter().all(|weight| *weight >= 0.0);
                 if !is_in || !clip.contains(at) {
                     continue;

@@ -7,8 +7,8 @@
 //! cargo run --features terminal --example terminal -- --snapshot 120 30  # one picture, as text
 //! ```
 //!
-//! `--light` has the colours for a light ground, `--frames N` runs so many frames before the first
-//! picture. `q` or Escape ends it.
+//! `--light` uses colours for a light background, `--frames N` runs N frames before the
+//! first picture. `q` or Escape ends it.
 
 mod scene;
 

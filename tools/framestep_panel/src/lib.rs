@@ -20,7 +20,7 @@
 //!
 //! let mut executor = Executor::builder().inspect(true).profile(true).build();
 //! let mut panel = Panel::new();
-//! panel.listen(&executor); // who emits, wakes and pauses: only while the panel is open
+//! panel.listen(&executor); // what emits, wakes and pauses: only while the panel is open
 //! panel.open();
 //! executor.script("door").start(wait_seconds(2));
 //!

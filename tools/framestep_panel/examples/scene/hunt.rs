@@ -1,4 +1,5 @@
-//! Five scripts with a fault each. Do not read on if you want to find them with the panel.
+//! Five scripts with one fault each. Do not read on if you want to find them with the
+//! panel.
 
 use std::cell::Cell;
 use std::collections::hash_map::RandomState;

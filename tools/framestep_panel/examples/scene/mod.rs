@@ -1,4 +1,5 @@
-//! A small game without pictures, for the examples: its scripts are worth looking at.
+//! A small game without pictures, for the examples: its scripts are worth a look in the
+//! panel.
 
 #![allow(
     dead_code,
@@ -27,7 +28,7 @@ impl Scene {
         }
     }
 
-    /// About that many scripts, 10 at least.
+    /// About this many scripts, at least 10.
     pub fn lively(count: usize) -> Self {
         let mut scene = Self::empty();
         level::begin(&mut scene);
@@ -35,7 +36,7 @@ impl Scene {
         scene
     }
 
-    /// Among lively scripts, five with a fault each.
+    /// Five scripts with one fault each, among healthy scripts.
     pub fn hunt() -> Self {
         let mut scene = Self::lively(24);
         hunt::begin(&mut scene);

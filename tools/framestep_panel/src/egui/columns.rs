@@ -1,4 +1,4 @@
-//! Where the columns are.
+//! The positions of the columns.
 
 use super::egui::Rect;
 
@@ -16,9 +16,9 @@ pub(super) struct Columns {
 
 /// Between two columns.
 pub(super) const GAP: f32 = 12.0;
-/// Left and right of all.
+/// Left and right of all columns.
 const EDGE: f32 = 10.0;
-/// Of the bar for scrolling.
+/// The width of the scroll bar.
 pub(super) const SCROLL: f32 = 12.0;
 
 impl Columns {

@@ -1,4 +1,4 @@
-//! The recorded frames, to go back in.
+//! The recorded frames, for going back in time.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use super::egui::{Rect, Sense, Stroke, Ui, pos2, vec2};
 use super::paint::{self, Font, colour};
 use crate::model::{Frame, Palette, Panel, duration};
 
-/// A bar for each frame, as high as its polls took. A click or a drag shows that frame.
+/// A bar for each frame; its height is the time of its polls. A click or a drag shows that
+/// frame.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

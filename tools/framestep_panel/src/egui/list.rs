@@ -254,7 +254,7 @@ fn marks(
     let mut index = 0;
     while index < marks.len() {
         let mark = marks[index];
-        // Marks that look alike are one rectangle.
+        // Adjacent marks that look alike are drawn as one rectangle.
         let same = marks[index..]
             .iter()
             .take_while(|other| **other == mark)

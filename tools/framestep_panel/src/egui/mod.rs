@@ -56,7 +56,7 @@ impl View {
         }
     }
 
-    /// Draws the panel in the room that is left in `ui`, if it is open.
+    /// Draws the panel in the remaining space of `ui`, if it is open.
     pub fn show(&mut self, ui: &mut Ui, panel: &mut Panel) {
         if !panel.is_open() {
             return;

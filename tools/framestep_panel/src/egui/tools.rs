@@ -4,7 +4,7 @@ use super::egui::{Align, Button, Layout, Painter, Rect, Sense, Shape, Stroke, Te
 use super::paint::{self, Font, colour};
 use crate::model::{Kind, Level, Palette, Panel, duration};
 
-/// How much room the filters take.
+/// The width of the filters.
 const FILTERS: f32 = 330.0;
 
 #[derive(Clone, Copy)]
@@ -90,7 +90,7 @@ fn pace(ui: &mut Ui, palette: &Palette, panel: &mut Panel) {
     }
 }
 
-/// The state of the game, up to so far from the right end of the bar.
+/// The state of the game. `right` is the width to leave free at the right end of the bar.
 fn state(ui: &mut Ui, right: f32, palette: &Palette, panel: &mut Panel) {
     let (word, ink) = match (panel.has_ended(), panel.is_live(), panel.pace().paused) {
         (true, ..) => ("Ended", palette.level(Level::Error)),
@@ -119,7 +119,7 @@ fn state(ui: &mut Ui, right: f32, palette: &Palette, panel: &mut Panel) {
     }
 }
 
-/// In reading order from the right, as the bar lays them out.
+/// From right to left, as the bar lays them out.
 fn filters(ui: &mut Ui, panel: &mut Panel) {
     let mut text = std::mem::take(&mut panel.filter_mut().text);
     ui.add(
@@ -135,7 +135,7 @@ fn filters(ui: &mut Ui, panel: &mut Panel) {
     }
     let hint = match panel.entity() {
         Some(entity) => format!("Only the scripts of {entity}"),
-        None => "Only the scripts of the entity that is selected in the game: none is".to_owned(),
+        None => "Only the scripts of the selected entity: the game has selected none".to_owned(),
     };
     let mut only = panel.filter().only_entity;
     let is_usable = panel.entity().is_some() || only;

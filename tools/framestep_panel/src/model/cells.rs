@@ -1,4 +1,4 @@
-//! The texts of one line.
+//! The texts of one line of the list.
 
 use std::time::Duration;
 
@@ -79,8 +79,8 @@ pub(crate) fn wait(script: &Script, frame: &Frame) -> String {
     })
 }
 
-/// The same with exact times, to tell two runs apart. Only `now` is used of the frame, so the
-/// script may be that of another run.
+/// The same with exact times, to tell two runs apart. Only `now` of the frame is used, so
+/// the script can be that of another run.
 pub(crate) fn wait_for_later(script: &Script, now: &Frame) -> String {
     let is_paused = script.state == State::Paused;
     write(script, |waiting| {

@@ -50,12 +50,12 @@ impl Dt for Duration {
     }
 }
 
-/// How fast the game runs, as the panel wants it.
+/// The speed of the game, as set in the panel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Whether no frame runs, besides single ones.
+    /// Whether the game is paused, except for single frames and steps.
     pub paused: bool,
-    /// By which each dt is multiplied.
+    /// The factor of each dt.
     pub speed: f64,
     pub(crate) once: Option<Once>,
 }
@@ -64,7 +64,7 @@ pub struct Pace {
 pub(crate) enum Once {
     Frame,
     Step,
-    /// A step after this reading of the fixed clock.
+    /// Run up to the next step after this reading of the fixed clock.
     StepAfter(Duration),
 }
 
@@ -95,7 +95,7 @@ impl Pace {
         Some(if is_usual { dt } else { dt.times(self.speed) })
     }
 
-    /// The speed of the next frame, if the host has a clock of its own. `time` is that of the
+    /// The speed of the next frame, if the host has its own clock. `time` is that of the
     /// latest frame.
     pub(crate) fn speed_of_frame(&mut self, time: Option<Time>) -> Option<f64> {
         let once = self.once.take();
@@ -112,10 +112,10 @@ impl Pace {
         Some(self.speed)
     }
 
-    /// The dt at whose end the next fixed step is due. `None` if the clock stands still.
+    /// The dt up to the next fixed step. `None` if the clock stands still.
     fn to_next_step(time: Time) -> Option<Duration> {
         let next = time.fixed_elapsed.saturating_add(time.fixed_delta);
-        // A float may be rounded down.
+        // A float can be rounded down.
         let left = next.saturating_sub(time.elapsed) + Duration::from_micros(1);
         let factor = time.scale.recip();
         let is_sound = factor.is_finite() && factor > 0.0;

@@ -7,8 +7,8 @@ use super::script::Script;
 /// Which scripts the panel lists. All parts must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// A part of the name, the owner, the description, the id, the file, of what it waits
-    /// for, or of a signal that it has emitted lately. Upper and lower case are the same.
+    /// A part of the name, owner, description, id or file, of what it waits for, or of a
+    /// signal that it has emitted lately. Case does not matter.
     pub text: String,
     /// Kinds to list. Empty: all.
     pub kinds: Vec<Kind>,
@@ -24,9 +24,9 @@ pub enum Order {
     /// Below owners, and below the script that spawned it.
     #[default]
     Tree,
-    /// The most time spent in polls first.
+    /// By time spent in polls, the most first.
     Slowest,
-    /// The one that was polled least recently first.
+    /// By the last poll, the least recent first.
     Longest,
 }
 
@@ -43,7 +43,7 @@ impl Order {
         }
     }
 
-    /// The next one, around.
+    /// The next order; the first one follows the last.
     #[must_use]
     pub fn next(self) -> Self {
         match self {

@@ -12,14 +12,14 @@ use super::script::{Script, reading};
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub(crate) time: Time,
-    /// By id. Scripts that have not changed are those of the frame before.
+    /// By id. Scripts that have not changed are shared with the frame before.
     pub(crate) scripts: Vec<Rc<Script>>,
     pub(crate) clocks: Clocks,
     /// Changes whenever scripts come, go, or change their name or owner.
     pub(crate) structure: u64,
-    /// How long the polls of this frame took together.
+    /// The total time of the polls of this frame.
     pub(crate) spent: Duration,
-    /// How many scripts are of each kind.
+    /// The number of scripts of each kind.
     pub(crate) kinds: [usize; Kind::ALL.len()],
     /// Positions of the scripts that have changed.
     pub(crate) changed: Vec<u32>,
@@ -27,7 +27,7 @@ pub struct Frame {
     pub(crate) ended: usize,
 }
 
-/// The readings of the clocks that are known.
+/// The readings of the known clocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clocks(Vec<(TimerClock, Duration)>);
 
@@ -82,18 +82,17 @@ impl Frame {
         self.scripts.iter().map(|script| &**script)
     }
 
-    /// The script of that id, if it was alive.
+    /// The script with this id, if it was alive.
     pub fn script(&self, id: CoroutineId) -> Option<&Script> {
         self.find(id).map(|script| &**script)
     }
 
-    /// How long the polls of this frame took together: zero if the executor does not
-    /// profile.
+    /// The total time of the polls of this frame: zero if the executor does not profile.
     pub fn spent(&self) -> Duration {
         self.spent
     }
 
-    /// How many scripts are of that kind.
+    /// The number of scripts of this kind.
     pub fn count(&self, kind: Kind) -> usize {
         self.kinds[kind.index()]
     }
@@ -161,8 +160,8 @@ impl Frame {
         }
     }
 
-    /// The position of the script. It is likely to be at `hint`, where it is in a frame
-    /// nearby.
+    /// The position of the script. It is likely to be at `hint`, its position in a nearby
+    /// frame.
     pub(crate) fn position(&self, id: CoroutineId, hint: Option<usize>) -> Option<usize> {
         let is_it = |at: &usize| {
             self.scripts
@@ -177,8 +176,8 @@ impl Frame {
         hint.filter(is_it).or_else(search)
     }
 
-    /// What the script at `at` did in this frame. It was `was` in the frame before, if that
-    /// was recorded.
+    /// What the script at `at` did in this frame. `was` is the script in the frame before,
+    /// if that was recorded.
     pub(crate) fn mark(&self, at: Option<usize>, was: Option<&Rc<Script>>, is_first: bool) -> Mark {
         let Some(script) = at.map(|at| &self.scripts[at]) else {
             return if was.is_some() {
@@ -204,7 +203,7 @@ impl Frame {
         };
         if was_polled {
             let total = |script: &Script| script.profile.map_or(Duration::ZERO, |p| p.total);
-            // Without the frame before, the time is that of the whole life.
+            // Without the frame before, only the total time since the spawn is known.
             let took = was.map_or(Duration::ZERO, |was| {
                 total(script).saturating_sub(total(was))
             });

@@ -7,7 +7,7 @@ use framestep::{State, Wait};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Kind {
-    /// It runs in every frame or step, or counts them.
+    /// It runs in every frame or step, or waits for a number of them.
     Frames,
     /// It waits for a time.
     Time,
@@ -72,13 +72,13 @@ impl Kind {
             | Wait::Answer { .. } => Kind::Event,
             Wait::Wake { .. } => Kind::Wake,
             Wait::Never => Kind::Never,
-            // Kinds of waits that a later framestep adds are likely to count something.
+            // Kinds of waits that a later framestep adds probably count something.
             _ => Kind::Frames,
         }
     }
 
-    /// The kind of a script. Of several waits, a wake counts last: it is shown beside
-    /// others even if nobody can call the waker.
+    /// The kind of a script. Among several waits, a wake counts last, because snapshots
+    /// list it beside other waits even if nothing can call the waker.
     pub(crate) fn of<'a>(state: State, waits: impl Iterator<Item = &'a Wait>) -> Self {
         match state {
             State::Paused => Kind::Paused,

@@ -1,4 +1,4 @@
-//! What only a trace tells: who emits, who wakes, who pauses.
+//! What only a trace contains: which scripts emit, wake and pause.
 
 use std::cell::{Ref, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -9,21 +9,21 @@ use framestep::{CoroutineId, Handle, Outcome, TraceEvent, TraceHook, Traced};
 
 use super::text::clean;
 
-/// Hears the [full trace](framestep::Executor::on_full_trace) of an executor, while the
+/// Listens to the [full trace](framestep::Executor::on_full_trace) of an executor while the
 /// panel is open.
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
     executor: Option<Handle>,
     hook: Option<TraceHook>,
     heard: Rc<RefCell<Heard>>,
-    /// Whether the panel has not looked since this listens to the executor.
+    /// Whether the panel has not looked since the listener was attached to the executor.
     is_new: bool,
 }
 
-/// What has been heard since the panel was opened.
+/// What has been recorded since the panel was opened.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// Whether any event was heard.
+    /// Whether any event was received.
     pub(crate) any: bool,
     /// The polls under way, the innermost last.
     polls: Vec<Actor>,
@@ -36,7 +36,7 @@ pub(crate) struct Heard {
     pub(crate) ended: VecDeque<Ended>,
 }
 
-/// A script that does something to another.
+/// A script that affects another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Actor {
     pub(crate) id: CoroutineId,
@@ -50,16 +50,16 @@ pub(crate) struct Emitted {
     pub(crate) by: Option<Actor>,
 }
 
-/// What one script has emitted under one name.
+/// The emissions of one script under one name.
 #[derive(Clone, Debug)]
 pub(crate) struct Emission {
     pub(crate) name: Arc<str>,
     pub(crate) count: u64,
-    /// The frame of the last time.
+    /// The frame of the last emission.
     pub(crate) frame: u64,
 }
 
-/// Who did it. `None`: the host.
+/// The emitting script. `None`: the host.
 #[derive(Clone, Debug)]
 pub(crate) struct Cause {
     pub(crate) frame: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Ended {
 
 /// How many ends are kept.
 const ENDS: usize = 64;
-/// How many names are kept that one script has emitted.
+/// How many emitted names are kept for each script.
 const NAMES: usize = 8;
 
 impl Listener {
@@ -112,7 +112,8 @@ impl Listener {
         self.heard.replace(Heard::default());
     }
 
-    /// Notes that another run of the game has begun: forgets what was heard of the earlier.
+    /// Records that another run of the game has begun: forgets the events of the earlier
+    /// run.
     pub(crate) fn begin_run(&mut self) {
         if !self.is_new {
             self.heard.replace(Heard::default());

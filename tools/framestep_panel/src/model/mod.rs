@@ -1,4 +1,4 @@
-//! What the views show. It knows no GUI.
+//! What the views show. It does not depend on a GUI.
 
 mod cells;
 mod control;

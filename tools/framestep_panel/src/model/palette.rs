@@ -6,11 +6,11 @@ use super::warning::Level;
 /// Red, green and blue.
 pub(crate) type Rgb = [u8; 3];
 
-/// The colours on a dark or a light ground.
+/// The colours on a dark or a light background.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Palette {
     pub(crate) text: Rgb,
-    /// Of what matters less.
+    /// Of less important text.
     pub(crate) weak: Rgb,
     pub(crate) ground: Rgb,
     /// Of every other line.
@@ -84,7 +84,7 @@ impl Palette {
         self.levels[level as usize]
     }
 
-    /// Between a colour and the ground.
+    /// A blend of a colour and the background.
     pub(crate) fn faded(&self, colour: Rgb, part: f32) -> Rgb {
         std::array::from_fn(|at| {
             let (from, to) = (f32::from(self.ground[at]), f32::from(colour[at]));
@@ -122,7 +122,7 @@ mod tests {
 
     /// The limit of WCAG AA for text.
     #[test]
-    fn all_text_can_be_read() {
+    fn all_text_has_enough_contrast() {
         for palette in [DARK, LIGHT] {
             for ground in [palette.ground, palette.stripe] {
                 for kind in Kind::ALL {

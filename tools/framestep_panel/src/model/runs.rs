@@ -17,7 +17,7 @@ const MOST: usize = 200_000;
 pub(crate) struct Runs {
     now: Log,
     before: Option<Log>,
-    /// Where the runs have been compared up to.
+    /// How far the runs have been compared.
     at: usize,
     is_over: bool,
     pub(crate) difference: Option<Difference>,
@@ -45,7 +45,7 @@ struct Changes {
     ended: usize,
 }
 
-/// The first frame whose end is at another time than in the run before.
+/// The first frame that ends at another time than in the run before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lengths {
     pub(crate) frame: u64,
@@ -76,8 +76,8 @@ impl Runs {
     }
 
     pub(crate) fn note(&mut self, frame: &Frame, since: u64) {
-        // Before the first frame, nothing has run yet. A look at that state depends on when
-        // the host looks: it does so in a game that is paused when it begins anew.
+        // Before the first frame, nothing has run yet. Whether the panel sees that state
+        // depends on when the host looks: if the game is paused at a restart, it does.
         if self.now.count > MOST || frame.number() == 0 {
             return;
         }
@@ -112,7 +112,7 @@ impl Runs {
         let Some(old) = rest.get(skipped).filter(|old| old.frame == now.frame) else {
             return;
         };
-        // The first frame of the run before is known with all its scripts.
+        // The first frame of the run before has all its scripts.
         let is_whole = old.since.is_none();
         if !is_whole && old.since != now.since {
             return;
@@ -139,8 +139,8 @@ impl Runs {
     }
 }
 
-/// The first script that differs. Both lists are sorted by id. `absent` says what is known of a
-/// script that is not in one of them.
+/// The first script that differs. Both lists are sorted by id. `absent` is the text for a
+/// script that is missing in one of them.
 fn difference(
     frame: &Frame,
     now: &[Rc<Script>],
@@ -157,7 +157,8 @@ fn difference(
     let (script, was) = match (now.first(), old.first()) {
         (None, None) => return None,
         (Some(script), Some(was)) if id(script) == id(was) => (Some(script), Some(was)),
-        // One of the two is only in its own list, most often. That is the one that differs.
+        // Most often, one of the two is missing in the other list. That is the one that
+        // differs.
         (Some(script), was) => match was.filter(|_| old.iter().any(|was| id(was) == id(script))) {
             None => (Some(script), None),
             was => (None, was),
@@ -189,7 +190,7 @@ fn ends(now: &Changes, old: &Changes) -> Option<Difference> {
     })
 }
 
-/// Ids know their executor, so those of two runs are compared as text.
+/// Ids belong to their executor, so those of two runs are compared as text.
 fn id(script: &Script) -> String {
     script.id().to_string()
 }
@@ -218,7 +219,7 @@ fn is_alike(now: &Script, was: &Script) -> bool {
                     (Wait::Join { id }, Wait::Join { id: was }) => {
                         id.to_string() == was.to_string()
                     }
-                    // The two may have been noted in different frames.
+                    // The two may have been recorded in different frames.
                     (wait, _) => was_waits.is_still(wait, is_paused, was.changed, now.changed),
                 };
                 same && now_waits.at == was_waits.at

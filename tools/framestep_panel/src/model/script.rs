@@ -26,13 +26,13 @@ pub struct Script {
     pub(crate) home_has_run: bool,
     /// The frame in which this value was made.
     pub(crate) changed: u64,
-    /// The frame in which its pause was seen first.
+    /// The frame in which its pause was first seen.
     pub(crate) paused_since: Option<(u64, Duration)>,
-    /// The line that it ran from in its last poll, if that is known.
+    /// The line where its last poll began, if that is known.
     pub(crate) ran_from: Option<&'static Location<'static>>,
 }
 
-/// What hardly ever changes in the life of a script.
+/// What rarely changes in the life of a script.
 #[derive(Clone, Debug)]
 pub(crate) struct Who {
     pub(crate) id: CoroutineId,
@@ -43,7 +43,7 @@ pub(crate) struct Who {
     pub(crate) spawned_at: Option<&'static Location<'static>>,
     pub(crate) parent: Option<CoroutineId>,
     pub(crate) home: Phase,
-    /// The frame in which the panel saw it first.
+    /// The frame in which the panel first saw it.
     pub(crate) born: u64,
 }
 
@@ -53,9 +53,9 @@ pub struct Waiting {
     /// As it was in the frame [`changed`](Script).
     pub(crate) wait: Wait,
     pub(crate) at: Option<&'static Location<'static>>,
-    /// How much was left when it was seen first: nanoseconds, frames or steps.
+    /// How much was left when it was first seen: nanoseconds, frames or steps.
     total: u64,
-    /// The reading of the game clock when it was seen first.
+    /// The reading of the game clock when it was first seen.
     pub(crate) seen: Duration,
 }
 
@@ -70,7 +70,7 @@ impl Script {
         &self.who.name
     }
 
-    /// Its name, as it is.
+    /// Its name, unchanged.
     pub fn full_name(&self) -> &str {
         &self.who.full_name
     }
@@ -80,7 +80,7 @@ impl Script {
         self.who.owner.as_deref()
     }
 
-    /// The name of its owner, as it is.
+    /// The name of its owner, unchanged.
     pub fn full_owner(&self) -> Option<&str> {
         self.who.full_owner.as_deref()
     }
@@ -90,7 +90,7 @@ impl Script {
         self.kind
     }
 
-    /// What it says of itself, in one line.
+    /// Its description of itself, in one line.
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()
     }
@@ -105,7 +105,7 @@ impl Script {
         self.profile
     }
 
-    /// The line of its first wait, else the line that spawned it.
+    /// The line of its first wait, or else the line that spawned it.
     pub fn line(&self) -> Option<&'static Location<'static>> {
         self.waits_at().or(self.who.spawned_at)
     }
@@ -127,8 +127,8 @@ impl Script {
         waits.next().is_none().then_some(first)
     }
 
-    /// The part of the time that is left of the wait that ends first, from 1 to 0.
-    /// `None` if no wait has a length.
+    /// The part of the time left, from 1 to 0, of the wait that ends first. `None` if no
+    /// wait has a length.
     pub(crate) fn left(&self, frame: u64, clocks: &Clocks) -> Option<f32> {
         let is_paused = self.state == State::Paused;
         let parts = self.waits.iter().filter_map(|waiting| {
@@ -148,7 +148,7 @@ impl Script {
             Some(before) if before.who.is_of(info) => Rc::clone(&before.who),
             _ => Rc::new(Who::new(info, before, frame)),
         };
-        // It has not been polled in between: these are the waits of before.
+        // It has not been polled in between: these are the same waits.
         let same_poll = before.filter(|before| before.since == info.since());
         let waits = info.waits_at().enumerate().map(|(index, (wait, at))| {
             let old = before.and_then(|before| before.waits.get(index));
@@ -247,7 +247,7 @@ impl Who {
 }
 
 impl Waiting {
-    /// What it is, as when it was noted.
+    /// What it is, at the time it was recorded.
     pub fn wait(&self) -> &Wait {
         &self.wait
     }
@@ -263,8 +263,8 @@ impl Waiting {
         alike && self.at == at
     }
 
-    /// Whether `wait`, after another poll, is still this one: a condition that is still false,
-    /// or the timer beside it.
+    /// Whether `wait`, after another poll, is still this one: a condition that is still
+    /// false, or the timer beside it.
     fn outlasts_polls(&self, wait: &Wait) -> bool {
         match (&self.wait, wait) {
             (Wait::Condition { .. }, _) => true,
@@ -273,7 +273,7 @@ impl Waiting {
         }
     }
 
-    /// Whether `wait` in `frame` is this one, which was noted in the frame `noted`.
+    /// Whether `wait` in `frame` is this one, which was recorded in the frame `noted`.
     pub(crate) fn is_still(&self, wait: &Wait, is_paused: bool, noted: u64, frame: u64) -> bool {
         match (&self.wait, wait) {
             (

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::panic::Location;
 use std::time::Duration;
 
-/// No name is shown longer.
+/// Longer names are cut.
 const LONGEST: usize = 160;
 
-/// The text in one line. Control characters, and characters that would change the
-/// direction or the place of others, are escaped. A long text is cut.
+/// The text in one line. Control characters, and characters that would change the direction
+/// or the position of others, are escaped. A long text is cut.
 pub(crate) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(LONGEST));
     for (count, c) in text.chars().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn clean(text: &str) -> String {
     out
 }
 
-/// Marks of direction, joiners, and other characters that take no place.
+/// Direction marks, joiners, and other characters without a width.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -72,7 +72,7 @@ mod tests {
     use super::{LONGEST, clean, duration};
 
     #[test]
-    fn names_stay_in_their_line() {
+    fn names_stay_on_one_line() {
         assert_eq!(
             clean("a\nb\u{202e}c\u{1b}[31m"),
             "a\\nb\\u{202e}c\\u{1b}[31m"

@@ -17,7 +17,7 @@ pub enum Row {
     Owner {
         /// Its name, in one line.
         name: Rc<str>,
-        /// How many scripts of it match the filter.
+        /// How many of its scripts match the filter.
         count: usize,
         /// 0, or 1 if it has no name and is below an owner that has one.
         depth: usize,
@@ -43,7 +43,7 @@ impl Row {
     }
 }
 
-/// The head above scripts without an owner, if others have one.
+/// The heading above scripts without an owner, if other scripts have one.
 const NOBODY: &str = "(no owner)";
 
 /// Names are not indented further.
@@ -83,7 +83,7 @@ pub(crate) fn rows(
     }
 }
 
-/// The name of the owner above, and its number, of an owner without a name.
+/// For an owner without a name: the name of the owner above, and a number.
 fn split(owner: &str) -> (&str, Option<u64>) {
     let parts = owner.rsplit_once("/#");
     let numbered = parts.and_then(|(above, number)| Some((above, number.parse().ok()?)));
@@ -108,7 +108,7 @@ fn tree(frame: &Frame, listed: &[usize], folded: &HashSet<Rc<str>>) -> Vec<Row> 
         let name = owner.cloned().unwrap_or_else(|| NOBODY.into());
         let mut depth = 0;
         if has_owners {
-            // Below the owner that is named, if that is listed.
+            // Below the named owner, if that is listed.
             match split(owner.map_or("", |owner| &**owner)) {
                 (top, Some(_)) if top == above => depth = 1,
                 (top, _) => above = top,
@@ -137,7 +137,7 @@ fn natural(owner: Option<&Rc<str>>) -> Option<(&str, Option<u64>, &str, Option<u
     Some((stem, name[stem.len()..].parse().ok(), name, number))
 }
 
-/// Each script below the one that spawned it, if that is in the group.
+/// Each script is below the one that spawned it, if that is in the group.
 fn nest(frame: &Frame, group: &[usize], depth: usize, rows: &mut Vec<Row>) {
     // The group is in the order of ids.
     let place = |id: CoroutineId| group.binary_search_by_key(&id, |&at| frame.scripts[at].who.id);

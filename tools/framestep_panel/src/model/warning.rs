@@ -19,7 +19,7 @@ use super::text::{clean, duration, place};
 pub enum Level {
     /// A script that cannot continue, or that differs between runs.
     Error,
-    /// A script that holds the frame up, or that nobody seems to serve.
+    /// A script that holds up the frame, or that nothing seems to wake.
     Warning,
     /// A script that has waited for long.
     Note,
@@ -38,7 +38,7 @@ pub struct Warning {
     pub at: Option<&'static Location<'static>>,
 }
 
-/// A script that took long in one frame.
+/// A script that was slow in one frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Slow {
     pub(crate) frame: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) patience: Duration,
 }
 
-/// At most so many are listed of each sort.
+/// At most this many warnings of each sort are listed.
 const MOST: usize = 20;
 
 /// Scripts that wait in the same way.
@@ -69,11 +69,10 @@ struct Group<'a> {
     longest: Duration,
 }
 
-/// The scripts about which there may be a warning, found in one pass: most scripts are
-/// none of them.
+/// The scripts that may need a warning, found in one pass. Most scripts need none.
 #[derive(Default)]
 struct Suspects<'a> {
-    /// Positions of those that join another.
+    /// Positions of those that join another script.
     joining: Vec<usize>,
     /// Those that wait for nothing.
     never: Vec<&'a Script>,
@@ -177,7 +176,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Scripts that each are a bug of their own.
+    /// Scripts that are stuck by themselves.
     fn alone(&self, suspects: &Suspects<'_>, out: &mut Vec<Warning>) {
         let mut never = Group::default();
         for &script in &suspects.never {
@@ -214,8 +213,8 @@ impl Facts<'_> {
         }
         for (home, group) in homeless {
             out.push(group.warning(Level::Error, |who| {
-                let verb = group.verb("is", "are");
-                format!("{who} {verb} at home in {home}, which the host has not run")
+                let verb = group.verb("has", "have");
+                format!("{who} {verb} the home phase {home}, which the host has not run")
             }));
         }
     }
@@ -334,7 +333,7 @@ impl Facts<'_> {
         }
     }
 
-    /// What is known of those who should end the wait.
+    /// What is known about the emissions that should end the wait.
     fn served(&self, group: &Group<'_>) -> (Level, String) {
         let wait = group.first.and_then(|first| {
             first.waits.iter().find_map(|waiting| match &waiting.wait {

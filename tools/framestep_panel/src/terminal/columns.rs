@@ -1,4 +1,4 @@
-//! How wide the columns are.
+//! The widths of the columns.
 
 /// The width of each column. Columns of width 0 are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the keys do.
+//! The keys of the view.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -6,7 +6,7 @@ use crate::model::{Filter, Kind, Panel};
 
 use super::view::{Ask, View};
 
-/// What the last line says. The most important ones first, because it is cut.
+/// The keys in the last line. The most important are first, because the line is cut.
 pub(super) const HELP: [(&str, &str); 15] = [
     ("space", "pause"),
     ("n", "frame"),
@@ -29,10 +29,10 @@ pub(super) const HELP: [(&str, &str); 15] = [
 pub(super) const CLOSE: &str = "";
 
 impl View {
-    /// Does what a key means. Returns whether the panel knows the key.
+    /// Handles a key. Returns whether the panel uses it.
     ///
-    /// Keys that it does not know, such as Escape and `q`, are for the host to close it: see
-    /// [`closes_on`](View::closes_on).
+    /// The panel does not use keys such as Escape and `q`: the host can close it with them.
+    /// See [`closes_on`](View::closes_on).
     pub fn key(&mut self, key: KeyEvent, panel: &mut Panel) -> bool {
         let is_chord = key
             .modifiers
@@ -116,7 +116,7 @@ impl View {
     }
 }
 
-/// All kinds, then each that any script is of.
+/// All kinds, then each kind that any script has.
 fn next_kind(panel: &mut Panel) {
     let Some(frame) = panel.shown() else { return };
     let present: Vec<Kind> = Kind::ALL

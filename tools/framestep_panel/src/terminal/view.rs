@@ -1,4 +1,4 @@
-//! What is where on the screen.
+//! The layout of the screen.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct View {
     close_keys: &'static str,
     /// The first line of the list that is on the screen.
     top: usize,
-    /// The line that is marked, if it is that of an owner.
+    /// The selected line, if it is that of an owner.
     cursor: usize,
     /// How many lines of the list fit.
     pub(super) page: u16,
@@ -31,11 +31,11 @@ pub struct View {
     pub(super) message: Option<String>,
     warning: usize,
     to_copy: Option<String>,
-    /// Where the cursor must be brought to, in the next drawing.
+    /// Where the next drawing must move the cursor.
     follow: bool,
 }
 
-/// What the user has to confirm.
+/// What the user must confirm.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ask {
     Stop(CoroutineId),
@@ -48,7 +48,7 @@ impl Default for View {
 }
 
 impl View {
-    /// A view on a dark ground.
+    /// A view on a dark background.
     pub fn new() -> Self {
         View {
             is_dark: true,
@@ -440,7 +440,7 @@ impl View {
     }
 }
 
-/// The part of the screen that is left.
+/// The rest of the screen.
 struct Rows {
     area: Rect,
 }
@@ -602,7 +602,7 @@ fn bar(part: f32, width: u16) -> (String, String) {
     (full, rest)
 }
 
-/// A column as high as the part of the time, on a scale that shows short times, too.
+/// A column as high as the part of the time, on a scale that also shows short times.
 fn level(took: Duration, most: Duration) -> &'static str {
     const LEVELS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
     let part = took.as_secs_f64() / most.as_secs_f64().max(1e-9);

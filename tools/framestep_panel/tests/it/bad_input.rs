@@ -28,7 +28,7 @@ fn an_executor_that_has_ended_leaves_its_last_frame() {
 }
 
 #[test]
-fn names_of_any_kind_stay_in_their_line() {
+fn names_of_any_kind_stay_on_one_line() {
     let (mut executor, mut panel) = opened();
     let owner = executor.owner().named("\u{1b}[31mred\r\n");
     for name in [
@@ -109,7 +109,8 @@ fn ten_thousand_scripts_are_listed_and_recorded() {
     panel.crowd(usize::MAX);
     run(&mut executor, &mut panel, 20);
     assert_eq!(panel.frames().len(), 20);
-    // Of a crowd, every fifth frame is recorded, and the one in which the game stands still.
+    // With a crowd, every fifth frame is recorded, and the one in which the game stands
+    // still.
     panel.crowd(2_500);
     run(&mut executor, &mut panel, 10);
     let numbers: Vec<u64> = panel
@@ -128,7 +129,7 @@ fn ten_thousand_scripts_are_listed_and_recorded() {
 }
 
 #[test]
-fn without_notes_of_the_executor_the_panel_still_lists_waits() {
+fn without_inspect_the_panel_still_lists_waits() {
     let mut executor = Executor::new();
     executor.script("door").start(wait_seconds(2));
     let mut panel = Panel::new();

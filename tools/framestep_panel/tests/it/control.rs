@@ -123,7 +123,7 @@ fn a_line_is_opened_by_the_host_or_copied() {
 }
 
 #[test]
-fn only_a_host_that_offers_it_is_asked_to_begin_anew() {
+fn only_a_host_that_offers_it_is_asked_to_restart() {
     let mut panel = Panel::new();
     panel.restart();
     assert!(!panel.take_restart());

@@ -1,4 +1,4 @@
-//! The warnings name each of five faults, and the script that has it.
+//! The warnings name each of five faults, and the script at fault.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ fn a_signal_that_never_comes() {
 }
 
 #[test]
-fn a_pause_that_nobody_lifts() {
+fn a_pause_without_a_resume() {
     let (mut executor, mut panel) = opened();
     let guard = executor.script("guard").start(wait_seconds(99));
     executor.script("cutscene").start(async move {
@@ -61,7 +61,7 @@ fn two_that_wait_for_each_other() {
 }
 
 #[test]
-fn a_script_that_eats_the_frame() {
+fn a_script_that_holds_up_the_frame() {
     let passed = Rc::new(Cell::new(Duration::ZERO));
     let clock = Rc::clone(&passed);
     let mut executor = Executor::builder()
@@ -136,8 +136,8 @@ fn runs_with_other_frames_are_not_compared() {
     assert_eq!(panel.warnings()[0].level, Level::Note);
 }
 
-/// A run that begins as the example does on `r`: if the game is paused, the panel looks before
-/// the first frame has run.
+/// A run that begins as in the example on `r`: if the game is paused, the panel looks
+/// before the first frame has run.
 fn play_in(panel: &mut Panel, weather: u64, begins_paused: bool) {
     let mut executor = Executor::builder().inspect(true).build();
     executor.script("boss").start(wait_frames(400));
@@ -219,7 +219,7 @@ fn the_script_that_does_something_in_only_one_of_two_runs_is_named() {
 }
 
 #[test]
-fn a_signal_that_came_before_the_wait_is_told() {
+fn a_signal_before_the_wait_is_reported() {
     let (mut executor, mut panel) = opened();
     let gate = Signal::<()>::new().named("gate");
     let emitter = gate.clone();

@@ -9,8 +9,8 @@ use framestep_panel::Panel;
 
 use crate::{run, warnings};
 
-/// Whether the executor notes anything about scripts: one that does not inspect
-/// does so only for trace hooks.
+/// Whether the executor records anything about scripts. Without `inspect`, it does so only
+/// for trace hooks.
 fn is_observed(executor: &Executor) -> bool {
     let probe = executor.script("probe").start(wait_seconds(99));
     let snapshot = executor.snapshot();
@@ -37,7 +37,7 @@ fn the_executor_observes_nothing_for_a_closed_panel() {
 }
 
 #[test]
-fn other_hooks_hear_the_same_events() {
+fn other_hooks_get_the_same_events() {
     let mut executor = Executor::new();
     let mut panel = Panel::new();
     panel.patience(Duration::from_secs(1));

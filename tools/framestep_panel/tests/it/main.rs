@@ -17,7 +17,7 @@ use framestep_panel::{Panel, Row};
 /// A quarter of a second: exact in binary.
 const DT: f32 = 0.25;
 
-/// An executor that notes all there is, and an open panel that hears it.
+/// An executor that records everything, and an open panel that listens to it.
 fn opened() -> (Executor, Panel) {
     let executor = Executor::builder().inspect(true).profile(true).build();
     let mut panel = Panel::new();

@@ -21,7 +21,7 @@ fn a_closed_panel_records_nothing_and_changes_nothing() {
 }
 
 #[test]
-fn closing_forgets_all_and_lets_the_game_run_on() {
+fn closing_forgets_everything_and_lets_the_game_run() {
     let (mut executor, mut panel) = opened();
     executor.start(wait_seconds(9));
     run(&mut executor, &mut panel, 2);
@@ -196,7 +196,7 @@ fn a_script_that_does_nothing_is_stored_once() {
 }
 
 #[test]
-fn a_home_that_never_runs_is_a_warning() {
+fn a_home_phase_that_never_runs_is_a_warning() {
     let (mut executor, mut panel) = opened();
     executor.script("weapon").spawn(wait_seconds(1));
     executor

@@ -9,7 +9,7 @@ use bevy::time::TimeUpdateStrategy;
 use bevy_framestep::prelude::*;
 use framestep_panel::Panel;
 
-/// How many frames a picture may take to be saved.
+/// The most frames that saving a picture can take.
 const PATIENCE: u64 = 600;
 
 pub(crate) fn set_up(app: &mut App, path: PathBuf) {

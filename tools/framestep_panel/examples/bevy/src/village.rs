@@ -95,7 +95,7 @@ async fn blink(guard: Entity) -> Result<(), Missing> {
     }
 }
 
-/// A click selects a figure. The scripts of an entity belong to an owner that is called
+/// A click selects a figure. The scripts of an entity belong to an owner that is named
 /// after it.
 fn select(
     buttons: Res<ButtonInput<MouseButton>>,

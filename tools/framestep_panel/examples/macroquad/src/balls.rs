@@ -1,4 +1,4 @@
-//! A game without a player: balls that jump, each by a script of its own.
+//! A game without a player: balls that jump, each with its own script.
 
 use framestep::describe;
 use framestep::prelude::*;
@@ -56,7 +56,7 @@ impl Balls {
     }
 }
 
-/// Jumps at its own pace. Each third ball waits for the whistle.
+/// Jumps at its own pace. Every third ball waits for the whistle.
 async fn jump(number: u8, whistle: Signal<()>) {
     loop {
         if number.is_multiple_of(3) {

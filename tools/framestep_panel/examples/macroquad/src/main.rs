@@ -15,7 +15,7 @@ use framestep_panel::Panel;
 use framestep_panel::egui_0_31_view::View;
 use macroquad::prelude::*;
 
-/// The frame of which a picture is saved.
+/// The frame whose picture is saved.
 const PICTURE: u64 = 400;
 
 fn window() -> Conf {

@@ -14,7 +14,7 @@ use framestep_panel::Panel;
 use framestep_panel::egui_view::View;
 use scene::Scene;
 
-/// The runs of the scene can be compared, because all frames are as long.
+/// The runs of the scene can be compared, because all frames have the same length.
 const DT: f32 = 1.0 / 60.0;
 
 struct App {

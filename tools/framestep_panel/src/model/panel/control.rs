@@ -6,7 +6,7 @@ use super::Panel;
 use crate::model::control::{Dt, Once, Pace};
 use crate::model::frame::Frame;
 
-/// What the user has asked for. It is done in the next look.
+/// The commands of the user. The next look carries them out.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Command {
     Stop(CoroutineId),
@@ -40,11 +40,11 @@ impl Panel {
         self.pace.dt(dt, time)
     }
 
-    /// Like [`dt`](Panel::dt), for engines that have a clock of their own: by how much this
-    /// frame's length is multiplied, or `None` if the game is paused in this frame. Returns 1
-    /// while the panel is closed.
+    /// Like [`dt`](Panel::dt), for engines that have their own clock: the factor of this
+    /// frame's length, or `None` if the game is paused in this frame. Returns 1 while the
+    /// panel is closed.
     ///
-    /// A step takes as many frames as there are until the engine's next fixed step.
+    /// A single step runs frames up to the engine's next fixed step.
     ///
     /// # Examples
     ///
@@ -97,8 +97,8 @@ impl Panel {
         self.shown = None;
     }
 
-    /// Sets by how much each dt is multiplied. Numbers that are not finite, or not above 0,
-    /// change nothing.
+    /// Sets the factor of each dt. Numbers that are not finite, or not above 0, are
+    /// ignored.
     pub fn set_speed(&mut self, speed: f64) {
         if speed.is_finite() && speed > 0.0 {
             self.pace.speed = speed;
@@ -125,22 +125,23 @@ impl Panel {
         self.orders.push(Command::Resume(id));
     }
 
-    /// Says that the host can begin anew: the views then have a button for it.
+    /// Tells the panel that the host can restart the game. The views then have a button for
+    /// it.
     pub fn offer_restart(&mut self) {
         self.can_restart = true;
     }
 
-    /// Whether the host has offered to begin anew.
+    /// Whether the host has offered to restart the game.
     pub fn can_restart(&self) -> bool {
         self.can_restart
     }
 
-    /// Asks the host to begin anew.
+    /// Asks the host to restart the game.
     pub fn restart(&mut self) {
         self.wants_restart = self.can_restart;
     }
 
-    /// Whether the user has asked to begin anew, since the last call.
+    /// Whether the user has asked for a restart since the last call.
     pub fn take_restart(&mut self) -> bool {
         std::mem::take(&mut self.wants_restart)
     }

@@ -7,7 +7,7 @@ use crate::model::cells::Cells;
 use crate::model::frame::{Frame, Mark};
 use crate::model::script::Script;
 
-/// Over how many frames the average time counts.
+/// The number of frames in an average time.
 const WINDOW: u64 = 60;
 
 impl Panel {
@@ -24,7 +24,7 @@ impl Panel {
         }
     }
 
-    /// The position of the frame, else of the closest before it.
+    /// The position of the frame, or of the closest one before it.
     fn position(&self, number: u64) -> usize {
         let after = self
             .frames
@@ -42,8 +42,8 @@ impl Panel {
         self.shown.is_none()
     }
 
-    /// Shows a recorded frame, and pauses the game. The closest recorded one before it is
-    /// shown if it was not recorded.
+    /// Shows a recorded frame, and pauses the game. If the frame was not recorded, shows
+    /// the closest recorded one before it.
     pub fn show_frame(&mut self, number: u64) {
         if self.frames.is_empty() {
             return;
@@ -54,7 +54,7 @@ impl Panel {
         self.shown = (!is_last).then(|| self.frames[at].number());
     }
 
-    /// Goes so many recorded frames back, or forward.
+    /// Goes back or forward by this many recorded frames.
     pub fn scrub(&mut self, by: isize) {
         if let Some(at) = self.shown_at() {
             let at = at.saturating_add_signed(by).min(self.frames.len() - 1);
@@ -77,8 +77,8 @@ impl Panel {
         self.runs.number
     }
 
-    /// What the script did in the latest `count` frames up to the one that is shown, the
-    /// latest last.
+    /// What the script did in the `count` frames up to the one that is shown, the latest
+    /// last.
     pub fn marks(&self, id: CoroutineId, count: usize) -> Vec<Mark> {
         let Some(at) = self.shown_at() else {
             return Vec::new();
@@ -105,7 +105,7 @@ impl Panel {
         Some(Cells::new(script, frame, earlier))
     }
 
-    /// Whether the executor notes no lines, or no times: what to build it with.
+    /// What to build the executor with, if it records no lines or no times.
     pub(crate) fn missing(&self) -> Option<&'static str> {
         let frame = self.shown()?;
         let scripts = || frame.scripts.iter();

@@ -9,7 +9,7 @@ use crate::model::warning::{Facts, Warning};
 
 #[derive(Debug, PartialEq)]
 pub(super) struct RowsKey {
-    /// Of the frame, if the rows depend on nothing else of it.
+    /// Of the frame, if the rows depend on nothing else in it.
     structure: u64,
     /// The look and the frame, if they do.
     look: Option<(u64, u64)>,
@@ -25,7 +25,7 @@ impl Panel {
         &self.filter
     }
 
-    /// To change which scripts are listed.
+    /// Which scripts are listed, to change it.
     pub fn filter_mut(&mut self) -> &mut Filter {
         &mut self.filter
     }

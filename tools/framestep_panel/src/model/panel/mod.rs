@@ -1,4 +1,4 @@
-//! The panel: records frames, and answers what the views ask.
+//! The panel: records frames, and provides what the views show.
 
 mod control;
 mod history;
@@ -26,11 +26,12 @@ use list::RowsKey;
 
 /// A live view of an executor's scripts.
 ///
-/// It is closed at first, and costs nothing then. While it is open, the host calls
-/// [`look`](Panel::look) once a frame, after the executor has run. It runs the executor with the
-/// dt that [`dt`](Panel::dt) returns, so that the panel can pause the game and slow it down.
+/// It is closed at first, and then costs nothing. While it is open, the host calls
+/// [`look`](Panel::look) once a frame, after the executor has run. It runs the executor
+/// with the dt that [`dt`](Panel::dt) returns, so that the panel can pause the game and
+/// slow it down.
 ///
-/// Closing it forgets the recorded frames and lets the game run on, as it did before.
+/// Closing it forgets the recorded frames, and the game runs again as before.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are not states of one thing"
@@ -56,7 +57,7 @@ pub struct Panel {
     patience: Duration,
     runs: Runs,
     looks: u64,
-    /// With how many scripts every second frame is left out.
+    /// The number of scripts from which every second frame is left out.
     crowd: usize,
     skipped: usize,
     rows: Cached<RowsKey, Vec<Row>>,
@@ -71,9 +72,9 @@ type OnLine = Box<dyn FnMut(&'static Location<'static>)>;
 /// A value, and what it was computed from.
 type Cached<K, V> = (Option<K>, V);
 
-/// How many frames are kept, unless [`Panel::keep_frames`] says otherwise.
+/// How many frames are kept, unless [`Panel::keep_frames`] changes that.
 const FRAMES: usize = 600;
-/// With so many scripts, every second frame is recorded; with twice as many, every third.
+/// With this many scripts, every second frame is recorded; with twice as many, every third.
 const CROWD: usize = 2500;
 
 impl Default for Panel {
@@ -122,7 +123,7 @@ impl Panel {
         }
     }
 
-    /// Forgets what was recorded, and lets the game run on.
+    /// Forgets what was recorded, and lets the game run.
     pub fn close(&mut self) {
         self.is_open = false;
         self.has_ended = false;
@@ -152,9 +153,9 @@ impl Panel {
         self.is_open
     }
 
-    /// Also shows who emits, wakes and pauses, from the
-    /// [full trace](Executor::on_full_trace) of the executor. The panel has a hook there while
-    /// it is open, beside those of others, and listens to one executor at a time.
+    /// Also shows which scripts emit, wake and pause, from the [full
+    /// trace](Executor::on_full_trace) of the executor. While the panel is open, it has a
+    /// hook there, beside other hooks. It listens to one executor at a time.
     pub fn listen(&mut self, executor: &Executor) {
         self.listen_through(&executor.handle());
     }

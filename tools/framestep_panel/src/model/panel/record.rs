@@ -1,4 +1,4 @@
-//! Records frames, as many as there is room for.
+//! Records frames within a memory limit.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use super::control::Command;
 use crate::model::frame::Frame;
 use crate::model::warning::Slow;
 
-/// How many changes of scripts the frames may hold together. Each takes about 300 bytes.
+/// The most changes of scripts in all frames together. Each takes about 300 bytes.
 const CHANGES: usize = 300_000;
-/// How many scripts the frames may hold together. Each takes a pointer.
+/// The most scripts in all frames together. Each takes a pointer.
 const POINTERS: usize = 6_000_000;
 /// After how many frames a slow poll is forgotten.
 const REMEMBERED: u64 = 1800;
@@ -19,12 +19,11 @@ const REMEMBERED: u64 = 1800;
 const SLOW: usize = 256;
 
 impl Panel {
-    /// Does what the user has asked for, and records the frame. Does nothing while the
-    /// panel is closed. Call it once a frame, outside of a run, also while the game is
-    /// paused.
+    /// Carries out the commands of the user, and records the frame. Does nothing while the
+    /// panel is closed. Call it once a frame, outside a run, even while the game is paused.
     ///
-    /// An executor that has run fewer frames than the one before is a new run. The
-    /// panel then says in which frame and script the two runs differ first.
+    /// An executor that has run fewer frames than the one before is a new run. The panel
+    /// then reports the first frame and script in which the two runs differ.
     pub fn look(&mut self, executor: &Executor) {
         if self.is_open {
             self.look_through(&executor.handle());
@@ -32,7 +31,7 @@ impl Panel {
     }
 
     /// Like [`look`](Panel::look), with a handle. If the executor has been dropped, the
-    /// panel goes on showing its last frames, and says so.
+    /// panel keeps showing its last frames, and says so.
     pub fn look_through(&mut self, handle: &Handle) {
         if !self.is_open {
             return;
@@ -69,7 +68,7 @@ impl Panel {
         self.note_slow(&frame);
         if is_again {
             // The game stands still, or the panel looks twice. The marks of this frame
-            // tell it from the one before.
+            // distinguish it from the one before.
             let last = self.frames.pop_back();
             frame.spent += last.map_or(Duration::ZERO, |last| last.spent);
         } else {
@@ -80,8 +79,8 @@ impl Panel {
         self.limit();
     }
 
-    /// Whether this frame is left out, because there are so many scripts. The frame in which
-    /// the game stands still is not.
+    /// Whether this frame is left out because there are many scripts. A frame in which the
+    /// game stands still is never left out.
     fn may_skip(&self, handle: &Handle) -> bool {
         let (Some(last), Some(time)) = (self.frames.back(), handle.time()) else {
             return false;
@@ -157,20 +156,20 @@ impl Panel {
         self.keep = count.max(2);
     }
 
-    /// Sets with how many scripts only every second frame is recorded, 2500 by default. With
-    /// twice as many, it is every third frame, and so on: a look takes about half a
-    /// millisecond for each thousand scripts.
+    /// Sets the number of scripts from which only every second frame is recorded, 2500 by
+    /// default. From twice as many, it is every third frame, and so on: a look takes about
+    /// half a millisecond for each thousand scripts.
     pub fn crowd(&mut self, scripts: usize) {
         self.crowd = scripts.max(1);
     }
 
-    /// Sets from which time in a frame a script is slow: 4 ms by default.
+    /// Sets the time from which a poll is slow: 4 ms by default.
     pub fn slow_limit(&mut self, limit: Duration) {
         self.slow_limit = limit;
     }
 
-    /// Sets after which time on the game clock a pause, or a wait for an event, is worth a
-    /// warning: 10 s by default.
+    /// Sets the time on the game clock after which the panel warns of a pause, or of a wait
+    /// for an event: 10 s by default.
     pub fn patience(&mut self, patience: Duration) {
         self.patience = patience;
     }

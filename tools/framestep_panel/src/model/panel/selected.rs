@@ -1,4 +1,4 @@
-//! The script that is selected in the list: all that is known of it.
+//! The details of the script that is selected in the list.
 
 use std::panic::Location;
 
@@ -38,7 +38,7 @@ impl Panel {
         }
     }
 
-    /// What is known of a script: heads and texts.
+    /// The details of a script: headings and texts.
     pub(crate) fn details(&self, id: CoroutineId) -> Vec<(&'static str, String)> {
         let Some(frame) = self.shown() else {
             return Vec::new();
