@@ -1,4 +1,4 @@
-//! What scripts reach in the world: components, resources, commands.
+//! How scripts access the world: components, resources, commands.
 
 use bevy_ecs::component::Mutable;
 use bevy_ecs::message::Messages;
@@ -13,11 +13,11 @@ use crate::scripts::{nobody, owner_of};
 use crate::start::note;
 use crate::wait::{ComponentChanged, ComponentUntil, Despawned, Events, NextEventOf};
 
-/// What scripts do with an entity.
+/// What scripts can do with an entity.
 ///
-/// All methods borrow the world for the length of the call, as
-/// [`with`](framestep::with()) does, and panic where `with` does: outside of a script,
-/// and inside of a closure that borrows the world mutably.
+/// All methods borrow the world for the length of the call, as [`with`](framestep::with())
+/// does, and panic where `with` does: outside a script, and inside a closure that borrows the
+/// world mutably.
 ///
 /// # Examples
 ///
@@ -56,31 +56,31 @@ pub trait ScriptEntity: Copy {
     ///
     /// # Errors
     ///
-    /// If the entity or its component is not there.
+    /// If the entity or its component does not exist.
     #[track_caller]
     fn get<C: Component, R>(self, f: impl FnOnce(&C) -> R) -> Result<R, Missing>;
 
-    /// Calls `f` with a component, to change it. It counts as changed in any case.
+    /// Calls `f` with a component, to change it. It always counts as changed.
     ///
     /// # Errors
     ///
-    /// If the entity or its component is not there.
+    /// If the entity or its component does not exist.
     #[track_caller]
     fn get_mut<C, R>(self, f: impl FnOnce(&mut C) -> R) -> Result<R, Missing>
     where
         C: Component<Mutability = Mutable>;
 
-    /// Calls `f` with several components, to read or to change: an argument for each, which is
-    /// `&C`, `&mut C`, `Option<&C>`, `Option<&mut C>` or `Entity`. Those that are borrowed
-    /// mutably count as changed in any case.
+    /// Calls `f` with several components, to read or to change. Each argument is `&C`,
+    /// `&mut C`, `Option<&C>`, `Option<&mut C>` or `Entity`. Components that are borrowed
+    /// mutably always count as changed.
     ///
     /// # Errors
     ///
-    /// If the entity or one of the components is not there.
+    /// If the entity or one of the components does not exist.
     ///
     /// # Panics
     ///
-    /// If a component that is borrowed mutably is there twice.
+    /// If a component that is borrowed mutably occurs twice.
     ///
     /// # Examples
     ///
@@ -104,47 +104,46 @@ pub trait ScriptEntity: Copy {
     #[track_caller]
     fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing>;
 
-    /// Whether the entity has a component of that type.
+    /// Whether the entity has a component of this type.
     #[track_caller]
     fn has<C: Component>(self) -> bool;
 
-    /// Whether the entity is there.
+    /// Whether the entity exists.
     #[track_caller]
     fn exists(self) -> bool;
 
-    /// Adds components to the entity, or puts them in the place of those it has.
+    /// Adds components to the entity, or replaces those it has.
     ///
     /// # Errors
     ///
-    /// If the entity is not there.
+    /// If the entity does not exist.
     #[track_caller]
     fn insert(self, bundle: impl Bundle) -> Result<(), Missing>;
 
-    /// Removes components of the entity, as far as it has them.
+    /// Removes components of the entity, if it has them.
     ///
     /// # Errors
     ///
-    /// If the entity is not there.
+    /// If the entity does not exist.
     #[track_caller]
     fn remove<B: Bundle>(self) -> Result<(), Missing>;
 
-    /// Despawns the entity, which ends its scripts. The one that calls this, if it is
-    /// one of them, goes on to its next wait.
+    /// Despawns the entity, which ends its scripts. If the calling script is one of them, it
+    /// continues to its next wait.
     ///
     /// # Errors
     ///
-    /// If the entity is not there.
+    /// If the entity does not exist.
     #[track_caller]
     fn despawn(self) -> Result<(), Missing>;
 
     /// Starts a script that ends with the entity, up to its first wait.
     ///
-    /// If the entity is not there, the handle is one of a script that was stopped before
-    /// it began.
+    /// If the entity does not exist, the script counts as stopped before it began.
     #[track_caller]
     fn start<F: Future + 'static>(self, script: F) -> Coroutine<F::Output>;
 
-    /// Waits until the entity is despawned. Ready at once if it is not there.
+    /// Waits until the entity is despawned. Ready at once if it does not exist.
     ///
     /// # Resumes
     ///
@@ -174,14 +173,14 @@ pub trait ScriptEntity: Copy {
     /// # Resumes
     ///
     /// In the home phase of the script, or in another one with
-    /// [`in_phase`](ComponentChanged::in_phase). The component is looked at when a run of that
+    /// [`in_phase`](ComponentChanged::in_phase). The component is checked when a run of that
     /// phase begins, from the next run on, like the condition of
-    /// [`wait_until_world`](crate::wait_until_world): the script is not polled while it has
-    /// not changed.
+    /// [`wait_until_world`](crate::wait_until_world): the script is not polled until it has
+    /// changed.
     ///
     /// # Errors
     ///
-    /// When the entity or its component is not there.
+    /// When the entity or its component does not exist.
     ///
     /// # Examples
     ///
@@ -212,7 +211,7 @@ pub trait ScriptEntity: Copy {
     ///
     /// # Errors
     ///
-    /// When the entity or its component is not there.
+    /// When the entity or its component does not exist.
     ///
     /// # Examples
     ///
@@ -230,14 +229,14 @@ pub trait ScriptEntity: Copy {
     /// }
     /// ```
     ///
-    /// It serves for all that Bevy keeps in components, such as the end of a sound:
+    /// Use it for anything that Bevy keeps in components, such as the end of a sound:
     /// `sound.wait_until(|sink: &AudioSink| sink.empty())`.
     fn wait_until<C: Component>(
         self,
         condition: impl FnMut(&C) -> bool + 'static,
     ) -> ComponentUntil;
 
-    /// Waits until the entity has no component of that type. Ready in the next run if it has
+    /// Waits until the entity has no component of this type. Ready in the next run if it has
     /// none.
     ///
     /// # Resumes
@@ -246,14 +245,14 @@ pub trait ScriptEntity: Copy {
     ///
     /// # Errors
     ///
-    /// When the entity is not there.
+    /// When the entity does not exist.
     fn removed<C: Component>(self) -> ComponentUntil;
 
-    /// Waits for the next event of that type on the entity, after this call.
+    /// Waits for the next event of this type on the entity, after this call.
     ///
     /// # Errors
     ///
-    /// When the entity is not there.
+    /// When the entity does not exist.
     ///
     /// # Resumes
     ///
@@ -279,8 +278,8 @@ pub trait ScriptEntity: Copy {
     #[track_caller]
     fn next_event<E: EntityEvent + Clone>(self) -> NextEventOf<E>;
 
-    /// A stream of all events of that type on the entity, after this call. It ends with
-    /// the entity.
+    /// A stream of all events of this type on the entity, after this call. It ends with the
+    /// entity.
     #[track_caller]
     fn events<E: EntityEvent + Clone>(self) -> Events<E>;
 }
@@ -403,7 +402,7 @@ fn with_entity<R>(entity: Entity, f: impl FnOnce(EntityWorldMut<'_>) -> R) -> Re
 ///
 /// # Panics
 ///
-/// If there is none of that type; and where [`with`](framestep::with()) does.
+/// If there is none of this type; and where [`with`](framestep::with()) does.
 ///
 /// # Examples
 ///
@@ -424,11 +423,11 @@ pub fn resource<S: Resource, R>(f: impl FnOnce(&S) -> R) -> R {
     with_ref(|world: &World| f(world.resource::<S>()))
 }
 
-/// Calls `f` with a resource, to change it. It counts as changed in any case.
+/// Calls `f` with a resource, to change it. It always counts as changed.
 ///
 /// # Panics
 ///
-/// If there is none of that type; and where [`with`](framestep::with()) does.
+/// If there is none of this type; and where [`with`](framestep::with()) does.
 #[track_caller]
 pub fn resource_mut<S: Resource<Mutability = Mutable>, R>(f: impl FnOnce(&mut S) -> R) -> R {
     with(|world: &mut World| f(&mut world.resource_mut::<S>()))
@@ -470,7 +469,7 @@ pub fn commands<R>(f: impl FnOnce(&mut Commands<'_, '_>) -> R) -> R {
 ///
 /// # Panics
 ///
-/// If the app has no messages of that type; and where [`with`](framestep::with()) does.
+/// If the app has no messages of this type; and where [`with`](framestep::with()) does.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! What is not there any more.
+//! Access to missing entities and components.
 
 use std::any::type_name;
 use std::error::Error;
@@ -6,11 +6,11 @@ use std::fmt;
 
 use bevy_ecs::entity::Entity;
 
-/// What a script asked for is not there.
+/// A script accessed an entity or a component that does not exist.
 ///
 /// # Examples
 ///
-/// A script that ends when its target is gone:
+/// A script that ends when its target does not exist any more:
 ///
 /// ```
 /// use bevy_ecs::prelude::*;
@@ -32,10 +32,10 @@ use bevy_ecs::entity::Entity;
 pub enum Missing {
     /// The entity was despawned.
     Entity {
-        /// Which one it was.
+        /// The entity.
         entity: Entity,
     },
-    /// The entity has no such component.
+    /// The entity does not have the component.
     Component {
         /// The entity.
         entity: Entity,

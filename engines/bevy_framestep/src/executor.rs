@@ -22,8 +22,8 @@ use crate::wait::{Condition, Conditions, Feed};
 /// The executor of the scripts, as a non-send resource: [`NonSend<Framestep>`] in a
 /// system.
 ///
-/// It stays in the world while scripts run, so that systems, observers and hooks that
-/// a script sets off find it.
+/// It stays in the world while scripts run, so that systems, observers and hooks that a
+/// script triggers can use it.
 ///
 /// [`NonSend<Framestep>`]: bevy_ecs::system::NonSend
 ///
@@ -51,11 +51,11 @@ pub struct Framestep {
 
 /// What the resource, the runs and the waits share.
 pub(crate) struct Shared {
-    /// Borrowed for as long as it runs something.
+    /// Borrowed while it runs something.
     executor: RefCell<Executor>,
     handle: Handle,
     seen: Seen,
-    /// By type, in the order in which they were first asked for.
+    /// By type, in the order in which they were first used.
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
     conditions: Conditions,
     speeds: Rc<Speeds>,
@@ -65,17 +65,17 @@ pub(crate) struct Shared {
     was_empty: Cell<bool>,
     /// Asks for a frame, if the app sleeps meanwhile.
     wake: OnceCell<Waker>,
-    /// Whether it has been called for a condition since the app last looked.
+    /// Whether it has been called for a condition since the app last checked.
     is_told: Cell<bool>,
 }
 
 thread_local! {
-    /// That of the world that was last asked for it. It is asked for in all that scripts do with
-    /// the world, and to find a resource that is not `Send` takes as long as to run a phase.
+    /// A cache for the world that was used last. Every access of a script to the world needs
+    /// it, and a lookup of a non-send resource takes as long as running a phase.
     static LATEST: RefCell<Option<(WorldId, Weak<Shared>)>> = const { RefCell::new(None) };
 }
 
-/// How far Bevy's clocks had got when they were last read.
+/// The last readings of Bevy's clocks.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) real: Cell<Duration>,
@@ -84,7 +84,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// What the clocks of `world` read now.
+    /// The current readings of the clocks of `world`.
     pub(crate) fn now(world: &World) -> Self {
         let seen = Seen::default();
         see::<Real>(&seen.real, world);
@@ -93,7 +93,7 @@ impl Seen {
         seen
     }
 
-    /// How far realtime and the game clock have gone.
+    /// The advance of realtime and of the game clock.
     #[track_caller]
     pub(crate) fn frame(
         &self,
@@ -109,7 +109,7 @@ impl Seen {
         (went(&self.real, &real), went(&self.game, &game))
     }
 
-    /// How long the fixed step is that begins.
+    /// The length of the fixed step that begins.
     pub(crate) fn step(&self, fixed: Option<Res<Time<Fixed>>>) -> Duration {
         let step = fixed.map(|fixed| went(&self.fixed, &fixed));
         step.unwrap_or_default()
@@ -117,7 +117,7 @@ impl Seen {
 }
 
 impl Framestep {
-    /// Puts `executor` into the world. What Bevy's clocks read already is not counted.
+    /// Puts `executor` into the world. The current readings of Bevy's clocks are not counted.
     pub(crate) fn insert(world: &mut World, executor: Executor) {
         let seen = Seen::now(world);
         let handle = executor.handle();
@@ -144,8 +144,8 @@ impl Framestep {
     /// A weak handle of the executor: it starts and stops scripts that belong to no
     /// entity, makes owners, and takes snapshots.
     ///
-    /// Nothing is lent to a script that is started with the handle alone, up to its
-    /// first wait. Where that matters, use [`spawn`](Handle::spawn), or start it on the
+    /// If a script is started with the handle alone, the world is not lent up to its first
+    /// wait. Where that matters, use [`spawn`](Handle::spawn), or start it on the
     /// [world](crate::WorldScriptsExt).
     pub fn handle(&self) -> &Handle {
         &self.shared.handle
@@ -160,7 +160,7 @@ impl Framestep {
     ///
     /// # Panics
     ///
-    /// If the executor is running a phase: in a script, or in what a script sets off.
+    /// If the executor is running a phase: in a script, or in code that a script triggers.
     ///
     /// [`Remote`]: framestep::Remote
     #[track_caller]
@@ -179,7 +179,7 @@ impl fmt::Debug for Framestep {
 }
 
 impl Shared {
-    /// That of `world`.
+    /// The shared state of `world`.
     #[inline]
     #[track_caller]
     pub(crate) fn of(world: &World) -> Rc<Shared> {
@@ -189,7 +189,7 @@ impl Shared {
         }
     }
 
-    /// That of `world`, if it has the plugin.
+    /// The shared state of `world`, if it has the plugin.
     #[inline]
     pub(crate) fn get(world: &World) -> Option<Rc<Shared>> {
         let id = world.id();
@@ -226,7 +226,7 @@ impl Shared {
         self.unread.witness::<T>()
     }
 
-    /// Has a condition asked when runs of `phase` begin.
+    /// Adds a condition to check when runs of `phase` begin.
     pub(crate) fn add_condition(&self, phase: Phase, condition: Rc<Condition>) {
         self.conditions.add(phase, condition);
         // The executor does not know of conditions, so it does not wake the app.
@@ -237,7 +237,7 @@ impl Shared {
         }
     }
 
-    /// Has `wake` called when something outside of a frame needs one.
+    /// Sets a callback that is called when something outside a frame needs a frame.
     pub(crate) fn on_wake(&self, wake: Waker) {
         self.borrow_mut().on_wake(wake.clone());
         self.wake.get_or_init(|| wake);
@@ -262,7 +262,7 @@ impl Shared {
         feed
     }
 
-    /// Calls `f` with each feed. It may run wakers.
+    /// Calls `f` with each feed. `f` may call wakers.
     pub(crate) fn each_feed(&self, mut f: impl FnMut(&dyn Feed)) {
         let mut index = 0;
         loop {
@@ -275,8 +275,7 @@ impl Shared {
         }
     }
 
-    /// Passes on what has been written since the last run. User code may ask for
-    /// further feeds meanwhile.
+    /// Passes on what has been written since the last run. User code may add feeds meanwhile.
     fn pass_on(&self, world: &World) {
         self.each_feed(|feed| feed.pass_on(world));
     }
@@ -291,24 +290,24 @@ fn already_running() -> ! {
     )
 }
 
-/// What a clock reads already is not counted.
+/// The current reading of a clock is not counted.
 fn see<C: Default + Send + Sync + 'static>(seen: &Cell<Duration>, world: &World) {
     if let Some(time) = world.get_resource::<Time<C>>() {
         went(seen, time);
     }
 }
 
-/// How far a clock has gone since it was last read.
+/// The advance of a clock since it was last read.
 ///
-/// The difference of two readings, so that nothing is lost however a clock is advanced.
-/// One that was set back counts as if its latest step had been made from there.
+/// The difference of two readings, so that nothing is lost however a clock is advanced. If
+/// the clock was set back, only its latest step counts.
 fn went<C: Default>(seen: &Cell<Duration>, time: &Time<C>) -> Duration {
     let now = time.elapsed();
     let before = seen.replace(now);
     now.checked_sub(before).unwrap_or_else(|| time.delta())
 }
 
-/// Begins a frame of the scripts, by how far Bevy's clocks have gone.
+/// Begins a frame of the scripts, with the advance of Bevy's clocks.
 pub(crate) fn begin_frame(
     framestep: NonSend<Framestep>,
     real: Option<Res<Time<Real>>>,
@@ -320,7 +319,7 @@ pub(crate) fn begin_frame(
     shared.borrow_mut().begin_frame_with(real, game);
 }
 
-/// Begins a fixed step, by how far `Time<Fixed>` has gone.
+/// Begins a fixed step, with the advance of `Time<Fixed>`.
 pub(crate) fn begin_fixed_step(framestep: NonSend<Framestep>, fixed: Option<Res<Time<Fixed>>>) {
     let shared = framestep.shared();
     let step = shared.seen.step(fixed);
@@ -332,12 +331,11 @@ pub(crate) fn end_fixed_step(framestep: NonSend<Framestep>) {
     framestep.shared().borrow_mut().end_fixed_step();
 }
 
-/// Runs one phase of the scripts now, with the world lent to them, and applies the
-/// commands that they leave behind.
+/// Runs one phase of the scripts now, with the world lent to them, and applies the commands
+/// that they queue.
 ///
-/// For phases that stand in no schedule, such as a [`Phase::Custom`] in the middle of
-/// an exclusive system. [`FramestepPlugin`](crate::FramestepPlugin) calls it for those
-/// that do.
+/// For phases without a schedule, such as a [`Phase::Custom`] in the middle of an exclusive
+/// system. [`FramestepPlugin`](crate::FramestepPlugin) calls it for the phases in schedules.
 ///
 /// # Panics
 ///
@@ -365,7 +363,7 @@ pub(crate) fn end_fixed_step(framestep: NonSend<Framestep>) {
 pub fn run_scripts(world: &mut World, phase: Phase) {
     let shared = Shared::of(world);
     let mut executor = shared.borrow_mut();
-    // What is left for the next lend comes of scripts, or is taken in the first run of a frame.
+    // Work for the next lend comes from scripts, or is done in the first run of a frame.
     let is_empty = executor.is_empty();
     if is_empty && shared.was_empty.get() {
         return;
@@ -373,7 +371,7 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     shared.was_empty.set(is_empty);
     shared.pass_on(world);
     executor.lend(world, |executor| {
-        // In the executor, where the free functions work: as when a script asks.
+        // Inside the executor, where the free functions work, as in a script.
         if shared.conditions.has_some(phase) {
             executor.enter(|| with_ref(|world: &World| shared.conditions.ask(world, phase)));
         }
@@ -384,14 +382,14 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     world.flush();
 }
 
-/// When the scripts need the next frame, counted from the present one: zero as long as one
-/// of them is awake, the time of the next timer if all sleep. `None`: they need no frame
-/// until something wakes one of them.
+/// The time until the scripts need the next frame: zero while a script is awake, the time to
+/// the next timer if all sleep. `None` if they need no frame until something wakes a script.
 ///
-/// For apps that sleep meanwhile. A script is awake if it waits for a frame, for a phase
-/// or for a condition, or has something to read.
+/// For apps that sleep between frames. A script is awake if it waits for a frame, a phase or
+/// a condition, or has something to read.
 ///
-/// A timer on a clock that Bevy pauses or slows down looks closer than it is.
+/// If Bevy pauses or slows down the clock of a timer, this returns less than the real time
+/// left.
 ///
 /// # Panics
 ///

@@ -1,5 +1,5 @@
-//! Scripts run after the systems of a schedule, in the schedule itself: one more schedule for
-//! each phase would cost more than the scripts do.
+//! Scripts run after the systems of a schedule, inside the schedule: a separate schedule for
+//! each phase would cost more than the scripts.
 
 use std::collections::HashMap;
 
@@ -21,17 +21,17 @@ use crate::schedules::ScriptSystems;
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct RunPhases;
 
-/// Whose scripts run.
+/// Which scripts run.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Runs {
-    /// Those of the runtime of durable scripts, which change what the others show.
+    /// The durable scripts. They run first, because the others show what they change.
     #[cfg(feature = "durable")]
     Durable,
-    /// Those of the executor.
+    /// The scripts of the executor.
     Plain,
 }
 
-/// Has the scripts of `phases` run after the systems of `schedule`, in this order.
+/// Runs the scripts of `phases` after the systems of `schedule`, in this order.
 pub(crate) fn add(
     app: &mut App,
     schedule: Interned<dyn ScheduleLabel>,
@@ -60,13 +60,13 @@ pub(crate) fn add(
     });
 }
 
-/// Puts all systems before those of [`RunPhases`], except those that come after the scripts by
-/// an order of their own.
+/// Orders all systems before those of [`RunPhases`], except systems that are explicitly
+/// ordered after the scripts.
 #[derive(Debug, Default)]
 struct RunLast {
     /// The systems of each set.
     sets: HashMap<SystemSetKey, Vec<SystemKey>>,
-    /// Applies the commands of the systems before the scripts, where there are any.
+    /// Applies the commands of the systems before the scripts, if there are any.
     apply: Option<SystemKey>,
 }
 
@@ -104,7 +104,7 @@ impl ScheduleBuildPass for RunLast {
         let Some(first) = first else {
             return Ok(());
         };
-        // What comes after the scripts, and they themselves.
+        // The scripts, and what comes after them.
         let mut after: Vec<SystemKey> = own.clone();
         let mut next = 0;
         while let Some(&system) = after.get(next) {

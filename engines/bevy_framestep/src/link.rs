@@ -11,15 +11,15 @@ use framestep::{Coroutine, CoroutineId, Remote, handle};
 
 use crate::executor::Shared;
 
-/// A handle of a script that commands start. It is `Send` and `Sync`: it may be kept in a
+/// A handle of a script that commands start. It is `Send` and `Sync`: it can be kept in a
 /// component or a resource, and used by any system.
 ///
 /// It is returned by [`Commands::start_script`](crate::CommandsScriptsExt::start_script) and
 /// [`EntityCommands::start_script_handle`](crate::EntityCommandsScriptsExt::start_script_handle).
 /// Dropping it has no effect on the script. Clones are handles of the same script.
 ///
-/// What it is told to do happens before the next run of scripts. A script that has not begun
-/// yet is stopped before it begins.
+/// Its calls take effect before the next run of scripts. A script that has not begun yet is
+/// stopped before it begins.
 ///
 /// # Examples
 ///
@@ -49,7 +49,7 @@ pub struct ScriptHandle {
     shared: Arc<Mutex<State>>,
 }
 
-/// The side of the script. The script has ended when it is dropped.
+/// The script's side of the link. It is dropped when the script ends.
 pub(crate) struct Link {
     shared: Arc<Mutex<State>>,
 }
@@ -58,10 +58,10 @@ pub(crate) struct Link {
 struct State {
     begun: Option<(Remote, CoroutineId)>,
     has_ended: bool,
-    /// What it was told before it began.
+    /// The calls before the script began.
     is_stopped: bool,
     is_paused: bool,
-    /// Of scripts that wait for the end.
+    /// The wakers of scripts that wait for the end.
     wakers: Vec<Waker>,
 }
 
@@ -71,13 +71,14 @@ fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {
 
 impl ScriptHandle {
     /// The id of the script, for the methods of [`Handle`](framestep::Handle) and to find it
-    /// in a snapshot. `None`: the commands were not applied yet, or the script did not begin.
+    /// in a snapshot. `None` if the commands have not been applied yet, or the script did not
+    /// begin.
     pub fn id(&self) -> Option<CoroutineId> {
         let state = lock(&self.shared);
         state.begun.as_ref().map(|(_, id)| *id)
     }
 
-    /// Stops the script, destructors and all.
+    /// Stops the script. Its destructors run.
     pub fn stop(&self) {
         let mut state = lock(&self.shared);
         state.is_stopped = true;
@@ -115,17 +116,17 @@ impl ScriptHandle {
     }
 
     /// Whether the script has ended: it returned, panicked, was stopped, or did not begin
-    /// because its entity was gone.
+    /// because its entity did not exist any more.
     pub fn is_finished(&self) -> bool {
         lock(&self.shared).has_ended
     }
 
-    /// Waits until the script has ended, however that was. Ready at once if it has.
+    /// Waits until the script has ended in any way. Ready at once if it has.
     ///
     /// # Resumes
     ///
-    /// In the home phase of the waiting script: in the same run, if the other one ends in a run
-    /// of it.
+    /// In the home phase of the waiting script; in the same run, if the other script ends in
+    /// a run of that phase.
     ///
     /// # Examples
     ///
@@ -190,7 +191,7 @@ impl Link {
         let id = started.id();
         let mut state = lock(&shared);
         state.begun = handle.remote().map(|remote| (remote, id));
-        // Told by the script itself, or before.
+        // Called by the script itself, or before it began.
         let (is_stopped, is_paused) = (state.is_stopped, state.is_paused);
         drop(state);
         if is_stopped {
@@ -200,7 +201,7 @@ impl Link {
         }
     }
 
-    /// The script, with which this ends.
+    /// The script, which drops this when it ends.
     pub(crate) async fn around<F: Future>(self, script: F) -> F::Output {
         let _link = self;
         script.await

@@ -11,20 +11,20 @@ use bevy_ecs::prelude::*;
 use bevy_utils::prelude::DebugName;
 use framestep::{Handle, with_ref};
 
-/// What a script that is started from outside may return.
+/// What a script can return that is started by a system or the host.
 ///
-/// It is implemented for `()`, for numbers and other values that are no errors, and for
-/// `Result<T, E>` where `E: Into<BevyError>`: any error that a system may return. An `Err`
-/// that nothing reads goes to Bevy's error handler, as that of a system does.
+/// It is implemented for `()`, for numbers and other values that are not errors, and for
+/// `Result<T, E>` where `E: Into<BevyError>`: any error that a system can return. An `Err`
+/// that nothing reads goes to Bevy's error handler, like the error of a system.
 ///
 /// | started with | an `Err` goes to |
 /// |---|---|
 /// | commands, or as part of a bundle | the error handler |
-/// | `World`, `EntityWorldMut`, which return a handle | who joins or takes the handle; if the handle is dropped, the error handler |
-/// | [`start`](framestep::start) in a script | the same, for the error types of scripts that were started from outside |
+/// | `World`, `EntityWorldMut`, which return a handle | a join, or `take`, of the handle; if the handle is dropped, the error handler |
+/// | [`start`](framestep::start) in a script | the same, for error types of scripts that a system or the host has started |
 ///
 /// The handler is the resource `FallbackErrorHandler`, which panics unless the app sets
-/// another one. Such a panic ends the script that failed, and is
+/// another one. Its panic ends the script that failed, and is
 /// [reported](crate::FramestepPlugin::on_report) under its name. The message names the script
 /// and its entity.
 ///
@@ -50,20 +50,20 @@ use framestep::{Handle, with_ref};
 /// app.update();
 /// ```
 ///
-/// A value of a type of your own goes into an `Option` or a `Box`. Only this crate implements the
-/// trait: rustc refuses other implementations beside that for `!`, the output of a script that
+/// Wrap a value of your own type in an `Option` or a `Box`. Only this crate can implement the
+/// trait: other implementations would conflict with that for `!`, the output of a script that
 /// never returns.
 #[diagnostic::on_unimplemented(
     message = "a script cannot return `{Self}`",
     label = "this script returns `{Self}`",
     note = "scripts return `()`, a value, or `Result<T, E>` where `E: Into<BevyError>`",
-    note = "put a value of a type of your own into an `Option` or a `Box`"
+    note = "wrap a value of your own type in an `Option` or a `Box`"
 )]
 pub trait ScriptOutput: Sized + 'static {
-    /// Whether there are outputs of this type that are errors.
+    /// Whether outputs of this type can be errors.
     const MAY_FAIL: bool = false;
 
-    /// Whether this one is an error.
+    /// Whether this output is an error.
     fn has_failed(&self) -> bool {
         false
     }
@@ -72,7 +72,7 @@ pub trait ScriptOutput: Sized + 'static {
     ///
     /// # Errors
     ///
-    /// That of the script.
+    /// The output of the script.
     fn into_result(self) -> Result<(), BevyError> {
         Ok(())
     }
@@ -142,16 +142,16 @@ impl<T: 'static> ScriptOutput for Rc<T> {}
 impl<A: 'static, B: 'static> ScriptOutput for (A, B) {}
 impl<A: 'static, B: 'static, C: 'static> ScriptOutput for (A, B, C) {}
 
-/// The errors that go to Bevy's handler although a handle was returned.
+/// The errors that go to Bevy's handler even if a handle was returned.
 #[derive(Default)]
 pub(crate) struct Unread {
-    /// The outputs for which there is a hook.
+    /// The types of outputs that have a hook.
     heard: RefCell<HashSet<TypeId>>,
     /// The script whose future has just returned an error.
     failed: Rc<Cell<Option<Failed>>>,
 }
 
-/// Which script it was.
+/// The script.
 #[derive(Clone, Copy)]
 pub(crate) struct Failed {
     output: TypeId,
@@ -160,7 +160,7 @@ pub(crate) struct Failed {
 }
 
 impl Unread {
-    /// Has errors of that type reported that nothing will read any more.
+    /// Reports errors of this type that nothing can read any more.
     pub(crate) fn hear<T: ScriptOutput>(&self, handle: &Handle) {
         if !T::MAY_FAIL || !self.heard.borrow_mut().insert(TypeId::of::<T>()) {
             return;
@@ -174,26 +174,26 @@ impl Unread {
             let found = failed.take().filter(|of| of.output == TypeId::of::<T>());
             let name = found.map_or(type_name::<T>(), |of| of.name);
             let entity = found.and_then(|of| of.entity);
-            // In a script, so that a panic of the handler is one of a script by that name.
+            // In a script, so that a panic of the handler is reported under its name.
             executor
                 .script(name)
                 .spawn(async move { report(error, name, entity) });
         });
     }
 
-    /// Notes which script has returned an error, for the hook, which is called right after
-    /// the script if its handle was dropped.
+    /// Records which script has returned an error, for the hook. The hook is called right
+    /// after the script if its handle was dropped.
     pub(crate) fn witness<T: ScriptOutput>(&self) -> Option<Witness> {
         T::MAY_FAIL.then(|| Witness(self.failed.clone()))
     }
 
-    /// From here on, no output is that of a script that has just returned.
+    /// From here on, no output belongs to a script that has just returned.
     pub(crate) fn forget(&self) {
         self.failed.set(None);
     }
 }
 
-/// Of a script whose handle was returned.
+/// For a script whose handle was returned.
 pub(crate) struct Witness(Rc<Cell<Option<Failed>>>);
 
 impl Witness {

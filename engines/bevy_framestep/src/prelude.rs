@@ -1,7 +1,7 @@
 //! The names that games use, with those of [`framestep::prelude`].
 //!
-//! Beside `bevy::prelude`, one name is ambiguous: `interval`. Import it explicitly where
-//! it is used: `use framestep::interval;`.
+//! Together with `bevy::prelude`, one name is ambiguous: `interval`. Import it explicitly
+//! where it is used: `use framestep::interval;`.
 
 pub use framestep::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Several components at once, and queries that a script keeps.
+//! Several components at once, and queries that a script can keep.
 
 use std::any::{Any, TypeId, type_name};
 use std::cell::{RefCell, RefMut};
@@ -19,7 +19,7 @@ use crate::executor::Shared;
 /// An argument of a closure for [`ScriptEntity::with`](crate::ScriptEntity::with): `&C`,
 /// `&mut C`, `Option<&C>`, `Option<&mut C>` or [`Entity`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is nothing that an entity can be asked for",
+    message = "`{Self}` cannot be an argument of `ScriptEntity::with`",
     note = "the arguments are `&C`, `&mut C`, `Option<&C>`, `Option<&mut C>` or `Entity`"
 )]
 pub trait EntityParam {
@@ -124,7 +124,7 @@ macro_rules! entity_fn {
             F: for<'w> FnOnce($($param::Item<'w>),*) -> R,
         {
             fn call(self, world: &mut World, entity: Entity) -> Result<R, Missing> {
-                // Which of the two signatures is called is clear in here only.
+                // Only in here is it clear which of the two signatures is called.
                 fn call<$($item,)* R>(f: impl FnOnce($($item),*) -> R, $($item: $item),*) -> R {
                     f($($item),*)
                 }
@@ -196,13 +196,13 @@ impl Queries {
     }
 }
 
-/// The state of a query, which the world has once.
+/// The state of a query. The world has one for each type.
 fn state<D, F>(world: &mut World) -> State<D, F>
 where
     D: QueryData + 'static,
     F: QueryFilter + 'static,
 {
-    // An app may have durable scripts alone.
+    // An app can have only durable scripts.
     #[cfg(feature = "durable")]
     if Shared::get(world).is_none() {
         return crate::durable::with_queries(world, |world, queries| queries.state(world));
@@ -217,7 +217,7 @@ fn borrow<D: QueryData, F: QueryFilter>(state: &State<D, F>) -> RefMut<'_, Query
         .expect("a script borrows the world once at a time")
 }
 
-/// A query that a script keeps, by [`query`] and [`query_filtered`].
+/// A query that a script can keep, made by [`query`] and [`query_filtered`].
 ///
 /// All methods borrow the world for the length of the call, as [`with`](framestep::with())
 /// does, and panic where `with` does.
@@ -225,8 +225,8 @@ pub struct ScriptQuery<D: QueryData + 'static, F: QueryFilter + 'static = ()> {
     state: State<D, F>,
 }
 
-/// A query over the world, to keep for the life of a script. It is made once for each type, and
-/// shared by all scripts.
+/// A query over the world, which a script can keep. It is made once for each type, and shared
+/// by all scripts.
 ///
 /// # Panics
 ///
@@ -282,7 +282,7 @@ impl<D: QueryData + 'static, F: QueryFilter + 'static> ScriptQuery<D, F> {
     ///
     /// # Errors
     ///
-    /// If the entity is not there, or does not match the query.
+    /// If the entity does not exist, or does not match the query.
     #[track_caller]
     pub fn get<R>(
         &self,
@@ -313,8 +313,8 @@ impl<D: IterQueryData + 'static, F: QueryFilter + 'static> ScriptQuery<D, F> {
         with(|world: &mut World| borrow(&self.state).iter_mut(world).for_each(f));
     }
 
-    /// Calls `f` with what the query finds on the one entity that matches. `None`: there is
-    /// none, or more than one.
+    /// Calls `f` with what the query finds on the only entity that matches. `None` if there
+    /// is none, or more than one.
     #[track_caller]
     pub fn single<R>(&self, f: impl FnOnce(D::Item<'_, '_>) -> R) -> Option<R> {
         with(|world: &mut World| borrow(&self.state).single_mut(world).ok().map(f))

@@ -11,17 +11,18 @@ use framestep::Phase;
 
 use crate::last::{self, Runs};
 
-/// What the plugin adds to schedules, for systems that have to come before or after.
+/// What the plugin adds to schedules, for systems that must run before or after.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScriptSystems {
-    /// In [`First`], after [`TimeSystems`]: the frame begins, and the clocks of the scripts go on.
+    /// In [`First`], after [`TimeSystems`]: the frame begins, and the clocks of the scripts
+    /// advance.
     ///
     /// [`First`]: bevy_app::First
     /// [`TimeSystems`]: bevy_time::TimeSystems
     BeginFrame,
-    /// In each schedule that the plugin names for a phase: the scripts run, after all systems of
-    /// the schedule and their commands. Systems that are ordered after this set come after the
-    /// scripts.
+    /// In each schedule that the plugin uses for a phase: the scripts run, after all systems
+    /// of the schedule and their commands. Systems that are ordered after this set run after
+    /// the scripts.
     Run,
 }
 
@@ -50,7 +51,7 @@ impl Schedules {
         }
     }
 
-    /// Has `run_phase` called for each phase.
+    /// Calls `run_phase` for each phase.
     pub(crate) fn add(&self, app: &mut App, runs: Runs, run_phase: fn(&mut World, Phase)) {
         let mut schedules: Vec<Interned<dyn ScheduleLabel>> = Vec::new();
         for &(_, schedule) in &self.0 {
@@ -66,7 +67,7 @@ impl Schedules {
     }
 }
 
-/// Adds the schedules of an app to a sub-app, which begins without.
+/// Adds the schedules of an app to a sub-app, which has none at first.
 pub(crate) fn add_main_schedules(app: &mut App) {
     if !app.world().contains_resource::<MainScheduleOrder>() {
         app.add_plugins(MainSchedulePlugin);

@@ -1,4 +1,4 @@
-//! What is put around a script that is started from outside: its clock, its errors.
+//! Wraps a script that a system or the host starts: its clock, its errors.
 
 use std::any::type_name;
 use std::cell::{Cell, RefCell};
@@ -14,16 +14,16 @@ use framestep::{Clock, on};
 
 use crate::output::{ScriptOutput, Witness, report};
 
-/// The clocks of the entities whose scripts were slowed down when they ran already.
+/// The clocks of entities whose running scripts were slowed down.
 ///
-/// An owner keeps the clock that it was made with, so that of its scripts is switched around
-/// them.
+/// An owner keeps the clock that it was made with, so the clock is switched around each poll
+/// of its scripts.
 #[derive(Default)]
 pub(crate) struct Speeds {
-    /// Asked in each poll of a script of an entity.
+    /// Checked in each poll of a script of an entity.
     any: Cell<bool>,
     clocks: RefCell<HashMap<Entity, Clock>>,
-    /// Those of which the clock is theirs alone.
+    /// The entities that have their own clock.
     own: RefCell<HashSet<Entity>>,
 }
 
@@ -36,7 +36,7 @@ impl Speeds {
         self.clocks.borrow().get(&entity).cloned()
     }
 
-    /// Has the scripts of an entity count on a clock of its own, below `base`.
+    /// Makes the scripts of an entity count on its own clock, below `base`.
     pub(crate) fn set_speed(
         &self,
         entity: Entity,
@@ -54,7 +54,7 @@ impl Speeds {
         }
     }
 
-    /// Runs `script` on the clock that the entity has in each poll.
+    /// Runs `script` on the current clock of the entity, in each poll.
     pub(crate) async fn around<F: Future>(self: Rc<Self>, entity: Entity, script: F) -> F::Output {
         let mut script = pin!(script);
         poll_fn(move |cx| self.poll(entity, script.as_mut(), cx)).await
@@ -109,7 +109,7 @@ impl ClockKey {
         ClockKey(key)
     }
 
-    /// `None`: this is another thread.
+    /// `None` on another thread.
     pub(crate) fn get(&self) -> Option<Clock> {
         CLOCKS.with_borrow(|clocks| clocks.get(&self.0).cloned())
     }
@@ -117,14 +117,14 @@ impl ClockKey {
 
 impl Drop for ClockKey {
     fn drop(&mut self) {
-        // While the thread ends, they are gone.
+        // They do not exist any more while the thread ends.
         let clock = CLOCKS.try_with(|clocks| clocks.borrow_mut().remove(&self.0));
         drop(clock);
     }
 }
 
-/// By which a script goes in snapshots and reports: for an `async fn`, its path. The type
-/// of the future around it would not say which script it is.
+/// The name of a script in snapshots and reports: for an `async fn`, its path. The type of
+/// the wrapper future would not say which script it is.
 pub(crate) fn name_of<F>() -> &'static str {
     let name = type_name::<F>();
     name.strip_suffix("::{{closure}}").unwrap_or(name)

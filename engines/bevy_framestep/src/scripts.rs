@@ -21,23 +21,23 @@ use crate::start::start_unread;
 /// component is removed.
 ///
 /// It is added with the first script that is started on the entity. As part of a bundle, it
-/// [starts scripts](Self::of) with the entity, or says on which clock they count. Inserted
-/// again, it leaves those that run alone, and adds what it brings.
+/// [starts scripts](Self::of) with the entity, or sets the clock that they count on.
+/// Inserting it again adds its scripts, and does not affect running scripts.
 ///
-/// The scripts end at once, destructors and all, before `despawn` returns. A script
-/// that despawns its own entity goes on to its next wait. Destructors cannot borrow the
-/// world then: they use [`with_soon`](framestep::with_soon()).
+/// The scripts end at once, before `despawn` returns. A script that despawns its own entity
+/// continues to its next wait. Destructors cannot borrow the world then: they use
+/// [`with_soon`](framestep::with_soon()).
 ///
 /// # In systems
 ///
-/// All methods take `&self`, and work on whichever thread Bevy runs the system:
+/// All methods take `&self`, and work on any thread:
 ///
 /// | method | takes effect |
 /// |---|---|
 /// | [`pause`](Self::pause), [`resume`](Self::resume), [`stop_all`](Self::stop_all) | at once on the app's thread; on another one, before the next run of scripts |
 /// | [`stop`](Self::stop), [`set_speed`](Self::set_speed) | before the next run of scripts |
 ///
-/// A system runs before the scripts of its schedule do, so there is no difference to it.
+/// A system runs before the scripts of its schedule, so it sees no difference.
 ///
 /// # Examples
 ///
@@ -80,7 +80,8 @@ pub struct Scripts {
     /// component, and a box takes as long as the rest of it.
     live: Option<Live>,
     base: Base,
-    /// What is done when it is inserted. Locked by nobody: the lock makes the component `Sync`.
+    /// What is done when it is inserted. The mutex is never contended; it only makes the
+    /// component `Sync`.
     begin: Mutex<Option<Box<Begin>>>,
     is_paused: AtomicBool,
     /// The bits of a float.
@@ -89,19 +90,20 @@ pub struct Scripts {
     discarded: Option<WorldId>,
 }
 
-/// That of an entity in a world.
+/// The state for an entity in a world.
 struct Live {
     owner: SendOwner,
     remote: Remote,
     entity: Entity,
-    /// Whether they have another clock than that of the base.
+    /// Whether they have another clock than the base.
     has_speed: AtomicBool,
-    /// Those that were started on the entity from outside. Most have one.
+    /// The scripts that a system or the host has started on the entity. Most entities have
+    /// one.
     first: Option<Known>,
     others: Vec<Known>,
 }
 
-/// On which clock the scripts count, unless they are slowed down.
+/// The clock that the scripts count on, unless they are slowed down.
 #[derive(Default)]
 enum Base {
     #[default]
@@ -156,9 +158,9 @@ impl Scripts {
         Self::default()
     }
 
-    /// Starts a script with the entity: as part of a bundle, also of one in `children![]`. It
-    /// begins when the commands of the one who spawns the entity are applied, with the whole
-    /// bundle in place.
+    /// Starts a script with the entity: as part of a bundle, including bundles in
+    /// `children![]`. It begins when the commands of the code that spawns the entity are
+    /// applied, with the whole bundle in place.
     ///
     /// An error of the script goes to [Bevy's error handler](ScriptOutput).
     ///
@@ -201,8 +203,8 @@ impl Scripts {
 
     /// Starts another script with the entity, like [`of`](Self::of). They begin in this order.
     ///
-    /// On a component that was inserted already, which `take` returned, it has no effect until
-    /// it is inserted again.
+    /// On a component that `take` has returned, it has no effect until the component is
+    /// inserted again.
     #[must_use]
     pub fn and<S, F>(mut self, script: S) -> Self
     where
@@ -220,11 +222,12 @@ impl Scripts {
         self
     }
 
-    /// Scripts that count on `clock`: on one of all enemies, say. `None`: the app is gone.
+    /// Scripts that count on `clock`, for example a clock for all enemies. `None` if the app
+    /// does not exist any more.
     ///
-    /// `handle` is that of [`Framestep`](crate::Framestep).
+    /// `handle` is the handle of [`Framestep`](crate::Framestep).
     ///
-    /// Inserted on an entity whose scripts run, it changes their clock as
+    /// If it is inserted while scripts of the entity run, it changes their clock as
     /// [`set_speed`](Self::set_speed) does.
     ///
     /// # Panics
@@ -256,7 +259,7 @@ impl Scripts {
         Some(scripts)
     }
 
-    /// Scripts that count on realtime, which goes on while the game is paused: of a menu.
+    /// Scripts that count on realtime, which continues while the game is paused: for a menu.
     ///
     /// # Examples
     ///
@@ -310,14 +313,15 @@ impl Scripts {
         });
     }
 
-    /// Stops all scripts of the entity, destructors and all. Others may be started on it.
+    /// Stops all scripts of the entity. Their destructors run. Other scripts can be started
+    /// on it.
     pub fn stop_all(&self) {
         self.order(OwnerHandle::stop_all);
     }
 
-    /// Stops the scripts of this name that were started on the entity from outside: with
-    /// `start_script`, [`Scripts::of`] or [`ScriptEntity::start`]. Returns whether there is one
-    /// that may be running.
+    /// Stops the scripts with this name that were started on the entity with `start_script`,
+    /// [`Scripts::of`] or [`ScriptEntity::start`]. Returns whether there is one that may be
+    /// running.
     ///
     /// The name of an `async fn` is its path; the last part of it is enough. A closure has the
     /// name of the function around it, and `{{closure}}`.
@@ -352,16 +356,17 @@ impl Scripts {
         found
     }
 
-    /// Has the scripts run at another speed: 0.5 is slow motion, 0 stands still.
+    /// Runs the scripts at another speed: 0.5 is slow motion, 0 stands still.
     ///
-    /// It is a scale on top of that of the clock that they count on. It applies to scripts that
-    /// were started on the entity from outside, also to those that run already: to their
-    /// `delta_seconds()`, and to the waits that begin from now on. A wait that has begun ends by
-    /// the clock on which it began. Scripts that they start with `start` are on the clock of
-    /// the entity; use [`ScriptEntity::start`], which is on this one.
+    /// The speed multiplies the scale of the clock that they count on. It applies to scripts
+    /// that were started on the entity by a system, the host or [`ScriptEntity::start`],
+    /// including running ones: to their `delta_seconds()`, and to the waits that begin from
+    /// now on. A pending wait continues on the clock on which it began. Scripts that they
+    /// start with `start` count on the clock without this speed; use [`ScriptEntity::start`]
+    /// instead.
     ///
-    /// Each entity that was given a speed has a clock of its own, which takes kilobytes while
-    /// timers run on it. To slow a whole group of enemies down, put them on one clock with
+    /// Each entity with a speed has its own clock, which takes kilobytes while timers run on
+    /// it. To slow down a whole group of enemies, put them on one clock with
     /// [`on_clock`](Self::on_clock).
     ///
     /// [`ScriptEntity::start`]: crate::ScriptEntity::start
@@ -390,7 +395,7 @@ impl Scripts {
         let speed = speed.into();
         assert!(
             speed.is_finite() && speed >= 0.0,
-            "a speed of scripts is finite and not negative, and not {speed}"
+            "the speed of scripts must be finite and not negative, but it is {speed}"
         );
         self.speed.store(speed.to_bits(), Ordering::Relaxed);
         if let Some(live) = &self.live {
@@ -403,8 +408,8 @@ impl Scripts {
         f64::from_bits(self.speed.load(Ordering::Relaxed))
     }
 
-    /// The owner of the scripts: to start one, to hold them with a guard. `None`: it was not
-    /// inserted, or this is another thread than the app's.
+    /// The owner of the scripts: to start a script, or to hold them with a guard. `None` if
+    /// the component was not inserted, or on another thread than the app's.
     pub fn owner(&self) -> Option<&Owner> {
         self.live.as_ref()?.owner.get()
     }
@@ -418,7 +423,7 @@ impl Scripts {
         } else {
             let entity = live.entity;
             live.remote.call(move || {
-                // Not inside of the borrow: destructors use the world.
+                // Outside the borrow, because destructors use the world.
                 let owner = with_ref(|world: &World| Some(Self::found(world, entity)?.handle()));
                 owner.inspect(order);
             });
@@ -429,7 +434,7 @@ impl Scripts {
         world.get::<Scripts>(entity)?.owner()
     }
 
-    /// Notes a script that was started on the entity.
+    /// Records a script that was started on the entity.
     pub(crate) fn note(&mut self, name: &'static str, id: CoroutineId, handle: &Handle) {
         let Some(live) = &mut self.live else {
             return;
@@ -437,7 +442,7 @@ impl Scripts {
         let known = Known { name, id };
         match &mut live.first {
             Some(first) if handle.is_alive(first.id) => {
-                // Constant on average: the dead are looked for when the list has doubled.
+                // Amortised constant: ended scripts are removed when the list has doubled.
                 if live.others.len() == live.others.capacity() {
                     live.others.retain(|of| handle.is_alive(of.id));
                     live.others.reserve(live.others.len() + 1);
@@ -496,7 +501,7 @@ struct Replaced {
     speed: f64,
 }
 
-/// Takes back what a component has left behind that was replaced.
+/// Takes over the scripts of a component that was replaced.
 fn take_replaced(world: WorldId, entity: Entity) -> Option<Replaced> {
     REPLACED.with_borrow_mut(|all| {
         let is_it = |of: &Replaced| of.world == world && of.live.entity == entity;
@@ -505,7 +510,7 @@ fn take_replaced(world: WorldId, entity: Entity) -> Option<Replaced> {
     })
 }
 
-/// Only what comes next says whether it is replaced or removed.
+/// Only the next hook shows whether it is replaced or removed.
 fn discarded(mut world: DeferredWorld<'_>, context: HookContext) {
     let id = world.id();
     if let Some(mut scripts) = world.get_mut::<Scripts>(context.entity) {
@@ -518,7 +523,7 @@ impl Drop for Scripts {
         let Some(world) = self.discarded else {
             return;
         };
-        // From one that was removed, they have been taken.
+        // If the component was removed, they have been taken.
         if let Some(live) = self.live.take() {
             let replaced = Replaced {
                 world,
@@ -567,7 +572,7 @@ fn inserted(mut world: DeferredWorld<'_>, context: HookContext) {
     }
 }
 
-/// Makes what was inserted by hand, or in the place of another one, one of the entity.
+/// Sets up a component that was inserted by hand, or that replaced another one.
 fn complete(world: &mut DeferredWorld<'_>, entity: Entity) {
     let shared = Shared::of(world);
     let before = take_replaced(world.id(), entity);
@@ -577,7 +582,7 @@ fn complete(world: &mut DeferredWorld<'_>, entity: Entity) {
     };
     let begin = scripts.begin_mut().take();
     let live = match (before, scripts.live.take()) {
-        // Those that run go on, on the clock of the new one.
+        // Running scripts continue, on the clock of the new component.
         (Some(before), _) => {
             if matches!(scripts.base, Base::Game) {
                 scripts.base = before.base;
@@ -623,7 +628,7 @@ fn is_normal(speed: f64) -> bool {
 }
 
 impl Live {
-    /// And a handle of the owner. `None`: the app is ending.
+    /// And a handle to the owner. `None` if the app is ending.
     fn new(shared: &Shared, base: &Base, name: OwnerName) -> Option<(Self, OwnerHandle)> {
         let handle = shared.handle();
         let owner = match base {
@@ -648,11 +653,11 @@ impl Live {
     }
 }
 
-/// By which an entity goes in snapshots.
+/// The name of an entity in snapshots.
 struct OwnerName(Option<String>);
 
 impl OwnerName {
-    /// Entities without a [`Name`] have one in debug builds only: they are many.
+    /// Entities without a [`Name`] have one only in debug builds, because there are many.
     fn of(name: Option<&Name>, entity: Entity) -> Self {
         OwnerName(match name {
             Some(name) => Some(format!("{name} {entity}")),
@@ -689,7 +694,7 @@ pub(crate) fn owner_of(
     Ok(owner)
 }
 
-/// A handle that refuses whatever is started on it.
+/// A handle that refuses every start.
 pub(crate) fn nobody(handle: &Handle) -> Option<OwnerHandle> {
     Some(handle.owner()?.handle())
 }

@@ -1,4 +1,4 @@
-//! The settings that both plugins have, and the systems that they add.
+//! The common settings of both plugins, and the systems that they add.
 
 use std::fmt;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl Setup {
     ) {
         let begin_frame = begin_frame.in_set(ScriptSystems::BeginFrame);
         app.add_systems(First, begin_frame.after(TimeSystems));
-        // Around all schedules of a step.
+        // These systems run around all schedules of a step.
         let begin_step = begin_step.before(FixedMain::run_fixed_main);
         let end_step = end_step.after(FixedMain::run_fixed_main);
         app.add_systems(FixedMain, (begin_step, end_step));

@@ -1,4 +1,4 @@
-//! Starting scripts from outside of scripts.
+//! Starting scripts from systems and the host.
 
 use bevy_ecs::error::warn;
 use bevy_ecs::prelude::*;
@@ -24,8 +24,8 @@ pub trait WorldScriptsExt {
     /// Starts the script that `script` makes, up to its first wait, with the world lent
     /// to it.
     ///
-    /// What is started while a script borrows the world begins as soon as that has
-    /// given it back.
+    /// A script that is started while another script borrows the world begins as soon as that
+    /// borrow ends.
     ///
     /// An error that nothing reads from the handle goes to
     /// [Bevy's error handler](ScriptOutput).
@@ -82,12 +82,11 @@ pub trait CommandsScriptsExt {
     /// Starts the script that `script` makes when the commands are applied, up to its
     /// first wait, with the world lent to it.
     ///
-    /// `script` goes to the thread of the app, so what it captures must be `Send`. What
-    /// it makes need not be. To pass on an argument, move it twice: the closure owns it, and
-    /// the future that it makes owns it then: `move || async move { .. }`, or
-    /// `move || intro(level)`.
+    /// `script` moves to the thread of the app, so what it captures must be `Send`. The
+    /// future that it makes need not be. An argument moves twice, first into the closure,
+    /// then into the future: `move || async move { .. }`, or `move || intro(level)`.
     ///
-    /// The handle stops the script, pauses it, and says whether it has ended. Dropping it
+    /// The handle can stop and pause the script, and says whether it has ended. Dropping it
     /// has no effect. An error of the script goes to [Bevy's error handler](ScriptOutput).
     fn start_script<S, F>(&mut self, script: S) -> ScriptHandle
     where
@@ -125,9 +124,9 @@ pub trait EntityWorldScriptsExt {
     /// Starts the script that `script` makes for the entity, up to its first wait, with
     /// the world lent to it. It ends with the entity.
     ///
-    /// If the entity is gone, the handle is one of a script that was stopped before it
-    /// began. An error that nothing reads from the handle goes to
-    /// [Bevy's error handler](ScriptOutput).
+    /// If the entity does not exist any more, the script counts as stopped before it began.
+    /// An error that nothing reads from the handle goes to [Bevy's error
+    /// handler](ScriptOutput).
     ///
     /// # Panics
     ///
@@ -181,26 +180,27 @@ pub trait EntityCommandsScriptsExt {
     /// Starts the script that `script` makes for the entity when the commands are
     /// applied, up to its first wait, with the world lent to it. It ends with the entity.
     ///
-    /// If the entity is gone by then, there is a warning in the log, and no script. An error
-    /// of the script goes to [Bevy's error handler](ScriptOutput).
+    /// If the entity does not exist any more then, no script starts, and a warning is logged.
+    /// An error of the script goes to [Bevy's error handler](ScriptOutput).
     ///
-    /// `script` goes to the thread of the app, so what it captures must be `Send`. What
-    /// it makes need not be. With an argument: `move |enemy| flash(enemy, colour)`.
+    /// `script` moves to the thread of the app, so what it captures must be `Send`. The
+    /// future that it makes need not be. With an argument:
+    /// `move |enemy| flash(enemy, colour)`.
     fn start_script<S, F>(&mut self, script: S) -> &mut Self
     where
         S: FnOnce(Entity) -> F + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static;
 
-    /// Does what [`start_script`](Self::start_script) does, without a warning if the entity is
-    /// gone when the commands are applied.
+    /// Does what [`start_script`](Self::start_script) does, without a warning if the entity
+    /// does not exist any more.
     fn try_start_script<S, F>(&mut self, script: S) -> &mut Self
     where
         S: FnOnce(Entity) -> F + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static;
 
-    /// Does what [`try_start_script`](Self::try_start_script) does, and returns a handle of
-    /// the script: to keep in a component or a resource, to stop it, to pause it, to ask
-    /// whether it has ended.
+    /// Does what [`try_start_script`](Self::try_start_script) does, and returns a handle to
+    /// the script, which can be kept in a component or a resource. It can stop and pause the
+    /// script, and says whether it has ended.
     ///
     /// # Examples
     ///
@@ -304,12 +304,12 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
 /// ```
 #[cfg(feature = "state")]
 pub trait StateScriptsExt {
-    /// Starts a script that ends when the app leaves `state`, destructors and all. If the app is
-    /// in another state when the commands are applied, no script starts.
+    /// Starts a script that ends when the app leaves `state`. If the app is in another state
+    /// when the commands are applied, no script starts.
     ///
-    /// It is a script of an entity of its own, with Bevy's `DespawnOnExit`, which is despawned
-    /// with the script. For scripts of an entity that ends with a state, put both into its
-    /// bundle: `(DespawnOnExit(Screen::Game), Scripts::of(boss))`.
+    /// The script has its own entity, with Bevy's `DespawnOnExit`. The entity is despawned
+    /// when the script ends. For scripts of an entity that ends with a state, put both into
+    /// its bundle: `(DespawnOnExit(Screen::Game), Scripts::of(boss))`.
     ///
     /// # Panics
     ///
@@ -446,7 +446,7 @@ where
     started
 }
 
-/// Has the script found by its name.
+/// Makes the script known by its name.
 pub(crate) fn note(
     world: &mut World,
     entity: Entity,

@@ -17,11 +17,11 @@ pub(crate) type MakeWake = dyn Fn(&World) -> Box<WakeApp> + Send + Sync;
 /// Asks for a frame, from any thread.
 pub(crate) type WakeApp = dyn Fn() + Send + Sync;
 
-/// The shortest time in which an alarm goes off. A timer on a clock that stands still or
-/// goes slowly looks closer than it is: this bounds the frames that are run for it.
+/// The shortest time of an alarm. For a timer on a clock that is paused or slowed down,
+/// alarms come too early: this limits the number of extra frames.
 const SHORTEST: Duration = Duration::from_millis(16);
 
-/// Has `wake` called when the scripts of `app` need a frame.
+/// Calls `wake` when the scripts of `app` need a frame.
 pub(crate) fn install(app: &mut App, wake: Box<WakeApp>) {
     let bell = Arc::new(Bell {
         wake,
@@ -41,7 +41,7 @@ pub(crate) fn install(app: &mut App, wake: Box<WakeApp>) {
     );
 }
 
-/// Looks after the frames of an app.
+/// Requests the frames of an app.
 #[derive(Resource)]
 struct Watch {
     bell: Arc<Bell>,
@@ -51,7 +51,7 @@ struct Watch {
 /// Wakes the app, unless it is awake.
 struct Bell {
     wake: Box<WakeApp>,
-    /// What becomes ready now is run in this frame, or noticed at its end.
+    /// Scripts that become ready now run in this frame, or are noticed at its end.
     in_frame: AtomicBool,
 }
 
@@ -73,7 +73,7 @@ fn begin(watch: Res<Watch>) {
 
 fn ask_for_frame(world: &mut World) {
     let watch = world.resource::<Watch>();
-    // First this, so that nothing is lost that another thread does meanwhile.
+    // This comes first, so that no wake from another thread is lost.
     watch.bell.in_frame.store(false, Ordering::SeqCst);
     match next_frame_in(world) {
         Some(Duration::ZERO) => watch.bell.wake_by_ref(),
@@ -81,7 +81,7 @@ fn ask_for_frame(world: &mut World) {
     }
 }
 
-/// A thread that rings the bell at a time.
+/// A thread that wakes the app at a given time.
 struct Alarm {
     shared: Arc<Ringing>,
 }
@@ -111,7 +111,7 @@ impl Alarm {
         }
     }
 
-    /// Rings once after this time, and not at the time of before.
+    /// Wakes the app once after this time, and not at the time set before.
     fn set(&self, after: Option<Duration>) {
         // Where there are no threads, the app stays awake.
         if cfg!(target_family = "wasm") {

@@ -1,4 +1,4 @@
-//! Bevy's clocks in a save: when the next fixed step is due depends on them.
+//! Bevy's clocks in a save: they decide when the next fixed step is due.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::executor::Seen;
 
-/// What Bevy's clocks read, and what of it the scripts have yet to be told.
+/// The readings of Bevy's clocks, and how much of them the scripts have not counted yet.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Clocks {
     game: Option<Game>,
@@ -49,7 +49,7 @@ impl Reading {
         }
     }
 
-    /// Has a new clock read this.
+    /// Makes a new clock with this reading.
     fn set<C: Default>(&self, clock: &mut Time<C>) {
         if !self.wrap_period.is_zero() {
             clock.set_wrap_period(self.wrap_period);
@@ -81,7 +81,7 @@ impl Clocks {
         }
     }
 
-    /// Whether all clocks can be set to this.
+    /// Whether all clocks can be set to these readings.
     pub(super) fn are_sound(&self) -> bool {
         let speed = self.game.as_ref().map_or(1.0, |game| game.speed);
         let timestep = self.fixed.as_ref().map(|fixed| fixed.timestep);

@@ -1,4 +1,4 @@
-//! Entities with numbers: those that are saved, and that durable scripts may name.
+//! Entities with numbers: these are saved, and durable scripts can refer to them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::runtime::DurableRuntime;
 
-/// The number of an entity, which stays the same in saves and in other processes. An
-/// [`Entity`] does not.
+/// The number of an entity. Unlike an [`Entity`], it stays the same in saves and in other
+/// processes.
 ///
-/// A plain value: it may stand in the state of a script and in saved components. No two
+/// A plain value: it can be part of the state of a script, and of saved components. No two
 /// entities of a world ever have the same number, not even one after the other.
 ///
-/// Scripts reach the entity with the methods that are effects; the host with
+/// Scripts access the entity with the methods that are effects; the host uses
 /// [`find`](Self::find).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DurableId(pub(super) u64);
@@ -40,14 +40,14 @@ impl fmt::Display for DurableId {
     }
 }
 
-/// Makes an entity one that is saved, gives it a number, and holds its durable scripts: they
-/// end when it is despawned, or when this component is removed.
+/// Marks an entity as saved, gives it a number, and owns its durable scripts: they end when
+/// it is despawned, or when this component is removed.
 ///
-/// The first durable script that is started on an entity brings it. To have all goblins saved,
-/// let their component require it.
+/// The first durable script that is started on an entity adds it. To save all goblins, let
+/// their component require it.
 ///
-/// Inserted again, it changes nothing. Clones of an entity do not have it: they would have the
-/// same number.
+/// Inserting it again changes nothing. Clones of an entity do not have it, because they would
+/// have the same number.
 ///
 /// # Panics
 ///
@@ -98,7 +98,7 @@ impl Durable {
     ///
     /// # Panics
     ///
-    /// If the component is not that of an entity.
+    /// If the component has not been inserted.
     #[track_caller]
     pub fn id(&self) -> DurableId {
         match self.id {
@@ -107,9 +107,9 @@ impl Durable {
         }
     }
 
-    /// The owner of the scripts of the entity: to pause, resume and stop them with the
-    /// [`host`](DurableRuntime::host), or with the methods of [`OwnerId`] in a durable script.
-    /// `None`: no script has been started on it.
+    /// The owner of the scripts of the entity. Use it to pause, resume and stop them with the
+    /// [`host`](DurableRuntime::host), or with the methods of [`OwnerId`] in a durable
+    /// script. `None` if no script has been started on it.
     pub fn owner(&self) -> Option<OwnerId> {
         self.owner
     }
@@ -123,7 +123,7 @@ pub struct DurableEntities {
     known: HashMap<Entity, Known>,
     next: u64,
     is_loading: bool,
-    /// Whether those that leave make place for those of a save.
+    /// Whether removed entities are being replaced by those of a save.
     is_cleared: bool,
 }
 
@@ -146,7 +146,7 @@ impl Default for DurableEntities {
 }
 
 impl DurableEntities {
-    /// The entity of a number. `None`: it was despawned.
+    /// The entity with this number. `None` if it was despawned.
     pub fn entity(&self, id: DurableId) -> Option<Entity> {
         self.by_id.get(&id).copied()
     }
@@ -156,13 +156,13 @@ impl DurableEntities {
         self.known.get(&entity).map(|known| known.id)
     }
 
-    /// All of them, by number.
+    /// All entities, by number.
     pub fn iter(&self) -> impl Iterator<Item = (DurableId, Entity)> {
         self.by_id.iter().map(|(&id, &entity)| (id, entity))
     }
 
-    /// Whether a save is being loaded. Observers and hooks that start scripts for what is
-    /// spawned ask this: the scripts of the save are there already.
+    /// Whether a save is being loaded. Observers and hooks that start scripts for spawned
+    /// entities must check this: the scripts of the save exist already.
     pub fn is_loading(&self) -> bool {
         self.is_loading
     }
@@ -193,7 +193,7 @@ impl DurableEntities {
         self.next = next;
     }
 
-    /// Enters an entity. One that is loaded brings a number and perhaps an owner.
+    /// Adds an entity. A loaded entity already has a number, and perhaps an owner.
     fn enter(
         &mut self,
         entity: Entity,
@@ -203,7 +203,8 @@ impl DurableEntities {
         if let Some(&known) = self.known.get(&entity) {
             return known;
         }
-        // Those of a component that was swapped out of another entity stay with that.
+        // If the component was swapped out of another entity, its scripts stay with that
+        // entity.
         let brought = brought.filter(|id| self.is_loading && !self.by_id.contains_key(id));
         let known = if let Some(id) = brought {
             Known { id, owner }
@@ -250,7 +251,8 @@ fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
         return;
     };
     let known = entities.leave(entity);
-    // The runtime is restored already: this owner is no more, and its number is another one's.
+    // The runtime is restored already: this owner does not exist any more, and another one
+    // has its number.
     if entities.is_cleared {
         return;
     }
@@ -262,8 +264,8 @@ fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
     }
 }
 
-/// The owner of an entity's scripts, which is made if there is none. `None`: there is no such
-/// entity.
+/// The owner of an entity's scripts, which is made if there is none. `None` if the entity
+/// does not exist.
 pub(super) fn owner_of(world: &mut World, entity: Entity) -> Option<(DurableId, OwnerId)> {
     let mut found = world.get_entity_mut(entity).ok()?;
     if !found.contains::<Durable>() {

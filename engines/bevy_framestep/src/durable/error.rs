@@ -1,4 +1,4 @@
-//! What can go wrong when a world is saved and loaded, and what a script does not find.
+//! Errors of saving and loading a world, and of access to missing entities.
 
 use std::any::type_name;
 use std::error::Error;
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::entity::DurableId;
 
-/// What a durable script asked for is not there.
+/// A durable script accessed an entity or a component that does not exist.
 ///
-/// It can be recorded, unlike [`bevy_framestep::Missing`](crate::Missing): it names the entity
-/// by its number.
+/// Unlike [`bevy_framestep::Missing`](crate::Missing), it can be recorded: it refers to the
+/// entity by number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Missing {
@@ -21,7 +21,7 @@ pub enum Missing {
         /// Its number.
         entity: DurableId,
     },
-    /// The entity has no such component.
+    /// The entity does not have the component.
     Component {
         /// The number of the entity.
         entity: DurableId,
@@ -61,7 +61,7 @@ impl Error for Missing {}
 #[non_exhaustive]
 pub enum SaveError {
     /// The durable scripts are running, or a fixed step is under way. Save between two
-    /// schedules, in a system outside of `FixedMain`, or between two updates of the app.
+    /// schedules, in a system outside `FixedMain`, or between two updates of the app.
     Running,
     /// The scripts cannot be saved.
     Scripts(framestep_durable::SaveError),
@@ -71,14 +71,14 @@ pub enum SaveError {
         entity: DurableId,
         /// The name by which the app saves it.
         name: String,
-        /// What its `Serialize` says.
+        /// The error of its `Serialize`.
         message: String,
     },
     /// A resource does not serialise.
     Resource {
         /// The name by which the app saves it.
         name: String,
-        /// What its `Serialize` says.
+        /// The error of its `Serialize`.
         message: String,
     },
 }
@@ -120,9 +120,9 @@ impl Error for SaveError {
 #[non_exhaustive]
 pub enum LoadError {
     /// The durable scripts are running, or a fixed step is under way. Load between two
-    /// schedules, in a system outside of `FixedMain`, or between two updates of the app.
+    /// schedules, in a system outside `FixedMain`, or between two updates of the app.
     Running,
-    /// The bytes are no save of a world.
+    /// The bytes are not a save of a world.
     NotASave,
     /// The save was written by another version of the format.
     Version {
@@ -131,14 +131,14 @@ pub enum LoadError {
         /// The version of this crate.
         expected: u32,
     },
-    /// The save was cut or changed.
+    /// The save was truncated or changed.
     Damaged,
-    /// The save has components of a name that the app does not know.
+    /// The save has components with a name that the app does not know.
     UnknownComponent {
         /// The name.
         name: String,
     },
-    /// The save has a resource of a name that the app does not know.
+    /// The save has a resource with a name that the app does not know.
     UnknownResource {
         /// The name.
         name: String,
@@ -165,7 +165,7 @@ impl fmt::Display for LoadError {
             LoadError::Running => f.write_str(
                 "no save can be loaded while durable scripts run or a fixed step is under way",
             ),
-            LoadError::NotASave => f.write_str("this is no save of a world"),
+            LoadError::NotASave => f.write_str("this is not a save of a world"),
             LoadError::Version { found, expected } => write!(
                 f,
                 "the save has version {found} of the format, and this build reads version \

@@ -1,4 +1,4 @@
-//! Saves as files: a mark, a version, a checksum, the world and the scripts.
+//! Saves as files: magic bytes, a version, a checksum, the world and the scripts.
 
 use framestep_durable::Snapshot;
 
@@ -6,7 +6,7 @@ use super::error::LoadError;
 use super::save::{Save, Saved};
 
 const MARK: [u8; 8] = *b"bevyfrst";
-/// The version of the format of the world's part. That of the scripts has its own.
+/// The version of the format of the world. The scripts have their own version.
 const VERSION: u32 = 1;
 
 impl Save {
@@ -27,7 +27,7 @@ impl Save {
     ///
     /// # Errors
     ///
-    /// If the bytes are no such file, are of another version, or were cut or changed.
+    /// If the bytes are not such a file, have another version, or were truncated or changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
         let content = bytes.strip_prefix(&MARK).ok_or(LoadError::NotASave)?;
         let (version, content) = take_u32(content).ok_or(LoadError::Damaged)?;
@@ -49,8 +49,9 @@ impl Save {
         Ok(Save { world, scripts })
     }
 
-    /// A number that is the same for the same state, on every machine: of all that the save holds
-    /// but the lines of the code. For netcode that compares its peers, and for tests.
+    /// A hash that is the same for the same state, on every machine. It covers everything in
+    /// the save except the lines of the code. For netcode that compares its peers, and for
+    /// tests.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let world = postcard::to_stdvec(&self.world).expect("a save serialises");

@@ -1,12 +1,12 @@
 //! The names that durable scripts and their games use, with those of
 //! [`framestep_durable::prelude`].
 //!
-//! Many are those of [`bevy_framestep::prelude`](crate::prelude), for scripts that are not
-//! durable: a module imports the one or the other.
+//! Many are the same as in [`bevy_framestep::prelude`](crate::prelude), for scripts that are
+//! not durable: import only one of the two in a module.
 
 pub use framestep_durable::prelude::*;
 
-// In place of the one for a runtime alone.
+// Replaces the one for a runtime alone.
 pub use super::SaveError;
 pub use super::{
     CommandsDurableExt, Durable, DurableEntities, DurableId, DurableRuntime, DurableScriptsPlugin,

@@ -16,7 +16,7 @@ use crate::query::Queries;
 /// system.
 ///
 /// It stays in the world while scripts run, so that systems, observers and hooks that a step
-/// sets off find it.
+/// triggers can use it.
 ///
 /// [`NonSend<DurableRuntime>`]: bevy_ecs::system::NonSend
 ///
@@ -44,7 +44,7 @@ pub struct DurableRuntime {
 }
 
 pub(super) struct Shared {
-    /// Borrowed for as long as it runs something.
+    /// Borrowed while it runs something.
     runtime: RefCell<Runtime>,
     host: Host,
     executor: Handle,
@@ -54,7 +54,7 @@ pub(super) struct Shared {
 }
 
 impl DurableRuntime {
-    /// Puts `runtime` into the world. What Bevy's clocks read already is not counted.
+    /// Puts `runtime` into the world. The current readings of Bevy's clocks are not counted.
     pub(super) fn insert(world: &mut World, runtime: Runtime) {
         let shared = Shared {
             host: runtime.host().clone(),
@@ -77,24 +77,26 @@ impl DurableRuntime {
         }
     }
 
-    /// What a game may do at any time, even in what a step sets off: emit signals, set values,
-    /// answer questions, stop and pause scripts and owners, make clocks.
+    /// What a game can do at any time, even in systems, observers and hooks that a step
+    /// triggers: emit signals, set values, answer questions, stop and pause scripts and
+    /// owners, make clocks.
     ///
-    /// Nothing is lent to a script that is started with it, up to its first wait. Start scripts
-    /// on the [world](super::WorldDurableExt) or on [entities](super::EntityWorldDurableExt).
+    /// If a script is started with it, the world is not lent up to its first wait. So start
+    /// scripts on the [world](super::WorldDurableExt) or on
+    /// [entities](super::EntityWorldDurableExt).
     pub fn host(&self) -> &Host {
         &self.shared.host
     }
 
-    /// Calls `f` with the runtime: for its [executor](Runtime::executor), with traces, reports
-    /// and snapshots of who waits for what.
+    /// Calls `f` with the runtime: for its [executor](Runtime::executor), with traces,
+    /// reports and snapshots.
     ///
     /// To save and to restore it, use [`save`](super::save()) and [`load`](super::load), which
     /// do the same to the world.
     ///
     /// # Panics
     ///
-    /// If the scripts are running: in a step, or in what it sets off.
+    /// If the scripts are running: in a step, or in code that a step triggers.
     #[track_caller]
     pub fn with_runtime<R>(&self, f: impl FnOnce(&Runtime) -> R) -> R {
         match self.shared.runtime.try_borrow() {
@@ -159,7 +161,7 @@ fn already_running() -> ! {
     )
 }
 
-/// Begins a frame of the scripts, by how far Bevy's clocks have gone.
+/// Begins a frame of the scripts, with the advance of Bevy's clocks.
 pub(super) fn begin_frame(
     runtime: NonSend<DurableRuntime>,
     real: Option<Res<Time<Real>>>,
@@ -170,7 +172,7 @@ pub(super) fn begin_frame(
     shared.borrow_mut().begin_frame_with(real, game);
 }
 
-/// Begins a fixed step, by how far `Time<Fixed>` has gone.
+/// Begins a fixed step, with the advance of `Time<Fixed>`.
 pub(super) fn begin_fixed_step(runtime: NonSend<DurableRuntime>, fixed: Option<Res<Time<Fixed>>>) {
     let shared = &runtime.shared;
     let step = shared.seen.step(fixed);
@@ -186,9 +188,9 @@ pub(super) fn end_fixed_step(runtime: NonSend<DurableRuntime>) {
 }
 
 /// Runs one phase of the durable scripts now, with the world lent to them, and applies the
-/// commands that they leave behind.
+/// commands that they queue.
 ///
-/// For phases that stand in no schedule, like [`run_scripts`](crate::run_scripts).
+/// For phases without a schedule, like [`run_scripts`](crate::run_scripts).
 ///
 /// # Panics
 ///

@@ -15,8 +15,8 @@ use super::types::{InsertComponent, InsertResource, SavedTypes};
 /// The durable scripts of a world, its [`Durable`] entities with the components that the app
 /// [saves](super::SaveAppExt), its saved resources, and Bevy's clocks.
 ///
-/// [`save`](super::save()) makes one. [`to_bytes`](Self::to_bytes) makes a file of it; with
-/// serde, it may be a part of the game's own.
+/// [`save`](super::save()) makes one. [`to_bytes`](Self::to_bytes) turns it into a file. It
+/// implements serde's traits, so it can also be part of the game's own file.
 ///
 /// It shares the journals of scripts with the runtime, so it stays on the thread of the app.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,9 +31,9 @@ pub(super) struct Saved {
     clocks: Clocks,
     next_id: u64,
     entities: Vec<SavedEntity>,
-    /// The names of the components, which entities have by number.
+    /// The names of the components. Entities refer to them by number.
     names: Vec<String>,
-    /// The name of each resource, and how long it is.
+    /// The name of each resource, and its length in bytes.
     resources: Vec<(String, u32)>,
     /// The components of all entities, then the resources.
     data: Vec<u8>,
@@ -43,7 +43,7 @@ pub(super) struct Saved {
 struct SavedEntity {
     id: DurableId,
     owner: Option<OwnerId>,
-    /// Which component, and how long it is.
+    /// Which component, and its length in bytes.
     components: Vec<(u32, u32)>,
 }
 
@@ -61,7 +61,7 @@ impl Save {
 
 /// Saves the durable scripts and entities of a world.
 ///
-/// In debug builds, it is tried at once whether the scripts can be restored, as
+/// In debug builds, this verifies at once that the scripts can be restored, as
 /// [`Runtime::save`](framestep_durable::Runtime::save) does.
 ///
 /// # Errors
@@ -79,8 +79,8 @@ pub fn save(world: &mut World) -> Result<Save, SaveError> {
     take(world, |runtime| runtime.save())
 }
 
-/// Does what [`save`](save()) does, without a trial in debug builds: for [`rollback`], many times
-/// in a second.
+/// Does what [`save`](save()) does, without the check in debug builds: for [`rollback`], many
+/// times a second.
 ///
 /// # Errors
 ///
@@ -121,7 +121,7 @@ impl Saved {
         let entities = world.resource::<DurableEntities>();
         let types = world.resource::<SavedTypes>();
         self.next_id = entities.next();
-        // Only those that entities have.
+        // Only components that entities have.
         let mut numbers: Vec<Option<u32>> = vec![None; types.components.len()];
         for (id, entity) in entities.iter() {
             let mut components = Vec::new();
@@ -226,7 +226,7 @@ fn cut<'a>(data: &mut &'a [u8], len: u32) -> Result<&'a [u8], LoadError> {
     Ok(part)
 }
 
-/// What a save has, ready to be put into the world.
+/// The contents of a save, ready to be put into the world.
 struct Read {
     entities: Vec<ReadEntity>,
     resources: Vec<(usize, Box<InsertResource>)>,
@@ -235,24 +235,25 @@ struct Read {
 struct ReadEntity {
     id: DurableId,
     owner: Option<OwnerId>,
-    /// Each with the place of its type.
+    /// Each with the position of its type.
     components: Vec<(usize, Box<InsertComponent>)>,
 }
 
 /// Loads a save. All [`Durable`] entities of the world are despawned, those of the save are
-/// spawned, and the scripts go on as they were. `policy` says what becomes of a script that
-/// does not fit its save.
+/// spawned, and the scripts continue as they were saved. `policy` decides what happens to a
+/// script that does not fit its save.
 ///
-/// Scripts of now are dropped without hearing of it. Entities that are not durable stay, except
-/// children of those that are. So do resources that are not saved.
+/// The current scripts are dropped, and their destructors have no effects. Entities that are
+/// not durable stay, except children of durable entities. Resources that are not saved stay,
+/// too.
 ///
-/// Components are inserted one after the other, in the order in which the app named them.
-/// Hooks and observers that they set off find [`DurableEntities::is_loading`].
+/// Components are inserted one after the other, in the order in which the app named them. In
+/// hooks and observers that this triggers, [`DurableEntities::is_loading`] is true.
 ///
 /// # Errors
 ///
-/// If scripts run or a fixed step is under way; if the save has what the app does not know or
-/// cannot read; if the scripts cannot be restored. Then nothing has changed.
+/// If scripts run or a fixed step is under way; if the save contains something that the app
+/// does not know or cannot read; if the scripts cannot be restored. Then nothing has changed.
 ///
 /// # Panics
 ///
@@ -269,9 +270,9 @@ pub fn load(world: &mut World, save: &Save, policy: Policy) -> Result<Restored, 
 
 /// Goes back to a save of the same run of the app.
 ///
-/// Unlike [`load`], it keeps entities that the save has, too: they stay the same
-/// [`Entity`], with the components that are not saved. Saved components get their values back,
-/// and count as changed. Scripts that have recorded nothing since keep their futures.
+/// Unlike [`load`], it keeps the entities that are also in the save: they stay the same
+/// [`Entity`], and keep the components that are not saved. Saved components get their values
+/// back, and count as changed. Scripts that have recorded nothing since keep their futures.
 ///
 /// # Errors
 ///
@@ -326,11 +327,12 @@ fn put<R>(
     let types = world.resource::<SavedTypes>().clone();
     let read = save.world.read(&types)?;
     let restored = scripts(&mut runtime).map_err(LoadError::Scripts)?;
-    // Hooks may look at it.
+    // Hooks can read it.
     drop(runtime);
     let mut entities = world.resource_mut::<DurableEntities>();
     entities.set_loading(true);
-    // First of all: what hooks and observers spawn meanwhile gets other numbers.
+    // This comes first, so that entities that hooks and observers spawn meanwhile get other
+    // numbers.
     entities.set_next(save.world.next_id);
     make_place(world, &read, keeps_entities);
     let spawned: Vec<Entity> = read
@@ -348,7 +350,7 @@ fn put<R>(
             }
         }
         for (_, insert) in saved.components {
-            // What was inserted before may have despawned it.
+            // A component that was inserted before may have despawned it.
             if world.get_entity(entity).is_ok() {
                 insert(world, entity);
             }
@@ -371,13 +373,13 @@ fn make_place(world: &mut World, read: &Read, keeps_entities: bool) {
     let leaves = leaves.filter(|(id, _)| !keeps_entities || !saved.contains(id));
     let leaves: Vec<Entity> = leaves.map(|(_, entity)| entity).collect();
     for entity in leaves {
-        // It may have gone with its parent.
+        // It may have been despawned with its parent.
         _ = world.try_despawn(entity);
     }
     world.resource_mut::<DurableEntities>().set_cleared(false);
 }
 
-/// The entity of a number, with the owner of its scripts.
+/// The entity with a number, with the owner of its scripts.
 fn spawn(world: &mut World, saved: &ReadEntity) -> Entity {
     let Some(entity) = saved.id.find(world) else {
         let durable = Durable {

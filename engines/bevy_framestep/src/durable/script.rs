@@ -19,14 +19,14 @@ use crate::query::EntityFn;
 /// Effects of durable scripts, each a [`step`](framestep_durable::step()): what it returns is
 /// recorded, and when the script is restored, it is not done again.
 ///
-/// All of them panic outside of a durable script, and inside of a step: there, use the world
-/// with [`find`](DurableId::find).
+/// All of them panic outside a durable script, and inside a step. In a step, use the world
+/// and [`find`](DurableId::find).
 impl DurableId {
     /// Calls `f` with a component.
     ///
     /// # Errors
     ///
-    /// If the entity or its component is not there.
+    /// If the entity or its component does not exist.
     #[track_caller]
     pub fn get<C: Component, R>(self, f: impl FnOnce(&C) -> R) -> Result<R, Missing>
     where
@@ -41,11 +41,11 @@ impl DurableId {
         })
     }
 
-    /// Calls `f` with a component, to change it. It counts as changed in any case.
+    /// Calls `f` with a component, to change it. It always counts as changed.
     ///
     /// # Errors
     ///
-    /// If the entity or its component is not there.
+    /// If the entity or its component does not exist.
     #[track_caller]
     pub fn get_mut<C, R>(self, f: impl FnOnce(&mut C) -> R) -> Result<R, Missing>
     where
@@ -66,7 +66,7 @@ impl DurableId {
     ///
     /// # Errors
     ///
-    /// If the entity or one of the components is not there.
+    /// If the entity or one of the components does not exist.
     #[track_caller]
     pub fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing>
     where
@@ -84,23 +84,23 @@ impl DurableId {
         })
     }
 
-    /// Whether the entity has a component of that type.
+    /// Whether the entity has a component of this type.
     #[track_caller]
     pub fn has<C: Component>(self) -> bool {
         step(|world: &mut World| check::<C>(world, self).is_ok())
     }
 
-    /// Whether the entity is there.
+    /// Whether the entity exists.
     #[track_caller]
     pub fn exists(self) -> bool {
         step(|world: &mut World| self.find(world).is_some())
     }
 
-    /// Adds components to the entity, or puts them in the place of those it has.
+    /// Adds components to the entity, or replaces those it has.
     ///
     /// # Errors
     ///
-    /// If the entity is not there.
+    /// If the entity does not exist.
     #[track_caller]
     pub fn insert(self, bundle: impl Bundle) -> Result<(), Missing> {
         step(|world: &mut World| {
@@ -110,11 +110,11 @@ impl DurableId {
         })
     }
 
-    /// Removes components of the entity, as far as it has them.
+    /// Removes components of the entity, if it has them.
     ///
     /// # Errors
     ///
-    /// If the entity is not there.
+    /// If the entity does not exist.
     #[track_caller]
     pub fn remove<B: Bundle>(self) -> Result<(), Missing> {
         step(|world: &mut World| {
@@ -124,12 +124,12 @@ impl DurableId {
         })
     }
 
-    /// Despawns the entity, which ends its scripts. The one that calls this, if it is one of
-    /// them, goes on to its next wait.
+    /// Despawns the entity, which ends its scripts. If the calling script is one of them, it
+    /// continues to its next wait.
     ///
     /// # Errors
     ///
-    /// If the entity is not there.
+    /// If the entity does not exist.
     #[track_caller]
     pub fn despawn(self) -> Result<(), Missing> {
         step(|world: &mut World| {
@@ -143,7 +143,7 @@ impl DurableId {
     ///
     /// # Errors
     ///
-    /// If the entity is not there.
+    /// If the entity does not exist.
     #[track_caller]
     pub fn start<S: DurableScript>(self, script: S) -> Result<Handle<S::Output>, Missing> {
         let owner = step(|world: &mut World| {
@@ -154,12 +154,12 @@ impl DurableId {
         Ok(start_on(owner?, script))
     }
 
-    /// Waits until a condition on a component holds. It is asked once in each run of the home
-    /// phase, from the next frame on.
+    /// Waits until a condition on a component holds. It is checked once in each run of the
+    /// home phase, from the next frame on.
     ///
     /// # Errors
     ///
-    /// When the entity or its component is not there.
+    /// When the entity or its component does not exist.
     ///
     /// # Examples
     ///
@@ -191,8 +191,8 @@ impl DurableId {
         }
     }
 
-    /// Waits until the entity is despawned: it is asked once in each run of the home phase,
-    /// from the next frame on.
+    /// Waits until the entity is despawned. This is checked once in each run of the home
+    /// phase, from the next frame on.
     pub fn despawned(self) -> WaitUntil<World, impl FnMut(&World) -> bool> {
         wait_until(move |world: &World| self.find(world).is_none())
     }
@@ -210,7 +210,7 @@ fn check<C: Component>(world: &World, id: DurableId) -> Result<(), Missing> {
         .ok_or_else(|| Missing::component::<C>(id))
 }
 
-/// What is asked of the world.
+/// The condition on the world.
 type Condition = Box<dyn FnMut(&World) -> bool>;
 
 /// The future of [`DurableId::wait_until`].
@@ -222,7 +222,7 @@ pub struct ComponentUntil {
 }
 
 impl ComponentUntil {
-    /// Asks, and resumes, in `phase`.
+    /// Checks the condition, and resumes, in `phase`.
     ///
     /// # Panics
     ///

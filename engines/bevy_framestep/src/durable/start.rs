@@ -1,4 +1,4 @@
-//! Starting durable scripts from outside of scripts.
+//! Starting durable scripts from systems and the host.
 
 use bevy_ecs::error::warn;
 use bevy_ecs::prelude::*;
@@ -12,7 +12,7 @@ use super::runtime::DurableRuntime;
 pub trait WorldDurableExt {
     /// Starts a script, up to its first wait, with the world lent to it.
     ///
-    /// What is started in a step begins as soon as that step has returned.
+    /// A script that is started in a step begins as soon as that step has returned.
     ///
     /// # Panics
     ///
@@ -53,8 +53,8 @@ pub trait EntityWorldDurableExt {
     /// world lent to it. It ends with the entity.
     ///
     /// The entity gets a number with its first script, and is [saved](super::Durable) from
-    /// then on. A script that is a tuple with that number alone is such a function itself:
-    /// `goblin.start_durable_script(Poison)`.
+    /// then on. If a script is a tuple struct with only that number, its name is such a
+    /// function: `goblin.start_durable_script(Poison)`.
     ///
     /// # Panics
     ///
@@ -117,7 +117,7 @@ pub trait EntityCommandsDurableExt {
     /// Starts the script that `script` makes for the entity when the commands are applied, up
     /// to its first wait, with the world lent to it. It ends with the entity.
     ///
-    /// If the entity is gone by then, there is a warning in the log, and no script.
+    /// If the entity does not exist any more then, no script starts, and a warning is logged.
     ///
     /// # Panics
     ///
@@ -129,7 +129,7 @@ pub trait EntityCommandsDurableExt {
     ) -> &mut Self;
 
     /// Does what [`start_durable_script`](Self::start_durable_script) does, without a warning
-    /// if the entity is gone when the commands are applied.
+    /// if the entity does not exist any more.
     fn try_start_durable_script<S: DurableScript>(
         &mut self,
         script: impl FnOnce(DurableId) -> S + Send + 'static,

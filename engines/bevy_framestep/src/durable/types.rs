@@ -1,4 +1,4 @@
-//! What of the world is saved: the components and resources that the game names.
+//! Which parts of the world are saved: the components and resources that the game names.
 
 use std::any::{TypeId, type_name};
 use std::fmt;
@@ -10,7 +10,7 @@ use bevy_ecs::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Names what of the world is saved, on an `App`.
+/// Names the saved parts of the world, on an `App`.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ use serde::de::DeserializeOwned;
 /// app.add_plugins((TimePlugin, DurableScriptsPlugin::new(Registry::new())));
 /// app.save_component::<Health>("health");
 /// app.save_resource::<Gold>("gold");
-/// // What refers to another entity is saved with the number of that one.
+/// // A reference to another entity is saved as the number of that entity.
 /// app.save_component_as(
 ///     "parent",
 ///     |child: &ChildOf, world| DurableId::of(world, child.parent()),
@@ -38,29 +38,28 @@ use serde::de::DeserializeOwned;
 /// );
 /// ```
 pub trait SaveAppExt {
-    /// Has the components `C` of all [`Durable`](super::Durable) entities saved, under a name
+    /// Saves the components `C` of all [`Durable`](super::Durable) entities, under a name
     /// that must not change as long as there are saves with it.
     ///
     /// Components are loaded in the order in which they were named.
     ///
     /// # Panics
     ///
-    /// If the name is that of another component, or the component has another name.
+    /// If another component has this name, or the component has another name.
     #[track_caller]
     fn save_component<C>(&mut self, name: &'static str) -> &mut Self
     where
         C: Component + Serialize + DeserializeOwned;
 
-    /// Has the components `C` saved as values of another type: what refers to entities, or
-    /// does not serialise.
+    /// Saves the components `C` as values of another type, if they refer to entities, or do
+    /// not serialise.
     ///
-    /// `save` returns `None` if the component of that entity is not to be saved. `load` is
-    /// called when all saved entities are there, and returns `None` if that entity is to have
-    /// no such component.
+    /// `save` returns `None` to skip the component of that entity. `load` is called when all
+    /// saved entities exist, and returns `None` to leave out the component.
     ///
     /// # Panics
     ///
-    /// If the name is that of another component, or the component has another name.
+    /// If another component has this name, or the component has another name.
     #[track_caller]
     fn save_component_as<C, V>(
         &mut self,
@@ -72,12 +71,12 @@ pub trait SaveAppExt {
         C: Component,
         V: Serialize + DeserializeOwned + 'static;
 
-    /// Has a resource saved, under a name that must not change as long as there are saves with
-    /// it. If there was none when the world was saved, loading removes it.
+    /// Saves a resource, under a name that must not change as long as there are saves with
+    /// it. If the world did not have it at the time of the save, loading removes it.
     ///
     /// # Panics
     ///
-    /// If the name is that of another resource, or the resource has another name.
+    /// If another resource has this name, or the resource has another name.
     #[track_caller]
     fn save_resource<R>(&mut self, name: &'static str) -> &mut Self
     where
@@ -171,14 +170,14 @@ fn remove<C: Component>(world: &mut World, entity: Entity) {
     world.entity_mut(entity).remove::<C>();
 }
 
-/// Appends a value. If that fails, says why.
+/// Appends a value. Returns the reason if that fails.
 fn write<T: Serialize>(value: &T, data: &mut Vec<u8>) -> Result<(), String> {
     let written = postcard::to_extend(value, std::mem::take(data));
     *data = written.map_err(|error| error.to_string())?;
     Ok(())
 }
 
-/// Reads a value that takes all of `data`.
+/// Reads a value that takes up all of `data`.
 fn read<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
     match postcard::take_from_bytes(data) {
         Ok((value, [])) => Some(value),
@@ -186,12 +185,12 @@ fn read<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
     }
 }
 
-/// Appends the component of an entity. `None`: it has none.
+/// Appends the component of an entity. `None` if it has none.
 type SaveComponent =
     dyn Fn(&World, Entity, &mut Vec<u8>) -> Option<Result<(), String>> + Send + Sync;
-/// Reads a component. `None`: it cannot be read.
+/// Reads a component. `None` if it cannot be read.
 type ReadComponent = dyn Fn(&[u8]) -> Option<Box<InsertComponent>> + Send + Sync;
-/// Gives a component to its entity.
+/// Inserts a component into its entity.
 pub(super) type InsertComponent = dyn FnOnce(&mut World, Entity);
 /// Puts a resource into the world.
 pub(super) type InsertResource = dyn FnOnce(&mut World);

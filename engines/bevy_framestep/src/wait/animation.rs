@@ -5,18 +5,18 @@ use bevy_ecs::prelude::*;
 
 use super::ComponentUntil;
 
-/// Waits until all animations that the `AnimationPlayer` of an entity plays have finished. One
-/// that repeats without end does not.
+/// Waits until all animations that the `AnimationPlayer` of an entity plays have finished. An
+/// endless animation never does.
 ///
 /// # Resumes
 ///
-/// In the home phase of the script. Bevy advances animations in `PostUpdate`, so that for a
-/// script at home in Update it is the frame after; with
-/// [`in_phase`](ComponentUntil::in_phase)`(Phase::LateUpdate)`, the same frame.
+/// In the home phase of the script. Bevy advances animations in `PostUpdate`, so a script
+/// whose home phase is Update resumes in the next frame; with
+/// [`in_phase`](ComponentUntil::in_phase)`(Phase::LateUpdate)`, in the same frame.
 ///
 /// # Errors
 ///
-/// When the entity or its player is not there.
+/// When the entity or its player does not exist.
 ///
 /// # Examples
 ///

@@ -17,7 +17,7 @@ use futures::{FutureExt, StreamExt};
 
 use super::{Messages, WaitUntilWorld, messages, wait_until_world};
 
-/// Why an asset that a script waits for is not there.
+/// Why an asset that a script waits for cannot be loaded.
 ///
 /// # Examples
 ///
@@ -38,16 +38,16 @@ use super::{Messages, WaitUntilWorld, messages, wait_until_world};
 pub enum AssetFailed {
     /// The asset or one of its dependencies failed to load.
     Load {
-        /// The path that failed. For a dependency that had failed before the wait began,
-        /// and whose error does not name its path, it is that of the awaited asset.
+        /// The path that failed. If a dependency had failed before the wait began, and its
+        /// error does not contain the path, it is the path of the awaited asset.
         path: Option<AssetPath<'static>>,
-        /// What the asset server says.
+        /// The error of the asset server.
         error: Arc<AssetLoadError>,
     },
     /// The asset server does not load this asset: it was added by hand, or nothing holds
     /// a strong handle.
     NotLoading {
-        /// Which one it is.
+        /// The id of the asset.
         id: UntypedAssetId,
     },
 }
@@ -76,8 +76,8 @@ impl Error for AssetFailed {
     }
 }
 
-/// Waits until an asset is loaded with all its dependencies: one of a `&Handle`, of an
-/// `&UntypedHandle` or of an id. Ready at once if it is.
+/// Waits until an asset is loaded with all its dependencies. Takes a `&Handle`, an
+/// `&UntypedHandle` or an id. Ready at once if the asset is loaded already.
 ///
 /// It keeps the asset alive while it waits.
 ///
@@ -88,8 +88,8 @@ impl Error for AssetFailed {
 ///
 /// # Errors
 ///
-/// As soon as the asset or a dependency has failed, at once if one has already. Which path
-/// that was is part of the error. A loop that tries again has to wait for a frame:
+/// As soon as the asset or a dependency has failed, or at once if one has failed already. The
+/// error contains the path. A loop that tries again must wait for a frame:
 /// `AssetServer::reload` begins later.
 ///
 /// # Panics
@@ -110,9 +110,9 @@ pub fn wait_for_asset(asset: impl Into<UntypedAssetId>) -> WaitForAsset {
         load: Some(Load {
             // Without a strong handle, the asset would be dropped while it loads.
             _keep: server.get_id_handle_untyped(id),
-            // They name the paths. The script asks for the state in each run: the asset server
-            // wakes nobody when a dependency has failed, and says nothing if that was before
-            // the asset itself was there.
+            // They contain the paths. The script checks the state in each run, because the
+            // asset server wakes no waker when a dependency has failed, and sends no event if
+            // that was before the asset itself existed.
             failures: messages(),
             failed: Vec::new(),
             server,
@@ -136,19 +136,19 @@ struct Load {
     id: UntypedAssetId,
     _keep: Option<UntypedHandle>,
     failures: Messages<UntypedAssetLoadFailedEvent>,
-    /// Those that were read so far.
+    /// The failures that were read so far.
     failed: Vec<Failed>,
-    /// `None`: at home.
+    /// `None`: the home phase.
     phase: Option<Phase>,
-    /// `None` until it has been asked once.
+    /// `None` until it has been checked once.
     wait: Option<WaitUntilWorld>,
 }
 
 impl WaitForAsset {
-    /// Resumes in the first run of `phase` that finds the asset loaded or failed, and not at
-    /// home. Ready at once if it is when the wait begins.
+    /// Resumes in the first run of `phase` after the asset is loaded or has failed, instead
+    /// of the home phase. Ready at once if it is so when the wait begins.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///
@@ -213,10 +213,10 @@ impl fmt::Debug for WaitForAsset {
 }
 
 /// Waits for the next `AssetEvent` of one asset: `Modified` when its file has changed and is
-/// loaded again, `Removed`, and the others. For those of all assets of a type, use
+/// loaded again, `Removed`, and the others. For the events of all assets of a type, use
 /// [`messages`]`::<AssetEvent<A>>()`.
 ///
-/// It does not keep the asset alive. A loop around it may miss an event between two rounds.
+/// It does not keep the asset alive. A loop around it can miss an event between two rounds.
 ///
 /// # Resumes
 ///
@@ -257,9 +257,9 @@ pub struct NextAssetEvent<A: Asset> {
 }
 
 impl<A: Asset> NextAssetEvent<A> {
-    /// Resumes in the first run of `phase` that finds an event, and not at home.
+    /// Resumes in the first run of `phase` after an event, instead of the home phase.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///
@@ -286,7 +286,7 @@ impl<A: Asset> Future for NextAssetEvent<A> {
                     return Poll::Ready(event);
                 }
                 Poll::Ready(Some(_)) => {}
-                // Without messages, the world is gone.
+                // The stream ends only with the world.
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
         }
@@ -320,7 +320,7 @@ impl<A: Asset> fmt::Debug for NextAssetEvent<A> {
 
 type Failed = (UntypedAssetId, AssetPath<'static>);
 
-/// How a wait for the asset ends, if it does. `failed` are those of which it is known.
+/// How a wait for the asset ends, if it does. `failed` are the known failures.
 fn state(
     server: &AssetServer,
     id: UntypedAssetId,
@@ -361,7 +361,7 @@ fn path_of(
         .or_else(|| named_path(error))
 }
 
-/// The path that an error names, if it does.
+/// The path that an error contains, if any.
 fn named_path(error: &AssetLoadError) -> Option<AssetPath<'static>> {
     use bevy_asset::io::AssetReaderError;
 

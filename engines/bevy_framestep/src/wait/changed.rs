@@ -30,12 +30,12 @@ impl<C: Component> ComponentChanged<C> {
     pub(crate) fn new(entity: Entity) -> Self {
         let result = Rc::new(Cell::new(Ok(())));
         let end = result.clone();
-        // From here on, changes have a later tick, even in the run under way.
+        // From here on, changes have a later tick, even in the current run.
         let mut since = with(World::increment_change_tick);
         let wait = wait_until_world(move |world| match has_changed::<C>(world, entity, since) {
             Ok(false) => {
-                // Ticks are compared by age, which has a bound. This one stays young. A change
-                // that comes after this may have the present tick.
+                // Ticks are compared by age, which is bounded, so the tick is kept recent. A
+                // later change can have the present tick.
                 let now = world.read_change_tick();
                 if now != since {
                     since = Tick::new(now.get().wrapping_sub(1));
@@ -57,9 +57,9 @@ impl<C: Component> ComponentChanged<C> {
 }
 
 impl<C> ComponentChanged<C> {
-    /// Asks in the runs of `phase`, and resumes there.
+    /// Checks in the runs of `phase`, and resumes there.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///

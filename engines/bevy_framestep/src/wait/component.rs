@@ -59,9 +59,9 @@ impl ComponentUntil {
         }
     }
 
-    /// Asks in the runs of `phase`, and resumes there.
+    /// Checks in the runs of `phase`, and resumes there.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///

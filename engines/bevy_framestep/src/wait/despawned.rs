@@ -13,14 +13,13 @@ use futures::future::FusedFuture;
 
 use super::turn::Turn;
 
-/// Who waits for the end of the entity: dropping the component tells them, on whichever
-/// thread that is.
+/// The waits for the end of the entity: dropping the component wakes them, on any thread.
 #[derive(Component, Default)]
 struct Ends(Vec<Sender<Infallible>>);
 
 impl Ends {
-    /// Adds one. The work is constant on average: those that do not wait any more are
-    /// looked for when the list has doubled.
+    /// Adds a wait. The cost is amortised constant: waits that have ended are removed when
+    /// the list has doubled.
     fn add(&mut self, sender: Sender<Infallible>) {
         if self.0.len() == self.0.capacity() {
             self.0.retain(|sender| !sender.is_canceled());
@@ -34,7 +33,7 @@ impl Ends {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Despawned {
     entity: Entity,
-    /// `None`: the entity is not there.
+    /// `None`: the entity does not exist.
     end: Option<Receiver<Infallible>>,
     turn: Turn,
     is_done: bool,
@@ -51,10 +50,10 @@ impl Despawned {
         }
     }
 
-    /// Resumes in the first run of `phase` that finds the entity despawned, and not at home.
-    /// Ready at once if it was not there when the wait was made.
+    /// Resumes in the first run of `phase` after the entity is despawned, instead of the home
+    /// phase. Ready at once if it did not exist when the wait was made.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///
@@ -108,7 +107,7 @@ impl fmt::Debug for Despawned {
     }
 }
 
-/// `None`: the entity is not there.
+/// `None`: the entity does not exist.
 fn end_of(world: &mut World, entity: Entity) -> Option<Receiver<Infallible>> {
     let mut entity = world.get_entity_mut(entity).ok()?;
     let (sender, receiver) = oneshot::channel();
@@ -125,7 +124,7 @@ mod tests {
     use super::{Ends, oneshot};
 
     #[test]
-    fn the_list_holds_those_that_wait() {
+    fn the_list_contains_only_pending_waits() {
         let mut ends = Ends::default();
         let mut waiting = Vec::new();
         for _ in 0..100 {

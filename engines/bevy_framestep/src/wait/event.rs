@@ -1,4 +1,4 @@
-//! Waits for events that observers get.
+//! Waits for events of observers.
 
 use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
@@ -25,10 +25,9 @@ use crate::Framestep;
 use crate::error::Missing;
 use crate::executor::Shared;
 
-/// What passes on the events of one type: all, or those of the entities that scripts wait
-/// for.
+/// Passes on the events of one type: all, or those of the entities that scripts wait for.
 ///
-/// There is one observer for each type, however many scripts wait, from the first wait on.
+/// From the first wait on, there is one observer for each type, even if many scripts wait.
 struct EventFeed<E, K> {
     /// Empty when the observer was despawned.
     signals: RefCell<HashMap<Option<Entity>, Channel<E>, FixedHasher>>,
@@ -38,14 +37,14 @@ struct EventFeed<E, K> {
 
 struct Channel<E> {
     signal: Signal<E>,
-    /// As many as there are streams, and one.
+    /// The number of streams plus one.
     readers: Rc<()>,
 }
 
 /// All events of a type.
 struct OfAll;
 
-/// Those of some entities.
+/// The events of some entities.
 struct OfEntities;
 
 impl<E: Clone + 'static, K: 'static> EventFeed<E, K> {
@@ -56,7 +55,7 @@ impl<E: Clone + 'static, K: 'static> EventFeed<E, K> {
         };
         if Rc::strong_count(&channel.readers) > 1 {
             let (signal, event) = (channel.signal.clone(), event.clone());
-            // This wakes, which may end other waits.
+            // This calls wakers, which can end other waits.
             drop(signals);
             signal.emit(event);
         }
@@ -137,10 +136,9 @@ fn feed_of<E: Clone + 'static, K: 'static, R>(
     f(feed.downcast_ref().expect("it was made for this type"))
 }
 
-/// A stream of the events of one type, by [`ScriptEntity::events`] and
-/// [`Events::all`].
+/// A stream of the events of one type, made by [`ScriptEntity::events`] and [`Events::all`].
 ///
-/// One observer for each type of event collects them, from the first wait on. If the app
+/// From the first wait on, one observer for each type of event collects them. If the app
 /// despawns it, the streams end.
 ///
 /// [`ScriptEntity::events`]: crate::ScriptEntity::events
@@ -165,14 +163,14 @@ fn feed_of<E: Clone + 'static, K: 'static, R>(
 /// ```
 #[must_use = "streams do nothing unless polled"]
 pub struct Events<E> {
-    /// `None`: the entity was not there.
+    /// `None`: the entity did not exist.
     subscription: Option<Subscription<E>>,
     turn: Turn,
     _reader: Option<Rc<()>>,
 }
 
 impl<E: Event + Clone> Events<E> {
-    /// All events of that type, after this call, whichever entity they are on.
+    /// All events of this type after this call, on any entity.
     ///
     /// # Panics
     ///
@@ -236,10 +234,10 @@ impl<E> Events<E> {
         self.subscription.as_ref().map_or(0, Subscription::missed)
     }
 
-    /// Has events come in the runs of `phase`, and not in those of the home phase of the
-    /// script. All that were triggered since the run before come in one run.
+    /// Delivers events in the runs of `phase`, instead of the home phase of the script. A run
+    /// delivers all events since the run before.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///
@@ -252,20 +250,20 @@ impl<E> Events<E> {
 }
 
 impl<E: Clone> Events<E> {
-    /// Waits for the next event. `None`: the entity was despawned, or the observer. Dropping
+    /// Waits for the next event. `None` if the entity or the observer was despawned. Dropping
     /// the wait loses nothing.
     ///
     /// It is `StreamExt::next` of `futures`, without the import.
     #[allow(
         clippy::should_implement_trait,
-        reason = "streams have it by that name"
+        reason = "streams have a method of this name"
     )]
     pub fn next(&mut self) -> Next<'_, Self> {
         StreamExt::next(self)
     }
 
-    /// Calls `f` with each event, in the run in which it comes. It returns when the entity is
-    /// despawned, or the observer.
+    /// Calls `f` with each event, in the run in which it comes. It returns when the entity or
+    /// the observer is despawned.
     ///
     /// # Examples
     ///
@@ -305,14 +303,13 @@ impl<E> fmt::Debug for Events<E> {
     }
 }
 
-/// Waits for the next event of that type after this call, whichever entity it is on.
+/// Waits for the next event of this type after this call, on any entity.
 ///
-/// A loop around it may miss events between two rounds, for which there is
-/// [`Events`].
+/// A loop around it can miss events between two rounds: use [`Events`] instead.
 ///
-/// If the app despawns the observer behind it, as a level does that despawns all observers,
-/// there is no event to wait for: the script ends, as one of an entity does that is despawned.
-/// Who joins it gets an `Err`.
+/// If the app despawns the observer behind it, for example because a level despawns all
+/// observers, no event can come any more. Then the script ends, as if its entity were
+/// despawned, and a join of it returns an `Err`.
 ///
 /// # Resumes
 ///
@@ -360,9 +357,9 @@ pub struct NextEventOf<E> {
 }
 
 impl<E> NextEvent<E> {
-    /// Resumes in the first run of `phase` that finds an event, and not at home.
+    /// Resumes in the first run of `phase` after an event, instead of the home phase.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///
@@ -410,10 +407,10 @@ impl<E: Clone> FusedFuture for NextEvent<E> {
 }
 
 impl<E> NextEventOf<E> {
-    /// Resumes in the first run of `phase` that finds an event or the end of the entity, and
-    /// not at home.
+    /// Resumes in the first run of `phase` after an event or the end of the entity, instead
+    /// of the home phase.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///

@@ -8,19 +8,19 @@ use bevy_input::ButtonInput;
 
 use super::{WaitUntilWorld, wait_until_world};
 
-/// Waits until a key or a button is pressed: `KeyCode`, `MouseButton`, or another type of which
-/// the app has a `ButtonInput`.
+/// Waits until a key or a button is pressed: a `KeyCode`, a `MouseButton`, or any type for
+/// which the app has a `ButtonInput`.
 ///
 /// # Resumes
 ///
-/// In the home phase of the script, in the next run that finds the button just pressed. For a
-/// script that is at home in Update, that is the frame in which it is pressed. A press in the
-/// frame in which the wait begins counts, if the home phase has not run in it yet.
+/// In the home phase of the script, in the next run in which the button is just pressed. If
+/// the home phase is Update, that is the frame of the press. A press in the frame in which
+/// the wait begins counts if the home phase has not run in that frame yet.
 ///
 /// # Panics
 ///
-/// If the app has no such input. `InputPlugin`, which is part of `DefaultPlugins`, has keys and
-/// mouse buttons.
+/// If the app does not have the input. `InputPlugin`, which is part of `DefaultPlugins`, adds
+/// keys and mouse buttons.
 ///
 /// # Examples
 ///

@@ -18,11 +18,11 @@ use futures::{Stream, StreamExt};
 use super::turn::Turn;
 use crate::executor::Shared;
 
-/// Passes on to scripts what has been written since the last time.
+/// Passes on what has been written since the last call.
 pub(crate) trait Feed: Any {
     fn pass_on(&self, world: &World);
 
-    /// Whether there is something to pass on to somebody.
+    /// Whether there is a message to pass on, and a script that waits for it.
     fn has_news(&self, world: &World) -> bool;
 
     fn entity_is_gone(&self, _entity: Entity) {}
@@ -30,12 +30,11 @@ pub(crate) trait Feed: Any {
     fn observer_is_gone(&self, _observer: Entity) {}
 }
 
-/// All that read messages of one type are fed from one cursor, so that scripts that wait
-/// cost nothing.
+/// One cursor feeds all readers of a message type, so waiting scripts cost nothing.
 struct MessageFeed<M: Message + Clone> {
     cursor: RefCell<MessageCursor<M>>,
     signal: Signal<M>,
-    /// As many as there are streams, and one.
+    /// The number of streams plus one.
     readers: Rc<()>,
 }
 
@@ -54,7 +53,7 @@ impl<M: Message + Clone> Feed for MessageFeed<M> {
         let Some(messages) = world.get_resource::<bevy_ecs::message::Messages<M>>() else {
             return;
         };
-        // A `clone` or a waker may ask for messages.
+        // A `clone` or a waker can use messages.
         let Ok(mut cursor) = self.cursor.try_borrow_mut() else {
             return;
         };
@@ -91,10 +90,10 @@ impl<M> Messages<M> {
         self.subscription.missed()
     }
 
-    /// Has messages come in the runs of `phase`, and not in those of the home phase of the
-    /// script. All that were written since the run before come in one run.
+    /// Delivers messages in the runs of `phase`, instead of the home phase of the script. A
+    /// run delivers all messages since the run before.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///
@@ -112,7 +111,7 @@ impl<M: Clone> Messages<M> {
     /// It is `StreamExt::next` of `futures`, without the import.
     #[allow(
         clippy::should_implement_trait,
-        reason = "streams have it by that name"
+        reason = "streams have a method of this name"
     )]
     pub fn next(&mut self) -> Next<'_, Self> {
         StreamExt::next(self)
@@ -143,7 +142,7 @@ impl<M: Clone> Messages<M> {
         while let Some(message) = self.next().await {
             f(message);
         }
-        // Without messages, the world is gone.
+        // The stream ends only with the world.
         pending::<()>().await;
     }
 }
@@ -164,15 +163,15 @@ impl<M> fmt::Debug for Messages<M> {
     }
 }
 
-/// A stream of all messages of that type that are written after this call.
+/// A stream of all messages of this type that are written after this call.
 ///
-/// Messages reach scripts when a run begins: one that a system writes comes in the next
-/// run of the home phase of the script, and one that a script writes too.
-/// [`in_phase`](Messages::in_phase) chooses another phase.
+/// Messages reach scripts when a run begins: a message comes in the next run of the home
+/// phase after it is written, by a system or by a script. [`in_phase`](Messages::in_phase)
+/// chooses another phase.
 ///
 /// # Panics
 ///
-/// If the app has no messages of that type; and where [`with_ref`] does.
+/// If the app has no messages of this type; and where [`with_ref`] does.
 ///
 /// # Examples
 ///
@@ -207,7 +206,7 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
         let feed = Shared::of(world).feed(TypeId::of::<M>(), || {
             Rc::new(MessageFeed::new(written.get_cursor_current()))
         });
-        // What was written before this call is for those that wait already.
+        // Messages from before this call are only for the streams that exist already.
         feed.pass_on(world);
         let feed: &dyn Any = &*feed;
         let feed = feed.downcast_ref::<MessageFeed<M>>();
@@ -220,10 +219,9 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
     })
 }
 
-/// Waits for the next message of that type that is written after this call.
+/// Waits for the next message of this type that is written after this call.
 ///
-/// A loop around it may miss messages between two rounds, for which there is
-/// [`messages`].
+/// A loop around it can miss messages between two rounds: use [`messages`] instead.
 ///
 /// # Resumes
 ///
@@ -232,7 +230,7 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
 ///
 /// # Panics
 ///
-/// If the app has no messages of that type; and where [`with_ref`] does.
+/// If the app has no messages of this type; and where [`with_ref`] does.
 ///
 /// # Examples
 ///
@@ -272,9 +270,9 @@ pub struct NextMessage<M> {
 }
 
 impl<M> NextMessage<M> {
-    /// Resumes in the first run of `phase` that finds a message, and not at home.
+    /// Resumes in the first run of `phase` after a message, instead of the home phase.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///
@@ -299,7 +297,7 @@ impl<M: Clone> Future for NextMessage<M> {
                 self.messages = None;
                 Poll::Ready(message)
             }
-            // Without messages, the world is gone.
+            // The stream ends only with the world.
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }

@@ -1,4 +1,4 @@
-//! Waits for what happens in the world.
+//! Waits for changes and events in the world.
 
 #[cfg(feature = "animation")]
 mod animation;

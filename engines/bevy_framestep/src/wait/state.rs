@@ -12,8 +12,8 @@ use futures::future::FusedFuture;
 
 use super::{Messages, NextMessage, messages, next_message};
 
-/// Waits for the next transition of the state `S` after this call: also for one from a
-/// state to the same.
+/// Waits for the next transition of the state `S` after this call, including a transition
+/// from a state to itself.
 ///
 /// # Resumes
 ///
@@ -21,7 +21,7 @@ use super::{Messages, NextMessage, messages, next_message};
 ///
 /// # Panics
 ///
-/// If the app has no such state; and where [`with_ref`] does.
+/// If the app does not have the state; and where [`with_ref`] does.
 #[track_caller]
 pub fn next_transition<S: States>() -> NextMessage<StateTransitionEvent<S>> {
     next_message()
@@ -35,7 +35,7 @@ pub fn next_transition<S: States>() -> NextMessage<StateTransitionEvent<S>> {
 ///
 /// # Panics
 ///
-/// If the app has no such state; and where [`with_ref`] does.
+/// If the app does not have the state; and where [`with_ref`] does.
 #[track_caller]
 pub fn state_entered<S: States>(state: S) -> WaitForState<S> {
     WaitForState::new(state, Side::Entered)
@@ -49,7 +49,7 @@ pub fn state_entered<S: States>(state: S) -> WaitForState<S> {
 ///
 /// # Panics
 ///
-/// If the app has no such state; and where [`with_ref`] does.
+/// If the app does not have the state; and where [`with_ref`] does.
 #[track_caller]
 pub fn state_exited<S: States>(state: S) -> WaitForState<S> {
     WaitForState::new(state, Side::Exited)
@@ -63,7 +63,7 @@ pub fn state_exited<S: States>(state: S) -> WaitForState<S> {
 ///
 /// # Panics
 ///
-/// If the app has no such state; and where [`with_ref`] does.
+/// If the app does not have the state; and where [`with_ref`] does.
 ///
 /// # Examples
 ///
@@ -131,9 +131,9 @@ impl<S: States> WaitForState<S> {
         }
     }
 
-    /// Resumes in the first run of `phase` that finds the transition, and not at home.
+    /// Resumes in the first run of `phase` after the transition, instead of the home phase.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///
@@ -170,7 +170,7 @@ impl<S: States> Future for WaitForState<S> {
                 match transitions.poll_next_unpin(cx) {
                     Poll::Ready(Some(event)) if !this.is_it(&event) => continue,
                     Poll::Ready(Some(_)) => {}
-                    // Without transitions, the world is gone.
+                    // The stream ends only with the world.
                     Poll::Ready(None) | Poll::Pending => return Poll::Pending,
                 }
             }

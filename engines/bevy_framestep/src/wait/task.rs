@@ -2,10 +2,10 @@
 
 use bevy_tasks::{AsyncComputeTaskPool, Task};
 
-/// Runs `work` on Bevy's pool of threads for computations, and waits for its result.
+/// Runs `work` on Bevy's thread pool for computations, and waits for its result.
 ///
-/// It begins with the call. It is cancelled when the future is dropped: a computation that is
-/// under way runs to its end, and its result is dropped.
+/// The work begins with the call. Dropping the future cancels it; if it is running already,
+/// it runs to its end, and its result is dropped.
 ///
 /// A task that is spawned by other means, such as one of `IoTaskPool`, can be awaited as it is.
 /// So can any future that is woken from other threads.
@@ -16,8 +16,8 @@ use bevy_tasks::{AsyncComputeTaskPool, Task};
 ///
 /// # Panics
 ///
-/// If the app has no `TaskPoolPlugin`, which is part of `DefaultPlugins` and `MinimalPlugins`. A
-/// panic of the work is one of the script.
+/// If the app has no `TaskPoolPlugin`, which is part of `DefaultPlugins` and
+/// `MinimalPlugins`. A panic of the work becomes a panic of the script.
 ///
 /// # Examples
 ///

@@ -10,15 +10,15 @@ use framestep::{Phase, WaitSeconds, time, wait_seconds};
 use futures::FutureExt;
 use futures::future::FusedFuture;
 
-/// Waits until a timer of Bevy's finishes, and ticks it meanwhile, on the clock of the script: a
-/// repeating one up to its next end, from which it goes on.
+/// Waits until a timer of Bevy finishes, and ticks it on the clock of the script. A repeating
+/// timer is ticked up to its next end, and can be waited for again.
 ///
-/// The timer must not be ticked by a system as well. For one in a component that a system ticks,
-/// use [`wait_until`](crate::ScriptEntity::wait_until):
+/// No system must tick the timer as well. For a timer in a component that a system ticks, use
+/// [`wait_until`](crate::ScriptEntity::wait_until):
 /// `gun.wait_until(|cooldown: &Cooldown| cooldown.0.is_finished())`.
 ///
-/// It returns at once if a timer that does not repeat has finished. It never returns while the
-/// timer is paused.
+/// It returns at once if the timer does not repeat and has finished. It never returns while
+/// the timer is paused.
 ///
 /// # Resumes
 ///
@@ -55,7 +55,7 @@ pub fn wait_for_timer(timer: &mut Timer) -> WaitForTimer<'_> {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitForTimer<'a> {
     timer: &'a mut Timer,
-    /// `None`: at home.
+    /// `None`: the home phase.
     phase: Option<Phase>,
     state: State,
 }
@@ -121,7 +121,7 @@ impl Future for WaitForTimer<'_> {
             State::Waits { begun, wait } => {
                 ready!(wait.poll_unpin(cx));
                 let passed = time().elapsed.saturating_sub(*begun);
-                // Fixed steps have a time of their own, which may be behind.
+                // Fixed steps have their own time, which can be behind.
                 this.timer.tick(passed.max(this.timer.remaining()));
                 this.state = State::Done;
                 Poll::Ready(())

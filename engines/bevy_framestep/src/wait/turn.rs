@@ -1,4 +1,4 @@
-//! In which phase a wait resumes its script.
+//! The phase in which a wait resumes its script.
 
 use std::fmt;
 use std::pin::Pin;
@@ -7,13 +7,14 @@ use std::task::{Context, Poll};
 use framestep::{InPhase, Phase, home, in_phase, time};
 use futures::FutureExt;
 
-/// The phase of a wait that something else than a frame ends: a message, an event, a
+/// The phase of a wait that is not ended by a frame, but by a message, an event or a
 /// condition.
 ///
-/// Wakes resume a script at home. So a wait for another phase is polled in each run of that.
+/// Wakes resume a script in its home phase. So a wait for another phase is polled in each run
+/// of that phase.
 #[derive(Default)]
 pub(crate) struct Turn {
-    /// `None`: at home.
+    /// `None`: the home phase.
     phase: Option<Phase>,
     next: Option<InPhase>,
     is_polled: bool,
@@ -34,7 +35,7 @@ impl Turn {
         self.phase = Some(phase);
     }
 
-    /// Whether a wait ends now that has just ended by itself.
+    /// Polls a wait in the runs of its phase. In other runs, it stays pending.
     pub(crate) fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,

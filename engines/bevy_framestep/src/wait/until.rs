@@ -14,7 +14,7 @@ use futures::future::FusedFuture;
 use super::turn::Turn;
 use crate::executor::Shared;
 
-/// Conditions that scripts wait for, which are asked when a run of a phase begins.
+/// Conditions that scripts wait for, which are checked when a run of a phase begins.
 ///
 /// A script is not polled for a condition that does not hold.
 #[derive(Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Condition<A: ?Sized = dyn Ask> {
     ask: RefCell<A>,
 }
 
-/// A closure, as long as the future is there.
+/// A closure, which exists as long as the future.
 pub(crate) trait Ask {
     fn holds(&mut self, world: &World) -> bool;
     fn forget(&mut self);
@@ -48,7 +48,7 @@ impl<P: FnMut(&World) -> bool> Ask for Option<P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     New,
-    /// It is in the list of this phase. One that is in other lists leaves those.
+    /// It is in the list of this phase. It is removed from other lists.
     Listed(Phase),
     /// It held when a run began, and has left the list.
     Held,
@@ -64,7 +64,7 @@ impl Conditions {
         }
     }
 
-    /// Whether there are some to ask in `phase`.
+    /// Whether there are conditions to check in `phase`.
     pub(crate) fn has_some(&self, phase: Phase) -> bool {
         let lists = self.lists.borrow();
         lists
@@ -72,7 +72,7 @@ impl Conditions {
             .any(|(of, list)| *of == phase && !list.is_empty())
     }
 
-    /// Whether no script waits for one.
+    /// Whether no script waits for a condition.
     pub(crate) fn is_empty(&self) -> bool {
         let lists = self.lists.borrow();
         let mut all = lists
@@ -81,7 +81,7 @@ impl Conditions {
         !all.any(|(phase, condition)| condition.state.get() == State::Listed(phase))
     }
 
-    /// Asks those of `phase`, and wakes the scripts of those that hold.
+    /// Checks the conditions of `phase`, and wakes the scripts whose condition holds.
     pub(crate) fn ask(&self, world: &World, phase: Phase) {
         let list = match self.lists.borrow_mut().iter_mut().find(|of| of.0 == phase) {
             Some((_, list)) if !list.is_empty() => std::mem::take(list),
@@ -99,8 +99,8 @@ impl Conditions {
     }
 }
 
-/// The list of a phase while it is asked. It is put back also by a panic of a destructor
-/// or of a waker.
+/// The list of a phase while it is checked. It is put back even if a destructor or a waker
+/// panics.
 struct Taken<'a> {
     conditions: &'a Conditions,
     phase: Phase,
@@ -111,14 +111,14 @@ impl Drop for Taken<'_> {
     fn drop(&mut self) {
         let mut lists = self.conditions.lists.borrow_mut();
         if let Some((_, added)) = lists.iter_mut().find(|of| of.0 == self.phase) {
-            // Wakers and conditions may have added some.
+            // Wakers and conditions may have added conditions.
             self.list.append(added);
             std::mem::swap(added, &mut self.list);
         }
     }
 }
 
-/// Asks all, and says whether some of them leave the list.
+/// Checks all, and returns whether some of them leave the list.
 fn ask_all(list: &[Rc<Condition>], world: &World, phase: Phase) -> bool {
     let mut some_leave = false;
     let mut next = 0;
@@ -133,7 +133,7 @@ fn ask_all(list: &[Rc<Condition>], world: &World, phase: Phase) -> bool {
                 next += 1;
             }
         }));
-        // A panic is one of the script, which asks once more.
+        // The script checks again, so a panic becomes a panic of the script.
         if asked.is_err() {
             list[next].leave(phase);
             some_leave = true;
@@ -162,9 +162,9 @@ pub struct WaitUntilWorld {
 }
 
 impl WaitUntilWorld {
-    /// Asks in the runs of `phase`, and resumes there.
+    /// Checks in the runs of `phase`, and resumes there.
     ///
-    /// The script is polled in each run of a phase that is not its home.
+    /// If `phase` is not the home phase, the script is polled in each of its runs.
     ///
     /// # Panics
     ///
@@ -182,24 +182,26 @@ impl WaitUntilWorld {
 
 /// Waits until a condition on the world holds.
 ///
-/// It does what [`wait_until`](framestep::wait_until) does, for less: conditions are asked
-/// one after the other when a run begins, and a script is polled when its condition holds.
-/// The condition owns what it needs.
+/// It does what [`wait_until`](framestep::wait_until) does, but costs less: conditions are
+/// checked one after the other when a run begins, and a script is polled only when its
+/// condition holds. The condition owns what it captures.
 ///
 /// # Resumes
 ///
 /// In the home phase of the script, or in another one with
-/// [`in_phase`](WaitUntilWorld::in_phase). The condition is asked when a run of that phase
-/// begins, from the next run on. If it holds, it is asked again when it is the script's turn,
-/// so it still holds when the script goes on, whatever other scripts of that run have done.
+/// [`in_phase`](WaitUntilWorld::in_phase). The condition is checked when a run of that phase
+/// begins, from the next run on. If it holds, it is checked again when the script's turn
+/// comes, so it still holds when the script resumes, even if other scripts of that run have
+/// changed the world.
 ///
 /// # Cancel safety
 ///
-/// Dropping it forgets it; nothing is lost.
+/// Dropping it removes the condition; nothing is lost.
 ///
 /// # Panics
 ///
-/// When polled, where [`with_ref`] does. A panic of the condition is one of the script.
+/// When polled, where [`with_ref`] does. A panic of the condition becomes a panic of the
+/// script.
 ///
 /// # Examples
 ///
@@ -269,7 +271,7 @@ impl Future for WaitUntilWorld {
     }
 }
 
-/// The list is for scripts at home: in another phase, the script asks by itself.
+/// The list is for waits in the home phase. In another phase, the script checks by itself.
 fn poll_elsewhere(
     condition: &Condition,
     turn: &mut Turn,

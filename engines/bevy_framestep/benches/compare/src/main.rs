@@ -19,11 +19,14 @@ const USAGE: &str = "usage: [--rounds N] [--scripts N] [--row TEXT]";
 const ROWS: [(Workload, &str); 10] = [
     (Workload::Move, "move a component in each frame"),
     (Workload::Frame, "wait for the next frame, and again"),
-    (Workload::Ask, "ask a condition in each frame"),
+    (Workload::Ask, "check a condition in each frame"),
     (Workload::Change, "wait for a change that does not come"),
     (Workload::Await, "wait for a message that does not come"),
-    (Workload::Hear, "hear a message in each frame"),
-    (Workload::Poke, "hear an event of the entity in each frame"),
+    (Workload::Hear, "receive a message in each frame"),
+    (
+        Workload::Poke,
+        "receive an event of the entity in each frame",
+    ),
     (Workload::Sleep, "sleep, per frame"),
     (Workload::Fire, "sleep a second and go on, per timer"),
     (Workload::Live, "spawned and despawned with an entity"),
