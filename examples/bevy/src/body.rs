@@ -5,7 +5,7 @@ use bevy_framestep::prelude::*;
 
 use crate::layer::standing;
 
-/// Nobody walks through it, and nothing flies through.
+/// Blocks everything that walks or flies.
 #[derive(Component)]
 pub(crate) struct Barrier(pub(crate) Rect);
 
@@ -34,12 +34,12 @@ pub(crate) fn place_in(world: &World, entity: Entity) -> Option<Vec2> {
     Some(place.translation.truncate())
 }
 
-/// Waits until two are near each other.
+/// Waits until two entities are near each other.
 pub(crate) async fn until_near(one: Entity, other: Entity, distance: f32) {
     wait_until_world(move |world| are_near(world, one, other, distance)).await;
 }
 
-/// Waits until two are not near each other.
+/// Waits until two entities are not near each other.
 pub(crate) async fn until_far(one: Entity, other: Entity, distance: f32) {
     wait_until_world(move |world| !are_near(world, one, other, distance)).await;
 }
@@ -51,7 +51,7 @@ fn are_near(world: &World, one: Entity, other: Entity, distance: f32) -> bool {
     }
 }
 
-/// For those who walk: what is in their way.
+/// The obstacles for everyone who walks.
 pub(crate) struct Feet {
     barriers: ScriptQuery<&'static Barrier>,
 }
@@ -75,7 +75,7 @@ impl Feet {
         who.get_mut(|place: &mut Transform| place.translation = standing(at))
     }
 
-    /// Goes a step towards a point, and says whether it is there.
+    /// Goes a step towards a point. Returns whether it has arrived.
     pub(crate) fn approach(&self, who: Entity, goal: Vec2, speed: f32) -> Result<bool, Missing> {
         let at = place(who)?;
         let step = speed * delta_seconds();

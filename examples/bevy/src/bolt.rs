@@ -14,7 +14,7 @@ use crate::spark;
 
 const COLOUR: Color = Color::srgb(1.0, 0.5, 0.35);
 
-/// From `at`, with that speed.
+/// Fires a bolt from `at`, with this speed.
 pub(crate) fn shoot(at: Vec2, speed: Vec2) {
     with(|world: &mut World| {
         let glow = Picture::Glow.tinted(64.0, COLOUR.with_alpha(0.6));

@@ -1,4 +1,4 @@
-//! The king: he sleeps, he fights, and he is angry in the end.
+//! The king: he sleeps, he fights, and finally he is angry.
 
 use std::f32::consts::TAU;
 
@@ -88,7 +88,7 @@ async fn fight(king: Entity) -> Result<(), Missing> {
     }
 }
 
-/// The second phase: he cannot be hurt until his imps are gone.
+/// The second phase: he cannot be hurt until his imps are dead.
 async fn call_imps(king: Entity) -> Result<(), Missing> {
     king.remove::<Foe>()?;
     king.get_mut(|drawn: &mut Drawn| drawn.color = ASLEEP)?;
@@ -118,7 +118,7 @@ async fn rage(king: Entity) -> Result<(), Missing> {
     }
 }
 
-/// His light says that bolts come.
+/// His light announces bolts.
 async fn charge(king: Entity, seconds: f32) {
     animate(seconds, |t| {
         let lit = king.get_mut(|lamp: &mut Lamp| lamp.colour = COLOUR * (1.0 + 1.2 * t));

@@ -20,7 +20,7 @@ use crate::stage::Quake;
 const COINS: u8 = 16;
 const GOLD: Color = Color::srgb(1.0, 0.85, 0.4);
 
-/// The chest is there from now on.
+/// The chest appears.
 #[derive(EntityEvent, Clone)]
 pub(crate) struct Appear(pub(crate) Entity);
 

@@ -17,13 +17,13 @@ use crate::purse::Purse;
 
 const FRAME: Duration = Duration::from_millis(20);
 
-/// How many frames a picture may take to be saved.
+/// The most frames that saving a picture can take.
 const PATIENCE: u64 = 600;
 
-/// How many seconds the whole game may take.
+/// The most seconds that the whole game can take.
 const LIMIT: u32 = 150;
 
-/// With pictures, if there is a folder for them.
+/// Takes pictures, if there is a folder for them.
 pub(crate) fn set_up(app: &mut App, folder: Option<PathBuf>) {
     app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
     app.add_systems(PostStartup, move |mut commands: Commands| {
@@ -113,7 +113,7 @@ async fn go(x: f32, y: f32) -> Result<(), Missing> {
     Ok(())
 }
 
-/// Holds the stick towards a goal that may move, until the hero is near it.
+/// Holds the stick towards a goal, which can move, until the hero is near it.
 async fn steer(goal: impl Fn() -> Result<Vec2, Missing>, near: f32) -> Result<(), Missing> {
     loop {
         let way = goal()? - place(hero())?;
@@ -130,7 +130,7 @@ async fn fight_until(is_over: impl Fn(usize) -> bool) -> Result<(), Missing> {
     let foes = query_filtered::<(&Transform, Has<Health>), With<Foe>>();
     loop {
         let at = place(hero())?;
-        // Bolts are to be parried, but not to be counted.
+        // Bolts must be parried, but not counted.
         let (mut near, mut count) = (Vec::new(), 0);
         foes.for_each(|(foe, has_health)| {
             let foe = foe.translation.truncate();

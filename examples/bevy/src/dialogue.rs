@@ -13,7 +13,8 @@ use crate::text::line;
 
 const SIZE: Vec2 = Vec2::new(660.0, 104.0);
 
-/// Says it. The first key shows all of it, the second one ends it; so does patience.
+/// Says a line. The first key shows all of it, the second one ends it; it also ends by itself
+/// after a while.
 pub(crate) async fn say(who: &str, words: &str) -> Result<(), Missing> {
     let (sheet, text) = open(who);
     select! {

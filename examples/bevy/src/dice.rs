@@ -1,4 +1,4 @@
-//! Chance. The same in each run, so that the demo is.
+//! Random numbers. They are the same in each run, so that the demo is the same, too.
 
 use std::ops::Range;
 

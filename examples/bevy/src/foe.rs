@@ -9,7 +9,7 @@ use crate::hero::hero;
 use crate::spark;
 use crate::stage::Quake;
 
-/// A script of a foe: it flashes and gives way. Without health it is gone.
+/// A script of a foe: when hit, it flashes and is pushed back. Without health it is despawned.
 pub(crate) async fn suffer(foe: Entity) -> Result<(), Missing> {
     let feet = Feet::new();
     loop {
@@ -48,7 +48,7 @@ pub(crate) fn touch(foe: Entity, reach: f32) -> Result<bool, Missing> {
     Ok(touches)
 }
 
-/// A script of a foe: after the hero, as long as it lives.
+/// A script of a foe: it chases the hero, as long as it lives.
 pub(crate) async fn hunt(foe: Entity, speed: f32) -> Result<(), Missing> {
     let feet = Feet::new();
     loop {

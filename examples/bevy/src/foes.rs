@@ -1,4 +1,4 @@
-//! The clock of those that are against the hero, which magic slows down.
+//! The clock of all foes, which magic slows down.
 
 use bevy::prelude::*;
 use bevy_framestep::Framestep;

@@ -61,7 +61,7 @@ async fn appear(gem: Entity) {
     .await;
 }
 
-/// Up and down, without an end.
+/// Up and down, without end.
 async fn hover(gem: Entity, home: Vec3) {
     loop {
         animate(1.6, |t| {

@@ -42,7 +42,7 @@ pub(crate) fn spawn(world: &mut World, one: Vec2, other: Vec2) {
     guard.insert(scripts);
 }
 
-/// The script of a guard: a round, until it sees the hero, and then another one.
+/// The script of a guard: it patrols until it sees the hero, chases him, and patrols again.
 async fn keep_watch(guard: Entity, sight: Entity, ends: [Vec2; 2]) -> Result<(), Missing> {
     loop {
         select! {
@@ -84,7 +84,7 @@ fn look(guard: Entity, sight: Entity, way: Vec2) -> Result<(), Missing> {
     })
 }
 
-/// It has seen the hero: a sign over its head.
+/// It has seen the hero: shows a sign over its head.
 async fn alarm(guard: Entity, sight: Entity) -> Result<(), Missing> {
     sight.get_mut(|place: &mut Transform| place.scale = Vec3::ZERO)?;
     let sign = Picture::Alarm.tinted(44.0, Color::srgb(1.0, 0.8, 0.25));
@@ -93,7 +93,7 @@ async fn alarm(guard: Entity, sight: Entity) -> Result<(), Missing> {
     animate(0.45, |t| {
         let size = 1.0 + 0.6 * (1.0 - t) * (1.0 - t);
         let moved = sign.get_mut(|place: &mut Transform| place.scale = Vec3::splat(size));
-        moved.expect("nobody else despawns it, as long as this runs");
+        moved.expect("nothing else despawns it while this runs");
     })
     .await;
     sign.despawn()

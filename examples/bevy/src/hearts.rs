@@ -24,8 +24,8 @@ pub(crate) fn spawn(world: &mut World, stage: Entity) {
     world.start_script(|| show(hearts));
 }
 
-/// A script of its own: paints the hearts when the hero's health changes. When the game
-/// starts over, there is another hero.
+/// A separate script: paints the hearts when the hero's health changes. When the game starts
+/// over, there is a new hero.
 async fn show(hearts: Vec<Entity>) -> Result<(), Missing> {
     next_frame().await;
     loop {
@@ -37,7 +37,7 @@ async fn show(hearts: Vec<Entity>) -> Result<(), Missing> {
             let colour = if number < health { FULL } else { EMPTY };
             heart.get_mut(|drawn: &mut Drawn| drawn.color = colour)?;
         }
-        // Either that, or the hero is gone.
+        // Either the health has changed, or the hero is despawned.
         _ = hero().changed::<Health>().await;
     }
 }

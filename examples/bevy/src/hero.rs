@@ -60,7 +60,7 @@ pub(crate) fn spawn(world: &mut World, at: Vec2) {
     world.entity_mut(hero).start_script(strike);
 }
 
-/// Stops the scripts by which the player leads the hero, for a scene.
+/// Stops the scripts through which the player controls the hero, for a scene.
 pub(crate) fn hold(hero: Entity) -> Result<(), Missing> {
     hero.get(|scripts: &Scripts| {
         scripts.stop("walk");
@@ -68,13 +68,13 @@ pub(crate) fn hold(hero: Entity) -> Result<(), Missing> {
     })
 }
 
-/// Starts them again. They know nothing of the keys that were pressed meanwhile.
+/// Starts them again. They ignore keys that were pressed meanwhile.
 pub(crate) fn let_go(hero: Entity) {
     hero.start(walk(hero));
     hero.start(strike(hero));
 }
 
-/// A flat round shadow, so far from the middle of the body.
+/// A flat round shadow, this far from the middle of the body.
 pub(crate) fn shadow_below(y: f32) -> Transform {
     Transform::from_xyz(0.0, y, -0.01).with_scale(vec3(1.0, 0.5, 1.0))
 }
@@ -111,7 +111,7 @@ async fn strike(hero: Entity) -> Result<(), Missing> {
         let mut hit = Vec::new();
         foes.for_each(|(foe, place)| {
             let way = place.translation.truncate() - at;
-            // Large ones are hit from farther away.
+            // Large foes are hit from farther away.
             let reach = REACH * place.scale.x.max(1.0);
             if way.length() < reach && way.normalize_or(towards).dot(towards) > 0.2 {
                 hit.push(foe);
@@ -137,13 +137,13 @@ async fn swing(at: Vec2, towards: Vec2) -> Result<(), Missing> {
             place.rotation = Quat::from_rotation_z(turn);
             drawn.color.set_alpha(1.0 - t * t);
         });
-        moved.expect("nobody else despawns it, as long as this runs");
+        moved.expect("nothing else despawns it while this runs");
     })
     .await;
     slash.despawn()
 }
 
-/// A script of the hero: each hit takes a heart. Those who blink are not hit again.
+/// A script of the hero: each hit takes a heart. While he blinks, he is not hit again.
 async fn suffer(hero: Entity) -> Result<(), Missing> {
     let feet = Feet::new();
     let home = place(hero)?;

@@ -1,4 +1,4 @@
-//! Things that the hero uses: a sign says so.
+//! A sign over things that the hero can use.
 
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;

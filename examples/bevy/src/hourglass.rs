@@ -1,4 +1,4 @@
-//! Who takes the hourglass is fast: all others are slow, for a while.
+//! The hourglass slows down all foes for a while.
 
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;
@@ -28,7 +28,8 @@ pub(crate) fn spawn(world: &mut World, at: Vec2) {
     ));
 }
 
-/// The script of the hourglass. The clock of the foes is slow as long as the guard is there.
+/// The script of the hourglass. The clock of the foes is slow until the guard `slow` is
+/// dropped.
 async fn slow_time(glass: Entity) -> Result<(), Missing> {
     loop {
         until_near(glass, hero(), 38.0).await;

@@ -24,7 +24,7 @@ pub(crate) fn spawn(world: &mut World, at: Vec2) -> Entity {
     keeper.id()
 }
 
-/// The script of the keeper: up and down, without an end.
+/// The script of the keeper: he walks up and down, without end.
 async fn hover(keeper: Entity) -> Result<(), Missing> {
     let home = keeper.get(|place: &Transform| place.translation)?;
     loop {

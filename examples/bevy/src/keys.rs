@@ -1,4 +1,4 @@
-//! What the player wants. The demo wants something, too.
+//! The input of the player, or of the demo.
 
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) enum Choice {
     Back,
 }
 
-/// Where the player wants to go, as long as keys are held.
+/// The direction in which the player walks while keys are held.
 #[derive(Resource, Default)]
 pub(crate) struct Stick(pub(crate) Vec2);
 

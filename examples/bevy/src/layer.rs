@@ -8,15 +8,15 @@ pub(crate) const FLAT: f32 = 1.0;
 /// What stands: see [`standing`].
 pub(crate) const STANDING: f32 = 4.0;
 pub(crate) const LINTEL: f32 = 5.0;
-/// All that is nearer shines by itself.
+/// Everything nearer shines by itself.
 pub(crate) const NIGHT: f32 = 10.0;
 pub(crate) const GLOW: f32 = 11.0;
 pub(crate) const SPARK: f32 = 12.0;
 pub(crate) const SIGN: f32 = 13.0;
 /// These are parts of the stage, and move along with the view.
 pub(crate) const DISPLAY: f32 = 20.0;
-/// Text comes after all pictures of the display: the fewer changes between the two, the
-/// faster they are drawn.
+/// Text comes after all pictures of the display: fewer switches between the two are faster to
+/// draw.
 pub(crate) const TEXT: f32 = 21.0;
 pub(crate) const MENU: f32 = 30.0;
 

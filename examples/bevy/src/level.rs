@@ -60,7 +60,7 @@ impl Wall {
         (self.foot..self.foot + self.depth()).contains(&y)
     }
 
-    /// Those that nobody walks through.
+    /// The walls that block everyone.
     fn barriers(&self) -> Vec<Rect> {
         let (low, high) = (self.foot, self.foot + self.depth());
         if !self.has_doorway {
@@ -88,13 +88,13 @@ pub(crate) fn start_over(world: &mut World) {
     let mut props = world.query_filtered::<Entity, With<Prop>>();
     let props: Vec<Entity> = props.iter(world).collect();
     for prop in props {
-        // Children are gone with their parents.
+        // Children are despawned with their parents.
         _ = world.try_despawn(prop);
     }
     furnish(world);
 }
 
-/// A system that spawns all.
+/// A system that spawns everything.
 pub(crate) fn furnish(world: &mut World) {
     walls(world);
     hero::spawn(world, vec2(-40.0, 110.0));
@@ -171,7 +171,7 @@ fn walls(world: &mut World) {
     }
 }
 
-/// The piece of the wall that is above a doorway, and hides who walks below it.
+/// The piece of the wall above a doorway. It hides everyone who walks below it.
 fn lintel(world: &mut World, wall: &Wall) {
     let half = DOORWAY / 2.0 + 2.0;
     let low = wall.foot + LINTEL;

@@ -34,7 +34,7 @@ pub(crate) fn spawn(world: &mut World, at: Vec2) -> Entity {
     lever.id()
 }
 
-/// The script of a lever: once, and it ends.
+/// The script of a lever: it works once.
 async fn wait_for_pull(lever: Entity, handle: Entity) -> Result<(), Missing> {
     until_used(lever).await?;
     animate(0.35, |t| {

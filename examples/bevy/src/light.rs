@@ -1,5 +1,5 @@
-//! Light: the night is a sheet before the camera, which multiplies what is behind it with
-//! the light of all lamps.
+//! Light: the night is a sheet in front of the camera, which multiplies the picture behind it
+//! with the light of all lamps.
 
 use bevy::asset::embedded_asset;
 use bevy::camera::visibility::NoFrustumCulling;
@@ -19,7 +19,7 @@ use crate::{layer, stage};
 /// Shines where its entity is.
 #[derive(Component, Clone, Copy)]
 pub(crate) struct Lamp {
-    /// How far it reaches. Nothing, and it is off.
+    /// How far it reaches. At 0, it is off.
     pub(crate) reach: f32,
     pub(crate) colour: Vec3,
 }
@@ -33,7 +33,7 @@ pub(crate) const DAWN: Vec3 = Vec3::new(0.95, 0.78, 0.72);
 
 const SHADER: &str = "embedded://framestep_bevy/light.wgsl";
 
-/// As many as the shader takes.
+/// The most lamps that the shader takes.
 const MOST: usize = 24;
 
 #[derive(Asset, AsBindGroup, TypePath, Clone)]
@@ -56,7 +56,7 @@ struct Shining {
 }
 
 impl Default for Shining {
-    /// One that is off.
+    /// A lamp that is off.
     fn default() -> Self {
         Shining {
             place: Vec4::ONE,

@@ -8,7 +8,7 @@ use crate::layer::{self, standing};
 use crate::level::Prop;
 use crate::light::Lamp;
 
-/// The lamp lights what is around it. The glow is the light that is seen, so far from the
+/// The lamp lights its surroundings. The glow is the visible light itself, this far from the
 /// middle.
 pub(crate) fn lit_prop(
     picture: Picture,

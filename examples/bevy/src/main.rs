@@ -1,10 +1,10 @@
-//! A small game in Bevy: a dungeon at night, a story, and a king. All that takes time in it
-//! is a script: doors, guards, turrets and bolts, torches, coins and sparks, the dialogue,
-//! the story itself. The panel shows who waits for what.
+//! A small game in Bevy: a dungeon at night, a story, and a king. Everything that takes time in
+//! it is a script: doors, guards, turrets and bolts, torches, coins and sparks, the dialogue,
+//! the story itself. The panel shows what each script waits for.
 //!
-//! The arrow keys walk, space strikes and pulls, escape opens the menu. `--demo DIR` plays
-//! by itself, saves pictures in the directory, and ends. `--demo` does so without a window; in
-//! the browser, it stands in the address: `?--demo`.
+//! The arrow keys walk, space strikes and pulls, escape opens the menu. `--demo DIR` plays by
+//! itself, saves pictures in the directory, and ends. `--demo` does so without a window; in the
+//! browser, it is part of the address: `?--demo`.
 
 mod art;
 mod body;

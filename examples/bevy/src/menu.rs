@@ -1,5 +1,5 @@
 //! The pause menu. Its entity lives as long as the state does, and its scripts with it. They
-//! count on realtime, so that it moves while the game does not.
+//! count on realtime, so the menu moves while the game is paused.
 
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;
@@ -18,7 +18,7 @@ pub(crate) enum Screen {
     Paused,
 }
 
-/// A page cannot end itself.
+/// A page cannot close itself.
 const ROWS: &[&str] = if cfg!(target_arch = "wasm32") {
     &["go on", "start over"]
 } else {
@@ -98,7 +98,7 @@ async fn run(menu: Entity, mark: Entity) -> Result<(), Missing> {
         "quit" => write_message(AppExit::Success),
         _ => {}
     }
-    // This ends the menu, with this script.
+    // This ends the menu, and thus this script.
     resource_mut(|next: &mut NextState<Screen>| next.set(Screen::Playing));
     Ok(())
 }

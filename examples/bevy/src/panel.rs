@@ -1,4 +1,4 @@
-//! The panel: who waits for what, from a snapshot of the executor.
+//! The panel: what each script waits for, from a snapshot of the executor.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::layer;
 use crate::stage::{HALF, PANEL};
 use crate::text::line;
 
-/// How many kinds of scripts there is room for.
+/// How many kinds of scripts fit on the panel.
 const ROWS: usize = 24;
 
 pub(crate) fn spawn(world: &mut World, stage: Entity) {
@@ -88,13 +88,13 @@ fn list(snapshot: &Snapshot) -> String {
     text
 }
 
-/// The module of an `async fn`, and as much of its name as there is room for.
+/// The module of an `async fn`, and as much of its name as fits.
 fn short(name: &str) -> &str {
     let name = name.strip_prefix("framestep_bevy::").unwrap_or(name);
     name.split("::").next().unwrap_or(name)
 }
 
-/// All that it waits for, if it is several things at once: the first of them resumes it.
+/// Everything that it waits for. If there are several, the first to end resumes it.
 fn describe(script: &CoroutineInfo, snapshot: &Snapshot) -> String {
     let mut waits: Vec<String> = script.waits().map(|wait| word(wait, snapshot)).collect();
     waits.dedup();

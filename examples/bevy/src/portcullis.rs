@@ -33,7 +33,7 @@ async fn rise(portcullis: Entity, lever: Entity) -> Result<(), Missing> {
         animate(0.28, |t| {
             let share = (f32::from(notch) + t * t) / 5.0;
             let moved = portcullis.get_mut(|place: &mut Transform| {
-                // It goes into the wall: what is left hangs from its upper end.
+                // It goes into the wall: the visible rest hangs from its upper end.
                 place.scale.y = 1.0 - 0.8 * share;
                 place.translation = foot + Vec3::Y * LINTEL * (1.0 - place.scale.y) / 2.0;
             });

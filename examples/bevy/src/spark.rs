@@ -1,4 +1,4 @@
-//! Sparks: each is an entity with a script, which ends by despawning it.
+//! Sparks: each is an entity with a script, which despawns it at the end.
 
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;
@@ -16,7 +16,7 @@ pub(crate) fn burst(at: Vec2, colour: Color, count: usize) {
     }
 }
 
-/// One that rises from a fire.
+/// A spark that rises from a fire.
 pub(crate) fn ember(at: Vec2) {
     let speed = vec2(roll(-14.0..14.0), roll(20.0..55.0));
     throw(at, speed, Color::srgb(1.0, 0.6, 0.2), roll(3.0..6.0));
@@ -30,7 +30,7 @@ fn throw(at: Vec2, speed: Vec2, colour: Color, size: f32) {
     commands(|commands| commands.spawn((Prop, spark, place, scripts)).id());
 }
 
-/// The script of a spark: slower and paler, until it is gone.
+/// The script of a spark: it gets slower and paler, and then disappears.
 async fn fly(spark: Entity, speed: Vec2, seconds: f32) -> Result<(), Missing> {
     let from = spark.get(|place: &Transform| place.translation)?;
     animate(seconds, |t| {

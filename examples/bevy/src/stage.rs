@@ -1,4 +1,4 @@
-//! The stage: what the camera looks at, and what hangs in front of it.
+//! The stage: what the camera looks at, and what is fixed in front of it.
 
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::prelude::*;
@@ -17,15 +17,15 @@ pub(crate) const PANEL: f32 = 352.0;
 /// The middle of the dungeon's part of the window, from the middle of the window.
 pub(crate) const MIDDLE: Vec2 = Vec2::new(-PANEL / 2.0, 0.0);
 
-/// The camera: the parent of all that does not move in the window.
+/// The camera: the parent of everything that does not move in the window.
 #[derive(Resource, Clone, Copy)]
 pub(crate) struct Stage(pub(crate) Entity);
 
-/// What the camera looks at: the hero, unless a story wants something else.
+/// What the camera looks at: the hero, unless a story changes that.
 #[derive(Resource, Default)]
 pub(crate) struct Focus(pub(crate) Option<Entity>);
 
-/// The ground shakes, by so many pixels.
+/// The ground shakes by this many pixels.
 #[derive(Message, Clone, Copy)]
 pub(crate) struct Quake(pub(crate) f32);
 
@@ -44,7 +44,7 @@ pub(crate) fn set_up(world: &mut World) {
     let at = vec3(PANEL / 2.0, HALF.y, 0.0);
     let rail = world.spawn((Transform::from_translation(at), Visibility::default()));
     let rail = rail.id();
-    // The colours are what they are: the shaders have no tones to map.
+    // Colours are used unchanged: the shaders do no tone mapping.
     let plain = (Msaa::Off, Tonemapping::None);
     let camera = world.spawn((Camera2d, plain, Scripts::of(shake), ChildOf(rail)));
     let camera = camera.id();
@@ -55,8 +55,8 @@ pub(crate) fn set_up(world: &mut World) {
     world.entity_mut(rail).start_script(follow);
 }
 
-/// The script of the rail, which the camera is on: after the hero, softly, and never beyond
-/// the dungeon.
+/// The script of the rail that carries the camera: it follows the hero smoothly, and never
+/// leaves the dungeon.
 async fn follow(rail: Entity) -> Result<(), Missing> {
     const LAZINESS: f32 = 0.35;
     loop {

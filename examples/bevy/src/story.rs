@@ -1,4 +1,4 @@
-//! The story, from the first line to the last. It reads as it is told.
+//! The story, from the first line to the last.
 
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;
@@ -53,7 +53,7 @@ pub(crate) async fn tell(keeper: Entity, king: Entity, chest: Entity) -> Result<
     show_title("It is morning").await
 }
 
-/// What happens while the player has no say: the view goes to somebody, and comes back.
+/// A scene without player control: the view moves to somebody, and comes back.
 async fn scene(
     about: Entity,
     happens: impl Future<Output = Result<(), Missing>>,
@@ -72,7 +72,7 @@ async fn scene(
     Ok(())
 }
 
-/// Above and below, as in the cinema.
+/// Black bars above and below, as in the cinema.
 fn spawn_bars() -> [Entity; 2] {
     let stage = resource(|stage: &Stage| stage.0);
     let size = vec2(2.0 * HALF.x - PANEL, 40.0);
@@ -89,7 +89,7 @@ async fn slide(bars: [Entity; 2], from: f32, to: f32) {
         for (bar, side) in bars.into_iter().zip([1.0, -1.0]) {
             let y = side * (HALF.y + 20.0 - 40.0 * from.lerp(to, t));
             let moved = bar.get_mut(|place: &mut Transform| place.translation.y = y);
-            moved.expect("nobody else despawns them, as long as this runs");
+            moved.expect("nothing else despawns them while this runs");
         }
     })
     .await;
@@ -112,7 +112,7 @@ async fn show_title(words: &str) -> Result<(), Missing> {
         animate(0.8, |t| {
             let alpha = from.lerp(to, t);
             let shown = title.get_mut(|colour: &mut TextColor| colour.0.set_alpha(alpha));
-            shown.expect("nobody else despawns it, as long as this runs");
+            shown.expect("nothing else despawns it while this runs");
         })
         .await;
         wait_seconds(1).await;

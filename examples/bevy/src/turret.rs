@@ -48,7 +48,7 @@ async fn guard_hall(turret: Entity, ember: Entity, after: f32) -> Result<(), Mis
     }
 }
 
-/// The glow says where the next bolt comes from.
+/// The glow shows where the next bolt comes from.
 async fn charge(turret: Entity, ember: Entity) {
     animate(0.7, |t| {
         let light = ember.with(|drawn: &mut Drawn, place: &mut Transform| {

@@ -1,4 +1,4 @@
-//! The fight with the dragon: it goes on without the player, while a torch burns down.
+//! The fight with the dragon: it continues without input, while a torch burns down.
 
 use framestep_durable::prelude::*;
 
@@ -52,7 +52,7 @@ impl DurableScript for Fight {
     }
 }
 
-/// The torch: it says how long it lasts.
+/// The torch: it announces the seconds that are left.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Torch {
     pub(crate) seconds: u32,

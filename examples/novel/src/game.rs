@@ -15,7 +15,7 @@ use crate::story::{Choice, ENTER, Story};
 pub(crate) struct Game {
     pub(crate) stage: Stage,
     runtime: Runtime,
-    /// The choice before which the player stands.
+    /// The open choice of the player.
     pub(crate) choice: Option<(RequestId<Choice>, Choice)>,
 }
 
@@ -73,23 +73,23 @@ impl Game {
         }
     }
 
-    /// The game as a file: the world, and beside it the scripts, wherever they are.
+    /// The game as a file: the world, and beside it the scripts at their current waits.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, SaveError> {
         Ok(self.runtime.save()?.to_bytes_with(&self.stage))
     }
 
-    /// The game of a file.
+    /// Reads a game from a file.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
         let (scripts, stage) = Snapshot::from_bytes_with(bytes)?;
         let mut game = Game::empty(stage);
-        // A scene that a newer version of the game tells otherwise begins anew.
+        // A scene whose code has changed since is restarted.
         game.runtime.restore(&scripts, Policy::Restart)?;
-        // A choice that was not made is asked again.
+        // An open choice is asked again.
         game.choice = game.runtime.requests().pop();
         Ok(game)
     }
 
-    /// Saves. There is a whole file at any time, the old one or the new one.
+    /// Saves. There is a complete file at any time, the old one or the new one.
     pub(crate) fn save(&self, path: &Path) -> Result<usize, Box<dyn Error>> {
         let bytes = self.to_bytes()?;
         let new = path.with_extension("new");

@@ -1,13 +1,13 @@
 //! A visual novel in a terminal that can be saved anywhere: in the middle of a line, before a
 //! choice, in the middle of a fight.
 //!
-//! - `story.rs` and `fight.rs` are the scripts. Nothing in them knows of saves.
+//! - `story.rs` and `fight.rs` are the scripts. They contain no code for saves.
 //! - `stage.rs` is the world: plain data, saved with serde.
 //! - `game.rs` saves and loads. That is the file to copy.
 //! - `terminal.rs` plays in a terminal, `player.rs` plays a list of inputs on virtual time.
 //!
-//! Enter shows the rest of a line, and goes on. A number chooses. `s` saves, `q` saves and
-//! quits, and the next start goes on from there.
+//! Enter shows the rest of a line, and continues. A number chooses. `s` saves, `q` saves and
+//! quits, and the next start continues from there.
 
 mod fight;
 mod game;

@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::game::{Game, Input};
 use crate::terminal::Screen;
 
-/// A frame, in seconds: binary-exact, about 30 in a second.
+/// The length of a frame in seconds: exact in binary, about 30 frames a second.
 pub(crate) const FRAME: f64 = 1.0 / 32.0;
 
-/// What happens after so many frames.
+/// An input after this many frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cue {
     pub(crate) frames: u32,
@@ -21,11 +21,11 @@ pub(crate) struct Cue {
 pub(crate) enum Act {
     Input(Input),
     Save,
-    /// The game is gone, and starts again from its file.
+    /// The game is killed, and starts again from its file.
     Kill,
 }
 
-/// Reads lines such as `1.5 enter`: a time to wait, in seconds, and what happens then.
+/// Reads lines such as `1.5 enter`: a time to wait in seconds, and an input.
 pub(crate) fn read(script: &str) -> Result<Vec<Cue>, Box<dyn Error>> {
     let lines = script
         .lines()

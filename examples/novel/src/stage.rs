@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stage {
-    /// All that has been said, also what the typewriter has yet to type.
+    /// Everything that has been said, including text that is not typed yet.
     pub(crate) text: String,
     /// How many characters of it are visible.
     pub(crate) visible: usize,
@@ -12,8 +12,8 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Adds a line below the others. Returns how many characters there are before it, and
-    /// with it.
+    /// Adds a line below the others. Returns the number of characters before it, and including
+    /// it.
     pub(crate) fn add(&mut self, line: &str) -> (usize, usize) {
         let from = self.text.chars().count();
         self.text.push_str(line);
@@ -21,7 +21,7 @@ impl Stage {
         (from, from + line.chars().count() + 1)
     }
 
-    /// Shows a share of the characters between two places, from 0 to 1.
+    /// Shows a part of the characters between two places, from 0 to 1.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -32,13 +32,13 @@ impl Stage {
         self.visible = from + ((to - from) as f32 * share) as usize;
     }
 
-    /// What is visible behind the first `from` characters.
+    /// The visible text after the first `from` characters.
     pub(crate) fn visible_from(&self, from: usize) -> String {
         let to = self.visible.max(from);
         self.text.chars().skip(from).take(to - from).collect()
     }
 
-    /// How many characters there are before the line that is being typed, or was typed last.
+    /// The number of characters before the line that is being typed, or was typed last.
     pub(crate) fn line_start(&self) -> usize {
         let typed: Vec<char> = self.text.chars().take(self.visible).collect();
         let before = typed.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The story. A scene is a chapter: what was awaited in it is forgotten in the next one.
+//! The story. A scene is a chapter, so the journal is emptied after each scene.
 
 use std::time::Duration;
 
@@ -94,8 +94,8 @@ async fn cave(has_rope: bool) {
 /// Types a line, then waits for Enter. Enter before the end shows the rest.
 async fn say(line: &'static str) {
     let (from, to) = step(move |stage: &mut Stage| stage.add(line));
-    // Only the end of an animation is recorded. A loop with a wait for each letter would
-    // make the journal longer by a letter each.
+    // Only the end of an animation is recorded. A loop with a wait for each letter would add an
+    // entry to the journal for each.
     let typing = animate(seconds_of(line), move |stage: &mut Stage, share| {
         stage.type_share(from, to, share);
     });
@@ -106,12 +106,12 @@ async fn say(line: &'static str) {
     ENTER.wait().await;
 }
 
-/// How long a line is typed.
+/// How long the typing of a line takes.
 fn seconds_of(line: &str) -> Duration {
     line.chars().map(|_| Duration::from_millis(30)).sum()
 }
 
-/// Shows a line at once, and waits for nothing.
+/// Shows a line at once, without a wait.
 pub(crate) fn tell(line: impl Into<String>) {
     let line = line.into();
     step(move |stage: &mut Stage| stage.visible = stage.add(&line).1);

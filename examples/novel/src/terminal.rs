@@ -1,4 +1,4 @@
-//! The terminal: what is typed is read by a thread, what becomes visible is printed.
+//! The terminal: a thread reads the input, and text is printed when it becomes visible.
 
 use std::error::Error;
 use std::io::{Write, stdin, stdout};
@@ -27,7 +27,7 @@ impl Screen {
         }
     }
 
-    /// What has to be printed since.
+    /// The text to print since then.
     pub(crate) fn news(&mut self, game: &Game) -> String {
         let mut news = game.stage.visible_from(self.printed);
         self.printed = self.printed.max(game.stage.visible);
@@ -74,7 +74,7 @@ pub(crate) fn play(save: &Path) -> Result<(), Box<dyn Error>> {
         then = now;
     }
     print!("{}", screen.news(&game));
-    // The story is over: the next one begins anew.
+    // The story has ended: the next start begins a new game.
     std::fs::remove_file(save).ok();
     Ok(())
 }

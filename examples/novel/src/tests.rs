@@ -1,4 +1,4 @@
-//! Saves at any moment.
+//! Saves at every moment.
 
 use crate::game::{Game, Input};
 use crate::player::{self, Act, Cue, FRAME};
@@ -39,7 +39,7 @@ fn a_game_that_is_saved_and_killed_after_every_frame_ends_like_one_that_is_not()
 }
 
 #[test]
-fn a_choice_that_was_not_made_is_asked_again() {
+fn an_open_choice_is_asked_again_after_a_load() {
     let mut game = Game::new();
     for _ in 0..3 {
         game.input(Input::Enter);
@@ -52,7 +52,7 @@ fn a_choice_that_was_not_made_is_asked_again() {
 }
 
 #[test]
-fn a_file_that_is_cut_or_changed_is_an_error() {
+fn a_truncated_or_changed_file_is_an_error() {
     let mut game = Game::new();
     game.step(FRAME);
     let bytes = game.to_bytes().unwrap();

@@ -1,7 +1,7 @@
-//! Names the code that a save depends on.
+//! Identifies the code that a save depends on.
 
-/// A number for the files of which scripts, their states and the world are made. A save of
-/// other code may not fit.
+/// A hash of the source files of the scripts, their states and the world. A save of other code
+/// may not fit.
 pub(crate) const FINGERPRINT: u64 = {
     let mut hash = hash(0xCBF2_9CE4_8422_2325, include_bytes!("scripts.rs"));
     hash = self::hash(hash, include_bytes!("fight.rs"));

@@ -1,5 +1,5 @@
-//! Plays by itself: forwards, with a save on the way, back, and forwards again. If there is a
-//! save, it continues that instead.
+//! Plays by itself: forwards, with a save on the way, then back, and forwards again. If there
+//! is a save, it continues that instead.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,13 +12,13 @@ use crate::platform::Store;
 use crate::session::Session;
 use crate::show;
 
-/// The step at which the game is saved, the last step (of a new game), and how many are taken
-/// back.
+/// The step at which the game is saved, the last step of a new game, and how many steps are
+/// rewound.
 const SAVED: u64 = 420;
 const LAST: u64 = 1_080;
 const BACK: u64 = 300;
 
-/// Plays, and ends with a panic if the second time is not like the first.
+/// Plays, and panics if the second time differs from the first.
 pub(crate) async fn play(folder: &Path, store: Store) {
     prepare();
     let mut session = Session::begin(store);
@@ -53,7 +53,7 @@ pub(crate) async fn play(folder: &Path, store: Store) {
     );
 }
 
-/// Plays until so many steps have passed.
+/// Plays until this many steps have passed.
 async fn go_on(session: &mut Session, last: u64) {
     while session.game.steps() < last {
         pilot::step(session);

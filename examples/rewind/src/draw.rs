@@ -18,9 +18,9 @@ const CYAN: Color = Color::new(0.45, 0.95, 1.0, 1.0);
 const ROSE: Color = Color::new(1.0, 0.4, 0.6, 1.0);
 const PALE: Color = Color::new(0.86, 0.89, 1.0, 1.0);
 
-/// Prepares each letter. Otherwise how a letter looks depends on those before it, and pictures
-/// of two runs are compared. And in the browser, macroquad draws with a deleted texture where
-/// a new letter has made it larger.
+/// Prepares each letter. Otherwise the look of a letter depends on the letters before it, but
+/// the pictures of two runs must be equal. And in the browser, macroquad draws with a deleted
+/// texture after a new letter has enlarged the texture.
 pub(crate) fn prepare() {
     let letters: Vec<char> = (' '..='~').collect();
     for size in [20, 24] {

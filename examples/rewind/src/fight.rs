@@ -10,7 +10,7 @@ pub(crate) const NEAR: Signal<()> = Signal::new("near");
 /// The ball struck the guardian.
 pub(crate) const STRUCK: Signal<()> = Signal::new("struck");
 
-/// The guardian, from its sleep to its fall, and again.
+/// The guardian, from its sleep to its fall, in a loop.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Fight {
     Sleeps,
@@ -39,7 +39,7 @@ impl DurableScript for Fight {
                     wait_seconds(0.8).await;
                     return Chapter::Next(Fight::Fights { lives: lives - 1 });
                 }
-                // Nobody has come for it.
+                // Nobody has taken it.
                 animate(1, |world: &mut World, t| world.guardian.open = 1.0 - t).await;
                 step(|world: &mut World| world.guardian = Guardian::new());
                 Chapter::Next(Fight::Sleeps)

@@ -19,7 +19,7 @@ pub(crate) struct Game {
     pub(crate) runtime: Runtime,
 }
 
-/// All that changes.
+/// Everything that changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub(crate) world: World,
@@ -60,7 +60,7 @@ impl Game {
 
     pub(crate) fn go_back_to(&mut self, moment: Moment) {
         let rolled_back = self.runtime.rollback(&moment.scripts);
-        rolled_back.expect("the scripts depend on nothing but what is recorded");
+        rolled_back.expect("the scripts depend only on what is recorded");
         self.world = moment.world;
     }
 
@@ -69,27 +69,27 @@ impl Game {
         self.runtime.time().frame
     }
 
-    /// A number for all that changes: the same state has the same number everywhere.
+    /// A hash of everything that changes: the same state has the same hash everywhere.
     pub(crate) fn checksum(&self) -> u64 {
         let Moment { world, scripts } = self.moment();
         scripts.checksum_with(&world)
     }
 
-    /// The game as a file: a line that names the code, the scripts, and the world.
+    /// The game as a file: a line that identifies the code, the scripts, and the world.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Box<dyn Error>> {
         let mut file = heading().into_bytes();
         file.extend(self.runtime.save()?.to_bytes_with(&self.world));
         Ok(file)
     }
 
-    /// Reads a file. One of other code is an error: where panics abort, as in the browser, it
-    /// could take the page down.
+    /// Reads a file. A save of other code is an error: where panics abort, as in the browser,
+    /// it could crash the page.
     pub(crate) fn from_bytes(file: &[u8]) -> Result<Self, Box<dyn Error>> {
         let Some(content) = file.strip_prefix(heading().as_bytes()) else {
             return if file.starts_with(NAME.as_bytes()) {
                 Err("the save is from another build of the game".into())
             } else {
-                Err("this is no save of the game".into())
+                Err("this is not a save of the game".into())
             };
         };
         let (scripts, world) = Snapshot::from_bytes_with(content)?;

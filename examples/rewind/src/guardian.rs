@@ -8,7 +8,7 @@ pub(crate) const GUARDIAN: f32 = 24.0;
 pub(crate) const LIVES: u8 = 3;
 /// How many strikes cost it a life.
 pub(crate) const STRIKES: u8 = 3;
-/// How close the ball wakes it.
+/// The distance at which the ball wakes it.
 const NEAR: f32 = 150.0;
 const BULLET: f32 = 4.0;
 
@@ -21,7 +21,7 @@ pub(crate) struct Guardian {
     pub(crate) lives: u8,
     pub(crate) strikes: u8,
     pub(crate) flash: f32,
-    /// What it says, as far as it has come.
+    /// The part of its words that is shown.
     pub(crate) words: String,
     pub(crate) bullets: Vec<Bullet>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Bullet {
     speed: [f32; 2],
 }
 
-/// What the guardian's scripts have to hear of.
+/// What the guardian's scripts must be told.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Contact {
     pub(crate) is_near: bool,
@@ -52,9 +52,9 @@ impl Guardian {
         }
     }
 
-    /// Shoots in a direction, in turns.
+    /// Shoots in a direction, given in turns.
     pub(crate) fn shoot(&mut self, turns: f32, speed: f32) {
-        // The standard library's sine may round differently in the browser.
+        // The standard library's sine can round differently in the browser.
         let (sin, cos) = libm::sincosf(turns * std::f32::consts::TAU);
         let [x, y] = self.at;
         self.bullets.push(Bullet {
@@ -65,7 +65,7 @@ impl Guardian {
 }
 
 impl World {
-    /// Moves the bullets, and looks at what the ball has touched.
+    /// Moves the bullets, and checks what the ball has touched.
     pub(crate) fn meet_guardian(&mut self, before: [f32; 2], seconds: f32) -> Contact {
         let guardian = &mut self.guardian;
         guardian.flash = (guardian.flash - 4.0 * seconds).max(0.0);
@@ -100,13 +100,13 @@ impl World {
     }
 }
 
-/// Of operations that round the same way everywhere.
+/// Only with operations that round the same way everywhere.
 pub(crate) fn distance(a: [f32; 2], b: [f32; 2]) -> f32 {
     let (x, y) = (a[0] - b[0], a[1] - b[1]);
     (x * x + y * y).sqrt()
 }
 
-/// Whether a bullet can be there: inside, in no wall, in no closed door.
+/// Whether a bullet can be there: inside, and not in a wall or a closed door.
 fn is_free([x, y]: [f32; 2], doors: [f32; 4]) -> bool {
     let is_in_wall = |(wall, open): (&f32, f32)| {
         let shut = DOOR * (1.0 - open);

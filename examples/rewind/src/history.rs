@@ -20,7 +20,7 @@ impl History {
         self.moments.push_back(game.moment());
     }
 
-    /// Goes back by a frame. `false`: nothing earlier is remembered.
+    /// Goes back by a frame. Returns `false` if nothing earlier is remembered.
     pub(crate) fn rewind(&mut self, game: &mut Game) -> bool {
         let Some(moment) = self.moments.pop_back() else {
             return false;

@@ -1,17 +1,17 @@
-//! A toy whose time runs back while R is held: a ball, doors, coins and lamps, with a script
-//! each, and a boss in the last room. On the desktop and in the browser.
+//! A toy that rewinds time while R is held: a ball, doors, coins and lamps, each with a script,
+//! and a boss in the last room. On the desktop and in the browser.
 //!
 //! - `scripts.rs` and `fight.rs` are what happens over time; `world.rs` and `guardian.rs`
 //!   the state that they change.
-//! - `game.rs` is a step, and the bytes of a save; `code.rs` names the code that they fit.
+//! - `game.rs` is a step, and the bytes of a save; `code.rs` identifies the code that they fit.
 //! - `history.rs` is a ring of the last ten seconds: a copy of the world and a snapshot of the
-//!   scripts for each frame. Rewinding takes the latest off.
+//!   scripts for each frame. Rewinding takes the latest one.
 //! - `session.rs` saves and loads; `platform.rs` is where the save is kept: in a file, or in the
 //!   local storage of the browser.
 //! - `draw.rs` shows the world.
 //!
-//! Arrow keys push the ball. S or F5 saves, L or F9 loads, N begins anew. The next start
-//! continues a game that was saved.
+//! Arrow keys push the ball. S or F5 saves, L or F9 loads, N begins a new game. The next start
+//! continues a saved game.
 
 mod code;
 #[cfg(not(target_arch = "wasm32"))]
@@ -91,7 +91,7 @@ fn main() {
 async fn play(store: Store, is_demo: bool) {
     draw::prepare();
     let mut session = Session::begin(store);
-    // Frames of the screen are of any length, those of the game are not.
+    // Frames of the screen have any length, frames of the game have a fixed length.
     let mut left = 0.0;
     loop {
         let is_rewinding = is_key_down(KeyCode::R);

@@ -1,11 +1,11 @@
-//! Plays by itself, and tells what state the game is in.
+//! Plays by itself, and prints the state of the game.
 
 use crate::platform::tell;
 use crate::session::Session;
 use crate::world::{Coin, MIDDLE, PLATE, Push, RIGHT, WALLS, World};
 
-/// Where the pilot pushes the ball: to coins, through the next door once it is
-/// open, and against the guardian of the last room.
+/// Where the pilot pushes the ball: to coins, through the next door when it is open, and
+/// against the guardian of the last room.
 pub(crate) fn push(world: &World) -> Push {
     let [x, y] = world.ball;
     let room = WALLS.iter().filter(|wall| **wall < x).count();
@@ -27,8 +27,8 @@ pub(crate) fn push(world: &World) -> Push {
 /// How many coins are enough.
 const PURSE: u32 = 2;
 
-/// A step, and a line about every 60th: wherever and however often a game passes that step,
-/// it says the same.
+/// Runs a step, and prints a line about every 60th. However often a game passes that step, the
+/// line must be the same.
 pub(crate) fn step(session: &mut Session) {
     session.step(push(&session.game.world));
     let steps = session.game.steps();

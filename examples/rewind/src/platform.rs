@@ -61,13 +61,14 @@ mod here {
         fn rewind_tell(text: *const u8, length: usize);
         safe fn rewind_is_demo() -> bool;
         fn rewind_write(text: *const u8, length: usize) -> bool;
-        /// The length of what is stored. -1: nothing. -2: the page may not store anything.
+        /// The length of the stored save. -1: none. -2: the page is not allowed to store
+        /// anything.
         safe fn rewind_stored() -> i32;
-        /// Copies what `rewind_stored` has found.
+        /// Copies the save that `rewind_stored` has found.
         fn rewind_copy(text: *mut u8, length: usize);
     }
 
-    /// Keeps a save in the local storage of the browser. That holds text: base64.
+    /// Keeps a save in the local storage of the browser, as base64, because it holds only text.
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Store;
 

@@ -1,4 +1,4 @@
-//! What happens over time. Nothing here knows that time may run back.
+//! What happens over time. Nothing here depends on rewinding.
 
 use framestep_durable::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::world::{LAMPS, WALLS, World, lamp_x};
 pub(crate) const BUMP: Signal<f32> = Signal::new("bump");
 /// The ball is on a plate of this door.
 pub(crate) const PRESSED: Signal<u8> = Signal::new("pressed");
-/// The ball took the coin of this number.
+/// The ball took the coin with this number.
 pub(crate) const TAKEN: Signal<u32> = Signal::new("taken");
 
 pub(crate) fn registry() -> Registry {
@@ -33,7 +33,7 @@ pub(crate) fn start_all(runtime: &Runtime) {
     runtime.start(Fight::Sleeps).detach();
 }
 
-/// A door that opens when somebody steps on its plate.
+/// A door that opens when something is on its plate.
 #[derive(Serialize, Deserialize)]
 struct Door {
     door: u8,
@@ -98,7 +98,7 @@ impl DurableScript for Mint {
     }
 }
 
-/// A coin, until it is taken or nobody has come for it.
+/// A coin, until it is taken or times out.
 #[derive(Serialize, Deserialize)]
 struct Coin {
     number: u32,

@@ -1,4 +1,4 @@
-//! A game under way: with its past, the place of its save, and a line for the player.
+//! A running game, with its past, the place of its save, and a line for the player.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -53,7 +53,7 @@ impl Session {
         self.game.step(push);
     }
 
-    /// Goes back by a step. `false`: nothing earlier is remembered.
+    /// Goes back by a step. Returns `false` if nothing earlier is remembered.
     pub(crate) fn rewind(&mut self) -> bool {
         self.history.rewind(&mut self.game)
     }

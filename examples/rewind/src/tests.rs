@@ -1,4 +1,4 @@
-//! Time runs back, and forwards again; saves are continued.
+//! Rewinding, playing forwards again, and continuing saves.
 
 use std::path::PathBuf;
 use std::{env, fs, process};
@@ -79,7 +79,7 @@ fn the_next_session_continues_the_save_of_the_last_one() {
 }
 
 #[test]
-fn what_is_no_save_of_this_build_is_refused_and_the_game_goes_on() {
+fn a_save_of_another_build_is_refused_and_the_game_continues() {
     let path = place("refused");
     let mut session = Session::begin(Store::new(path.clone()));
     play(&mut session, 100);
@@ -97,8 +97,8 @@ fn what_is_no_save_of_this_build_is_refused_and_the_game_goes_on() {
     let refused = [
         (half, "the save is damaged"),
         (&other, "the save is from another build of the game"),
-        (b"", "this is no save of the game"),
-        (b"something else", "this is no save of the game"),
+        (b"", "this is not a save of the game"),
+        (b"something else", "this is not a save of the game"),
     ];
     for (file, words) in refused {
         fs::write(&path, file).unwrap();

@@ -14,7 +14,7 @@ pub(crate) const WALLS: [f32; 4] = [216.0, 392.0, 568.0, 744.0];
 /// Half the height of a door.
 pub(crate) const DOOR: f32 = 52.0;
 pub(crate) const BALL: f32 = 13.0;
-/// How far a plate is from its door, and how large it is.
+/// The distance of a plate from its door, and its size.
 pub(crate) const PLATE: (f32, f32) = (44.0, 30.0);
 pub(crate) const LAMPS: u8 = 24;
 pub(crate) const COIN: f32 = 11.0;
@@ -45,7 +45,7 @@ pub(crate) struct World {
     random: u64,
 }
 
-/// What scripts have to hear of.
+/// What scripts must be told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
     /// Where the ball hit a wall.
@@ -93,7 +93,7 @@ impl World {
         let [x, y] = self.ball;
         let hits = |(wall, open): (&f32, &f32)| {
             let is_in_door = (y - MIDDLE).abs() < (DOOR - BALL).max(0.0) && *open > 0.6;
-            // A ball on which a door has closed may leave it.
+            // A ball that a door has closed on can leave the door.
             let is_closer = (x - wall).abs() < (before[0] - wall).abs();
             (x - wall).abs() < BALL && is_closer && !is_in_door
         };
@@ -144,7 +144,7 @@ impl World {
         number
     }
 
-    /// The coin of this number. It is there for as long as its script is.
+    /// The coin with this number. It exists as long as its script.
     pub(crate) fn coin(&mut self, number: u32) -> &mut Coin {
         let coin = self.coins.iter_mut().find(|coin| coin.number == number);
         coin.expect("the script of a coin removes it")

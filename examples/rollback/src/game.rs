@@ -16,7 +16,7 @@ pub(crate) struct Game {
     pub(crate) runtime: Runtime,
 }
 
-/// All that changes: GGRS keeps one of these for each of the last frames.
+/// Everything that changes: GGRS keeps one of these for each of the last frames.
 #[derive(Clone, Debug)]
 pub(crate) struct Saved {
     world: World,
@@ -55,13 +55,13 @@ impl Game {
 
     pub(crate) fn go_back_to(&mut self, saved: &Saved) {
         let rolled_back = self.runtime.rollback(&saved.scripts);
-        rolled_back.expect("the scripts depend on nothing but what is recorded");
+        rolled_back.expect("the scripts depend only on what is recorded");
         self.world.clone_from(&saved.world);
     }
 }
 
 impl Saved {
-    /// The same for the same state, on every machine.
+    /// A checksum that is the same for the same state, on every machine.
     pub(crate) fn checksum(&self) -> u128 {
         let world = postcard::to_stdvec(&self.world).expect("the world serialises");
         let world = world

@@ -6,7 +6,7 @@
 //!   power-ups, the lives of the players. The state of these is a `Snapshot`.
 //! - `game.rs` joins both: a step, a copy, going back to a copy, a checksum.
 //! - `peer.rs` is what GGRS needs: it answers the requests to save, load and advance.
-//! - `network.rs` loses and delays packets, the same ones in every run.
+//! - `network.rs` loses and delays packets, the same packets in every run.
 
 mod game;
 mod network;
@@ -37,7 +37,7 @@ fn main() {
     report_costs();
 }
 
-/// What GGRS asks for seven frames back, piece by piece.
+/// What GGRS requests for a rollback by seven frames, one request after the other.
 fn report_costs() {
     let mut game = Game::new(1);
     let mut spent = [Duration::ZERO; 4];

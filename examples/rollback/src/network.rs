@@ -1,4 +1,4 @@
-//! A network between two peers that loses and delays packets, the same ones in every run.
+//! A network between two peers that loses and delays packets, the same packets in every run.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -75,8 +75,8 @@ impl Network {
         self.quality = quality;
     }
 
-    /// What a peer sends in one tick shares its fate. GGRS sends some packets by the wall
-    /// clock, and they must not change the fate of others.
+    /// All packets of a peer in one tick are lost or delayed together. GGRS sends some packets
+    /// by the wall clock, and these must not affect other packets.
     fn send(&mut self, from: usize, to: usize, message: Message) {
         let fate = mix(&[self.seed, u64::from(self.tick), from as u64]);
         let Quality {
@@ -109,7 +109,7 @@ impl Network {
     }
 }
 
-/// The end of the network that a peer has.
+/// A peer's end of the network.
 #[derive(Clone, Debug)]
 pub(crate) struct Socket {
     pub(crate) of: usize,

@@ -1,4 +1,4 @@
-//! What GGRS needs of a game: it says when to save, to load and to advance.
+//! What GGRS needs from a game: it requests saves, loads and steps.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,7 +29,8 @@ impl Config for Rollback {
 pub(crate) const PREDICTION: usize = 8;
 pub(crate) const INPUT_DELAY: usize = 1;
 
-/// What a player holds in a frame: others every eight frames, at random, and always fire.
+/// The buttons that a player holds in a frame: new random ones every eight frames, and always
+/// fire.
 pub(crate) fn buttons_of(seed: u64, player: usize, frame: Frame) -> Buttons {
     let moment = u64::from(frame.unsigned_abs()) / 8;
     let held = mix(&[seed, player as u64, moment]);
@@ -37,7 +38,7 @@ pub(crate) fn buttons_of(seed: u64, player: usize, frame: Frame) -> Buttons {
 }
 
 impl Game {
-    /// Does what GGRS asks for. Returns the checksums of what it saved.
+    /// Carries out the requests of GGRS. Returns the checksums of the saved frames.
     pub(crate) fn fulfil(&mut self, requests: Vec<GgrsRequest<Rollback>>) -> Fulfilled {
         let mut fulfilled = Fulfilled::default();
         for request in requests {
@@ -77,7 +78,7 @@ pub(crate) struct Told {
     /// Frames that were simulated again.
     pub(crate) again: u32,
     pub(crate) deepest: u32,
-    /// Ticks without a frame, because the other peer was not heard for too long.
+    /// Ticks without a frame, because no packet of the other peer had arrived for too long.
     pub(crate) stalls: u32,
 }
 
@@ -87,7 +88,7 @@ pub(crate) struct Peer {
     session: P2PSession<Rollback>,
     pub(crate) game: Game,
     pub(crate) told: Told,
-    /// The checksum of each frame as it was last saved.
+    /// The checksum of each frame in its last save.
     checksums: Vec<u128>,
 }
 
@@ -175,8 +176,8 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Connects two peers: over a perfect network, as GGRS repeats lost greetings by the wall
-    /// clock. Then the network becomes as it is said.
+    /// Connects two peers over a perfect network, because GGRS repeats lost greetings by the
+    /// wall clock. Then the network gets the given quality.
     pub(crate) fn connect(seed: u64, quality: Quality) -> Self {
         let network = Network::new(seed, Quality::perfect(1));
         let peer = |player| Peer::new(seed, player, &network).expect("valid settings");
@@ -197,7 +198,7 @@ impl Pair {
         }
     }
 
-    /// Plays until both peers have confirmed so many frames.
+    /// Plays until both peers have confirmed this many frames.
     pub(crate) fn play(&mut self, frames: u32) {
         let frames = frames as usize;
         while self

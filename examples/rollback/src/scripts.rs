@@ -1,7 +1,7 @@
-//! What happens over time. Nothing here knows of rollback.
+//! What happens over time. Nothing here depends on rollback.
 //!
-//! What repeats without an end (rounds, volleys, lives) is a chapter each: then a journal
-//! stays short.
+//! Everything that repeats without end (rounds, volleys, lives) is a chapter each, so journals
+//! stay short.
 
 use framestep_durable::prelude::*;
 
@@ -174,7 +174,7 @@ impl DurableScript for Pattern {
     }
 }
 
-/// Bullets in all directions, thrice.
+/// Bullets in all directions, three times.
 async fn fan() {
     let mut ticks = interval(0.5);
     for _ in 0..3 {
@@ -188,7 +188,7 @@ async fn fan() {
 async fn sweep() {
     let (from, to) = step(|world: &mut World| (world.boss_x, world.random.below(WIDTH)));
     animate(1.25, move |world: &mut World, share: f32| {
-        // Whole thousandths: what a machine rounds otherwise stays the same.
+        // Whole thousandths, so that differences in rounding between machines have no effect.
         #[expect(clippy::cast_possible_truncation, reason = "a share is at most one")]
         let share = (share * 1_000.0).round() as i32;
         world.boss_x = from + (to - from) * share / 1_000;

@@ -1,4 +1,4 @@
-//! What rollback must hold.
+//! Rollback leads to the same game.
 
 use ggrs::{Frame, SessionBuilder};
 

@@ -60,7 +60,7 @@ pub(crate) struct World {
     pub(crate) power_ups: Vec<PowerUp>,
     pub(crate) boss_x: i32,
     pub(crate) boss_health: i32,
-    /// What stands in the middle of the screen.
+    /// The text in the middle of the screen.
     pub(crate) banner: String,
     /// Players move only in a round.
     pub(crate) is_running: bool,
@@ -71,7 +71,7 @@ pub(crate) struct World {
     pub(crate) next_power_up: u32,
 }
 
-/// What scripts have to hear of.
+/// What scripts must be told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
     /// Players that were hit.
@@ -99,7 +99,7 @@ impl World {
         }
     }
 
-    /// Moves everything on by a step.
+    /// Advances everything by a step.
     pub(crate) fn advance(&mut self, buttons: [Buttons; 2]) -> Events {
         for (player, buttons) in self.players.iter_mut().zip(buttons) {
             if !self.is_running || !player.is_alive {

@@ -19,7 +19,7 @@ pub(crate) struct Dot {
 }
 
 impl Dot {
-    /// A shape: inside of it, the distance is negative. Its edge is soft by a pixel.
+    /// A shape: inside it, the distance is negative. Its edge is blurred by a pixel.
     pub(crate) fn fill(&mut self, distance: f32, colour: Rgb) {
         self.cover(0.5 - distance, colour);
     }
@@ -30,7 +30,7 @@ impl Dot {
         self.fill(distance, colour);
     }
 
-    /// A colour over what is there, from 0, nothing of it, to 1.
+    /// Blends a colour over the picture, from 0 (transparent) to 1.
     pub(crate) fn cover(&mut self, share: f32, colour: Rgb) {
         let share = share.clamp(0.0, 1.0);
         let below = self.alpha * (1.0 - share);
@@ -41,7 +41,7 @@ impl Dot {
         self.alpha = alpha;
     }
 
-    /// Makes what is there brighter, or darker.
+    /// Makes the picture brighter or darker.
     pub(crate) fn shade(&mut self, factor: f32) {
         self.colour *= factor;
     }
@@ -84,7 +84,7 @@ pub(crate) fn arch(at: Vec2, foot: Vec2, half: f32, height: f32) -> f32 {
     body.min(disc(at, foot + Vec2::Y * straight, half))
 }
 
-/// The same number from 0 to 1 for the same cell, and another one for its neighbour.
+/// A number from 0 to 1: always the same for a cell, and different for its neighbour.
 pub(crate) fn speckle(cell: Vec2) -> f32 {
     let mixed = cell.dot(vec2(12.989_8, 78.233)).sin() * 43_758.547;
     mixed - mixed.floor()

@@ -1,8 +1,8 @@
 //! Entities that show a picture: a smaller `Sprite`.
 //!
 //! The shader of Bevy's `Sprite` has branches for slices, tiles and flips, by uniforms. Mesa's
-//! software renderer compiles such a shader anew for most draws and keeps the results: the
-//! memory grows by 25 MB a frame. This shader has no branches.
+//! software renderer compiles that shader again for most draws and keeps the results, so memory
+//! grows by 25 MB a frame. This shader has no branches.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(crate) struct Drawn {
     pub(super) size: Vec2,
     /// The part of the picture that is shown, as shares of it from the upper left.
     pub(super) part: Rect,
-    /// Multiplies the picture; each part may be up to twice of white.
+    /// Multiplies the picture; each component can be up to twice white.
     pub(crate) color: Color,
     pub(crate) flip_x: bool,
 }
@@ -61,7 +61,7 @@ impl Drawn {
         mesh.with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, corners.to_vec())
     }
 
-    /// The same for those that have the same mesh.
+    /// The same for entities that share a mesh.
     fn key(&self) -> [u32; 7] {
         let (Vec2 { x, y }, Rect { min, max }) = (self.size, self.part);
         let flip = f32::from(u8::from(self.flip_x));
@@ -92,7 +92,7 @@ pub(super) fn plugin(app: &mut App) {
         .add_systems(PostUpdate, show);
 }
 
-/// What all that are drawn share.
+/// What all drawn entities share.
 #[derive(Default)]
 struct Shared {
     meshes: HashMap<[u32; 7], Handle<Mesh>>,

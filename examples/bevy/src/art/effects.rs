@@ -1,4 +1,4 @@
-//! White shapes of light and shadow, which entities give a colour.
+//! White shapes of light and shadow, which entities tint.
 
 use bevy::prelude::*;
 
@@ -7,7 +7,7 @@ use super::brush::{Dot, disc, stroke};
 /// How far it is from the middle to the side of these pictures.
 const HALF: f32 = 32.0;
 
-/// Bright in the middle, and nothing at the side.
+/// Bright in the middle, and transparent at the side.
 pub(super) fn glow(at: Vec2) -> Dot {
     let near = (1.0 - at.length() / HALF).clamp(0.0, 1.0);
     white(near * near)

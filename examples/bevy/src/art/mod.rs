@@ -17,7 +17,7 @@ pub(crate) use drawn::Drawn;
 
 use crate::level;
 
-/// A picture. It has a fixed number, so nobody needs a handle from elsewhere.
+/// A picture. It has a fixed number, so no handles must be passed around.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Picture {
     Alarm,

@@ -1,4 +1,4 @@
-//! Those who move.
+//! Everyone who moves.
 
 use bevy::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Those that stand, hang or lie about.
+//! Things that stand, hang or lie around.
 
 use bevy::prelude::*;
 
