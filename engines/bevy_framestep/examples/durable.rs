@@ -1,4 +1,4 @@
-//! A small siege that is saved in the middle, and goes on in another app:
+//! A small siege that is saved halfway through, and continues in another app:
 //! `cargo run --example durable --features durable`.
 
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn say(line: impl Into<String>) {
     });
 }
 
-/// Walks up to the gate, a step each half second.
+/// Walks up to the gate, one step every half second.
 #[derive(Serialize, Deserialize)]
 struct March(DurableId);
 
@@ -73,7 +73,7 @@ impl DurableScript for Shoot {
         let Ok(true) = tower.get(|tower: &Tower| tower.arrows > 0) else {
             return Chapter::Done(());
         };
-        // It draws the bow: a save may come in the middle of it.
+        // It draws the bow: a save can happen in the middle of this.
         wait_seconds(0.7).await;
         let target = step(|world: &mut World| {
             let mut orcs = world.query::<(&Durable, &Orc)>();

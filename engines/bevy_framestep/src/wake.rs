@@ -14,7 +14,7 @@ use crate::executor::{Shared, next_frame_in};
 /// Makes the callback, when the app has all its plugins.
 pub(crate) type MakeWake = dyn Fn(&World) -> Box<WakeApp> + Send + Sync;
 
-/// Asks for a frame, from any thread.
+/// Requests a frame, from any thread.
 pub(crate) type WakeApp = dyn Fn() + Send + Sync;
 
 /// The shortest time of an alarm. For a timer on a clock that is paused or slowed down,

@@ -1,8 +1,7 @@
 //! Waits for assets, in headless apps that load from memory.
 //!
-//! Nothing here depends on how quick a thread is. The pool that loads assets has no
-//! threads: a load goes on when the test says so, in [`load_all`]. A file is read when the
-//! test has opened it.
+//! Nothing here depends on the speed of a thread. The pool that loads assets has no threads:
+//! loads continue only in [`load_all`]. A file is read when the test has opened it.
 
 use std::collections::HashSet;
 use std::io;
@@ -26,7 +25,7 @@ use bevy_tasks::{IoTaskPool, TaskPoolBuilder, futures_lite::future::yield_now};
 use bevy_time::TimePlugin;
 use futures::FutureExt;
 
-/// A file with the names of others.
+/// A file that names other files.
 #[derive(Asset, TypePath)]
 struct Level {
     #[dependency]
@@ -68,7 +67,7 @@ impl AssetLoader for LevelLoader {
     }
 }
 
-/// Reads from memory what the test has opened.
+/// Reads files from memory that the test has opened.
 #[derive(Clone)]
 struct Gated {
     reader: MemoryAssetReader,
@@ -115,7 +114,7 @@ struct Log(Vec<String>);
 struct Fixture {
     app: App,
     open: Open,
-    /// The pool is one for the process.
+    /// The process has only one pool.
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -179,8 +178,8 @@ impl Fixture {
     }
 }
 
-/// Has this thread do the work of the pool, until nothing goes on any more. Each load
-/// takes a few polls.
+/// Does the work of the pool on this thread, until nothing progresses. Each load takes a few
+/// polls.
 fn load_all() {
     IoTaskPool::get().scope(|scope| {
         scope.spawn(async {
@@ -209,7 +208,7 @@ async fn load_and_report(name: &'static str) {
     report(name, wait_for_asset(&handle)).await;
 }
 
-/// In the frame in which the last dependency of a dependency is there.
+/// In the frame in which the last dependency of a dependency is loaded.
 #[test]
 fn with_all_dependencies() {
     let mut fixture = Fixture::new();
@@ -224,7 +223,8 @@ fn with_all_dependencies() {
     assert!(levels.iter().any(|(_, level)| level.parts.len() == 2));
 }
 
-/// In the phase of the wait, also for a failure. What is loaded is ready at once.
+/// In the phase of the wait, even for a failure. If the asset is loaded, the wait is ready at
+/// once.
 #[test]
 fn in_another_phase() {
     async fn late(name: &'static str) {
@@ -264,7 +264,8 @@ fn in_a_phase_too_late() {
     assert!(begun.take().unwrap().is_err_and(|ended| ended.is_panic()));
 }
 
-/// One that is loaded is ready at once, here before the first frame of the script.
+/// If the asset is loaded, the wait is ready at once, here before the first frame of the
+/// script.
 #[test]
 fn at_once() {
     let mut fixture = Fixture::new();
@@ -275,7 +276,7 @@ fn at_once() {
     assert_eq!(fixture.log(), ["1: yard.level: loaded"]);
 }
 
-/// The wait keeps the asset alive, also if it has an id only.
+/// The wait keeps the asset alive, even if it has only an id.
 #[test]
 fn nobody_else_holds_it() {
     let mut fixture = Fixture::new();
@@ -325,8 +326,8 @@ fn a_dependency_fails() {
     assert_eq!(log[1], log[0]);
 }
 
-/// A dependency fails while the asset itself is still being loaded, before the wait begins
-/// or after. The asset server wakes nobody when the asset is there.
+/// A dependency fails while the asset itself is still being loaded, before the wait begins or
+/// after. The asset server wakes no waker when the asset is loaded.
 #[test]
 fn a_dependency_fails_first() {
     let mut fixture = Fixture::new();
@@ -375,7 +376,7 @@ fn the_error() {
     assert_eq!(log, ["bridge.level: Path not found: bridge.level"]);
 }
 
-/// An asset that was made by hand is none of the asset server's.
+/// The asset server does not know an asset that was made by hand.
 #[test]
 fn not_loading() {
     let mut fixture = Fixture::new();
@@ -407,7 +408,7 @@ fn no_asset_plugin() {
     assert!(script.is_finished());
 }
 
-/// The events of one asset, of which another one has none of.
+/// The events of one asset, without those of another one.
 #[test]
 fn asset_events() {
     let mut fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! In which phase, and in which frame, a script hears of a change.
+//! The phase and the frame in which a script is notified of a change.
 
 use std::fmt::Write as _;
 

@@ -18,8 +18,8 @@ fn gold(app: &mut bevy_app::App) -> Mut<'_, Gold> {
     app.world_mut().resource_mut::<Gold>()
 }
 
-/// It is asked from the next run on, also if it holds already, and finds what systems of
-/// the same frame have done.
+/// It is checked from the next run on, even if it holds already, and sees what systems of the
+/// same frame have done.
 #[test]
 fn from_the_next_run_on() {
     let mut app = app();
@@ -42,9 +42,9 @@ fn from_the_next_run_on() {
     assert_eq!(take_log(&mut app), ["and in frame 3"]);
 }
 
-/// Two wait for the same gold, which is there once.
+/// Two scripts wait for the same gold, which is enough for one.
 #[test]
-fn it_still_holds_when_the_script_goes_on() {
+fn it_still_holds_when_the_script_resumes() {
     let mut app = app();
     app.init_resource::<Gold>();
     for name in ["first", "second"] {
@@ -64,7 +64,7 @@ fn it_still_holds_when_the_script_goes_on() {
     assert_eq!(alive(&app), 0);
 }
 
-/// At home: here in the second of two steps.
+/// In the home phase: here in the second of two steps.
 #[test]
 fn in_the_fixed_phase() {
     let mut app = app();
@@ -84,9 +84,9 @@ fn in_the_fixed_phase() {
     assert_eq!(take_log(&mut app), ["Some(FixedUpdate) 2"]);
 }
 
-/// Polled for something else in another phase, it is still asked at home.
+/// Polled for something else in another phase, it is still checked in the home phase.
 #[test]
-fn it_stays_at_home() {
+fn it_is_checked_in_the_home_phase() {
     let mut app = app();
     app.init_resource::<Gold>();
     app.world_mut().start_script(|| async {
@@ -104,7 +104,8 @@ fn it_stays_at_home() {
     assert_eq!(take_log(&mut app), ["Some(Update) of frame 2"]);
 }
 
-/// Dropped or stopped, the condition is dropped at once and never asked again.
+/// If the wait is dropped or its script stopped, the condition is dropped at once and never
+/// checked again.
 #[test]
 fn dropped() {
     let mut app = app();
@@ -135,7 +136,7 @@ fn dropped() {
     assert_eq!(asked.get(), last);
 }
 
-/// A paused script does not go on. It asks again when it is resumed.
+/// A paused script does not continue. It checks again when it is resumed.
 #[test]
 fn paused() {
     let mut app = app();
@@ -157,7 +158,7 @@ fn paused() {
     assert_eq!(take_log(&mut app), ["frame 4"]);
 }
 
-/// A condition that panics ends its script. The others are asked.
+/// A condition that panics ends its script. The others are still checked.
 #[test]
 fn panics() {
     let mut app = app_with(FramestepPlugin::default().on_report(|_| {}));
@@ -172,7 +173,7 @@ fn panics() {
     assert_eq!(alive(&app), 0);
 }
 
-/// The host gets the panic of a destructor. No condition is forgotten for it.
+/// The host gets the panic of a destructor. No other condition is lost.
 #[test]
 fn panics_in_a_destructor() {
     struct PanicsOnDrop;
@@ -201,8 +202,8 @@ fn panics_in_a_destructor() {
     assert_eq!(take_log(&mut app), ["the other"]);
 }
 
-/// The free functions work in a condition, also when it is asked for the first time in a
-/// run. It is asked once for each run in which it does not hold.
+/// The free functions work in a condition, even when it is first checked in a run. It is
+/// checked once in each run in which it does not hold.
 #[test]
 fn free_functions() {
     let mut app = app();

@@ -1,4 +1,4 @@
-//! Scripts end with their entity: in the same frame, however that ends.
+//! Scripts end with their entity, in the same frame, in whatever way the entity ends.
 
 use bevy_app::{App, PreUpdate, Update};
 use bevy_ecs::prelude::*;
@@ -13,7 +13,7 @@ struct Goblin;
 #[derive(EntityEvent, Clone)]
 struct Killed(Entity);
 
-/// Says when it ends.
+/// Logs when it ends.
 struct Guard(&'static str);
 
 impl Drop for Guard {
@@ -117,7 +117,7 @@ fn despawned_by_another_script() {
     assert_eq!(alive(&app), 0);
 }
 
-/// Such a script goes on to its next wait.
+/// The script continues to its next wait.
 #[test]
 fn despawned_by_its_own_script() {
     let mut app = app();
@@ -171,8 +171,8 @@ fn the_world_is_cleared() {
     assert_eq!(alive(&app), 0);
 }
 
-/// Replaced or changed in its place, the component leaves the scripts alone. They end with the
-/// entity all the same, however that ends.
+/// Replacing or changing the component does not affect the scripts. They still end with the
+/// entity.
 #[test]
 fn the_component_is_replaced_or_changed() {
     let changes: [fn(EntityWorldMut<'_>); 3] = [
@@ -213,7 +213,8 @@ fn the_component_is_replaced_or_changed() {
     }
 }
 
-/// One that was taken off begins anew on another entity, with what it is given there.
+/// A component that was taken can be inserted on another entity, and begins there with new
+/// scripts.
 #[test]
 fn the_component_is_taken() {
     let (mut app, goblin) = app_with_goblin();
@@ -225,13 +226,13 @@ fn the_component_is_taken() {
     assert_eq!(alive(&app), 1);
     app.world_mut().despawn(other);
     app.update();
-    // The destructors of both reach the world when it is lent next.
+    // The destructors of both access the world when it is next lent.
     assert_eq!(take_log(&mut app), ["patrol ends in frame 1"; 2]);
     assert_eq!(alive(&app), 0);
 }
 
-/// What a script of an entity starts ends with the entity too, unless it is told
-/// otherwise.
+/// A script that a script of an entity starts also ends with the entity, unless it is started
+/// elsewhere.
 #[test]
 fn children_of_scripts() {
     let mut app = app();
@@ -292,7 +293,7 @@ fn started_by_an_observer() {
     assert_eq!(take_log(&mut app), ["last words in frame 1"]);
 }
 
-/// Paused with the entity's component, and on a clock of its own.
+/// Paused with the entity's component, and on its own clock.
 #[test]
 fn paused_and_slowed() {
     fn setup(scripts: NonSend<Framestep>, mut commands: Commands) {
@@ -331,7 +332,7 @@ fn paused_and_slowed() {
     assert_eq!(take_log(&mut app), ["slow in frame 19"]);
 }
 
-/// Five thousand lives: nothing is left of them.
+/// Five thousand spawned and despawned entities leave nothing behind.
 #[test]
 fn nothing_is_left() {
     let mut app = app();

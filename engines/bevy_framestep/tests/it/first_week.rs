@@ -1,4 +1,4 @@
-//! What a developer of Bevy expects in the first week, and what once went wrong.
+//! What a Bevy developer expects in the first week, and regressions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -36,8 +36,8 @@ fn app_with_keys() -> App {
     app
 }
 
-/// At 144 Hz most frames have no fixed step. A script whose wait before was in a step still
-/// sees every key: it is asked at home, in Update.
+/// At 144 Hz most frames have no fixed step. A script whose previous wait was in a step still
+/// sees every key, because the key is checked in its home phase, Update.
 #[test]
 fn keys_after_a_fixed_step() {
     let mut app = app_with_keys();
@@ -90,7 +90,7 @@ fn a_pause_after_a_fixed_step() {
     }
 }
 
-/// Each wait may name another phase than the home of its script.
+/// Each wait can name another phase than the home phase of its script.
 #[test]
 fn waits_in_a_phase_of_their_own() {
     async fn every_kind(phase: Phase) {
@@ -339,8 +339,8 @@ async fn load() -> Result<u32, String> {
     Err("no such level".to_string())
 }
 
-/// Wherever a script was started, its error comes to the handler of the app, with the names of
-/// the script and of the entity.
+/// The error of a script goes to the handler of the app, wherever the script was started,
+/// with the names of the script and of the entity.
 #[test]
 fn errors_go_to_the_handler_of_bevy() {
     fn take_errors() -> Vec<String> {
@@ -371,12 +371,12 @@ fn errors_go_to_the_handler_of_bevy() {
     assert_eq!(count(["save", "of entity", "disk full"]), 1, "{errors:#?}");
     assert_eq!(count(["system", "load", "no such level"]), 2, "{errors:#?}");
 
-    // One that is read is not an error of the app.
+    // An error that is read is not an error of the app.
     let script = app.world_mut().start_script(load);
     let reader = app.world_mut().start_script(|| async {
         assert!(script.await.unwrap().is_err());
     });
-    // That of a child comes when its handle is dropped.
+    // The error of a child is reported when its handle is dropped.
     app.world_mut().start_script(|| async {
         drop(start(load()));
     });
@@ -389,8 +389,8 @@ fn errors_go_to_the_handler_of_bevy() {
     assert!(errors[0].contains("no such level"));
 }
 
-/// The handler panics unless the app sets another one. That ends the one script, and is
-/// reported under its name.
+/// The handler panics unless the app sets another one. The panic ends only that script, and
+/// is reported under its name.
 #[test]
 fn errors_without_a_handler_are_reported() {
     let reports = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -412,7 +412,7 @@ fn errors_without_a_handler_are_reported() {
     assert!(reports[1].contains("poison") && reports[1].contains("has no"));
 }
 
-/// An enemy that walks already is slowed down, and goes on.
+/// An enemy that walks already is slowed down, and continues.
 #[test]
 fn slow_an_enemy_that_is_there() {
     async fn walk(_: Entity) {
@@ -439,7 +439,7 @@ fn slow_an_enemy_that_is_there() {
         }
         assert_eq!(take_log(&mut app), ["walks 0", "walks 0.25"]);
         how(&mut app, enemy);
-        // The shot ends by the clock on which its wait began, the one after it by the new one.
+        // The shot ends by the clock on which its wait began, the next shot by the new clock.
         let mut lines = Vec::new();
         for _ in 0..5 {
             app.update();
@@ -655,7 +655,7 @@ fn scripts_in_bundles() {
     assert_eq!(lines, ["aim", "drive", "shoot"]);
     assert_eq!(alive(&app), 3);
 
-    // Inserted on an entity whose scripts run: those go on.
+    // Inserted on an entity whose scripts run: these continue.
     let mut parents = app.world_mut().query_filtered::<Entity, With<Children>>();
     let parent = parents.single(app.world()).unwrap();
     app.world_mut()
@@ -713,7 +713,7 @@ fn bundles_that_begin_paused_or_slow() {
     assert!(take_log(&mut app).contains(&"paused".to_string()));
 }
 
-/// The menu that pauses the game goes on.
+/// The menu that pauses the game continues.
 #[test]
 fn scripts_on_realtime() {
     let mut app = app();
@@ -728,7 +728,7 @@ fn scripts_on_realtime() {
     assert_eq!(take_log(&mut app), ["slid in"]);
 }
 
-/// The log is only there to look at: a system may take it while scripts run.
+/// Only the test needs the log: a system can take it while scripts run.
 #[test]
 fn fixed_systems_pause_scripts_before_the_step() {
     let mut app = app();

@@ -45,7 +45,7 @@ fn every_update_takes(app: &mut App, dt: Duration) {
     app.insert_resource(TimeUpdateStrategy::ManualDuration(dt));
 }
 
-/// What happened, one thing after another.
+/// What happened, in order.
 #[derive(Resource, Default)]
 struct Log(Vec<String>);
 

@@ -52,8 +52,8 @@ fn to_the_app() {
     assert_eq!(alive(&app), 1);
 }
 
-/// Bevy itself has lost its schedules then. The scripts have lost nothing, which shows
-/// where no schedule is in between.
+/// Bevy itself has lost its schedules then. The scripts have lost nothing, as a run without a
+/// schedule shows.
 #[test]
 fn to_the_host() {
     const OWN: Phase = Phase::Custom(0);
@@ -70,7 +70,7 @@ fn to_the_host() {
     assert_eq!(take_log(&mut app), ["frame 1", "frame 2"]);
 }
 
-/// To the one that joins it, if there is one.
+/// A join gets the panic, if there is one.
 #[test]
 fn to_the_join() {
     let plugin = FramestepPlugin::default().executor(|builder| builder.propagate_panics(true));

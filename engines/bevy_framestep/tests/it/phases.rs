@@ -1,4 +1,4 @@
-//! Waits that resume in another phase than the home of their script: each of the package.
+//! All waits of the package, in another phase than the home phase of their script.
 
 use bevy_app::{App, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
@@ -24,7 +24,7 @@ struct Health(u32);
 /// A wait, and what ends it.
 struct Row {
     name: &'static str,
-    /// Starts a script that waits in the phase, and logs where it goes on.
+    /// Starts a script that waits in the phase, and logs where it resumes.
     start: fn(&mut App, Entity, Phase),
     /// Starts a script that chooses a phase when the wait has begun.
     start_late: fn(&mut App, Entity) -> Coroutine<()>,
@@ -123,7 +123,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// An app without reports, and an entity that has all that the rows need.
+/// An app without reports, and an entity with everything that the rows need.
 fn app_and_hero() -> (App, Entity) {
     let mut app = app_with(FramestepPlugin::default().on_report(|_| {}));
     app.add_message::<Hit>();
@@ -173,7 +173,7 @@ fn in_the_next_run_of_the_phase() {
     }
 }
 
-/// Chosen once the wait has begun, a phase would be too late.
+/// A phase cannot be chosen after the wait has begun.
 #[test]
 fn not_once_it_has_begun() {
     for row in rows() {
@@ -184,7 +184,7 @@ fn not_once_it_has_begun() {
     }
 }
 
-/// The entity is gone already: there is nothing to wait for, in no phase.
+/// The entity does not exist any more: the wait is ready, in any phase.
 #[test]
 fn despawned_at_once() {
     let (mut app, hero) = app_and_hero();
@@ -195,7 +195,7 @@ fn despawned_at_once() {
     assert!(script.is_finished());
 }
 
-/// Only components go, and the wait goes on.
+/// Only components are removed, and the wait continues.
 #[test]
 fn not_despawned() {
     let (mut app, hero) = app_and_hero();
@@ -243,7 +243,7 @@ fn timers() {
     }
 }
 
-/// A repeating one goes on in steps, with what is left over.
+/// A repeating timer continues in steps, with the remainder.
 #[test]
 fn timers_in_steps() {
     let (mut app, _) = app_and_hero();

@@ -1,4 +1,4 @@
-//! Several components at once, queries that a script keeps, and waits for what Bevy brings.
+//! Several components at once, queries that a script keeps, and waits for Bevy's features.
 
 use bevy_ecs::prelude::*;
 use bevy_framestep::prelude::*;
@@ -188,7 +188,7 @@ fn conditions_on_a_component() {
     );
 }
 
-/// On the clock of the script, with what is left over from one round to the next.
+/// On the clock of the script, with the remainder of the previous round.
 #[test]
 fn timers_of_bevy() {
     let mut app = app();
@@ -288,7 +288,7 @@ fn animations() {
     assert!(matches!(script.take(), Some(Ok(Ok(())))));
 }
 
-/// The work is done on another thread; the script goes on here.
+/// The work is done on another thread; the script continues here.
 #[cfg(feature = "tasks")]
 #[test]
 fn work_on_other_threads() {

@@ -21,8 +21,7 @@ async fn note_runs(phase: Phase) {
     }
 }
 
-/// Two systems in each schedule, in an order that Bevy may choose, and the scripts after
-/// both.
+/// Two systems in each schedule, in any order, and the scripts after both.
 #[test]
 fn scripts_run_after_the_systems() {
     let mut app = app();
@@ -114,7 +113,8 @@ fn a_schedule_that_the_host_runs() {
     assert_eq!(take_log(&mut app), ["Nowhere", "scripts of Custom(3)"]);
 }
 
-/// Whichever systems are added, and when: their commands are applied when the scripts run.
+/// The commands of all systems are applied when the scripts run, whenever the systems were
+/// added.
 #[test]
 fn commands_of_systems_are_applied() {
     #[derive(Resource, Default)]
@@ -198,7 +198,7 @@ fn no_plugin() {
     world.start_script(|| async {});
 }
 
-/// A script cannot step the scripts: it panics, and the others go on.
+/// A script that runs the scripts panics, and the others continue.
 #[test]
 fn a_run_within_a_run() {
     let mut app = app_with(FramestepPlugin::default().on_report(|_| {}));
@@ -240,8 +240,8 @@ fn two_apps() {
     assert_eq!(super::alive(&second), 1);
 }
 
-/// Without scripts, the phases have nothing to do; what comes from elsewhere begins all the
-/// same.
+/// Without scripts, the phases have nothing to do; scripts from other threads and handles
+/// still begin.
 #[test]
 fn an_app_without_scripts() {
     let mut app = app();

@@ -25,8 +25,8 @@ fn what_may_travel() {
     is_sync::<bevy_framestep::Missing>();
 }
 
-/// Systems that run side by side start scripts, with commands, and look at those of
-/// entities. One takes the executor.
+/// Systems that run in parallel start scripts with commands, and read those of entities. One
+/// system uses the executor.
 #[test]
 fn systems_side_by_side() {
     fn spawn(mut commands: Commands) {
@@ -56,7 +56,7 @@ fn systems_side_by_side() {
     assert_eq!(alive(&app), 9);
 }
 
-/// A system that takes the component out and drops it on whichever thread it runs on.
+/// A system that removes the component and drops it on its own thread.
 #[test]
 fn dropped_on_another_thread() {
     let mut app = app_on_threads();
@@ -85,7 +85,7 @@ fn dropped_on_another_thread() {
     assert_eq!(alive(&app), 0);
 }
 
-/// Another thread starts scripts, and reaches the world.
+/// Another thread starts scripts, which access the world.
 #[test]
 fn from_another_thread() {
     let mut app = app_on_threads();

@@ -30,7 +30,7 @@ impl Random {
         u32::try_from(self.next() % u64::from(limit)).unwrap()
     }
 
-    /// A length of less than that many nanoseconds.
+    /// A length of less than this many nanoseconds.
     fn length(&mut self, limit: u32) -> Duration {
         Duration::from_nanos(self.below(limit).into())
     }
@@ -92,8 +92,8 @@ async fn compare_steps() {
     }
 }
 
-/// Waits for lengths that the script knows in nanoseconds, and checks that each ends in
-/// the first frame (step) at or past its deadline on Bevy's clock.
+/// Waits for random lengths in nanoseconds, and checks that each wait ends in the first frame
+/// (step) at or past its deadline on Bevy's clock.
 async fn wait_exactly(phase: Phase, mut random: Random) {
     loop {
         let length = NANOSECOND + random.length(400_000_000);
@@ -160,7 +160,7 @@ fn change_something(app: &mut App, random: &mut Random) {
     }
 }
 
-/// Twenty thousand frames in which everything changes that Bevy lets change.
+/// Twenty thousand frames in which everything about Bevy's clocks changes.
 #[test]
 fn the_clocks_are_bevys() {
     let mut app = app();
@@ -244,8 +244,8 @@ fn clamp_at_run_time() {
     assert_eq!(elapsed(&app), (3250, 4000));
 }
 
-/// What begins in `Startup` begins before the first frame, which takes no time in Bevy:
-/// a second from then on is that and four frames of a quarter.
+/// A script in `Startup` begins before the first frame, which takes no time in Bevy. A second
+/// from then on is that frame and four frames of a quarter second.
 #[test]
 fn startup_is_before_the_first_frame() {
     fn begin(mut commands: Commands) {
@@ -296,7 +296,7 @@ fn fixed_steps_by_hand() {
     assert!(time.elapsed.is_zero(), "the frame's time is read again");
 }
 
-/// A clock that is set back, as rollback does, goes on by its latest step.
+/// When a clock is set back, as in a rollback, only its latest step counts.
 #[test]
 fn a_clock_that_is_set_back() {
     let mut app = app();
@@ -321,7 +321,7 @@ fn a_clock_that_is_set_back() {
     }
 }
 
-/// The plugin may come late: what the clocks read by then does not count.
+/// The plugin can be added late: earlier readings of the clocks do not count.
 #[test]
 fn a_plugin_that_comes_late() {
     let mut app = App::new();
@@ -336,8 +336,8 @@ fn a_plugin_that_comes_late() {
     run_scripts(app.world_mut(), Phase::Update);
 }
 
-/// A tool, or a load from a file, moves a clock forward: the scripts go along, also with
-/// what the clock's latest delta does not tell.
+/// A tool, or a load from a file, moves a clock forward: the scripts follow, even where the
+/// clock's latest delta does not show it.
 #[test]
 fn a_clock_that_is_moved_forward() {
     let mut app = app();

@@ -1,4 +1,4 @@
-//! Waits for what happens in the world.
+//! Waits for changes and events in the world.
 
 use bevy_app::{App, FixedUpdate, Update};
 use bevy_ecs::prelude::*;
@@ -35,7 +35,7 @@ async fn log_hits() {
     }
 }
 
-/// Written by a system of Update, it is there in the Update of the scripts; the wait
+/// A message that a system of Update writes reaches scripts in the same Update; the wait
 /// counts from the call.
 #[test]
 fn messages_of_systems() {
@@ -63,7 +63,7 @@ fn messages_of_systems() {
     );
 }
 
-/// One that a script writes comes in the next run.
+/// A message that a script writes comes in the next run.
 #[test]
 fn messages_of_scripts() {
     let mut app = app_with_hits();
@@ -82,7 +82,8 @@ fn messages_of_scripts() {
     assert_eq!(take_log(&mut app), ["2 in frame 3"]);
 }
 
-/// Two scripts, of which one comes later: each gets what is written after its call.
+/// Two scripts, one of which starts later: each gets the messages that are written after its
+/// call.
 #[test]
 fn messages_from_the_call_on() {
     let mut app = app_with_hits();
@@ -101,7 +102,7 @@ fn messages_from_the_call_on() {
     assert_eq!(alive(&app), 0);
 }
 
-/// Fixed steps come before Update: a script there gets what they write in the same frame.
+/// Fixed steps come before Update: a script in Update gets their messages in the same frame.
 #[test]
 fn messages_of_fixed_steps() {
     let mut app = app_with_hits();
@@ -114,7 +115,7 @@ fn messages_of_fixed_steps() {
     assert_eq!(take_log(&mut app), ["1 in frame 2", "1 in frame 2"]);
 }
 
-/// One that no script reads is not cloned.
+/// A message that no script reads is not cloned.
 #[test]
 fn messages_without_readers() {
     #[derive(Message)]
@@ -181,8 +182,8 @@ fn events() {
     assert_eq!(take_log(&mut app), ["alarm 3 in frame 4"]);
 }
 
-/// One observer for each kind of event, however many scripts wait, one after the other or side
-/// by side. An event that no script waits for is not cloned.
+/// There is one observer for each kind of event, even if many scripts wait, one after the
+/// other or at once. An event that no script waits for is not cloned.
 #[test]
 fn one_observer_for_a_kind_of_event() {
     #[derive(Event)]
@@ -211,7 +212,7 @@ fn one_observer_for_a_kind_of_event() {
         app.world_mut().trigger(event);
         app.update();
         let clones = clones.load(std::sync::atomic::Ordering::Relaxed);
-        // The one that is stored is the first one's.
+        // The observer is still the first one.
         assert!((expected..=expected + 2).contains(&clones), "{clones}");
         let mut observers = app.world_mut().query::<&Observer>();
         assert_eq!(observers.iter(app.world()).count(), 1);
@@ -290,7 +291,7 @@ fn despawned() {
     assert_eq!(alive(&app), 0);
 }
 
-/// Only components go: those that wait go on waiting.
+/// Only components are removed: the scripts continue to wait.
 #[test]
 fn not_despawned() {
     let mut app = app();
@@ -304,8 +305,8 @@ fn not_despawned() {
     assert!(script.is_finished());
 }
 
-/// A change by a system, one by a script before, and one by a script after the waiting
-/// one in the same run, of which that is told in the next frame.
+/// Changes by a system, by an earlier script, and by a later script of the same run. The
+/// waiting script sees the last of these in the next frame.
 #[test]
 fn changes() {
     let mut app = app();
@@ -333,7 +334,7 @@ fn changes() {
     app.update();
     assert_eq!(take_log(&mut app), ["9 in frame 3"]);
 
-    // Asked in Update of frame 5, before this one resumes.
+    // Checked in Update of frame 5, before this script resumes.
     app.world_mut().start_script(move || async move {
         next_frame().await;
         hero.get_mut(|health: &mut Health| health.0 = 8).unwrap();

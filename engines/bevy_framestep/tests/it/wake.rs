@@ -41,7 +41,7 @@ fn woken(wakes: &AtomicU32) -> u32 {
     wakes.swap(0, Ordering::Relaxed)
 }
 
-/// Once after each frame in which a script is left that waits for the next one.
+/// Once after each frame that ends with a script waiting for the next frame.
 #[test]
 fn as_long_as_a_script_is_awake() {
     let (mut app, wakes) = sleepy_app();
@@ -58,7 +58,7 @@ fn as_long_as_a_script_is_awake() {
     assert_eq!(frames, [1, 1, 0, 0]);
 }
 
-/// What another thread does wakes the app, once until the next frame.
+/// Calls from another thread wake the app, once until the next frame.
 #[test]
 fn from_another_thread() {
     let (mut app, wakes) = sleepy_app();
@@ -86,7 +86,7 @@ fn from_another_thread() {
     assert_eq!(woken(&wakes), 0);
 }
 
-/// What systems wake in a frame runs in it, and asks for no other frame.
+/// Scripts that systems wake in a frame run in it, and need no other frame.
 #[test]
 fn wakes_in_a_frame() {
     let (mut app, wakes) = sleepy_app();
@@ -104,7 +104,7 @@ fn wakes_in_a_frame() {
     assert_eq!(woken(&wakes), 0);
 }
 
-/// A condition is asked in each frame, and a message that a script has written is read in
+/// A condition is checked in each frame, and a message that a script has written is read in
 /// the next one.
 #[test]
 fn conditions_and_messages() {

@@ -1,4 +1,4 @@
-//! What scripts reach in the world, and when.
+//! How and when scripts access the world.
 
 use bevy_app::Update;
 use bevy_ecs::prelude::*;
@@ -85,7 +85,7 @@ fn commands_are_applied_in_the_call() {
     assert_eq!(app.world().resource::<Gold>().0, 5);
 }
 
-/// A change that a script makes is one for the systems.
+/// Systems see the changes that a script makes.
 #[test]
 fn systems_see_what_scripts_change() {
     fn watch(changed: Query<&Health, Changed<Health>>, mut log: ResMut<super::Log>) {
@@ -109,8 +109,8 @@ fn systems_see_what_scripts_change() {
     }
 }
 
-/// A system that is run by a script, and starts a script: that begins when the first one
-/// has given the world back.
+/// A script runs a system that starts another script. This one begins when the first script's
+/// borrow of the world ends.
 #[test]
 fn a_script_within_a_borrow() {
     fn system(mut commands: Commands) {

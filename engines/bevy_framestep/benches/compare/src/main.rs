@@ -1,4 +1,4 @@
-//! What a script costs in a frame of Bevy: `bevy_framestep` beside `bevy_defer` and
+//! What a script costs in a frame of Bevy: `bevy_framestep` compared with `bevy_defer` and
 //! `bevy_flurx`, in one process, in turns. Prints a table in Markdown.
 //!
 //! `cargo run --release --ignore-rust-version [-- --rounds N] [--scripts N] [--row TEXT]`
@@ -43,7 +43,7 @@ struct Options {
 }
 
 impl Options {
-    /// `None`: they make no sense.
+    /// `None` if they make no sense.
     fn parse(mut args: impl Iterator<Item = String>) -> Option<Self> {
         let mut options = Options {
             rounds: 21,
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     let is_wanted = |name: &str| name.contains(&options.row);
     for (workload, name) in ROWS.into_iter().filter(|row| is_wanted(row.1)) {
         for &scripts in &options.sizes {
-            // Of those that sleep a second, one in 64 goes on in a frame.
+            // Of the scripts that sleep for a second, one in 64 resumes in a frame.
             let in_a_frame = if workload == Workload::Fire {
                 scripts as f64 / FRAMES_PER_SECOND as f64
             } else {
@@ -112,7 +112,7 @@ fn cell(costs: &[Cost], subject: Subject, parts: f64) -> String {
     }
 }
 
-/// `None`: it has nothing like that.
+/// `None` if the package has nothing like that.
 fn of(costs: &[Cost], subject: Subject) -> Option<&Cost> {
     costs.iter().find(|cost| cost.subject == subject)
 }

@@ -1,5 +1,4 @@
-//! Rounds in which each subject has its turn, and what is left when Bevy's own share is
-//! taken off.
+//! Rounds in which each subject has its turn. The time of Bevy itself is subtracted.
 
 use std::time::{Duration, Instant};
 
@@ -8,22 +7,24 @@ use bevy::app::App;
 use crate::subject::Subject;
 use crate::workload::{FRAMES_PER_SECOND, Progress, Workload};
 
-/// How many updates a turn has: a second of them, in which all scripts that sleep a second
+/// The number of updates in a turn: one second, in which all scripts that sleep for a second
 /// are due once.
 const UPDATES: u64 = FRAMES_PER_SECOND;
 
-/// What an update costs a subject more than it costs Bevy alone.
+/// How much more an update with a subject costs than with Bevy alone.
 pub(crate) struct Cost {
     pub(crate) subject: Subject,
     /// The median of the rounds, in nanoseconds.
     pub(crate) ns: f64,
-    /// The median over the rounds of how often that of `bevy_framestep` goes into it.
+    /// The median over the rounds of the ratio to `bevy_framestep`.
     pub(crate) ratio: f64,
 }
 
-/// Measures all subjects that have the workload, in turns, each of which begins with another one.
+/// Measures all subjects that have the workload, in turns. Each round begins with another
+/// subject.
 pub(crate) fn costs(workload: Workload, scripts: u64, rounds: usize) -> Vec<Cost> {
-    // Short turns, so that all see the same machine; more of them where they are shorter.
+    // Short turns, so that all see the machine in the same state; the shorter, the more of
+    // them.
     let rounds = rounds * (10_000 / scripts.clamp(100, 10_000)) as usize;
     let subjects = Subject::ALL.into_iter();
     let subjects: Vec<Subject> = subjects.filter(|of| of.has(workload)).collect();

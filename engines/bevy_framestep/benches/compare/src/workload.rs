@@ -6,10 +6,11 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 
-/// How long an update is. A fixed step of Bevy is as long, so there is one in each.
+/// The length of an update. A fixed step of Bevy has the same length, so there is one in each
+/// update.
 pub(crate) const FRAME: Duration = Duration::from_micros(15_625);
 
-/// How many updates a second has.
+/// The number of updates in a second.
 pub(crate) const FRAMES_PER_SECOND: u64 = 64;
 
 /// Longer than any measurement.
@@ -31,12 +32,12 @@ pub(crate) enum Workload {
     Change,
     /// Each script waits for a message, and none comes.
     Await,
-    /// A message is written in each frame, and each script hears it.
+    /// A message is written in each frame, and each script receives it.
     Hear,
-    /// In each frame, an event is triggered on each entity, and its script hears it.
+    /// In each frame, an event is triggered on each entity, and its script receives it.
     Poke,
-    /// In each frame, all entities are despawned, and as many spawned, each with a script that
-    /// waits for the next frame.
+    /// In each frame, all entities are despawned, and the same number is spawned, each with a
+    /// script that waits for the next frame.
     Live,
     /// No script.
     Empty,
@@ -45,7 +46,7 @@ pub(crate) enum Workload {
 #[derive(Component, Default)]
 pub(crate) struct Position(pub(crate) u64);
 
-/// What [`Workload::Change`] looks at.
+/// The component that [`Workload::Change`] watches.
 #[derive(Component, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Level(u32);
 
@@ -55,7 +56,7 @@ pub(crate) struct News;
 #[derive(EntityEvent, Clone)]
 pub(crate) struct Poked(pub(crate) Entity);
 
-/// What [`Workload::Ask`] asks for.
+/// The resource that [`Workload::Ask`] checks.
 #[derive(Resource, Default)]
 pub(crate) struct Open(pub(crate) bool);
 
@@ -63,7 +64,7 @@ pub(crate) struct Open(pub(crate) bool);
 #[derive(Debug)]
 pub(crate) struct Counter(AtomicU64);
 
-/// How often a script went on, or a condition was asked.
+/// How often a script resumed, or a condition was checked.
 pub(crate) static RESUMED: Counter = Counter(AtomicU64::new(0));
 
 /// How many scripts have ended.
@@ -80,7 +81,7 @@ impl Counter {
     }
 }
 
-/// How far the scripts of an app have got.
+/// The progress of the scripts of an app.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     resumed: u64,
@@ -99,7 +100,7 @@ impl Progress {
 }
 
 impl Workload {
-    /// Panics unless `updates` made exactly the progress that they should.
+    /// Panics unless the progress is exactly that of `updates`.
     pub(crate) fn check(self, scripts: u64, updates: u64, before: &Progress, after: &Progress) {
         let resumed = match self {
             Workload::Frame | Workload::Ask | Workload::Hear | Workload::Poke => scripts * updates,
@@ -122,7 +123,7 @@ impl Workload {
         }
     }
 
-    /// How many of the scripts that wait end their wait when they should. `None`: they have no
+    /// How many waiting scripts end their wait when they should. `None` if the waits have no
     /// end.
     pub(crate) fn ended(self, scripts: u64, app: &mut App) -> Option<u64> {
         let world = app.world_mut();
@@ -139,7 +140,7 @@ impl Workload {
                 let mut levels = world.query::<&mut Level>();
                 levels.iter_mut(world).for_each(|mut level| level.0 += 1);
             }
-            // One each, for those that share them.
+            // One for each subject that shares them.
             Workload::Await => _ = world.write_message_batch((0..scripts).map(|_| News)),
             _ => return None,
         }

@@ -1,4 +1,4 @@
-//! Scripts of entities: they end with them, and find them by their number.
+//! Scripts of entities end with them, and find them by number.
 
 use bevy_app::Update;
 use bevy_ecs::prelude::*;
@@ -8,7 +8,7 @@ use super::*;
 
 const BELL: Signal<u32> = Signal::new("bell");
 
-/// Says when it ends.
+/// Logs when it ends.
 #[derive(Serialize, Deserialize)]
 struct Patrol(DurableId);
 
@@ -94,7 +94,7 @@ fn inserting_the_component_again_changes_nothing() {
 }
 
 #[test]
-fn a_component_that_was_taken_brings_no_number_along() {
+fn a_component_that_was_taken_loses_its_number() {
     let (mut app, goblin) = with_patrol();
     let before = id(&app, goblin);
     let taken = app.world_mut().entity_mut(goblin).take::<Durable>();
@@ -117,7 +117,7 @@ fn a_clone_has_no_number() {
 }
 
 #[test]
-fn a_script_that_despawns_its_entity_goes_on_to_its_next_wait() {
+fn a_script_that_despawns_its_entity_continues_to_its_next_wait() {
     let (mut app, goblin) = with_patrol();
     app.world_mut()
         .entity_mut(goblin)
@@ -210,7 +210,7 @@ impl DurableScript for Tour {
 }
 
 #[test]
-fn a_script_reaches_an_entity_by_its_number() {
+fn a_script_accesses_an_entity_by_number() {
     fn ring(runtime: NonSend<DurableRuntime>, healths: Query<&Health>) {
         if healths.iter().any(|health| health.0 == 6) {
             runtime.host().emit(&BELL, &6);
@@ -232,7 +232,7 @@ fn a_script_reaches_an_entity_by_its_number() {
             app.world_mut().despawn(entity);
         }
         app.update();
-        // At each moment, another app goes on from here.
+        // At each moment, another app continues from here.
         let file = saved(&mut app);
         app = new();
         load(&mut app, &file);

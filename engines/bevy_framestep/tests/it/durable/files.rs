@@ -102,7 +102,7 @@ fn types_that_have_changed() {
 }
 
 #[test]
-fn a_script_that_no_registry_knows() {
+fn a_script_that_is_not_in_the_registry() {
     let save = durable::save(rich().world_mut()).unwrap();
     let mut second = app(Registry::new());
     second.save_component::<Mana>("mana");
@@ -119,7 +119,7 @@ fn a_script_that_no_registry_knows() {
 
 #[test]
 fn what_does_not_serialise() {
-    /// Of which serde cannot know how long it is.
+    /// Its length is unknown to serde.
     struct Endless;
 
     impl Serialize for Endless {
@@ -149,7 +149,7 @@ fn what_does_not_serialise() {
 }
 
 #[test]
-fn a_file_that_was_cut_or_changed_is_an_error() {
+fn a_truncated_or_changed_file_is_an_error() {
     let mut app = rich();
     let file = saved(&mut app);
     assert!(Save::from_bytes(&file).is_ok());
@@ -180,19 +180,19 @@ fn a_file_that_was_cut_or_changed_is_an_error() {
 }
 
 #[test]
-fn a_save_in_another_format_is_believed_in_nothing() {
+fn a_changed_save_without_a_checksum_is_loaded_or_refused() {
     let mut app = rich();
     let save = durable::save(app.world_mut()).unwrap();
     let whole = postcard::to_stdvec(&save).unwrap();
     let (mut loads, mut refusals) = (0, 0);
-    // Without the checksum of a file, what was changed arrives.
+    // Without the checksum of a file, changed data can arrive.
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
         let Ok(changed) = postcard::from_bytes::<Save>(&bytes) else {
             continue;
         };
-        // In numbers and texts, nobody can tell.
+        // A change in numbers and texts cannot be noticed.
         if durable::load(app.world_mut(), &changed, Policy::Fail).is_ok() {
             loads += 1;
             durable::load(app.world_mut(), &save, Policy::Fail).unwrap();

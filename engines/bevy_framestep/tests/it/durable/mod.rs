@@ -21,7 +21,7 @@ use bevy_ecs::prelude::*;
 use bevy_framestep::durable::{self, prelude::*};
 use bevy_time::{Fixed, Time, TimePlugin, TimeUpdateStrategy};
 
-/// What happened, one thing after another.
+/// What happened, in order.
 #[derive(Resource, Clone, Default, Serialize, Deserialize)]
 struct Log(Vec<String>);
 
@@ -29,7 +29,7 @@ struct Log(Vec<String>);
 #[require(Durable)]
 struct Health(i32);
 
-/// The one that a goblin follows.
+/// The goblin that another goblin follows.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Follows(DurableId);
 
@@ -41,7 +41,7 @@ fn log(line: impl Into<String>) {
     });
 }
 
-/// Takes a point of health every half second, as long as the goblin is there.
+/// Takes a point of health every half second, as long as the goblin exists.
 #[derive(Serialize, Deserialize)]
 struct Poison(DurableId);
 

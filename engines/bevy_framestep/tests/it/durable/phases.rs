@@ -169,7 +169,7 @@ fn durable_scripts_run_before_the_others() {
     app.update();
     let both = PHASES.map(|phase| [format!("{phase:?} at 250"), format!("then {phase:?}")]);
     assert_eq!(take_log(&mut app), both.as_flattened());
-    // The two know nothing of each other.
+    // The two are independent of each other.
     run_scripts(app.world_mut(), Phase::Update);
     assert_eq!(take_log(&mut app), ["then Update"]);
 }
@@ -213,7 +213,7 @@ impl DurableScript for Try {
 }
 
 #[test]
-fn a_world_is_saved_between_runs_only() {
+fn a_world_is_saved_only_between_runs() {
     let mut app = app(Registry::new().with::<Try>());
     app.insert_resource(Time::<Fixed>::from_seconds(0.25));
     app.world_mut().start_durable_script(Try);

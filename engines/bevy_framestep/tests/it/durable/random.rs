@@ -1,4 +1,4 @@
-//! Random games, saved at random moments and loaded in fresh apps: both go on alike.
+//! Random games, saved at random moments and loaded in fresh apps: both continue alike.
 
 use bevy_app::{FixedUpdate, PostUpdate, Update};
 use bevy_ecs::prelude::*;
@@ -137,7 +137,7 @@ impl DurableScript for Goblin {
             log(format!("{} in frame {frame}", self.0));
         }
         next_frame().await;
-        // Some end, so that they do not become too many.
+        // Some scripts end, so that there are not too many.
         if roll(12) == 0 {
             return Chapter::Done(true);
         }
@@ -204,7 +204,7 @@ fn game() -> App {
     app
 }
 
-/// Lets some time pass, and the host do something.
+/// Lets some time pass, and does something as the host.
 fn frame(app: &mut App, host: &mut Dice) {
     let ms = [0, 10, 33, 50, 50, 70, 120, 300][host.roll(8) as usize];
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
@@ -229,7 +229,7 @@ fn number_of(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn games_that_were_saved_go_on_like_those_that_were_not() {
+fn saved_games_continue_like_those_that_were_not_saved() {
     let (mut saves, mut lines, mut most) = (0, 0, 0);
     for seed in 1..=number_of("BEVY_DURABLE_GAMES", 10) {
         let mut first = game();
@@ -258,7 +258,7 @@ fn games_that_were_saved_go_on_like_those_that_were_not() {
             if host.roll(10) == 0 {
                 let file = saved(&mut first);
                 let mut other = game();
-                // It has had a life before.
+                // The app has run before.
                 other
                     .world_mut()
                     .spawn(Health(1))
@@ -275,7 +275,7 @@ fn games_that_were_saved_go_on_like_those_that_were_not() {
 }
 
 #[test]
-fn games_that_are_rolled_back_are_played_again_alike() {
+fn games_that_are_rolled_back_and_played_again_are_alike() {
     for seed in 1..=number_of("BEVY_DURABLE_GAMES", 3) {
         let mut app = game();
         app.insert_resource(Dice(seed));

@@ -1,4 +1,4 @@
-//! Back to a save of the same run.
+//! Rolling back to a save of the same run.
 
 use bevy_ecs::prelude::*;
 use bevy_framestep::durable::{self, prelude::*};
@@ -10,7 +10,7 @@ use super::*;
 struct Sprite(u32);
 
 #[test]
-fn entities_that_were_there_at_both_times_are_kept() {
+fn entities_that_exist_at_both_times_are_kept() {
     let mut app = app(registry());
     let world = app.world_mut();
     let kept = world.spawn((Health(9), Sprite(1))).id();
@@ -42,7 +42,7 @@ fn entities_that_were_there_at_both_times_are_kept() {
     assert!(app.world().get::<Follows>(kept).is_none());
     assert!(app.world().get_entity(late).is_err());
     assert_eq!(app.world().get::<Sprite>(plain).unwrap().0, 3);
-    // What was despawned comes back, as far as it is saved.
+    // Despawned entities come back, with their saved components.
     let found = lost_id.find(app.world()).unwrap();
     assert_eq!(health(&app, lost_id), 5);
     assert!(app.world().get::<Sprite>(found).is_none());

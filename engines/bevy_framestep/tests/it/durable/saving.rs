@@ -7,7 +7,7 @@ use bevy_time::{Fixed, Time, Virtual};
 use super::*;
 
 #[test]
-fn a_script_in_the_middle_of_a_wait_goes_on_in_a_fresh_app() {
+fn a_script_in_the_middle_of_a_wait_continues_in_a_fresh_app() {
     let mut first = app(registry());
     let goblin = first.world_mut().spawn(Health(9)).id();
     let goblin = id(&first, goblin);
@@ -23,7 +23,7 @@ fn a_script_in_the_middle_of_a_wait_goes_on_in_a_fresh_app() {
     let file = saved(&mut first);
 
     let mut second = app(registry());
-    // Entities are other ones than in the app that was saved.
+    // Entities have other ids than in the app that was saved.
     second.world_mut().spawn_batch([(), (), ()]);
     load(&mut second, &file);
     assert_eq!(health(&second, goblin), 8);
@@ -45,7 +45,7 @@ fn a_script_in_the_middle_of_a_wait_goes_on_in_a_fresh_app() {
 }
 
 #[test]
-fn loaded_over_a_game_that_went_on() {
+fn loaded_over_a_game_that_has_continued() {
     let mut app = app(registry());
     app.world_mut()
         .spawn(Health(9))
@@ -126,12 +126,12 @@ fn a_hierarchy_is_saved_by_numbers() {
     let entity = turret.find(second.world()).unwrap();
     let parent = second.world().get::<ChildOf>(entity).unwrap().parent();
     assert_eq!(Some(parent), tank.find(second.world()));
-    // What is not saved is nobody's parent.
+    // An entity that is not saved is not a parent after the load.
     assert!(second.world().get::<ChildOf>(parent).is_none());
     second.world_mut().despawn(parent);
     assert_eq!(turret.find(second.world()), None);
 
-    // A parent takes its children along when it makes place.
+    // A parent is replaced together with its children.
     load(&mut first, &file);
     assert_eq!(
         first.world().resource::<DurableEntities>().iter().count(),
@@ -140,7 +140,7 @@ fn a_hierarchy_is_saved_by_numbers() {
 }
 
 #[test]
-fn a_resource_that_was_not_there_is_removed() {
+fn a_resource_that_did_not_exist_is_removed() {
     #[derive(Resource, Serialize, Deserialize)]
     struct Alarm(u8);
 
@@ -181,7 +181,7 @@ fn paused_scripts_are_paused_after_a_load() {
     let host = second.world().non_send::<DurableRuntime>().host().clone();
     assert!(host.resume_owner(owner.unwrap()));
     second.update();
-    // A quarter of a second had passed before the pause, and another one now.
+    // A quarter of a second had passed before the pause, and another quarter now.
     assert_eq!(lines(&second), ["#1 has 8 in frame 8"]);
 }
 
@@ -228,7 +228,7 @@ fn bevys_clocks_are_as_they_were() {
 }
 
 #[test]
-fn a_script_that_no_registry_knows_may_be_dropped() {
+fn a_script_that_is_not_in_the_registry_can_be_dropped() {
     let mut first = app(registry());
     first
         .world_mut()

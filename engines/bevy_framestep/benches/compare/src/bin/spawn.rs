@@ -2,14 +2,15 @@
 //!
 //! `valgrind --tool=callgrind target/release/spawn WAY COUNT`
 //!
-//! The difference of two runs, one with a count that is greater by 1, is what 100 entities take.
+//! The difference between a run with COUNT and a run with COUNT + 1 is the cost of 100
+//! entities.
 //!
 //! | way | an entity |
 //! |---|---|
 //! | `plain` | has no script |
-//! | `component` | has none either, and gets a component with as many hooks as `Scripts` has |
-//! | `core` | has none either; beside it, framestep starts a script of an owner and drops that |
-//! | `world`, `bundle`, `commands` | has a script, started in that way |
+//! | `component` | has none, but gets a component with as many hooks as `Scripts` |
+//! | `core` | has none; separately, framestep starts a script on an owner and drops the owner |
+//! | `world`, `bundle`, `commands` | has a script that is started this way |
 
 use std::env;
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ use bevy_framestep::prelude::*;
 #[derive(Component)]
 struct Position;
 
-/// What Bevy takes for a component like `Scripts`.
+/// The cost in Bevy of a component like `Scripts`.
 #[derive(Component)]
 #[component(storage = "SparseSet", on_insert = hook, on_discard = hook, on_remove = hook)]
 struct Hooked([u64; 20]);

@@ -74,7 +74,7 @@ async fn step(entity: Entity) -> AccessResult {
     }
 }
 
-/// It ends when it next asks for the entity.
+/// It ends when it next accesses the entity.
 async fn idle(entity: Entity) -> AccessResult {
     loop {
         AsyncWorld.yield_now().await;

@@ -24,7 +24,7 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
         });
         return;
     }
-    // Reactors look for schedules that the plugin notes down before the first frame.
+    // Reactors use schedules that the plugin records before the first frame.
     app.add_systems(Startup, move |mut commands: Commands| {
         for number in 0..scripts {
             match workload {
@@ -46,8 +46,8 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
     });
 }
 
-/// The action runs in each frame, which is the quickest way. A reactor that resumes in
-/// each frame is the row of [`count_frames`].
+/// The action runs in each frame, which is the fastest way. The row of [`count_frames`] has a
+/// reactor that resumes in each frame.
 fn step(commands: &mut Commands) {
     let entity = commands.spawn(Position::default()).id();
     commands.spawn(Reactor::schedule(move |task| async move {
@@ -119,7 +119,7 @@ fn await_change(commands: &mut Commands) {
             Update,
             wait::until(
                 move |levels: Query<(), Changed<Level>>, mut has_run: Local<bool>| {
-                    // To a system that runs for the first time, all is new.
+                    // For a system that runs for the first time, everything has changed.
                     let has_run = std::mem::replace(&mut *has_run, true);
                     levels.contains(entity) && has_run
                 },

@@ -13,7 +13,7 @@ use crate::workload::{FRAME, Open, Position, Workload, add_to_all, despawn_all};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// Bevy alone, which is taken off the others.
+    /// Bevy alone, which is subtracted from the others.
     Bare,
     Framestep,
     Defer,
@@ -49,7 +49,7 @@ impl Subject {
         }
     }
 
-    /// How many scripts end their wait at the end of a row, of so many.
+    /// How many of `scripts` end their wait at the end of a row.
     pub(crate) fn ends(self, workload: Workload, scripts: u64) -> u64 {
         match (self, workload) {
             // The first one that reads the messages clears them.
@@ -58,7 +58,7 @@ impl Subject {
         }
     }
 
-    /// An app with that many scripts, all past their first wait.
+    /// An app with this many scripts, all past their first wait.
     pub(crate) fn app(self, workload: Workload, scripts: u64) -> App {
         let mut app = App::new();
         app.add_plugins((TaskPoolPlugin::default(), FrameCountPlugin, TimePlugin));

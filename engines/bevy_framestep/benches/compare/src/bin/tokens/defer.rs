@@ -20,7 +20,7 @@ async fn two_components(entity: Entity) -> AccessResult {
     }
 }
 
-// The app has to say `app.react_to_message::<Hit>()`, too. One script gets each message.
+// The app must also call `app.react_to_message::<Hit>()`. One script gets each message.
 async fn read_messages() {
     loop {
         log(AsyncWorld.next_event::<Hit>().await);

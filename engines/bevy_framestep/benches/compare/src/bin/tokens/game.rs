@@ -1,4 +1,4 @@
-//! What the tasks are about.
+//! The types that the tasks use.
 
 use bevy::prelude::*;
 

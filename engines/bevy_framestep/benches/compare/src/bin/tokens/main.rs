@@ -1,13 +1,13 @@
-//! How long the same tasks are to write, in tokens: with `bevy_framestep`, `bevy_defer` and
-//! `bevy_flurx`. All are compiled; what is counted is the body of each function. Prints a table
-//! in Markdown.
+//! The length of the code for the same tasks, in tokens: with `bevy_framestep`, `bevy_defer`
+//! and `bevy_flurx`. All are compiled; the tokens in the body of each function are counted.
+//! Prints a table in Markdown.
 //!
 //! `cargo run --ignore-rust-version --bin tokens`
 
 #![allow(
     dead_code,
     clippy::unused_async,
-    reason = "they are compiled and counted, and not run"
+    reason = "they are compiled and counted, but not run"
 )]
 
 mod defer;
