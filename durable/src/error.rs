@@ -256,7 +256,7 @@ impl Found {
             Found::Damaged { entry } => (
                 entry,
                 "an entry that cannot be read".to_owned(),
-                "cannot go on".to_owned(),
+                "cannot continue".to_owned(),
             ),
             Found::NotReached {
                 entry,

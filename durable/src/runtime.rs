@@ -25,7 +25,7 @@ use crate::wait::{Request, RequestId, Signal, Value};
 ///
 /// It is driven like an [`Executor`], and contains one: everything that framestep says about
 /// frames, phases, clocks and order holds. Scripts that are not durable (camera, sound,
-/// interface) run in an executor of their own beside it.
+/// interface) run in a separate executor beside it.
 ///
 /// # Examples
 ///

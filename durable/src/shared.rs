@@ -183,7 +183,7 @@ impl Shared {
         id
     }
 
-    /// Gives a new script to the executor.
+    /// Adds a new script to the executor.
     #[track_caller]
     fn adopt(self: &Rc<Self>, cell: &Rc<ScriptCell>, making: Making, is_by_script: bool) {
         let id = cell.id;

@@ -101,7 +101,7 @@ fn a_changed_script_whose_destructor_has_an_effect_is_an_error_and_no_abort() {
 }
 
 #[test]
-#[ignore = "it may abort: another test runs it in a process of its own"]
+#[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_divergence() {
     let (_, restored) = changed(0, 3);
     assert!(restored.is_err());
@@ -132,7 +132,7 @@ fn a_script_with_two_destructors_that_have_effects_is_saved_and_restored() {
 }
 
 #[test]
-#[ignore = "it may abort: another test runs it in a process of its own"]
+#[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_trial() {
     let runtime = Runtime::new(Registry::new().with::<Guards>());
     runtime.start(Guards).detach();
@@ -140,7 +140,7 @@ fn aborts_in_a_trial() {
 }
 
 #[test]
-#[ignore = "it may abort: another test runs it in a process of its own"]
+#[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_restore() {
     let mut runtime = Runtime::new(Registry::new().with::<Guards>());
     runtime.start(Guards).detach();
@@ -149,7 +149,7 @@ fn aborts_in_a_restore() {
 }
 
 #[test]
-#[ignore = "it may abort: another test runs it in a process of its own"]
+#[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_rollback() {
     let mut runtime = Runtime::new(Registry::new().with::<Guards>());
     runtime.start(Guards).detach();

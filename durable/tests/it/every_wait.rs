@@ -245,7 +245,7 @@ impl Play {
         }
     }
 
-    /// Goes on to the next moment.
+    /// Advances to the next moment.
     fn advance(&mut self) {
         let (frame, at) = (self.moment / MOMENTS, self.moment % MOMENTS);
         self.moment += 1;

@@ -59,7 +59,7 @@ fn busy(frames: u32) -> (Runtime, Vec<u32>) {
     (runtime, world)
 }
 
-/// Restores a file into a runtime that is busy. If that fails, the runtime must go on like
+/// Restores a file into a runtime that is busy. If that fails, the runtime must continue like
 /// its twin.
 fn try_file(bytes: &[u8]) -> Result<(), RestoreError> {
     let (mut runtime, mut world) = busy(3);

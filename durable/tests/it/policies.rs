@@ -1,4 +1,5 @@
-//! Scripts whose code has changed, with each policy, while they are paused, joined and asked.
+//! Scripts whose code has changed, with each policy, while they are paused, joined or ask the
+//! host.
 
 use std::cell::Cell;
 

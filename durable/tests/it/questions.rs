@@ -112,7 +112,7 @@ impl Request for Riddle {
     type Answer = String;
 }
 
-/// Asks, asks with a limit, and asks two things at once.
+/// Asks, asks with a timeout, and asks two questions at once.
 #[derive(Serialize, Deserialize)]
 struct Sphinx(u32);
 

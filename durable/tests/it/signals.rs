@@ -73,14 +73,14 @@ fn frame(runtime: &mut Runtime, log: &mut Log) {
 #[test]
 fn each_waiting_script_gets_each_event_in_the_order_in_which_they_began_to_wait() {
     let (mut runtime, mut log) = runtime();
-    runtime.emit(&KNOCK, &1); // nobody waits for it yet
+    runtime.emit(&KNOCK, &1); // no script waits for it yet
     frame(&mut runtime, &mut log);
     runtime.start(Guest).detach();
     runtime.emit(&KNOCK, &2);
     runtime.emit(&KNOCK, &3); // both have heard the first
     frame(&mut runtime, &mut log);
     assert_eq!(log, ["a knock 2", "b knock 2"]);
-    frame(&mut runtime, &mut log); // the guest knocks and sets, and those who wait for a knock hear it
+    frame(&mut runtime, &mut log); // the guest knocks and sets, and the scripts that wait for a knock get it
     assert_eq!(log[2..], ["a knock 70", "b knock 70"]);
     runtime.emit(&KNOCK, &4);
     frame(&mut runtime, &mut log);

@@ -57,7 +57,7 @@ fn a_coroutine_that_is_not_durable_is_not_lost_in_a_restore() {
     let error = runtime.rollback(&empty).unwrap_err().to_string();
     assert!(error.contains("not durable scripts"), "{error}");
     runtime.run_frame(0.1);
-    assert_eq!(Rc::strong_count(&alive), 2, "it goes on");
+    assert_eq!(Rc::strong_count(&alive), 2, "it continues");
 }
 
 #[test]

@@ -353,7 +353,7 @@ impl<I, G, M, S> fmt::Debug for Rewind<I, G, M, S> {
 pub enum RewindError {
     /// The recording is shorter.
     PastTheEnd {
-        /// The frame that was asked for.
+        /// The requested frame.
         frame: u64,
         /// The last frame of the recording.
         last: u64,
