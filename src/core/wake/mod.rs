@@ -66,13 +66,13 @@ pub(crate) fn queue_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     }
 }
 
-/// Returns a clone of the task waker of a task, for use beyond its poll. Makes the task
-/// waker at the first call.
 /// The coroutine of `core` that is being polled.
 fn polled(core: &Core) -> Option<CoroutineId> {
     scope::each_current(core, |task| Some(core.id_of(task)))
 }
 
+/// Returns a clone of the task waker of a task, for use beyond its poll. Makes the task
+/// waker at the first call.
 #[cold]
 pub(crate) fn task_waker(core: &Core, task: Task<'_>) -> Waker {
     core.tasks.cold_or_new(task, |cold| {
