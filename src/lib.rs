@@ -374,6 +374,7 @@ mod coroutine;
 #[doc(hidden)]
 pub mod durable;
 mod executor;
+mod image;
 mod inspect;
 mod lend;
 mod owner;

@@ -11,10 +11,10 @@ use futures::future::FusedFuture;
 
 use crate::core::Core;
 use crate::core::end;
-use crate::core::registration::{Bound, Place, Registration};
+use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::run::runaway;
 use crate::core::task::{Reference, Task};
-use crate::durable::{Damaged, Reader};
+use crate::image::{Damaged, Reader};
 use crate::time::PhaseIndex;
 
 use super::error::Outcome;
@@ -118,7 +118,7 @@ impl Future for Finished {
         let Some(outcome) = this.outcome() else {
             return Poll::Pending;
         };
-        this.registration.cancel(Place::Joins);
+        this.registration.cancel(WaitList::Joins);
         this.done = true;
         Poll::Ready(outcome)
     }
@@ -141,7 +141,7 @@ impl Clone for Finished {
 
 impl Drop for Finished {
     fn drop(&mut self) {
-        self.registration.cancel(Place::Joins);
+        self.registration.cancel(WaitList::Joins);
         let target = mem::replace(&mut self.target, Target::Known(Outcome::Stopped));
         if let Target::Stored(core, task) = target {
             end::drop_reference(&core, task);

@@ -15,7 +15,7 @@ use crate::core::Core;
 use crate::core::call;
 use crate::core::end;
 use crate::core::pause;
-use crate::core::registration::{Bound, Place, Registration};
+use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::run::runaway;
 use crate::core::scope;
 use crate::core::task::{Task, TaskHandle};
@@ -417,7 +417,7 @@ impl<T> Future for Coroutine<T> {
             return wait_for_next_run(cx);
         }
         // Joiners that the coroutine's end has yet to resume keep their list.
-        this.registration.cancel(Place::Joins);
+        this.registration.cancel(WaitList::Joins);
         let (result, outcome) = end::take_result(core, task);
         let id = CoroutineId::new(core.id, handle.key());
         this.set_done(id, outcome);
@@ -476,7 +476,7 @@ impl<T> Unpin for Coroutine<T> {}
 impl<T> Drop for Coroutine<T> {
     #[inline]
     fn drop(&mut self) {
-        self.registration.cancel(Place::Joins);
+        self.registration.cancel(WaitList::Joins);
         if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
             if self.stop_on_drop {
                 end::stop(&core, task.key());

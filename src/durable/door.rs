@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use crate::core::Core;
 use crate::core::clock::own::OwnTime;
-use crate::core::durable::{self, Names};
+use crate::core::image::names::Names;
+use crate::core::image::{self, Unsavable};
 use crate::core::registration::key::WaitKey;
 use crate::core::run;
 use crate::core::start::{self, Home};
@@ -17,11 +18,11 @@ use crate::core::task::TaskKey;
 use crate::core::wake;
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
+use crate::image::{Damaged, Reader, Writer};
 use crate::owner::Owner;
 use crate::time::{Clock, ClockState, Phase, PhaseIndex, Time};
 use crate::wait::polled;
 
-use super::numbers::{Damaged, Reader, Writer};
 use super::wait::DurableWait;
 
 /// Access to the state of an executor.
@@ -29,50 +30,6 @@ use super::wait::DurableWait;
 pub struct Door {
     core: Rc<Core>,
 }
-
-/// Why an executor cannot be saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Unsavable {
-    /// It has coroutines that the caller does not know.
-    OtherCoroutines,
-    /// Starts or ends beyond a limit are deferred to the next run.
-    WorkLeft,
-    /// This coroutine polls a wait with another waker than its own.
-    ForeignWakers(Option<CoroutineId>),
-    /// A guard changes the speed of a clock.
-    ClockGuards,
-    /// A wait counts on a clock that the caller does not know.
-    UnknownClock,
-}
-
-impl fmt::Display for Unsavable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Unsavable::OtherCoroutines => {
-                "the executor has coroutines that are not durable scripts: run those in an \
-                 executor of their own"
-            }
-            Unsavable::WorkLeft => {
-                "starts or ends beyond the limit of a run are deferred to the next one: save after it"
-            }
-            Unsavable::ForeignWakers(_) => {
-                "it polls a wait with another waker than its own, as `FuturesUnordered` does: use \
-                 the combinators of framestep"
-            }
-            Unsavable::ClockGuards => {
-                "a guard holds a clock or scales it: use `pause` and `set_scale` on clocks that \
-                 are saved"
-            }
-            Unsavable::UnknownClock => {
-                "a wait counts on a clock that the runtime does not know: make clocks with the \
-                 runtime"
-            }
-        })
-    }
-}
-
-impl std::error::Error for Unsavable {}
 
 impl Executor {
     /// Gives the crate `framestep_durable` access to an executor.
@@ -123,7 +80,7 @@ impl Door {
         let core = &self.core;
         let owner = owner.map(Owner::key);
         let (task, handle) = start::store(core, || Some(name), future, Home::named(home), owner);
-        durable::note_made(core, task, Location::caller());
+        image::note_made(core, task, Location::caller());
         Coroutine::of(Rc::clone(core), handle)
     }
 
@@ -146,7 +103,7 @@ impl Door {
     ///
     /// If they cannot.
     pub fn check(&self, coroutines: &[CoroutineId]) -> Result<(), Unsavable> {
-        durable::check(&self.core, &self.keys(coroutines)?)
+        image::check(&self.core, &self.keys(coroutines)?)
     }
 
     fn keys(&self, coroutines: &[CoroutineId]) -> Result<Vec<TaskKey>, Unsavable> {
@@ -169,7 +126,7 @@ impl Door {
     ///
     /// If a guard holds or scales one of them.
     pub fn save_clocks(&self, clocks: &[Clock], out: &mut Writer) -> Result<(), Unsavable> {
-        durable::save_clocks(&self.core, &states(clocks), out)
+        image::save_clocks(&self.core, &states(clocks), out)
     }
 
     /// Reads what [`save_clocks`](Self::save_clocks) has written, in an executor with the same
@@ -179,7 +136,7 @@ impl Door {
     ///
     /// If the image is damaged.
     pub fn load_clocks(&self, clocks: &[Clock], image: &mut Reader<'_>) -> Result<(), Damaged> {
-        durable::load_clocks(&self.core, &states(clocks), image)
+        image::load_clocks(&self.core, &states(clocks), image)
     }
 
     /// Writes a wait that has begun.
@@ -230,7 +187,7 @@ impl Door {
     ) -> Result<(), Unsavable> {
         let (tasks, waits) = (self.keys(coroutines)?, keys_of(&self.core, waits));
         let clocks = states(clocks);
-        durable::save_lists(&self.core, &Names::new(&tasks, &waits, &clocks), out);
+        image::save_lists(&self.core, &Names::new(&tasks, &waits, &clocks), out);
         Ok(())
     }
 
@@ -248,7 +205,7 @@ impl Door {
     ) -> Result<(), Damaged> {
         let tasks = self.keys(coroutines).map_err(|_| Damaged)?;
         let (waits, clocks) = (keys_of(&self.core, waits), states(clocks));
-        durable::load_lists(&self.core, &Names::new(&tasks, &waits, &clocks), image)
+        image::load_lists(&self.core, &Names::new(&tasks, &waits, &clocks), image)
     }
 }
 

@@ -5,10 +5,10 @@
 
 mod door;
 mod event;
-mod numbers;
 mod wait;
 
-pub use door::{Door, Unsavable, load_time, own_time, phase_number, phase_of, save_time};
+pub use crate::core::image::Unsavable;
+pub use crate::image::{Damaged, Reader, Writer};
+pub use door::{Door, load_time, own_time, phase_number, phase_of, save_time};
 pub use event::{Event, EventNote};
-pub use numbers::{Damaged, Reader, Writer};
 pub use wait::{DurableWait, length_ns};

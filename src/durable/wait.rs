@@ -6,17 +6,16 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::durable::Names;
+use crate::core::image::Unsavable;
+use crate::core::image::names::Names;
 use crate::core::registration::Registration;
 use crate::core::registration::key::WaitKey;
 use crate::core::task::Task;
 use crate::core::timer::Unit;
 use crate::coroutine::{Coroutine, Finished};
+use crate::image::{Damaged, Reader, Writer};
 use crate::time::{Clock, ClockRef, Nanos, Phase, PhaseIndex, Seconds};
 use crate::wait::{Asked, Count, PhaseWait, Timer, WaitSeconds};
-
-use super::door::Unsavable;
-use super::numbers::{Damaged, Reader, Writer};
 
 /// A wait of the crate that can be saved.
 #[derive(Debug)]

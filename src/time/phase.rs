@@ -80,6 +80,7 @@ impl PhaseIndex {
     pub(crate) const HOME: PhaseIndex = PhaseIndex(0);
     /// How many phases every executor has from the start.
     pub(crate) const NAMED: usize = 5;
+    const FIRST_CUSTOM: u16 = Self::NAMED as u16 + 1;
     /// The named phases, in the order of their indices.
     pub(crate) const ALL_NAMED: [PhaseIndex; Self::NAMED] = [
         PhaseIndex::EARLY_UPDATE,
@@ -96,7 +97,7 @@ impl PhaseIndex {
             Phase::Update => 3,
             Phase::LateUpdate => 4,
             Phase::EndOfFrame => 5,
-            Phase::Custom(number) => 6 + number as u16,
+            Phase::Custom(number) => Self::FIRST_CUSTOM + number as u16,
         })
     }
 
@@ -125,14 +126,14 @@ impl PhaseIndex {
             0 | 3 => Phase::Update,
             4 => Phase::LateUpdate,
             5 => Phase::EndOfFrame,
-            custom => Phase::Custom((custom - 6) as u8),
+            custom => Phase::Custom((custom - Self::FIRST_CUSTOM) as u8),
         }
     }
 
     /// The phase at this position among all phases. `None` if there is none.
     pub(crate) fn from_number(number: u64) -> Option<Self> {
         let index = u16::try_from(number).ok()?.checked_add(1)?;
-        (index < 6 + 256).then_some(PhaseIndex(index))
+        (index < Self::FIRST_CUSTOM + 256).then_some(PhaseIndex(index))
     }
 }
 
@@ -150,6 +151,9 @@ mod tests {
         {
             let index = PhaseIndex::new(phase);
             assert_eq!((index.as_usize(), index.phase()), (at, phase));
+            assert_eq!(PhaseIndex::from_number(at as u64), Some(index));
         }
+        let behind = PhaseIndex::new(Phase::Custom(255)).as_usize() as u64 + 1;
+        assert_eq!(PhaseIndex::from_number(behind), None);
     }
 }

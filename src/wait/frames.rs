@@ -9,10 +9,10 @@ use futures::future::FusedFuture;
 
 use crate::core::Core;
 use crate::core::inspect::awaited;
-use crate::core::registration::{Bound, Place, Registration};
+use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::task::Task;
 use crate::core::timer::Unit;
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::Wait;
 use crate::time::{Phase, PhaseIndex};
 
@@ -133,10 +133,10 @@ impl Count {
 
     /// The place where it is registered. A wait for one frame or run counts
     /// nothing, and is in the queue.
-    fn place(&self) -> Place {
+    fn place(&self) -> WaitList {
         match self.count {
-            1 => Place::Queue,
-            _ => Place::Counts(self.unit),
+            1 => WaitList::Queue,
+            _ => WaitList::Counts(self.unit),
         }
     }
 
@@ -165,7 +165,7 @@ impl Count {
                 }
             }
             match self.place() {
-                Place::Counts(unit) => {
+                WaitList::Counts(unit) => {
                     self.registration.wait_for_count(scope, cx, unit, self.due);
                 }
                 _ => self.registration.wait_on_for_run(scope, cx),

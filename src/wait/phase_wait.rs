@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::task::{Context, Poll};
 
 use crate::core::inspect::awaited;
-use crate::core::registration::{Bound, Place, Registration};
+use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope::{self, Inside, Scope};
 use crate::inspect::{Line, Wait};
 use crate::time::PhaseIndex;
@@ -192,6 +192,6 @@ impl Inside for IsResumed<'_> {
 impl Drop for PhaseWait {
     #[inline]
     fn drop(&mut self) {
-        self.registration.cancel(Place::Queue);
+        self.registration.cancel(WaitList::Queue);
     }
 }

@@ -9,12 +9,13 @@ use futures::future::FusedFuture;
 
 use crate::core::Core;
 use crate::core::clock::own;
+use crate::core::image::Unsavable;
 use crate::core::inspect::awaited;
 use crate::core::pause::timers::grown_ns;
-use crate::core::registration::{Bound, Place, Registration};
+use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::Task;
-use crate::durable::{Damaged, Reader, Unsavable, Writer};
+use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::{Wait, WaitId};
 use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
@@ -524,7 +525,7 @@ impl DeadlineWait {
             self.registration.finish(core);
             return Poll::Ready(());
         }
-        if self.registration.renew(scope, cx, Place::Timer(index)) {
+        if self.registration.renew(scope, cx, WaitList::Timer(index)) {
             self.registration.note_clock(scope, clock);
         } else {
             self.registration
@@ -583,7 +584,7 @@ impl DeadlineWait {
     #[cold]
     fn cancel(&mut self) {
         if let Deadline::At(index, _) = self.deadline {
-            self.registration.cancel(Place::Timer(index));
+            self.registration.cancel(WaitList::Timer(index));
         }
     }
 }

@@ -10,7 +10,7 @@ use futures::future::FusedFuture;
 
 use crate::core::call;
 use crate::core::inspect::awaited;
-use crate::core::registration::{Bound, Place, Registration};
+use crate::core::registration::{Bound, Registration, WaitList};
 use crate::inspect::Wait;
 use crate::time::{Phase, PhaseIndex};
 
@@ -196,7 +196,7 @@ impl Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        self.registration.cancel(Place::Queue);
+        self.registration.cancel(WaitList::Queue);
     }
 }
 

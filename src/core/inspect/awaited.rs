@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::core::inspect::{notes, trace};
 use crate::core::registration::key::WaitKey;
 use crate::core::scope::Scope;
-use crate::core::task::{Flags, Task, stage};
+use crate::core::task::{Flags, Task, block};
 use crate::inspect::{Line, NotedWait, Observed, TimerClock, Traced, Wait, WaitId};
 use crate::time::{ClockRef, Phase, PhaseIndex};
 
@@ -41,7 +41,7 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
         sort_out(core, task, notes, |_| true);
         let at = match line.file() {
             // The wait is the future of the coroutine itself.
-            stage::FILE => notes.place,
+            block::FILE => notes.place,
             _ => Some(line),
         };
         let is_next = |noted: &NotedWait| {

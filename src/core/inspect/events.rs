@@ -4,64 +4,14 @@
 //! it ends, if the source has a name or the coroutine is observed. Otherwise it costs
 //! nothing.
 
-use slab::Slab;
-
 use crate::core::Core;
+use crate::core::inspect::event_waits::wait;
 use crate::core::inspect::named::Source;
 use crate::core::inspect::{awaited, notes, trace};
 use crate::core::registry;
 use crate::core::scope;
 use crate::core::task::TaskKey;
-use crate::inspect::{Line, Traced, Wait, WaitId};
-use crate::time::Phase;
-
-/// The noted waits for events of an executor's coroutines.
-#[derive(Default)]
-pub(crate) struct EventWaits {
-    waits: Slab<Noted>,
-    /// How many there have been.
-    count: u64,
-}
-
-struct Noted {
-    task: TaskKey,
-    /// `None` if it has no name.
-    source: Option<Source>,
-    /// Tells apart the waits that have had the same place in the slab.
-    serial: u64,
-}
-
-impl EventWaits {
-    fn insert(&mut self, task: TaskKey, source: Option<Source>) -> (usize, u64) {
-        self.count += 1;
-        let serial = self.count;
-        let noted = Noted {
-            task,
-            source,
-            serial,
-        };
-        (self.waits.insert(noted), serial)
-    }
-
-    /// Whether a wait has not ended.
-    pub(crate) fn is_live(&self, index: usize, serial: u64) -> bool {
-        let noted = self.waits.get(index);
-        noted.is_some_and(|noted| noted.serial == serial)
-    }
-
-    /// Calls `show` with each wait: its coroutine, its id, and a function that makes the
-    /// wait as a snapshot shows it in a phase.
-    pub(crate) fn each(&self, mut show: impl FnMut(TaskKey, WaitId, &dyn Fn(Phase) -> Wait)) {
-        for (index, noted) in &self.waits {
-            let id = WaitId::Event(index, noted.serial);
-            show(noted.task, id, &|phase| wait(noted.source.as_ref(), phase));
-        }
-    }
-}
-
-fn wait(source: Option<&Source>, phase: Phase) -> Wait {
-    source.map_or(Wait::Wake { phase }, |source| source.wait(phase))
-}
+use crate::inspect::{Line, Traced, WaitId};
 
 /// A noted wait for an event. It ends when this is dropped.
 #[derive(Debug)]
@@ -105,12 +55,8 @@ impl EventWait {
     pub(crate) fn note_woken(&self) {
         registry::with_executor(self.executor, |core| {
             if core.instruments.is_on() {
-                let noted = {
-                    let events = core.event_waits.borrow();
-                    let noted = &events.waits[self.index];
-                    noted.source.clone().map(|source| (noted.task, source))
-                };
-                if let Some((task, source)) = noted {
+                let named = core.event_waits.borrow().named(self.index);
+                if let Some((task, source)) = named {
                     notes::note_woken_by(core, task, source.into_name());
                 }
             }
@@ -121,7 +67,7 @@ impl EventWait {
 impl Drop for EventWait {
     fn drop(&mut self) {
         registry::with_executor(self.executor, |core| {
-            let ended = core.event_waits.borrow_mut().waits.try_remove(self.index);
+            let ended = core.event_waits.borrow_mut().remove(self.index);
             drop(ended);
         });
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::core::list::List;
 use crate::core::registration::key::WaitKey;
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 
 /// The waits for the next run of a phase. A run takes those that are due. A
 /// coroutine that waits again is pushed again.

@@ -3,14 +3,14 @@
 use std::cell::{Cell, OnceCell, RefCell};
 
 use crate::core::cell::Guarded;
-use crate::core::durable::Names;
+use crate::core::image::names::Names;
 use crate::core::phase::queue::Queue;
 use crate::core::phase::ready::ReadyList;
 use crate::core::registration::key::WaitKey;
 use crate::core::registration::tag::{Bound, Tag};
 use crate::core::timer::wheel::TimerEntry;
 use crate::core::timer::{Counts, Fate, PhaseTimers};
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 
 /// How many bits of a moment count runs.

@@ -7,6 +7,7 @@
 
 pub(crate) mod entries;
 pub(crate) mod holders;
+mod image;
 pub(crate) mod key;
 pub(crate) mod shared;
 pub(crate) mod tag;
@@ -17,7 +18,6 @@ use std::task::{Context, Waker};
 
 use crate::core::Core;
 use crate::core::call::{self, Foreign};
-use crate::core::durable;
 use crate::core::inspect::awaited;
 use crate::core::pause;
 use crate::core::phase::state::{PhaseState, frame_of};
@@ -27,7 +27,6 @@ use crate::core::registry;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Reference, Task, TaskKey};
 use crate::core::timer::{Counts, Unit};
-use crate::durable::{Damaged, Reader, Writer};
 use crate::inspect::Wait;
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
@@ -48,7 +47,7 @@ const _: () = assert!(size_of::<Registration>() == 24);
 
 /// Which list holds the key of a wait. Each kind of wait knows its own.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum WaitList {
     /// The queue of its phase.
     Queue,
     /// The counts of its phase.
@@ -273,7 +272,7 @@ impl Registration {
     /// Cancels the registration of a wait that is dropped, or moves to another coroutine
     /// or waker. The registration resumes nothing any more.
     #[inline(always)]
-    pub(crate) fn cancel(&mut self, place: Place) {
+    pub(crate) fn cancel(&mut self, place: WaitList) {
         let key = std::mem::replace(&mut self.key, WaitKey::NONE);
         if key != WaitKey::NONE {
             cancel(key, self.tag.executor, self.tag.phase, place);
@@ -301,7 +300,7 @@ impl Registration {
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_on_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        if !self.renew(scope, cx, Place::Queue) {
+        if !self.renew(scope, cx, WaitList::Queue) {
             self.wait_for_run(scope, cx, scope.core().phases.get(self.tag.phase));
         }
     }
@@ -309,7 +308,7 @@ impl Registration {
     /// Waits for the next run of the phase, behind the other waiters, because a condition
     /// did not hold.
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        self.cancel(Place::Queue);
+        self.cancel(WaitList::Queue);
         // The wait is past its first frame, so it may be due in the next run.
         self.tag.bound = Bound::Run;
         self.begin_for_run(scope, cx);
@@ -324,7 +323,7 @@ impl Registration {
         due: u64,
     ) {
         // A wait that never ends needs no registration, like a timer of infinite length.
-        if Counts::may_reach(due) && !self.renew(scope, cx, Place::Counts(unit)) {
+        if Counts::may_reach(due) && !self.renew(scope, cx, WaitList::Counts(unit)) {
             self.key = register(scope, cx, self.is_frame_bound());
             let state = scope.core().phases.get(self.tag.phase);
             state.note_other();
@@ -391,9 +390,9 @@ impl Registration {
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
             let waker = foreign_waker(cx, own);
             if core.waits().is_live(self.key) {
-                renew_entry(core, self.key, key, waker, self.tag.phase, Place::Joins);
+                renew_entry(core, self.key, key, waker, self.tag.phase, WaitList::Joins);
             } else if !target.has_ended() {
-                self.cancel(Place::Joins);
+                self.cancel(WaitList::Joins);
                 // A join has no phase: the joiner continues at once.
                 self.tag.executor = core.id;
                 self.tag.stage = Stage::Waiting;
@@ -429,7 +428,7 @@ impl Registration {
     /// coroutine that polls it now. Returns `false` if the wait is not registered now, and
     /// must be registered anew.
     #[inline]
-    pub(crate) fn renew(&mut self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
+    pub(crate) fn renew(&mut self, scope: &Scope<'_>, cx: &Context<'_>, place: WaitList) -> bool {
         let key = self.key;
         if key == WaitKey::NONE {
             return false;
@@ -453,7 +452,7 @@ impl Registration {
         false
     }
 
-    fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>, place: Place) -> bool {
+    fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>, place: WaitList) -> bool {
         let core = scope.core();
         if !core.waits().is_live(self.key) {
             return false;
@@ -469,44 +468,6 @@ impl Registration {
         let entries = scope.core().entries.borrow();
         self.key.is_entry()
             && task.is_some_and(|task| entries.is_shared_with(self.key, task.task_key()))
-    }
-
-    /// Writes the wait to an image, if it has begun.
-    pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
-        out.put(self.began);
-        // A join has no phase.
-        out.put(match self.tag.phase {
-            PhaseIndex::HOME => 0,
-            phase => phase.as_usize() as u64 + 1,
-        });
-        out.put_flag(self.is_frame_bound());
-        durable::save_registered(core, self.key, out);
-    }
-
-    /// Makes a wait of a new task from what [`save`](Self::save) has written, and registers
-    /// it. Its key is in no list yet.
-    pub(crate) fn load(
-        core: &Core,
-        task: Task<'_>,
-        image: &mut Reader<'_>,
-        is_join: bool,
-    ) -> Result<Self, Damaged> {
-        let began = image.take()?;
-        let phase = match image.take()? {
-            0 if is_join => PhaseIndex::HOME,
-            0 => return Err(Damaged),
-            phase => PhaseIndex::from_number(phase - 1).ok_or(Damaged)?,
-        };
-        let bound = if image.take_flag()? {
-            Bound::Frame
-        } else {
-            Bound::Run
-        };
-        Ok(Registration {
-            began,
-            tag: Tag::begun(core.id, phase, bound),
-            key: durable::load_registered(core, task, image)?,
-        })
     }
 }
 
@@ -576,7 +537,7 @@ fn foreign_waker(cx: &Context<'_>, own: Option<Task<'_>>) -> Option<Foreign<Wake
 // registration in memory even if this is never called.
 #[cold]
 #[inline(never)]
-fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, place: Place) {
+fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, place: WaitList) {
     // The executor is found by its number: a destructor that the host runs may have no
     // scope.
     registry::with_executor(executor, |core| cancel_in(core, key, phase, place));
@@ -600,12 +561,12 @@ fn renew_entry(
     task: TaskKey,
     waker: Option<Foreign<Waker>>,
     phase: PhaseIndex,
-    place: Place,
+    place: WaitList,
 ) -> bool {
     if waker.is_some() && core.entries.borrow().is_shared_with(key, task) {
         if let Some(task) = core.tasks.get(task) {
             let timer = match place {
-                Place::Timer(clock) => Some((phase, clock)),
+                WaitList::Timer(clock) => Some((phase, clock)),
                 _ => None,
             };
             core.sharing().share(key, task, timer);
@@ -618,7 +579,7 @@ fn renew_entry(
 }
 
 /// Cancels the registration under `key`.
-fn cancel_in(core: &Core, key: WaitKey, phase: PhaseIndex, place: Place) {
+fn cancel_in(core: &Core, key: WaitKey, phase: PhaseIndex, place: WaitList) {
     if key.is_entry() {
         core.waits().leave_joins(key);
         let removed = core.entries.borrow_mut().remove(key);
@@ -635,24 +596,24 @@ fn cancel_in(core: &Core, key: WaitKey, phase: PhaseIndex, place: Place) {
 }
 
 /// Notes that a key has gone stale in its list.
-fn note_stale(core: &Core, phase: PhaseIndex, place: Place) {
-    if matches!(place, Place::Joins) {
+fn note_stale(core: &Core, phase: PhaseIndex, place: WaitList) {
+    if matches!(place, WaitList::Joins) {
         // Joins are not in the lists of phases.
         return;
     }
     let state = core.phases.get(phase);
     match place {
-        Place::Queue => {
+        WaitList::Queue => {
             state.queue.note_stale(|key| core.waits().is_live(key));
         }
-        Place::Counts(unit) => {
+        WaitList::Counts(unit) => {
             let mut counts = state.counts.borrow_mut();
             counts.note_stale(unit, |key| core.waits().is_live(key));
         }
-        Place::Timer(clock) => {
+        WaitList::Timer(clock) => {
             let mut timers = state.timers.borrow_mut();
             timers.note_stale(clock, |key| core.waits().is_live(key));
         }
-        Place::Joins => {}
+        WaitList::Joins => {}
     }
 }

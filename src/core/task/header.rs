@@ -61,7 +61,7 @@ use crate::core::task::TaskKey;
 use crate::coroutine::Outcome;
 use crate::time::PhaseIndex;
 
-use super::stage::VTable;
+use super::block::VTable;
 
 /// Where a task is in its life. The order matters: a task is alive from `Idle` to
 /// `Unwound`, and has ended from `Finished` on.

@@ -29,12 +29,12 @@
 //!     registered, because a [`FreeKey`] carries the task that it was made from.
 //!   - The *generation* changes only in `insert`. While a [`Reference`] exists, the block
 //!     is not released, so its generation stays.
-//!   - The *state* is written by this module and by `stage` only.
+//!   - The *state* is written by this module and by `block` only.
 //!   - The *references* are counted by this module only. At its limit the count stays, and
 //!     the block is never released.
 //!   - *Flags*, *registered wait*, *member* and *joiners* may be changed by the whole
 //!     core. No unsafe code relies on them.
-//! - **The future.** It is in the block from `insert` on, until `stage::poll` or
+//! - **The future.** It is in the block from `insert` on, until `block::poll` or
 //!   `drop_future` drops it in place. Only the functions of its [`VTable`] refer to it,
 //!   and only this module calls these. Before the call, the state says that the future
 //!   is there; during the call, the state refuses every other access.
@@ -80,13 +80,13 @@
     reason = "the one door to futures: the states of tasks guard the blocks"
 )]
 
+pub(crate) mod block;
 mod clocks;
 mod cold;
 mod header;
 mod key;
 mod pause;
 mod pool;
-pub(crate) mod stage;
 
 use std::alloc::Layout;
 use std::any::TypeId;
@@ -109,15 +109,15 @@ use crate::core::cell::Guarded;
 use crate::core::list::List;
 use crate::core::registration::key::WaitKey;
 
+pub(crate) use block::name_of;
 pub(crate) use cold::{Cold, Reader};
 pub(crate) use header::{Flags, Header, NO_JOINER, State};
 pub(crate) use key::TaskKey;
 pub(crate) use pause::{Pause, SuspendedTimer};
-pub(crate) use stage::name_of;
 
+use block::VTable;
 use header::NO_COLD;
 use pool::{Class, Pool};
-use stage::VTable;
 
 /// A task, while its table is borrowed. Its block may receive another occupant. The
 /// generation tells the occupants apart.
@@ -349,7 +349,7 @@ impl Tasks {
         // SAFETY: the block was carved for the class of `F`'s table: only `release`
         // adds a block to the list of a class. The block is vacant: nothing in it has
         // to be dropped.
-        unsafe { stage::write(task.block, future) };
+        unsafe { block::write(task.block, future) };
         let key = task.occupy(vtable, home);
         self.alive.set(self.alive.get() + 1);
         let reference = Reference {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::durable::Names;
+use crate::core::image::names::Names;
 use crate::core::registration::key::WaitKey;
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 use crate::time::{ClockIndex, PhaseIndex};
 
 /// How long each clock has been running without the task, and the wake and the timers

@@ -1,9 +1,9 @@
 //! Waits for two or more frames, or for two or more runs of a phase.
 
-use crate::core::durable;
 use crate::core::registration::key::WaitKey;
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 
+use super::image::{load_wheel, save_wheel};
 use super::wheel::{Standing, TICK_BITS, TimerEntry, Wheel};
 
 /// The waits, by the number of the frame or the run from which on they are due.
@@ -93,7 +93,7 @@ impl Counts {
     /// Writes the waits that `number` knows to an image, in order.
     pub(crate) fn save(&self, out: &mut Writer, number: impl Fn(WaitKey) -> Option<usize>) {
         for wheel in [&self.frames, &self.runs] {
-            durable::save_wheel(wheel, out, &number);
+            save_wheel(wheel, out, &number);
         }
     }
 
@@ -108,7 +108,7 @@ impl Counts {
     ) -> Result<(), Damaged> {
         for (wheel, now) in [(&mut self.frames, frame), (&mut self.runs, run)] {
             let now_ns = deadline(now).ok_or(Damaged)?;
-            *wheel = durable::load_wheel(image, now_ns, &key)?;
+            *wheel = load_wheel(image, now_ns, &key)?;
         }
         Ok(())
     }

@@ -1,17 +1,19 @@
 //! The timers of one phase: one wheel for each clock on which they count.
 
 mod counts;
+mod image;
 pub(crate) mod wheel;
 
 use std::rc::Rc;
 
 use crate::time::{ClockIndex, ClockRef, ClockState};
 
-use crate::core::durable::{self, Names};
+use crate::core::image::names::Names;
 use crate::core::registration::key::WaitKey;
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 
 pub(crate) use counts::{Counts, Unit};
+use image::{load_wheel, save_wheel};
 use wheel::{Standing, TimerEntry, Wheel};
 
 /// What becomes of a timer that its wheel found due.
@@ -312,7 +314,7 @@ impl PhaseTimers {
                 out.put(deadline_ns);
                 out.put_len(number);
             });
-            durable::save_wheel(&timers.wheel, out, |key| names.number(key));
+            save_wheel(&timers.wheel, out, |key| names.number(key));
         });
         let returned = self.returned.iter().filter_map(|&(order, clock, due)| {
             Some((
@@ -358,7 +360,7 @@ impl PhaseTimers {
                 None => now_ns(timers.clock),
                 Some(_) => timers.reading_ns,
             };
-            timers.wheel = durable::load_wheel(image, now_ns, |number| names.key(number))?;
+            timers.wheel = load_wheel(image, now_ns, |number| names.key(number))?;
             self.clocks.insert(at, Box::new(timers));
         }
         for _ in 0..image.take_len()? {

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 use crate::time::ClockIndex;
 use crate::time::Nanos;
 use crate::time::{Phase, PhaseIndex, Time};

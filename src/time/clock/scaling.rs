@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 
 use super::rate::Rate;
 

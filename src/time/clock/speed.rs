@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use slab::Slab;
 
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 
 /// The requests to a clock: calls, the last of which counts, and guards, which add
 /// up.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::mem;
 use std::rc::Rc;
 
-use crate::durable::{Damaged, Reader, Writer};
+use crate::image::{Damaged, Reader, Writer};
 use crate::time::{ClockIndex, ClockRef};
 
 use super::frame::{FrameClock, View};

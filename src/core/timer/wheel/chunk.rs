@@ -5,7 +5,7 @@
 //! return to the pool when a slot is drained. So the wheel takes memory for the most
 //! entries that it ever held at once.
 
-use super::TimerEntry;
+use super::entry::TimerEntry;
 
 /// How many entries a chunk has. A chunk takes half a kilobyte: long enough to stream
 /// when a slot cascades, and short enough to waste on a slot with one timer.
@@ -17,7 +17,7 @@ pub(super) const NIL: u32 = u32::MAX;
 /// A FIFO list of chunks. No chunk in a list is empty, so only [`EMPTY`](Self::EMPTY) is
 /// an empty list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct List {
+pub(super) struct ChunkList {
     head: u32,
     /// The number of the place behind the last entry, counted through all chunks of
     /// the pool. The next entry goes there, unless a chunk ends there. So a push
@@ -25,7 +25,7 @@ pub(super) struct List {
     end: u32,
 }
 
-impl List {
+impl ChunkList {
     pub(super) const EMPTY: Self = Self { head: NIL, end: 0 };
 
     pub(super) fn is_empty(self) -> bool {
@@ -69,14 +69,14 @@ struct Link {
 /// They are in one vector. Segments that never move would avoid the copy when the vector
 /// grows. But finding a chunk in them took up to a tenth of a timer's whole cost.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct ChunkPool {
     entries: Vec<[TimerEntry; CHUNK]>,
     links: Vec<Link>,
     /// The first of the free chunks, which are in no list.
     free: u32,
 }
 
-impl Pool {
+impl ChunkPool {
     pub(super) const fn new() -> Self {
         Self {
             entries: Vec::new(),
@@ -87,7 +87,7 @@ impl Pool {
 
     /// Appends `entry` to `list`. Returns `false` if the last chunk has no room.
     #[inline(always)]
-    pub(super) fn push(&mut self, list: &mut List, entry: TimerEntry) -> bool {
+    pub(super) fn push(&mut self, list: &mut ChunkList, entry: TimerEntry) -> bool {
         let room = list.room();
         let entries = self.entries.as_flattened_mut();
         let Some(free) = room.and_then(|room| entries.get_mut(room)) else {
@@ -99,7 +99,7 @@ impl Pool {
     }
 
     /// Appends `entry` to `list`, in a new chunk.
-    pub(super) fn push_in_new_chunk(&mut self, list: &mut List, entry: TimerEntry) {
+    pub(super) fn push_in_new_chunk(&mut self, list: &mut ChunkList, entry: TimerEntry) {
         let index = self.allocate();
         self.entries[index as usize][0] = entry;
         if list.is_empty() {
@@ -115,7 +115,7 @@ impl Pool {
     }
 
     /// The numbers of the entries in the first chunk of `list`.
-    pub(super) fn first(&self, list: List) -> std::ops::Range<usize> {
+    pub(super) fn first(&self, list: ChunkList) -> std::ops::Range<usize> {
         let first = list.head as usize * CHUNK;
         first..first + self.len(list, list.head)
     }
@@ -128,7 +128,7 @@ impl Pool {
 
     /// Removes and frees the first chunk of `list`. Its entries can be read until
     /// the next push.
-    pub(super) fn pop_chunk(&mut self, list: &mut List) -> Option<&[TimerEntry]> {
+    pub(super) fn pop_chunk(&mut self, list: &mut ChunkList) -> Option<&[TimerEntry]> {
         if list.is_empty() {
             return None;
         }
@@ -139,7 +139,7 @@ impl Pool {
 
     /// Unlinks and frees the chunk after `previous` in `list`, or its first
     /// one if `previous` is [`NIL`].
-    pub(super) fn unlink(&mut self, list: &mut List, previous: u32) {
+    pub(super) fn unlink(&mut self, list: &mut ChunkList, previous: u32) {
         let index = self.after(*list, previous);
         let is_last = index == list.last().0;
         let next = if is_last { NIL } else { self.link(index).next };
@@ -150,7 +150,7 @@ impl Pool {
         }
         if is_last {
             match previous {
-                NIL => *list = List::EMPTY,
+                NIL => *list = ChunkList::EMPTY,
                 _ => list.end_with(previous, self.link(previous).len as usize),
             }
         }
@@ -163,7 +163,7 @@ impl Pool {
     /// removed. If all were removed, the caller must unlink the chunk.
     pub(super) fn retain(
         &mut self,
-        list: &mut List,
+        list: &mut ChunkList,
         index: u32,
         mut keep: impl FnMut(u64) -> bool,
     ) -> (usize, usize) {
@@ -185,7 +185,7 @@ impl Pool {
 
     /// Moves the entries of the chunk after `previous` into `previous`, if all of them
     /// fit. If so, the caller must then unlink the empty chunk.
-    pub(super) fn merge(&mut self, list: &mut List, previous: u32) -> bool {
+    pub(super) fn merge(&mut self, list: &mut ChunkList, previous: u32) -> bool {
         let index = self.after(*list, previous);
         let (into, from) = (self.len(*list, previous), self.len(*list, index));
         if into + from > CHUNK {
@@ -199,7 +199,7 @@ impl Pool {
 
     /// The chunk after `previous` in `list`, or its first one if `previous`
     /// is [`NIL`].
-    pub(super) fn after(&self, list: List, previous: u32) -> u32 {
+    pub(super) fn after(&self, list: ChunkList, previous: u32) -> u32 {
         match previous {
             NIL => list.head,
             _ if list.last().0 == previous => NIL,
@@ -208,7 +208,7 @@ impl Pool {
     }
 
     /// The chunks of `list`, in order.
-    pub(super) fn chunks(&self, list: List) -> impl Iterator<Item = &[TimerEntry]> {
+    pub(super) fn chunks(&self, list: ChunkList) -> impl Iterator<Item = &[TimerEntry]> {
         let mut index = list.head;
         std::iter::from_fn(move || {
             if index == NIL {
@@ -221,7 +221,7 @@ impl Pool {
     }
 
     /// How many entries a chunk of `list` has.
-    fn len(&self, list: List, index: u32) -> usize {
+    fn len(&self, list: ChunkList, index: u32) -> usize {
         match list.last() {
             (last, len) if last == index => len,
             _ => self.link(index).len as usize,
@@ -232,7 +232,7 @@ impl Pool {
         clippy::cast_possible_truncation,
         reason = "no more than CHUNK entries"
     )]
-    fn set_len(&mut self, list: &mut List, index: u32, len: usize) {
+    fn set_len(&mut self, list: &mut ChunkList, index: u32, len: usize) {
         if list.last().0 == index {
             list.end_with(index, len);
         } else {
@@ -270,7 +270,7 @@ impl Pool {
 }
 
 #[cfg(test)]
-impl Pool {
+impl ChunkPool {
     /// How many chunks were ever allocated.
     pub(super) fn count(&self) -> usize {
         self.links.len()

@@ -1,6 +1,6 @@
 //! Where a deadline belongs: ticks, levels and slots.
 
-use super::chunk::List;
+use super::chunk::ChunkList;
 
 /// A tick is 2^21 ns, about two milliseconds. A frame at 60 Hz turns the wheel by eight
 /// slots. A million timers that are spread over seconds leave a few hundred timers to
@@ -35,12 +35,12 @@ pub(super) const fn begins_higher(tick: u64) -> bool {
 
 /// One slot of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SlotIndex {
     pub(super) level: usize,
     slot: usize,
 }
 
-impl Place {
+impl SlotIndex {
     /// The slot of `tick`, for a wheel at `cursor`. The distance of `tick` from the cursor
     /// selects the level. The digit of `tick` at that level selects the slot. So the range
     /// of a level does not depend on the position of the cursor.
@@ -84,7 +84,7 @@ impl Lane {
 }
 
 /// The lists of a level, by lane, then by slot.
-type Slots = [[List; SLOTS]; 2];
+type Slots = [[ChunkList; SLOTS]; 2];
 
 /// The slots of all levels, and which of them hold entries.
 #[derive(Debug)]
@@ -106,20 +106,20 @@ impl Levels {
     /// The list of a slot that is about to receive an entry. `None` if its level
     /// has never been used.
     #[inline(always)]
-    pub(super) fn occupy(&mut self, place: Place, lane: Lane) -> Option<&mut List> {
+    pub(super) fn occupy(&mut self, place: SlotIndex, lane: Lane) -> Option<&mut ChunkList> {
         self.occupied[place.level] |= 1 << place.slot;
         self.list_mut(place, lane)
     }
 
     /// The list of a slot. Allocates its level if that has never been used.
-    pub(super) fn list_or_new(&mut self, place: Place, lane: Lane) -> &mut List {
+    pub(super) fn list_or_new(&mut self, place: SlotIndex, lane: Lane) -> &mut ChunkList {
         let slots = &mut self.slots[place.level];
-        let slots = slots.get_or_insert_with(|| Box::new([[List::EMPTY; SLOTS]; 2]));
+        let slots = slots.get_or_insert_with(|| Box::new([[ChunkList::EMPTY; SLOTS]; 2]));
         &mut slots[lane as usize][place.slot]
     }
 
     /// Marks a slot as empty, if it is empty.
-    pub(super) fn vacate(&mut self, place: Place) {
+    pub(super) fn vacate(&mut self, place: SlotIndex) {
         let [older, newer] = Lane::BOTH.map(|lane| self.list(place, lane));
         if older.is_empty() && newer.is_empty() {
             self.occupied[place.level] &= !(1 << place.slot);
@@ -127,24 +127,26 @@ impl Levels {
     }
 
     /// Empties a slot. Returns its lists, by lane.
-    pub(super) fn take(&mut self, place: Place) -> [List; 2] {
+    pub(super) fn take(&mut self, place: SlotIndex) -> [ChunkList; 2] {
         self.occupied[place.level] &= !(1 << place.slot);
         Lane::BOTH.map(|lane| {
             let list = self.list_mut(place, lane);
-            list.map_or(List::EMPTY, |list| std::mem::replace(list, List::EMPTY))
+            list.map_or(ChunkList::EMPTY, |list| {
+                std::mem::replace(list, ChunkList::EMPTY)
+            })
         })
     }
 
     /// One list of a slot.
-    pub(super) fn list(&self, place: Place, lane: Lane) -> List {
+    pub(super) fn list(&self, place: SlotIndex, lane: Lane) -> ChunkList {
         self.slots[place.level]
             .as_ref()
-            .map_or(List::EMPTY, |slots| slots[lane as usize][place.slot])
+            .map_or(ChunkList::EMPTY, |slots| slots[lane as usize][place.slot])
     }
 
     /// One list of a slot. `None` if its level has never been used.
     #[inline(always)]
-    pub(super) fn list_mut(&mut self, place: Place, lane: Lane) -> Option<&mut List> {
+    pub(super) fn list_mut(&mut self, place: SlotIndex, lane: Lane) -> Option<&mut ChunkList> {
         Some(&mut self.slots[place.level].as_deref_mut()?[lane as usize][place.slot])
     }
 
@@ -159,7 +161,7 @@ impl Levels {
         clippy::cast_possible_truncation,
         reason = "levels are few, and of a digit the low bits are asked for"
     )]
-    pub(super) fn first_of(&self, level: usize, cursor: u64) -> Option<(Place, u64)> {
+    pub(super) fn first_of(&self, level: usize, cursor: u64) -> Option<(SlotIndex, u64)> {
         let occupied = self.occupied[level];
         if occupied == 0 {
             return None;
@@ -169,7 +171,7 @@ impl Levels {
         let in_order = occupied.rotate_right(from as u32 % u64::BITS);
         let first = from + u64::from(in_order.trailing_zeros());
         let slot = first as usize % SLOTS;
-        Some((Place { level, slot }, first << shift))
+        Some((SlotIndex { level, slot }, first << shift))
     }
 
     /// All occupied slots of a level in order, as [`first_of`](Levels::first_of)
@@ -182,7 +184,7 @@ impl Levels {
         &self,
         level: usize,
         cursor: u64,
-    ) -> impl Iterator<Item = (Place, u64)> + use<> {
+    ) -> impl Iterator<Item = (SlotIndex, u64)> + use<> {
         let shift = level as u32 * SLOT_BITS;
         let from = (cursor >> shift) + u64::from(level > 0);
         let mut left = self.occupied[level].rotate_right(from as u32 % u64::BITS);
@@ -193,7 +195,7 @@ impl Levels {
             let next = from + u64::from(left.trailing_zeros());
             left &= left - 1;
             let slot = next as usize % SLOTS;
-            Some((Place { level, slot }, next << shift))
+            Some((SlotIndex { level, slot }, next << shift))
         })
     }
 
@@ -217,34 +219,34 @@ impl Levels {
     /// The occupied slot after `place` in the order of the sweep: up through the
     /// slots of a level, then the level *below*, and from the lowest level back to
     /// the highest. Returns `place` itself if no other slot is occupied.
-    pub(super) fn next_to_sweep(&self, place: Place) -> Option<Place> {
+    pub(super) fn next_to_sweep(&self, place: SlotIndex) -> Option<SlotIndex> {
         let later = self.occupied[place.level] & (!1 << place.slot);
         if later != 0 {
-            return Some(Place::lowest(place.level, later));
+            return Some(SlotIndex::lowest(place.level, later));
         }
         let below = (0..place.level).rev();
         let level = below
             .chain((place.level..LEVELS).rev())
             .find(|&level| self.occupied[level] != 0)?;
-        Some(Place::lowest(level, self.occupied[level]))
+        Some(SlotIndex::lowest(level, self.occupied[level]))
     }
 
     /// All lists that may hold entries.
-    pub(super) fn lists(&self) -> impl Iterator<Item = List> {
+    pub(super) fn lists(&self) -> impl Iterator<Item = ChunkList> {
         let slots = self.slots.iter().flatten();
         slots.flat_map(|slots| slots.as_flattened().iter().copied())
     }
 
     /// All lists with entries: the highest level first, and of each level the first lane
     /// first.
-    pub(super) fn lists_from_top(&self) -> impl Iterator<Item = List> {
+    pub(super) fn lists_from_top(&self) -> impl Iterator<Item = ChunkList> {
         let lanes = (0..LEVELS)
             .rev()
             .flat_map(|level| Lane::BOTH.map(|lane| (level, lane)));
         lanes.flat_map(move |(level, lane)| {
             let mut occupied = self.occupied[level];
             std::iter::from_fn(move || {
-                let place = Place::lowest(level, occupied);
+                let place = SlotIndex::lowest(level, occupied);
                 (occupied != 0).then(|| {
                     occupied &= occupied - 1;
                     self.list(place, lane)

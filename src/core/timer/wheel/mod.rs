@@ -25,35 +25,20 @@
 //!   removed.
 
 mod chunk;
+mod entry;
 mod level;
 mod order;
 mod sweep;
 #[cfg(test)]
 mod tests;
 
-use chunk::{List, NIL, Pool};
-use level::{LEVELS, Lane, Levels, Place, begins_higher, start_of, tick_of};
+use chunk::{ChunkList, ChunkPool, NIL};
+use level::{LEVELS, Lane, Levels, SlotIndex, begins_higher, start_of, tick_of};
 
+pub(crate) use entry::TimerEntry;
 pub(crate) use level::TICK_BITS;
 use order::Order;
 use sweep::Sweeper;
-
-/// A timer: stored, or due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TimerEntry {
-    /// The deadline, in nanoseconds of the timer's clock.
-    pub(crate) deadline_ns: u64,
-    /// The key that was inserted with the deadline.
-    pub(crate) key: u64,
-}
-
-impl TimerEntry {
-    /// Fills the places of a chunk that hold no timer.
-    const NEVER: TimerEntry = TimerEntry {
-        deadline_ns: u64::MAX,
-        key: 0,
-    };
-}
 
 /// A hierarchical timer wheel over the whole range of `u64` nanoseconds.
 ///
@@ -70,7 +55,7 @@ pub(crate) struct Wheel {
     now_ns: u64,
     len: usize,
     levels: Levels,
-    pool: Pool,
+    pool: ChunkPool,
     sweeper: Sweeper,
     order: Order,
     /// The latest result of [`Wheel::earliest`], if it is still known.
@@ -131,7 +116,7 @@ impl Wheel {
             now_ns: 0,
             len: 0,
             levels: Levels::new(),
-            pool: Pool::new(),
+            pool: ChunkPool::new(),
             sweeper: Sweeper::new(),
             order: Order::new(),
             earliest: None,
@@ -265,7 +250,7 @@ impl Wheel {
     #[inline(always)]
     fn place(&mut self, entry: TimerEntry, lane: Lane) {
         let tick = tick_of(entry.deadline_ns).max(self.cursor);
-        let place = Place::of(tick, self.cursor);
+        let place = SlotIndex::of(tick, self.cursor);
         let list = self.levels.occupy(place, lane);
         let placed = list.is_some_and(|list| self.pool.push(list, entry));
         if !placed {
@@ -277,13 +262,13 @@ impl Wheel {
     /// needs no stack frame.
     #[cold]
     #[inline(never)]
-    fn place_in_new_chunk(&mut self, place: Place, lane: Lane, entry: TimerEntry) {
+    fn place_in_new_chunk(&mut self, place: SlotIndex, lane: Lane, entry: TimerEntry) {
         let list = self.levels.list_or_new(place, lane);
         self.pool.push_in_new_chunk(list, entry);
     }
 
     /// Empties a slot. Returns its lists, by lane.
-    fn take(&mut self, place: Place) -> [List; 2] {
+    fn take(&mut self, place: SlotIndex) -> [ChunkList; 2] {
         self.sweeper.slot_taken(place);
         self.levels.take(place)
     }
@@ -329,10 +314,10 @@ impl Wheel {
     fn cascade(&mut self, tick: u64) {
         // All slots are taken before the cursor moves. Seen from `tick`, they would be
         // the last slots of their levels.
-        let lists: [[List; 2]; LEVELS] = std::array::from_fn(|level| {
+        let lists: [[ChunkList; 2]; LEVELS] = std::array::from_fn(|level| {
             let first = self.levels.first_of(level, self.cursor);
             let begins = first.filter(|&(place, start)| place.level > 0 && start == tick);
-            begins.map_or([List::EMPTY; 2], |(place, _)| self.take(place))
+            begins.map_or([ChunkList::EMPTY; 2], |(place, _)| self.take(place))
         });
         self.cursor = tick;
         for mut list in lists.into_iter().rev().flatten() {
@@ -347,7 +332,7 @@ impl Wheel {
 
     /// Moves all entries of the cursor's slot to `due`.
     fn drain(&mut self, due: &mut Vec<TimerEntry>) {
-        for mut list in self.take(Place::of(self.cursor, self.cursor)) {
+        for mut list in self.take(SlotIndex::of(self.cursor, self.cursor)) {
             while let Some(entries) = self.pool.pop_chunk(&mut list) {
                 due.extend_from_slice(entries);
             }
@@ -358,7 +343,7 @@ impl Wheel {
     /// Returns the earliest deadline of the other entries.
     fn drain_exactly(&mut self, now_ns: u64, due: &mut Vec<TimerEntry>) -> Option<u64> {
         let mut left: Option<u64> = None;
-        for mut list in self.take(Place::of(self.cursor, self.cursor)) {
+        for mut list in self.take(SlotIndex::of(self.cursor, self.cursor)) {
             while !list.is_empty() {
                 for number in self.pool.first(list) {
                     let entry = self.pool.entry(number);
@@ -379,7 +364,7 @@ impl Wheel {
     /// `false` if all are dead.
     fn search_slot(
         &mut self,
-        place: Place,
+        place: SlotIndex,
         standing: &mut impl FnMut(TimerEntry) -> Standing,
     ) -> bool {
         let mut is_needed = false;

@@ -1,6 +1,6 @@
 //! Sorts due entries, stably and without allocating in the steady state.
 
-use super::TimerEntry;
+use super::entry::TimerEntry;
 
 /// Low bits of a packed word that hold an entry's position.
 const POSITION_BITS: u32 = 32;

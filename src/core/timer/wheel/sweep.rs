@@ -15,8 +15,8 @@
 //! `L` just before a turn ends. (A turn may meet entries that cascade twice, which
 //! delays its end. But expiry removes dead entries as well.)
 
-use super::chunk::{CHUNK, NIL, Pool};
-use super::level::{Lane, Levels, Place};
+use super::chunk::{CHUNK, ChunkPool, NIL};
+use super::level::{Lane, Levels, SlotIndex};
 
 /// How many entries to examine for each death. Each costs the caller a look-up: with 8,
 /// there are half as many dead entries, and a cancelled timer costs nearly twice as
@@ -26,7 +26,7 @@ const ENTRIES_PER_DEATH: usize = 4;
 /// The position of the sweep.
 #[derive(Debug)]
 pub(super) struct Sweeper {
-    place: Place,
+    place: SlotIndex,
     lane: Lane,
     /// The last chunk of the list that was swept and kept, or [`NIL`].
     previous: u32,
@@ -37,7 +37,7 @@ pub(super) struct Sweeper {
 impl Sweeper {
     pub(super) fn new() -> Self {
         Self {
-            place: Place::of(0, 0),
+            place: SlotIndex::of(0, 0),
             lane: Lane::Cascaded,
             previous: NIL,
             credit: 0,
@@ -45,7 +45,7 @@ impl Sweeper {
     }
 
     /// Notes that the chunks of `place` are about to be taken. Some may return.
-    pub(super) fn slot_taken(&mut self, place: Place) {
+    pub(super) fn slot_taken(&mut self, place: SlotIndex) {
         if self.place == place {
             self.lane = Lane::Cascaded;
             self.previous = NIL;
@@ -56,7 +56,7 @@ impl Sweeper {
     pub(super) fn pay(
         &mut self,
         levels: &mut Levels,
-        pool: &mut Pool,
+        pool: &mut ChunkPool,
         mut is_live: impl FnMut(u64) -> bool,
     ) -> usize {
         self.credit += ENTRIES_PER_DEATH;
@@ -78,7 +78,7 @@ impl Sweeper {
     fn sweep_chunk(
         &mut self,
         levels: &mut Levels,
-        pool: &mut Pool,
+        pool: &mut ChunkPool,
         is_live: impl FnMut(u64) -> bool,
     ) -> Option<Swept> {
         let mut index = pool.after(levels.list(self.place, self.lane), self.previous);

@@ -25,7 +25,7 @@ pub(crate) const FILE: &str = file!();
 
 /// The content of a task: its future, later its output. Both begin at offset 0.
 #[repr(C)]
-union Stage<F: Future> {
+union Content<F: Future> {
     future: ManuallyDrop<F>,
     output: ManuallyDrop<F::Output>,
 }
@@ -35,13 +35,13 @@ union Stage<F: Future> {
 #[repr(C)]
 struct Block<F: Future> {
     header: Header,
-    stage: Stage<F>,
+    content: Content<F>,
 }
 
 /// The operations on a task of any future.
 ///
 /// The callers of its functions must ensure that the block holds a `Block` of the
-/// table's future, and that none of the other functions is working on the same stage.
+/// table's future, and that none of the other functions is working on the same content.
 pub(super) struct VTable {
     /// Polls the future, which must be there. Returns `true` if the future has
     /// returned: then the output is in its place. If the poll unwinds in state
@@ -68,7 +68,7 @@ impl VTable {
                 poll: poll::<F>,
                 drop_future: drop_future::<F>,
                 drop_output: drop_output::<F>,
-                output_at: offset_of!(Block<F>, stage),
+                output_at: offset_of!(Block<F>, content),
                 type_name: name_of::<F>,
                 output_type: TypeId::of::<F::Output>,
                 output_needs_drop: needs_drop::<F::Output>(),
@@ -94,27 +94,27 @@ pub(crate) fn name_of<F>() -> &'static str {
 #[inline]
 pub(super) unsafe fn write<F: Future>(block: NonNull<Header>, future: ManuallyDrop<F>) {
     // SAFETY: the block was carved for the class of `F`'s table, so its size and
-    // alignment fit a `Block<F>`, and the stage is in it. No reference to the stage
+    // alignment fit a `Block<F>`, and the content is in it. No reference to the content
     // exists: only these functions make such references, and none of them is working
     // on it.
-    unsafe { stage::<F>(block).write(Stage { future }) };
+    unsafe { content::<F>(block).write(Content { future }) };
 }
 
-/// The stage of a task, as a pointer: while the future or the output in the stage is
+/// The content of a task, as a pointer: while the future or the output in the content is
 /// used, other code accesses the header. The pointer must not be used unless the block
 /// was carved for the class of `F`'s table.
 #[inline]
-fn stage<F: Future>(block: NonNull<Header>) -> *mut Stage<F> {
-    let offset = offset_of!(Block<F>, stage);
+fn content<F: Future>(block: NonNull<Header>) -> *mut Content<F> {
+    let offset = offset_of!(Block<F>, content);
     block.cast::<u8>().as_ptr().wrapping_add(offset).cast()
 }
 
 unsafe fn poll<F: Future>(block: NonNull<Header>, cx: &mut Context<'_>) -> bool {
-    let stage = stage::<F>(block);
+    let content = content::<F>(block);
     // SAFETY: the caller ensures that the block holds a `Block<F>` with its future,
     // and that no other reference to the future exists. The future does not move: a
     // block keeps its address until its content has been dropped in place.
-    let future = unsafe { Pin::new_unchecked(&mut *(*stage).future) };
+    let future = unsafe { Pin::new_unchecked(&mut *(*content).future) };
     let Poll::Ready(output) = future.poll(cx) else {
         return false;
     };
@@ -122,21 +122,21 @@ unsafe fn poll<F: Future>(block: NonNull<Header>, cx: &mut Context<'_>) -> bool 
     unsafe { block.as_ref() }.set_state(State::Returning);
     // SAFETY: the future is there. It is dropped only once: from state `Returning` on,
     // it counts as gone. If the destructor unwinds, `output` is dropped as a local.
-    unsafe { ptr::drop_in_place((&raw mut (*stage).future).cast::<F>()) };
-    // SAFETY: the future is gone, so the stage holds nothing that has to be
+    unsafe { ptr::drop_in_place((&raw mut (*content).future).cast::<F>()) };
+    // SAFETY: the future is gone, so the content holds nothing that has to be
     // dropped. No other reference to it exists.
-    unsafe { (&raw mut (*stage).output).write(ManuallyDrop::new(output)) };
+    unsafe { (&raw mut (*content).output).write(ManuallyDrop::new(output)) };
     true
 }
 
 unsafe fn drop_future<F: Future>(block: NonNull<Header>) {
     // SAFETY: the caller ensures that the block holds a `Block<F>` with its future,
     // and that the future is dropped only once.
-    unsafe { ManuallyDrop::drop(&mut (*stage::<F>(block)).future) };
+    unsafe { ManuallyDrop::drop(&mut (*content::<F>(block)).future) };
 }
 
 unsafe fn drop_output<F: Future>(block: NonNull<Header>) {
     // SAFETY: the caller ensures that the block holds a `Block<F>` with its output,
     // and that the output is dropped only once.
-    unsafe { ManuallyDrop::drop(&mut (*stage::<F>(block)).output) };
+    unsafe { ManuallyDrop::drop(&mut (*content::<F>(block)).output) };
 }

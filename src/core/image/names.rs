@@ -1,0 +1,166 @@
+//! What the numbers of an image refer to.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::core::registration::key::WaitKey;
+use crate::core::task::{Task, TaskKey};
+use crate::core::timer::wheel::TimerEntry;
+use crate::image::{Damaged, Reader};
+use crate::time::{ClockIndex, ClockRef, ClockState};
+
+/// What the numbers of an image refer to.
+pub(crate) struct Names<'a> {
+    /// The tasks, by number.
+    pub(super) tasks: &'a [TaskKey],
+    /// The number of the task at each index, or `NOBODY`.
+    task_numbers: Vec<u32>,
+    /// The keys of the waits, by number.
+    waits: &'a [WaitKey],
+    /// The number of the wait that is registered with the task at each index, or `NOBODY`.
+    own_waits: Vec<u32>,
+    /// The number of the wait of each entry, or `NOBODY`.
+    entries: Vec<u32>,
+    /// For each wait, by number, whether it has been put into a list.
+    is_listed: Vec<Cell<bool>>,
+    /// The clocks that were made by `child`, by number.
+    pub(super) clocks: &'a [Rc<ClockState>],
+}
+
+const NOBODY: u32 = u32::MAX;
+
+/// The clocks before those that were made by `child`: the game clock and realtime.
+const OWN_CLOCKS: u64 = 2;
+/// The same for clocks that pauses measure, which include fixed time.
+const OWN_MEASURES: u64 = 3;
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(
+        tasks: &'a [TaskKey],
+        waits: &'a [WaitKey],
+        clocks: &'a [Rc<ClockState>],
+    ) -> Self {
+        let mut names = Names {
+            tasks,
+            task_numbers: Vec::new(),
+            waits,
+            own_waits: Vec::new(),
+            entries: Vec::new(),
+            is_listed: vec![Cell::new(false); waits.len()],
+            clocks,
+        };
+        for (number, task) in tasks.iter().enumerate() {
+            note(&mut names.task_numbers, task.index, number);
+        }
+        for (number, &key) in waits.iter().enumerate() {
+            if key == WaitKey::NONE {
+                continue;
+            }
+            let table = if key.is_entry() {
+                &mut names.entries
+            } else {
+                &mut names.own_waits
+            };
+            note(table, key.index(), number);
+        }
+        names
+    }
+
+    /// The number of the wait with this key. `None` if the wait is not saved, or the key is
+    /// stale.
+    pub(crate) fn number(&self, key: WaitKey) -> Option<usize> {
+        let table = if key.is_entry() {
+            &self.entries
+        } else {
+            &self.own_waits
+        };
+        let number = *table.get(key.index() as usize)? as usize;
+        (*self.waits.get(number)? == key).then_some(number)
+    }
+
+    /// Takes the key of the wait with this number, for the list that the wait is in. `None` if
+    /// the wait does not exist, or is in a list already.
+    pub(crate) fn key(&self, number: usize) -> Option<WaitKey> {
+        let key = self.waits.get(number).copied();
+        let key = key.filter(|&key| key != WaitKey::NONE)?;
+        (!self.is_listed[number].replace(true)).then_some(key)
+    }
+
+    pub(super) fn task_number(&self, task: Task<'_>) -> Option<usize> {
+        let number = *self.task_numbers.get(task.index() as usize)? as usize;
+        (*self.tasks.get(number)? == task.task_key()).then_some(number)
+    }
+
+    /// The number of a clock that timers count on.
+    pub(crate) fn clock_number(&self, clock: ClockIndex) -> Option<u64> {
+        match clock {
+            ClockIndex::GAME => Some(0),
+            ClockIndex::REALTIME => Some(1),
+            _ => {
+                let at = self.clocks.iter().position(|at| at.index() == clock)?;
+                Some(at as u64 + OWN_CLOCKS)
+            }
+        }
+    }
+
+    /// The clock with this number.
+    pub(crate) fn clock(&self, number: u64) -> Result<ClockRef<'a>, Damaged> {
+        match number {
+            0 => Ok(ClockRef::Game),
+            1 => Ok(ClockRef::Realtime),
+            _ => {
+                let at = usize::try_from(number - OWN_CLOCKS).map_err(|_| Damaged)?;
+                self.clocks.get(at).map(ClockRef::Child).ok_or(Damaged)
+            }
+        }
+    }
+
+    /// The number of a clock that pauses measure, in frame time or in stepped time.
+    pub(crate) fn measure_number(&self, clock: ClockIndex) -> Option<u64> {
+        match clock {
+            ClockIndex::GAME => Some(0),
+            ClockIndex::REALTIME => Some(1),
+            ClockIndex::FIXED => Some(2),
+            _ => {
+                let is_it =
+                    |at: &Rc<ClockState>| at.index() == clock || at.index().stepped() == clock;
+                let at = self.clocks.iter().position(is_it)? as u64;
+                Some(OWN_MEASURES + 2 * at + u64::from(clock.is_stepped()))
+            }
+        }
+    }
+
+    /// The clock with this number.
+    pub(crate) fn measure(&self, number: u64) -> Result<ClockIndex, Damaged> {
+        match number {
+            0 => Ok(ClockIndex::GAME),
+            1 => Ok(ClockIndex::REALTIME),
+            2 => Ok(ClockIndex::FIXED),
+            _ => {
+                let number = number - OWN_MEASURES;
+                let at = usize::try_from(number / 2).map_err(|_| Damaged)?;
+                let index = self.clocks.get(at).ok_or(Damaged)?.index();
+                Ok(match number % 2 {
+                    0 => index,
+                    _ => index.stepped(),
+                })
+            }
+        }
+    }
+
+    /// Takes a deadline and the number of a wait.
+    pub(crate) fn take_timer(&self, image: &mut Reader<'_>) -> Result<TimerEntry, Damaged> {
+        let deadline_ns = image.take()?;
+        let key = self.key(image.take_number()?).ok_or(Damaged)?.bits();
+        Ok(TimerEntry { deadline_ns, key })
+    }
+}
+
+/// Records the number of the item at `index`.
+fn note(table: &mut Vec<u32>, index: u32, number: usize) {
+    let index = index as usize;
+    if table.len() <= index {
+        table.resize(index + 1, NOBODY);
+    }
+    table[index] = u32::try_from(number).unwrap_or(NOBODY);
+}

@@ -1,0 +1,109 @@
+//! Waits in images.
+
+use crate::core::Core;
+use crate::core::registration::Registration;
+use crate::core::registration::key::WaitKey;
+use crate::core::registration::tag::{Bound, Tag};
+use crate::core::task::{Flags, Task};
+use crate::image::{Damaged, Reader, Writer};
+use crate::time::PhaseIndex;
+
+impl Registration {
+    /// Writes the wait to an image, if it has begun.
+    pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
+        out.put(self.began);
+        // A join has no phase.
+        out.put(match self.tag.phase {
+            PhaseIndex::HOME => 0,
+            phase => phase.as_usize() as u64 + 1,
+        });
+        out.put_flag(self.is_frame_bound());
+        save_registered(core, self.key, out);
+    }
+
+    /// Makes a wait of a new task from what [`save`](Self::save) has written, and registers
+    /// it. Its key is in no list yet.
+    pub(crate) fn load(
+        core: &Core,
+        task: Task<'_>,
+        image: &mut Reader<'_>,
+        is_join: bool,
+    ) -> Result<Self, Damaged> {
+        let began = image.take()?;
+        let phase = match image.take()? {
+            0 if is_join => PhaseIndex::HOME,
+            0 => return Err(Damaged),
+            phase => PhaseIndex::from_number(phase - 1).ok_or(Damaged)?,
+        };
+        let bound = if image.take_flag()? {
+            Bound::Frame
+        } else {
+            Bound::Run
+        };
+        Ok(Registration {
+            began,
+            tag: Tag::begun(core.id, phase, bound),
+            key: load_registered(core, task, image)?,
+        })
+    }
+}
+
+/// Writes how a wait is registered to an image: whether it is, whether it must wait for a later
+/// frame, whether it checks a condition, and how long its coroutine had been paused by then.
+fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
+    let is_live = core.waits().is_live(key);
+    out.put_flag(is_live);
+    if is_live {
+        out.put_flag(core.waits().is_for_later_frame(key));
+        out.put_flag(asks_condition(core, key));
+        let is_entry = key.is_entry();
+        let base_ns = if is_entry {
+            core.entries.borrow().base_ns(key)
+        } else {
+            0 // The pause of the task contains it.
+        };
+        out.put_flag(is_entry);
+        out.put(base_ns);
+    }
+}
+
+fn asks_condition(core: &Core, key: WaitKey) -> bool {
+    if key.is_entry() {
+        core.entries.borrow().asks_condition(key)
+    } else {
+        let task = core.tasks.waiting(key);
+        task.is_some_and(|task| task.asks_condition())
+    }
+}
+
+/// Registers a wait of a new task as [`save_registered`] has written it. Returns its key.
+fn load_registered(
+    core: &Core,
+    task: Task<'_>,
+    image: &mut Reader<'_>,
+) -> Result<WaitKey, Damaged> {
+    if !image.take_flag()? {
+        return Ok(WaitKey::NONE);
+    }
+    let (is_later, asks) = (image.take_flag()?, image.take_flag()?);
+    let (is_entry, base_ns) = (image.take_flag()?, image.take()?);
+    let key = if is_entry {
+        task.set(Flags::ENTRIES);
+        let mut entries = core.entries.borrow_mut();
+        let key = entries.insert_own(task.task_key(), is_later);
+        entries.replace_base_ns(key, base_ns);
+        if asks {
+            entries.note_condition(key);
+        }
+        key
+    } else if task.is_registered() {
+        return Err(Damaged);
+    } else {
+        let key = task.free_key().register(is_later);
+        if asks {
+            task.note_condition();
+        }
+        key
+    };
+    Ok(key)
+}
