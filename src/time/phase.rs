@@ -79,8 +79,8 @@ impl PhaseIndex {
     /// phase has this index.
     pub(crate) const HOME: PhaseIndex = PhaseIndex(0);
     /// How many phases every executor has from the start.
-    pub(crate) const NAMED: usize = 5;
-    const FIRST_CUSTOM: u16 = Self::NAMED as u16 + 1;
+    pub(crate) const NAMED: usize = Self::FIRST_CUSTOM as usize - 1;
+    const FIRST_CUSTOM: u16 = 6;
     /// The named phases, in the order of their indices.
     pub(crate) const ALL_NAMED: [PhaseIndex; Self::NAMED] = [
         PhaseIndex::EARLY_UPDATE,
