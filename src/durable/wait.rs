@@ -166,7 +166,7 @@ impl DurableWait {
     #[must_use]
     pub fn left_ns(&self) -> u64 {
         match &self.kind {
-            Kind::Time(wait) => wait.left_ns(),
+            Kind::Time(wait) => wait.timer.left_ns(),
             _ => 0,
         }
     }

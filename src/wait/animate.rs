@@ -158,7 +158,7 @@ impl<F: FnMut(f32)> Animate<F> {
             return;
         };
         if let Some(end) = &self.end {
-            let elapsed_ns = length_ns.saturating_sub(end.left_ns());
+            let elapsed_ns = length_ns.saturating_sub(end.timer.left_ns());
             *share = share.max(share_of(elapsed_ns, *length_ns));
         }
         let share = *share;

@@ -259,14 +259,18 @@ impl Stream for Interval {
                     State::Waiting(*due, wait_seconds(left).in_phase(phase.phase()))
                 }
                 State::Waiting(due, wait) => {
-                    let late_ns = if has_moved { wait.late_ns() } else { None };
+                    let late_ns = if has_moved {
+                        wait.timer.late_ns()
+                    } else {
+                        None
+                    };
                     let is_pending = Pin::new(&mut *wait).poll(cx).is_pending();
                     let read = |scope: &Scope<'_>| OwnTime::now(scope, phase);
                     let now = polled("interval()", read);
                     if is_pending {
                         if has_moved {
                             // The wait has moved its deadline.
-                            *due = now.plus(wait.left_ns());
+                            *due = now.plus(wait.timer.left_ns());
                         }
                         return Poll::Pending;
                     }

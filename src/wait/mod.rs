@@ -17,6 +17,7 @@ mod phase_wait;
 mod seconds;
 mod stream;
 mod timeout;
+mod timer;
 mod until;
 mod yield_now;
 
@@ -29,10 +30,11 @@ pub use next_item::{NextItem, NextTick};
 pub use on::{On, on};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
 pub(crate) use phase_wait::PhaseWait;
-pub(crate) use seconds::Timer;
+
 pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
 pub use stream::{Frames, frames};
 pub use timeout::{Elapsed, Timeout, timeout};
+pub(crate) use timer::Timer;
 pub(crate) use until::Asked;
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 pub use yield_now::{YieldNow, yield_now};

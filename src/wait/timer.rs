@@ -1,0 +1,431 @@
+//! A deadline on a clock, as the waits for seconds have it.
+
+use std::panic::Location;
+use std::task::{Context, Poll};
+
+use crate::core::Core;
+use crate::core::clock::own;
+use crate::core::image::Unsavable;
+use crate::core::inspect::awaited;
+use crate::core::pause::timers::grown_ns;
+use crate::core::registration::{Bound, Registration, WaitList};
+use crate::core::scope::{self, Inside, Scope};
+use crate::core::task::Task;
+use crate::image::{Damaged, Reader, Writer};
+use crate::inspect::{Wait, WaitId};
+use crate::time::{AwaitedClock, ClockIndex, ClockRef, Nanos, PhaseIndex, Seconds};
+
+use super::{polled, polled_again, polled_outside};
+
+/// A deadline on a clock.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    wait: DeadlineWait,
+    /// The clock, unless it is one of the executor's.
+    clock: Option<AwaitedClock>,
+}
+
+/// A timer without its clock.
+#[derive(Debug)]
+struct DeadlineWait {
+    registration: Registration,
+    deadline: Deadline,
+    /// How long its coroutine had been paused when the wait began.
+    paused_ns: u64,
+}
+
+// Timers are stored in the futures of scripts, so their size matters.
+const _: () = assert!(size_of::<Timer>() <= 56);
+
+/// A length until the first poll, a point in time from then on.
+#[derive(Clone, Copy, Debug)]
+enum Deadline {
+    /// A length of a wait that has not begun.
+    In(ClockIndex, u64),
+    /// A point in time of a wait that has not begun.
+    Until(ClockIndex, u64),
+    /// The deadline, unless the coroutine is paused in between.
+    At(ClockIndex, u64),
+    /// Infinitely far away, or further than the clocks can count.
+    Never,
+    /// The length was NaN.
+    Invalid(&'static Location<'static>),
+}
+
+/// A poll of a timer.
+struct PollOf<'a, 'c> {
+    timer: &'a mut Timer,
+    cx: &'a Context<'c>,
+}
+
+impl Inside for PollOf<'_, '_> {
+    type Output = Poll<()>;
+
+    #[inline(always)]
+    #[track_caller]
+    fn call(self, scope: Option<&Scope<'_>>) -> Poll<()> {
+        let PollOf { timer, cx } = self;
+        let Some(scope) = scope else {
+            polled_outside("wait_seconds()")
+        };
+        // For a timer that has just been made, the compiler knows that it has not
+        // begun.
+        if timer.wait.registration.has_begun() && timer.wait.registration.take_resumed(scope) {
+            return Poll::Ready(());
+        }
+        timer.begin_or_go_on(scope, cx)
+    }
+}
+
+impl Timer {
+    #[track_caller]
+    #[inline]
+    pub(crate) fn new(
+        seconds: impl Seconds,
+        index: ClockIndex,
+        clock: Option<AwaitedClock>,
+    ) -> Self {
+        let deadline = match seconds.length_ns() {
+            Nanos::Finite(ns) => Deadline::In(index, ns),
+            Nanos::Negative => Deadline::In(index, 0),
+            Nanos::Overflow | Nanos::Infinite => Deadline::Never,
+            Nanos::NotANumber => Deadline::Invalid(Location::caller()),
+        };
+        let registration = Registration::new(PhaseIndex::HOME, Bound::FrameOrStep);
+        Timer {
+            wait: DeadlineWait {
+                registration,
+                deadline,
+                paused_ns: 0,
+            },
+            clock,
+        }
+    }
+
+    /// Makes a timer whose deadline does not depend on when it begins.
+    #[track_caller]
+    pub(super) fn until(point: impl Seconds, index: ClockIndex, clock: AwaitedClock) -> Self {
+        let mut timer = Timer::new(point, index, Some(clock));
+        if let Deadline::In(index, point_ns) = timer.wait.deadline {
+            timer.wait.deadline = Deadline::Until(index, point_ns);
+        }
+        timer
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
+        scope::with_inlined(PollOf { timer: self, cx })
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
+        match self.wait.deadline {
+            Deadline::In(ClockIndex::OWN, length_ns) if scope.core().shown.is_plain.get() => {
+                self.wait.begin(scope, cx, ClockRef::Game, after(length_ns));
+                Poll::Pending
+            }
+            Deadline::At(index, due_ns) => {
+                let clock = clock_ref(self.clock.as_ref(), index);
+                self.wait.poll_again(scope, cx, clock, due_ns)
+            }
+            _ => self.begin_elsewhere(scope, cx),
+        }
+    }
+
+    /// Begins on another clock than the game clock, in an observed coroutine, or not at
+    /// all.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn begin_elsewhere(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
+        let core = scope.core();
+        let wait = &mut self.wait;
+        match wait.deadline {
+            Deadline::In(ClockIndex::OWN, length_ns) => {
+                self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);
+                let clock = self.clock.as_ref();
+                let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
+                wait.begin(scope, cx, clock, after(length_ns));
+                wait.note(scope, clock);
+            }
+            Deadline::In(index, ns) | Deadline::Until(index, ns) => {
+                let is_of_another = |clock: &AwaitedClock| !clock.state().is_of(&core.clock);
+                if self.clock.as_ref().is_some_and(is_of_another) {
+                    clock_of_another_executor();
+                }
+                let clock = clock_ref(self.clock.as_ref(), index);
+                match wait.deadline {
+                    Deadline::Until(..) => wait.begin(scope, cx, clock, |_| Some(ns)),
+                    _ => wait.begin(scope, cx, clock, after(ns)),
+                }
+                wait.note(scope, clock);
+            }
+            Deadline::Never if wait.registration.is_new() => {
+                wait.registration.begin(scope);
+                awaited::note_wait(scope, WaitId::Unknown, Location::caller(), || Wait::Never);
+            }
+            Deadline::At(..) | Deadline::Never => {}
+            Deadline::Invalid(location) => not_a_number(location),
+        }
+        Poll::Pending
+    }
+
+    /// Writes a timer that has begun to an image. `clock_number` is the number of a clock.
+    pub(crate) fn save(
+        &self,
+        core: &Core,
+        clock_number: impl Fn(ClockIndex) -> Option<u64>,
+        out: &mut Writer,
+    ) -> Result<(), Unsavable> {
+        self.wait.registration.save(core, out);
+        out.put(self.wait.paused_ns);
+        match self.wait.deadline {
+            Deadline::At(clock, due_ns) => {
+                out.put_flag(true);
+                out.put(clock_number(clock).ok_or(Unsavable::UnknownClock)?);
+                out.put(due_ns);
+            }
+            _ => out.put_flag(false),
+        }
+        Ok(())
+    }
+
+    /// Makes a timer of a new task from what [`save`](Self::save) has written.
+    pub(crate) fn load<'a>(
+        core: &Core,
+        task: Task<'_>,
+        clock: impl Fn(u64) -> Result<ClockRef<'a>, Damaged>,
+        image: &mut Reader<'_>,
+    ) -> Result<Self, Damaged> {
+        let registration = Registration::load(core, task, image, false)?;
+        let mut timer = Timer {
+            wait: DeadlineWait {
+                registration,
+                deadline: Deadline::Never,
+                paused_ns: image.take()?,
+            },
+            clock: None,
+        };
+        if image.take_flag()? {
+            let clock = clock(image.take()?)?;
+            timer.wait.deadline = Deadline::At(clock.index(), image.take()?);
+            if let ClockRef::Child(clock) = clock {
+                timer.clock = Some(AwaitedClock::new(clock));
+            }
+        }
+        Ok(timer)
+    }
+
+    /// How far its clock is before the deadline. The wait has been polled by this
+    /// coroutine before, and is not ready.
+    pub(crate) fn left_ns(&self) -> u64 {
+        let wait = &self.wait;
+        let Deadline::At(index, due_ns) = wait.deadline else {
+            return u64::MAX;
+        };
+        let clock = clock_ref(self.clock.as_ref(), index);
+        polled("wait_seconds()", |scope| {
+            let (core, phase) = (scope.core(), wait.registration.phase());
+            wait.registration.expect_of(core);
+            wait.moved(core, index, due_ns)
+                .saturating_sub(core.phases.get(phase).reached_ns(&core.clock, clock))
+        })
+    }
+
+    /// How far its clock is past the deadline, for a poll that has yet to come.
+    /// `None` if the wait is not registered: it has resumed a coroutine, or the
+    /// coroutine has ended.
+    pub(super) fn late_ns(&self) -> Option<u64> {
+        let wait = &self.wait;
+        let Deadline::At(index, due_ns) = wait.deadline else {
+            return None;
+        };
+        let clock = clock_ref(self.clock.as_ref(), index);
+        polled("wait_seconds()", |scope| {
+            let (core, phase) = (scope.core(), wait.registration.phase());
+            wait.registration.expect_of(core);
+            core.paused_timers()
+                .paused_ns_of(wait.registration.key(), phase, index)?;
+            let due_ns = wait.moved(core, index, due_ns);
+            Some(
+                core.phases
+                    .get(phase)
+                    .reached_ns(&core.clock, clock)
+                    .saturating_sub(due_ns),
+            )
+        })
+    }
+
+    /// Resumes in `phase`, if the timer has not begun.
+    #[inline]
+    #[track_caller]
+    pub(super) fn set_phase(&mut self, phase: PhaseIndex) {
+        self.wait.registration.set_phase(phase);
+    }
+
+    /// The part that all waits have in common.
+    pub(crate) fn registration(&self) -> &Registration {
+        &self.wait.registration
+    }
+}
+
+impl DeadlineWait {
+    /// Begins on `clock`. `deadline` computes the deadline from the clock's
+    /// reading.
+    #[inline(always)]
+    fn begin(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        clock: ClockRef<'_>,
+        deadline: impl FnOnce(u64) -> Option<u64>,
+    ) {
+        let core = scope.core();
+        let state = self.registration.begin(scope);
+        let Some(deadline_ns) = deadline(state.begin_ns(&core.clock, clock)) else {
+            self.deadline = Deadline::Never;
+            return;
+        };
+        let phase = self.registration.phase();
+        self.paused_ns = own::paused_ns(scope, phase, clock.index());
+        self.deadline = Deadline::At(clock.index(), deadline_ns);
+        self.registration
+            .wait_for_time(scope, cx, state, clock, deadline_ns);
+    }
+
+    /// Handles a poll that this wait has not caused.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn poll_again(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        clock: ClockRef<'_>,
+        due_ns: u64,
+    ) -> Poll<()> {
+        if self.registration.is_done() {
+            polled_again("wait_seconds()");
+        }
+        let (core, phase) = (scope.core(), self.registration.phase());
+        let index = clock.index();
+        self.registration.expect_of(core);
+        let due_ns = if core.pauses.any() {
+            self.move_deadline(scope, cx, index, due_ns)
+        } else {
+            due_ns
+        };
+        let state = core.phases.get(phase);
+        if self.registration.is_due(core) && state.reading(clock) >= due_ns {
+            self.registration.finish(core);
+            return Poll::Ready(());
+        }
+        if self.registration.renew(scope, cx, WaitList::Timer(index)) {
+            self.registration.note_clock(scope, clock);
+        } else {
+            self.registration
+                .wait_for_time(scope, cx, state, clock, due_ns);
+        }
+        self.note(scope, clock);
+        Poll::Pending
+    }
+
+    /// Notes what an observed coroutine waits for. The caller is the `.await`.
+    #[cold]
+    #[track_caller]
+    fn note(&self, scope: &Scope<'_>, clock: ClockRef<'_>) {
+        let line = Location::caller();
+        if let Deadline::At(_, due_ns) = self.deadline {
+            let (core, phase) = (scope.core(), self.registration.phase());
+            awaited::note(scope, self.registration.key_and_phase(), line, |_| {
+                awaited::timer(core, phase, clock, due_ns)
+            });
+        } else {
+            awaited::note_wait(scope, WaitId::Unknown, line, || Wait::Never);
+        }
+    }
+
+    /// Returns the deadline, moved by the pauses of the coroutine that has waited for
+    /// it. If another coroutine waits from now on, only its later pauses count.
+    #[inline(never)]
+    fn move_deadline(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        index: ClockIndex,
+        due_ns: u64,
+    ) -> u64 {
+        let (core, phase) = (scope.core(), self.registration.phase());
+        let due_ns = self.moved(core, index, due_ns);
+        let is_shared = self.registration.is_shared_by(scope, cx);
+        if !is_shared && !core.waits().is_of(self.registration.key(), scope.current()) {
+            self.cancel();
+            self.deadline = Deadline::At(index, due_ns);
+            self.paused_ns = own::paused_ns(scope, phase, index);
+        }
+        due_ns
+    }
+
+    /// The deadline, moved by the pauses of the coroutine that waits for it.
+    fn moved(&self, core: &Core, index: ClockIndex, due_ns: u64) -> u64 {
+        let phase = self.registration.phase();
+        let paused_ns = core
+            .paused_timers()
+            .paused_ns_of(self.registration.key(), phase, index);
+        let grown_ns = paused_ns.map_or(0, |paused_ns| grown_ns(self.paused_ns, paused_ns));
+        due_ns.saturating_add(grown_ns)
+    }
+
+    #[cold]
+    fn cancel(&mut self) {
+        if let Deadline::At(index, _) = self.deadline {
+            self.registration.cancel(WaitList::Timer(index));
+        }
+    }
+}
+
+/// The deadline of a length, or `None` if it is beyond the range of the clocks.
+#[inline(always)]
+fn after(length_ns: u64) -> impl FnOnce(u64) -> Option<u64> {
+    move |now_ns| now_ns.checked_add(length_ns)
+}
+
+/// The clock of an index that has been resolved: the executor's own game clock or
+/// realtime, or else `clock`.
+#[inline]
+fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
+    match clock {
+        _ if index == ClockIndex::GAME => ClockRef::Game,
+        Some(clock) => clock.state().as_ref(),
+        None => ClockRef::Realtime,
+    }
+}
+
+#[cold]
+#[track_caller]
+fn not_a_number(location: &Location<'_>) -> ! {
+    panic!(
+        "the wait made at {location} has a length of NaN: give it a number of seconds \
+         (0 waits one frame, infinity never ends)"
+    )
+}
+
+#[cold]
+#[track_caller]
+fn clock_of_another_executor() -> ! {
+    panic!(
+        "a wait on a clock of one executor was polled in another: make a clock with \
+         `Executor::clock` of the executor that runs the coroutine"
+    )
+}
+
+impl Drop for DeadlineWait {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.registration.is_done() {
+            self.cancel();
+        }
+    }
+}
