@@ -69,6 +69,22 @@ impl ShownClock {
         self.show(clock)
     }
 
+    /// Notes that time has moved. The host may move it in a destructor, while the clock of
+    /// the coroutine is shown.
+    #[inline(always)]
+    pub(crate) fn note_moved(&self, frames: &FrameClock) {
+        if frames.has_view() {
+            self.read_again();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_again(&self) {
+        let clock = self.clock.borrow();
+        self.frames.set_view(clock.as_ref().map(ClockState::view));
+    }
+
     /// Shows the game clock until the result is dropped, for calls by the host. Such a call
     /// may come from a destructor while the clock of its coroutine is shown.
     #[inline]

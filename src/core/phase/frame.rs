@@ -10,10 +10,19 @@ use crate::time::{Nanos, Step};
 
 /// Begins a frame of length `dt`. Calls user code: the hook for reports.
 pub(crate) fn begin_frame(core: &Core, dt: Nanos) {
-    let _shown = core.shown.show_game();
     let dt = Step::of(dt);
-    let dropped_ns = core.clock.begin_frame(dt);
+    let clock = &*core.clock;
+    let dropped_ns = clock.begin_frame(dt);
+    core.shown.note_moved(clock);
     begin_queues(core);
+    if dt.is_invalid || dropped_ns > 0 {
+        report_dt(core, dt, dropped_ns);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn report_dt(core: &Core, dt: Step, dropped_ns: u64) {
     report_if_invalid(core, dt);
     if dropped_ns > 0 {
         report::send(
@@ -26,16 +35,17 @@ pub(crate) fn begin_frame(core: &Core, dt: Nanos) {
     }
 }
 
-/// The same for a host that also passes the length of the game clock's step.
+/// Begins a frame for a host that also passes the length of the game clock's step.
 pub(crate) fn begin_frame_with(core: &Core, dt: Nanos, game_dt: Nanos) {
-    let _shown = core.shown.show_game();
     let (dt, game_dt) = (Step::of(dt), Step::of(game_dt));
     core.clock.begin_frame_with(dt, game_dt);
+    core.shown.note_moved(&core.clock);
     begin_queues(core);
     report_if_invalid(core, dt);
     report_if_invalid(core, game_dt);
 }
 
+#[inline(always)]
 fn begin_queues(core: &Core) {
     core.runs.limits.begin_frame();
     core.phases.each(|_, state| state.begin_frame());
@@ -55,9 +65,9 @@ fn report_if_invalid(core: &Core, step: Step) {
 
 /// Begins a fixed step with a length that the host passes.
 pub(crate) fn begin_fixed_step_of(core: &Core, step: Nanos) {
-    let _shown = core.shown.show_game();
     let step = Step::of(step);
     core.clock.begin_fixed_step_of(step);
+    core.shown.note_moved(&core.clock);
     report_if_invalid(core, step);
 }
 
@@ -65,28 +75,31 @@ pub(crate) fn begin_fixed_step_of(core: &Core, step: Nanos) {
 /// paused, or if the frame has had as many steps as allowed. In the last case the steps
 /// left over are dropped and reported.
 pub(crate) fn begin_fixed_step(core: &Core) -> bool {
-    let _shown = core.shown.show_game();
-    if core.clock.begin_fixed_step() {
-        return true;
+    let clock = &*core.clock;
+    let begins = clock.begin_fixed_step();
+    core.shown.note_moved(clock);
+    if !begins && clock.has_steps_left_over() {
+        drop_steps(core);
     }
-    if core.clock.holds_steps() {
-        return false;
-    }
+    begins
+}
+
+#[cold]
+#[inline(never)]
+fn drop_steps(core: &Core) {
     let dropped_ns = core.clock.drop_fixed_steps();
-    if dropped_ns > 0 {
-        report::send(
-            core,
-            &Report::StepsDropped {
-                frame: core.clock.frame(),
-                dropped: Duration::from_nanos(dropped_ns),
-            },
-        );
-    }
-    false
+    core.shown.note_moved(&core.clock);
+    report::send(
+        core,
+        &Report::StepsDropped {
+            frame: core.clock.frame(),
+            dropped: Duration::from_nanos(dropped_ns),
+        },
+    );
 }
 
 /// Ends the fixed step under way: until the next one begins, time is frame time.
 pub(crate) fn end_fixed_step(core: &Core) {
-    let _shown = core.shown.show_game();
     core.clock.end_fixed_step();
+    core.shown.note_moved(&core.clock);
 }

@@ -43,7 +43,7 @@ use crate::core::timer::Fate;
 use crate::core::timer::wheel::TimerEntry;
 use crate::core::wake;
 use crate::core::wake::calls;
-use crate::time::PhaseIndex;
+use crate::time::{FrameClock, PhaseIndex};
 
 use resume::Resumer;
 
@@ -94,10 +94,11 @@ fn is_not_idle(core: &Core, call: &str) -> ! {
 
 /// Runs `phase`: polls all coroutines that are due in it.
 pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
-    if has_news(core) {
+    let clock = &*core.clock;
+    if clock.has_view() || has_news(core) {
         return run_phase_with_news(core, phase);
     }
-    let state = begin_run(core, phase);
+    let state = begin_run(core, clock, phase);
     if state.is_idle() {
         // Most phases of most frames end here.
         core.host.rearm();
@@ -109,10 +110,7 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
 /// Whether a run has work beside its polls: before it begins, or after it ends.
 #[inline(always)]
 fn has_news(core: &Core) -> bool {
-    core.clock.has_view()
-        || core.host.injected.has_news()
-        || core.arrivals.has_news()
-        || core.instruments.is_on()
+    core.host.injected.has_news() || core.arrivals.has_news() || core.instruments.is_on()
 }
 
 #[inline(never)]
@@ -125,7 +123,7 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     // The trace hook hears of what the messages spawned.
     observe::send_events(core);
     calls::make(core);
-    let state = begin_run(core, phase);
+    let state = begin_run(core, &core.clock, phase);
     if state.is_idle() && !core.starts.has_any() {
         core.host.rearm();
         end_run(core);
@@ -135,10 +133,10 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
 }
 
 #[inline(always)]
-fn begin_run(core: &Core, phase: PhaseIndex) -> &PhaseState {
+fn begin_run<'a>(core: &'a Core, clock: &FrameClock, phase: PhaseIndex) -> &'a PhaseState {
     let state = core.phases.get(phase);
-    core.clock.enter_phase(phase);
-    state.begin_run(&core.clock);
+    clock.enter_phase(phase);
+    state.begin_run(clock);
     state
 }
 

@@ -125,12 +125,12 @@ impl FrameClock {
         }
     }
 
-    /// The longest frame that counts in full.
     /// The length of fixed steps.
     pub(crate) fn fixed_delta(&self) -> Duration {
         Duration::from_nanos(self.fixed_delta_ns)
     }
 
+    /// The longest frame that counts in full.
     pub(crate) fn max_delta(&self) -> Duration {
         Duration::from_nanos(self.max_delta_ns)
     }
@@ -213,9 +213,12 @@ impl FrameClock {
         self.fixed_moves.set(self.fixed_moves.get() + 1);
     }
 
-    /// Whether a pause of the game clock holds back steps that are due.
-    pub(crate) fn holds_steps(&self) -> bool {
-        self.holds_steps.get()
+    /// Whether steps are due that this frame may not have, and no pause of the game clock
+    /// holds them back.
+    #[inline]
+    pub(crate) fn has_steps_left_over(&self) -> bool {
+        let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
+        behind_ns >= self.fixed_delta_ns && !self.holds_steps.get()
     }
 
     /// Ends the fixed steps until the next one begins.
