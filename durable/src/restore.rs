@@ -1,10 +1,10 @@
 //! Going back to a snapshot.
 //!
-//! 1. The scripts whose journals have changed since get new futures, to which their journals
-//!    are read. That happens beside the executor, which stays as it is. If one of them
-//!    diverges, nothing has happened.
-//! 2. All coroutines are dropped, and none of their scripts hears of it. Then clocks, owners
-//!    and coroutines are made as they were, and the waits are registered anew.
+//! 1. The scripts whose journals have changed since get new futures, which replay the
+//!    journals. The executor stays as it is meanwhile. If a script diverges, the runtime is
+//!    unchanged.
+//! 2. All coroutines are dropped, and their scripts do not notice. Then clocks, owners
+//!    and coroutines are made as they were, and the waits are registered again.
 //! 3. The lists of the executor are filled.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,9 +32,9 @@ pub enum Policy {
     /// The restore fails, and the runtime stays as it was.
     #[default]
     Fail,
-    /// The script begins its chapter anew, with the state of the chapter.
+    /// The script restarts its chapter, with the state of the chapter.
     Restart,
-    /// The script is dropped. Whoever joins it hears that it was stopped.
+    /// The script is dropped. A join returns that it was stopped.
     Drop,
 }
 
@@ -42,7 +42,7 @@ pub enum Policy {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restored {
-    /// The scripts that have begun their chapters anew, and why.
+    /// The scripts that have restarted their chapters, and why.
     pub restarted: Vec<Divergence>,
     /// The scripts that were dropped, and why.
     pub dropped: Vec<Divergence>,
@@ -60,9 +60,9 @@ struct Prepared<'a> {
 enum Fate {
     /// It has changed nothing since.
     Stays,
-    /// Its journal has been read to it.
+    /// Its journal has been replayed.
     GoesOn,
-    /// It begins its chapter anew.
+    /// It restarts its chapter.
     Restarts,
     /// It is stopped once the others are there.
     Dropped,
@@ -93,8 +93,8 @@ impl Shared {
         Ok(restored)
     }
 
-    /// Goes back to a snapshot from a file: all handles of before are void.
-    pub(crate) fn restore_anew(
+    /// Goes back to a snapshot from a file: all earlier handles become invalid.
+    pub(crate) fn restore_file(
         self: &Rc<Self>,
         snapshot: &Snapshot,
         policy: &mut dyn FnMut(&Divergence) -> Policy,
@@ -149,7 +149,7 @@ impl Shared {
         Ok(prepared)
     }
 
-    /// Reads the journals of a snapshot to new futures, and drops these.
+    /// Replays the journals of a snapshot with new futures, and drops these.
     pub(crate) fn verify(self: &Rc<Self>, snapshot: &Snapshot) -> Result<(), SaveError> {
         let files = FileTable::of(self, snapshot);
         for image in &snapshot.scripts {
@@ -207,13 +207,13 @@ impl Shared {
         let cell = self.script(image.id)?;
         let is_same = cell.journal().is(&image.journal)
             && cell.has_begun() == image.has_begun
-            // Otherwise its handles are void.
+            // Otherwise its handles are invalid.
             && cell.epoch() == self.epoch.get()
             && cell.future().borrow().is_some();
         is_same.then_some(cell)
     }
 
-    /// A script that begins its chapter anew.
+    /// A script that restarts its chapter.
     fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
         let (name, begin_again) = self.registry.find(&image.name)?;
@@ -229,7 +229,7 @@ impl Shared {
         )))
     }
 
-    /// Makes a script and reads its journal to it.
+    /// Makes a script and replays its journal.
     fn replay(
         self: &Rc<Self>,
         image: &ScriptImage,
@@ -265,7 +265,7 @@ impl Shared {
             future,
         ));
         if image.has_begun {
-            if let Err(found) = read_journal_to(&cell, image, files, compares_lines) {
+            if let Err(found) = replay_journal(&cell, image, files, compares_lines) {
                 self.drop_silently(&cell);
                 return Err(diverged(found));
             }
@@ -273,7 +273,7 @@ impl Shared {
         Ok(cell)
     }
 
-    /// Drops a script's future. What its destructors do counts as nothing.
+    /// Drops a script's future. Effects of its destructors are ignored.
     fn drop_silently(self: &Rc<Self>, cell: &Rc<ScriptCell>) {
         let was_silent = self.is_silent.replace(true);
         let entered = context::enter(cell);
@@ -324,7 +324,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Drops all scripts but those that go on, and all coroutines. Nobody hears of it.
+    /// Drops all coroutines, and all scripts except those that continue. Joins do not notice.
     fn clear(self: &Rc<Self>, prepared: &[Prepared<'_>]) {
         let scripts = self.scripts.take();
         let kept: std::collections::HashSet<*const ScriptCell> =
@@ -360,7 +360,7 @@ impl Shared {
         self.is_silent.set(false);
     }
 
-    /// Makes clocks that follow those that are given, and drops the others.
+    /// Makes clocks with these parents, and drops the others.
     fn make_clocks(&self, parents: &[ClockId]) -> Result<(), RestoreError> {
         let mut clocks = self.clocks.take();
         let same = clocks.iter().zip(parents);
@@ -583,8 +583,8 @@ impl Shared {
     }
 }
 
-/// Reads its journal to a new script. Says if the script does not fit it.
-fn read_journal_to(
+/// Replays the journal of a new script. Returns an error if the script does not fit it.
+fn replay_journal(
     cell: &Rc<ScriptCell>,
     image: &ScriptImage,
     files: &FileTable,

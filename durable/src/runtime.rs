@@ -278,7 +278,7 @@ impl Runtime {
         let restored = self
             .host
             .shared
-            .restore_anew(snapshot, &mut policy, is_of_this_build);
+            .restore_file(snapshot, &mut policy, is_of_this_build);
         if let (Err(RestoreError::Damaged), Ok(before)) = (&restored, before) {
             // The damage was found only after the current scripts were gone.
             let undone = self
