@@ -1,0 +1,167 @@
+//! Replaying the journal of a script with a new future.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use framestep::durable::phase_of;
+
+use crate::cell::ScriptCell;
+use crate::context;
+use crate::driver::message_of;
+use crate::error::{Found, RestoreError, SaveError};
+use crate::image::{NamedWait, ScriptImage, Snapshot};
+use crate::journal::{Journal, Place};
+use crate::shared::Shared;
+
+impl Shared {
+    /// Replays the journals of a snapshot with new futures, and drops these.
+    pub(crate) fn verify(self: &Rc<Self>, snapshot: &Snapshot) -> Result<(), SaveError> {
+        let files = FileTable::of(self, snapshot);
+        for image in &snapshot.scripts {
+            let cell = self.replay(image, &files, true);
+            self.drop_silently(&cell.map_err(SaveError::Verify)?);
+        }
+        Ok(())
+    }
+
+    /// Makes a script and replays its journal.
+    pub(crate) fn replay(
+        self: &Rc<Self>,
+        image: &ScriptImage,
+        files: &FileTable,
+        compares_lines: bool,
+    ) -> Result<Rc<ScriptCell>, RestoreError> {
+        let known = self.registry.find(&image.name);
+        let (name, begin_again) = known.ok_or_else(|| RestoreError::UnknownScript {
+            name: image.name.clone().into_owned(),
+        })?;
+        let home = phase_of(image.home).map_err(|_| RestoreError::Damaged)?;
+        let journal = files.translate(&image.journal);
+        let diverged = |found: Found| {
+            RestoreError::Diverged(found.of(
+                image.id,
+                name,
+                |place| self.say(place),
+                |entry| journal.at(entry).map(|entry| (entry.0, entry.1)),
+            ))
+        };
+        let future = begin_again(image.state.get()).ok_or_else(|| {
+            let type_name = self.registry.type_name(name);
+            diverged(Found::OtherState { type_name })
+        })?;
+        let cell = Rc::new(ScriptCell::restored(
+            self,
+            image.id,
+            name,
+            home,
+            image.owner,
+            image.state.clone(),
+            journal.clone(),
+            future,
+        ));
+        if image.has_begun {
+            if let Err(found) = replay_journal(&cell, image, files, compares_lines) {
+                self.drop_silently(&cell);
+                return Err(diverged(found));
+            }
+        }
+        Ok(cell)
+    }
+
+    /// Drops a script's future. Effects of its destructors are ignored.
+    pub(crate) fn drop_silently(self: &Rc<Self>, cell: &Rc<ScriptCell>) {
+        let was_silent = self.is_silent.replace(true);
+        let entered = context::enter(cell);
+        let future = cell.take_future();
+        // A destructor that does an effect is left.
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
+        drop(dropped);
+        drop(entered);
+        self.is_silent.set(was_silent);
+    }
+}
+
+/// Replays the journal of a new script. Returns an error if the script does not fit it.
+fn replay_journal(
+    cell: &Rc<ScriptCell>,
+    image: &ScriptImage,
+    files: &FileTable,
+    compares_lines: bool,
+) -> Result<(), Found> {
+    cell.begin_replay(compares_lines);
+    let _entered = context::enter(cell);
+    let mut cx = Context::from_waker(Waker::noop());
+    loop {
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            let mut future = cell.future().borrow_mut();
+            let future = future.as_mut().expect("it has been made");
+            future.as_mut().poll(&mut cx)
+        }));
+        match polled {
+            Err(payload) => {
+                let entry = cell.replayed();
+                let message = message_of(&*payload);
+                let panicked = Found::Panicked { entry, message };
+                return Err(cell.divergence().unwrap_or(panicked));
+            }
+            Ok(Poll::Ready(end)) => {
+                drop(end);
+                let entry = cell.replayed();
+                return Err(cell.divergence().unwrap_or(Found::Returned { entry }));
+            }
+            Ok(Poll::Pending) if cell.goes_on()? => {}
+            Ok(Poll::Pending) => break,
+        }
+    }
+    let saved = image.waits.iter().map(|wait| NamedWait {
+        place: files.place(wait.named.place),
+        ..wait.named.clone()
+    });
+    let mut saved: Vec<_> = saved.collect();
+    saved.sort_unstable_by_key(|wait| wait.number);
+    let now = cell.awaited();
+    let fits = |(saved, now): (&NamedWait, &NamedWait)| saved.is_like(now, compares_lines);
+    if saved.len() != now.len() || !saved.iter().zip(&now).all(fits) {
+        let entry = cell.replayed();
+        return Err(Found::OtherWaits { entry, saved, now });
+    }
+    cell.end_replay();
+    Ok(())
+}
+
+/// Translates the files that the journals of a snapshot name into those of the runtime.
+pub(crate) struct FileTable {
+    /// `None` if they are the same.
+    numbers: Option<Vec<u32>>,
+}
+
+impl FileTable {
+    pub(crate) fn of(shared: &Shared, snapshot: &Snapshot) -> Self {
+        let is_same = shared.has_files(&snapshot.files);
+        let numbers = || snapshot.files.iter().map(|file| shared.file_number(file));
+        FileTable {
+            numbers: (!is_same).then(|| numbers().collect()),
+        }
+    }
+
+    /// A journal of its own with the same entries.
+    fn translate(&self, journal: &Journal) -> Journal {
+        match &self.numbers {
+            None => journal.fork(),
+            Some(_) => journal.map_places(|place| self.place(place)),
+        }
+    }
+
+    /// The same place.
+    fn place(&self, place: Place) -> Place {
+        let Some(numbers) = &self.numbers else {
+            return place;
+        };
+        let file = numbers.get(place.file as usize).copied();
+        Place {
+            file: file.unwrap_or(u32::MAX),
+            line: place.line,
+        }
+    }
+}
