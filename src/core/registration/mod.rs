@@ -1,33 +1,32 @@
-//! How a wait registers to be resumed, and how it cancels.
+//! How a wait begins and registers to be resumed.
 //!
 //! The first wait that a coroutine polls with its task waker registers with the
 //! task itself. Every other wait registers with an [entry](entries). In both cases the
 //! key of the wait is in a list (a queue, the counts, a wheel or a list of joins) until
 //! the wait has been served or is dropped.
 
+mod cancel;
 pub(crate) mod entries;
 pub(crate) mod holders;
 mod image;
+mod join;
 pub(crate) mod key;
+mod renew;
 pub(crate) mod shared;
 pub(crate) mod tag;
 pub(crate) mod waits;
 
-use std::panic::Location;
-use std::task::{Context, Waker};
+use std::task::Context;
 
 use crate::core::Core;
-use crate::core::call::{self, Foreign};
-use crate::core::inspect::awaited;
 use crate::core::pause;
 use crate::core::phase::state::{PhaseState, frame_of};
 use crate::core::registration::key::WaitKey;
+use crate::core::registration::renew::polled_by;
 use crate::core::registration::tag::{Stage, Tag};
-use crate::core::registry;
-use crate::core::scope::{self, Scope};
-use crate::core::task::{Flags, Reference, Task, TaskKey};
+use crate::core::scope::Scope;
+use crate::core::task::Flags;
 use crate::core::timer::{Counts, Unit};
-use crate::inspect::Wait;
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 pub(crate) use crate::core::registration::tag::Bound;
@@ -269,16 +268,6 @@ impl Registration {
         self.end();
     }
 
-    /// Cancels the registration of a wait that is dropped, or moves to another coroutine
-    /// or waker. The registration resumes nothing any more.
-    #[inline(always)]
-    pub(crate) fn cancel(&mut self, place: WaitList) {
-        let key = std::mem::replace(&mut self.key, WaitKey::NONE);
-        if key != WaitKey::NONE {
-            cancel(key, self.tag.executor, self.tag.phase, place);
-        }
-    }
-
     #[inline(always)]
     fn is_frame_bound(&self) -> bool {
         self.tag.bound == Bound::Frame
@@ -373,47 +362,6 @@ impl Registration {
         }
     }
 
-    /// Waits for the end of a task of `core`.
-    #[track_caller]
-    pub(crate) fn wait_for_end(&mut self, core: &Core, cx: &Context<'_>, target: &Reference) {
-        let line = Location::caller();
-        let awaits_itself = scope::with(|scope| {
-            // If no coroutine of this executor polls the join, only its waker is called
-            // at the end of the task.
-            let scope = scope.filter(|scope| scope.core().id == core.id);
-            let target = core.tasks.of(target);
-            let own = scope.and_then(|scope| scope.own_task(cx));
-            if own == Some(target) {
-                return true;
-            }
-            let task = scope.and_then(Scope::current);
-            let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
-            let waker = foreign_waker(cx, own);
-            if core.waits().is_live(self.key) {
-                renew_entry(core, self.key, key, waker, self.tag.phase, WaitList::Joins);
-            } else if !target.has_ended() {
-                self.cancel(WaitList::Joins);
-                // A join has no phase: the joiner continues at once.
-                self.tag.executor = core.id;
-                self.tag.stage = Stage::Waiting;
-                self.key = core.entries.borrow_mut().insert(key, waker, false);
-                core.waits().join(target, self.key);
-            }
-            if let Some(scope) = scope {
-                awaited::note(scope, self.key_and_phase(), line, |_| Wait::Join {
-                    id: core.id_of(target),
-                });
-            }
-            false
-        });
-        assert!(
-            !awaits_itself,
-            "coroutine {} awaits its own end, which would never come: return from it, or call \
-             `stop(current())`",
-            core.id_of(core.tasks.of(target))
-        );
-    }
-
     /// Notes that the wait checks a condition, for snapshots.
     pub(crate) fn note_condition(&self, core: &Core) {
         let key = self.key;
@@ -422,52 +370,6 @@ impl Registration {
         } else if let Some(task) = core.tasks.waiting(key) {
             task.note_condition();
         }
-    }
-
-    /// Keeps up a wait that is polled again before it is ready, so that it resumes the
-    /// coroutine that polls it now. Returns `false` if the wait is not registered now, and
-    /// must be registered anew.
-    #[inline]
-    pub(crate) fn renew(&mut self, scope: &Scope<'_>, cx: &Context<'_>, place: WaitList) -> bool {
-        let key = self.key;
-        if key == WaitKey::NONE {
-            return false;
-        }
-        let core = scope.core();
-        let own = scope.own_task(cx);
-        if key.is_entry() {
-            if own.is_some_and(|own| core.entries.borrow().is_of(key, own.task_key())) {
-                return true;
-            }
-            return self.renew_entry(scope, cx, place);
-        }
-        if core.tasks.waiting(key).is_none() {
-            return false;
-        }
-        if own.is_some_and(|own| own.index() == key.index()) {
-            return true;
-        }
-        // The wait moved: to another waker, or to another coroutine.
-        self.cancel(place);
-        false
-    }
-
-    fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>, place: WaitList) -> bool {
-        let core = scope.core();
-        if !core.waits().is_live(self.key) {
-            return false;
-        }
-        let (task, waker) = polled_by(scope, cx, scope.own_task(cx));
-        renew_entry(core, self.key, task, waker, self.tag.phase, place)
-    }
-
-    /// Whether a poll with this context makes the wait a shared one: other coroutines have
-    /// polled it, too. Then they also share its time.
-    pub(crate) fn is_shared_by(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
-        let task = scope.current().filter(|_| scope.own_task(cx).is_none());
-        let entries = scope.core().entries.borrow();
-        self.key.is_entry()
-            && task.is_some_and(|task| entries.is_shared_with(self.key, task.task_key()))
     }
 }
 
@@ -509,40 +411,6 @@ fn register_foreign(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> W
     entries.insert(task, waker, frame_bound)
 }
 
-/// The coroutine and the foreign waker of the poll under way, for an entry. Sets
-/// [`Flags::ENTRIES`].
-fn polled_by(
-    scope: &Scope<'_>,
-    cx: &Context<'_>,
-    own: Option<Task<'_>>,
-) -> (TaskKey, Option<Foreign<Waker>>) {
-    let waker = foreign_waker(cx, own);
-    let task = scope.current();
-    if let Some(task) = task {
-        task.set(Flags::ENTRIES);
-    }
-    (task.map_or(TaskKey::NOBODY, |task| task.task_key()), waker)
-}
-
-/// Clones the waker, which is user code, unless it is the task waker: then `own` is the
-/// task.
-fn foreign_waker(cx: &Context<'_>, own: Option<Task<'_>>) -> Option<Foreign<Waker>> {
-    match own {
-        Some(_) => None,
-        None => Some(Foreign::new(call::out(|| cx.waker().clone()))),
-    }
-}
-
-// Takes its arguments by value. By reference, the caller would have to keep the
-// registration in memory even if this is never called.
-#[cold]
-#[inline(never)]
-fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, place: WaitList) {
-    // The executor is found by its number: a destructor that the host runs may have no
-    // scope.
-    registry::with_executor(executor, |core| cancel_in(core, key, phase, place));
-}
-
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -551,69 +419,4 @@ pub(crate) fn another_executor() -> ! {
         "a wait that had begun in one executor was polled in another: \
          make a new one in the coroutine that awaits it"
     )
-}
-
-/// Replaces the task and the waker of an entry. Returns `false` if the entry is gone.
-/// Calls user code: the destructor of the earlier waker.
-fn renew_entry(
-    core: &Core,
-    key: WaitKey,
-    task: TaskKey,
-    waker: Option<Foreign<Waker>>,
-    phase: PhaseIndex,
-    place: WaitList,
-) -> bool {
-    if waker.is_some() && core.entries.borrow().is_shared_with(key, task) {
-        if let Some(task) = core.tasks.get(task) {
-            let timer = match place {
-                WaitList::Timer(clock) => Some((phase, clock)),
-                _ => None,
-            };
-            core.sharing().share(key, task, timer);
-        }
-        let renewed = core.entries.borrow_mut().renew_waker(key, waker);
-        return renewed.is_ok();
-    }
-    let renewed = core.entries.borrow_mut().renew(key, task, waker);
-    renewed.is_ok()
-}
-
-/// Cancels the registration under `key`.
-fn cancel_in(core: &Core, key: WaitKey, phase: PhaseIndex, place: WaitList) {
-    if key.is_entry() {
-        core.waits().leave_joins(key);
-        let removed = core.entries.borrow_mut().remove(key);
-        if removed.is_none() {
-            return;
-        }
-        note_stale(core, phase, place);
-        // The waker is dropped last: that is user code.
-        drop(removed);
-    } else if let Some(task) = core.tasks.waiting(key) {
-        task.deregister();
-        note_stale(core, phase, place);
-    }
-}
-
-/// Notes that a key has gone stale in its list.
-fn note_stale(core: &Core, phase: PhaseIndex, place: WaitList) {
-    if matches!(place, WaitList::Joins) {
-        // Joins are not in the lists of phases.
-        return;
-    }
-    let state = core.phases.get(phase);
-    match place {
-        WaitList::Queue => {
-            state.queue.note_stale(|key| core.waits().is_live(key));
-        }
-        WaitList::Counts(unit) => {
-            let mut counts = state.counts.borrow_mut();
-            counts.note_stale(unit, |key| core.waits().is_live(key));
-        }
-        WaitList::Timer(clock) => {
-            let mut timers = state.timers.borrow_mut();
-            timers.note_stale(clock, |key| core.waits().is_live(key));
-        }
-        WaitList::Joins => {}
-    }
 }
