@@ -13,7 +13,7 @@ use futures::future::FusedFuture;
 
 use crate::core::Core;
 use crate::core::call;
-use crate::core::end;
+use crate::core::end::{self, result};
 use crate::core::pause;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::run::runaway;
@@ -320,7 +320,7 @@ impl<T> Coroutine<T> {
         }
         self.taken.set(true);
         Some(match &self.state {
-            State::Stored(core, task) => end::take_result(core, core.tasks.open(task)).0,
+            State::Stored(core, task) => result::take_result(core, core.tasks.open(task)).0,
             State::Refused | State::Done(..) => Err(self.refusal()),
         })
     }
@@ -368,7 +368,7 @@ impl<T> Coroutine<T> {
             self.state = State::Done(refusal.id(), Outcome::Stopped);
             return Err(refusal);
         };
-        let (result, outcome) = end::take_result(core, core.tasks.open(task));
+        let (result, outcome) = result::take_result(core, core.tasks.open(task));
         let id = CoroutineId::new(core.id, task.key());
         self.set_done(id, outcome);
         result
@@ -418,7 +418,7 @@ impl<T> Future for Coroutine<T> {
         }
         // Joiners that the coroutine's end has yet to resume keep their list.
         this.registration.cancel(WaitList::Joins);
-        let (result, outcome) = end::take_result(core, task);
+        let (result, outcome) = result::take_result(core, task);
         let id = CoroutineId::new(core.id, handle.key());
         this.set_done(id, outcome);
         Poll::Ready(result)

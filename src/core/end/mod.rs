@@ -1,10 +1,10 @@
 //! From a stop to the end of a coroutine.
 //!
 //! A stop runs user code in the middle of other user code: a destructor may
-//! stop another coroutine. Such stops nest to a depth of [`MAX_DEPTH`]. Deeper
-//! stops are deferred. The outermost stop carries them out before it returns, and
-//! so does the end of the executor. A task with a deferred stop is not polled any
-//! more.
+//! stop another coroutine. Such stops nest to a depth of
+//! [`MAX_DEPTH`](deferred::MAX_DEPTH). Deeper stops are deferred. The outermost stop
+//! carries them out before it returns, and so does the end of the executor. A task with
+//! a deferred stop is not polled any more.
 //!
 //! A destructor may spawn another coroutine and stop it, and so on without end.
 //! So the ends inside one outermost stop have a limit: the number of tasks, plus the
@@ -14,12 +14,13 @@
 pub(crate) mod close;
 pub(crate) mod deferred;
 pub(crate) mod owned;
+pub(crate) mod result;
 
 use std::mem;
 
 use crate::core::Core;
 use crate::core::call::{self, Foreign, Payload};
-use crate::core::end::deferred::{DeferredEnd, MAX_DEPTH};
+use crate::core::end::deferred::DeferredEnd;
 use crate::core::inspect::{notes, observe};
 use crate::core::report::panics;
 use crate::core::report::unread;
@@ -27,8 +28,7 @@ use crate::core::run::joins;
 use crate::core::run::runaway;
 use crate::core::scope;
 use crate::core::start;
-use crate::core::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle, TaskKey, TaskOf};
-use crate::coroutine::{JoinError, Outcome};
+use crate::core::task::{Flags, NO_JOINER, Reference, State, Task, TaskHandle, TaskKey};
 
 /// Counts a nested end; undone on drop, even when unwinding. The outermost one carries
 /// out the deferred ends.
@@ -36,28 +36,22 @@ pub(crate) struct Deeper<'a>(&'a Core);
 
 impl<'a> Deeper<'a> {
     pub(crate) fn new(core: &'a Core) -> Self {
-        let ends = &core.ends;
-        let depth = ends.depth.get();
-        ends.left.set(if core.is_closed() {
+        let most = || core.runs.limits.most_in_sequence(core.tasks.len() as usize);
+        core.ends.enter(most);
+        if core.is_closed() {
             // No task is spawned any more, so no limit is needed.
-            u64::MAX
-        } else if depth == 0 {
-            core.runs.limits.most_in_sequence(core.tasks.len() as usize)
-        } else {
-            ends.left.get().saturating_sub(1)
-        });
-        ends.depth.set(depth + 1);
+            core.ends.lift_limit();
+        }
         Deeper(core)
     }
 }
 
 impl Drop for Deeper<'_> {
     fn drop(&mut self) {
-        let ends = &self.0.ends;
-        if ends.depth.get() == 1 && !ends.deferred.borrow().is_empty() {
+        if self.0.ends.must_work_off() {
             work_off_ends(self.0);
         }
-        ends.depth.set(ends.depth.get() - 1);
+        self.0.ends.leave();
     }
 }
 
@@ -70,26 +64,14 @@ pub(crate) fn stop(core: &Core, key: TaskKey) -> bool {
     if let Some(stopped) = core.tasks.stop(task) {
         return stopped;
     }
-    if may_end_here(core) {
+    if core.ends.may_begin() {
         end(core, task, None);
     } else {
         core.tasks.defer_stop(task);
         leave_list(core, task);
-        defer(core, DeferredEnd::Stop(key));
+        core.ends.defer(DeferredEnd::Stop(key));
     }
     true
-}
-
-/// Whether an end may begin inside the ends that are under way. If not, it must be
-/// deferred.
-fn may_end_here(core: &Core) -> bool {
-    let (depth, left) = (core.ends.depth.get(), core.ends.left.get());
-    depth == 0 || (depth < MAX_DEPTH && left > 0)
-}
-
-/// Defers an end to the outermost end.
-fn defer(core: &Core, end: DeferredEnd) {
-    core.ends.deferred.borrow_mut().push_back(end);
 }
 
 /// Takes a task out of its owner's list before its future is dropped.
@@ -139,11 +121,7 @@ pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
 /// Carries out the deferred ends, up to the limit.
 #[cold]
 fn work_off_ends(core: &Core) {
-    while core.ends.left.get() > 0 {
-        let next = core.ends.deferred.borrow_mut().pop_front();
-        let Some(next) = next else {
-            return;
-        };
+    while let Some(next) = core.ends.next() {
         match next {
             DeferredEnd::Stop(key) => {
                 if let Some(task) = core.tasks.get(key) {
@@ -160,9 +138,7 @@ fn work_off_ends(core: &Core) {
             }
         }
     }
-    let mut left = core.ends.deferred.take();
-    if !left.is_empty() {
-        core.ends.for_next_run.borrow_mut().append(&mut left);
+    if core.ends.leave_rest() {
         core.arrivals.note_news();
         core.host.note_due();
         runaway::report_runaway(core);
@@ -172,28 +148,25 @@ fn work_off_ends(core: &Core) {
 
 /// Carries out all deferred ends, because the executor ends.
 pub(crate) fn work_off_all_ends(core: &Core) {
-    let mut rest = core.ends.for_next_run.take();
-    core.ends.deferred.borrow_mut().append(&mut rest);
+    core.ends.take_rest();
     work_off_ends(core);
 }
 
 /// Carries out what earlier ends have left to the next run.
 pub(crate) fn work_off_rest(core: &Core) {
-    let mut rest = core.ends.for_next_run.take();
-    if !rest.is_empty() {
-        let _deeper = Deeper::new(core);
-        core.ends.deferred.borrow_mut().append(&mut rest);
+    if core.ends.take_rest() {
+        drop(Deeper::new(core));
     }
 }
 
 /// Drops the payload of a panic that no join has returned. The payload may own the
 /// handle of another such coroutine, so this is an end, too.
 pub(crate) fn drop_payload(core: &Core, payload: Foreign<Payload>) {
-    if may_end_here(core) {
+    if core.ends.may_begin() {
         let _deeper = Deeper::new(core);
         drop(payload);
     } else {
-        defer(core, DeferredEnd::Payload(payload));
+        core.ends.defer(DeferredEnd::Payload(payload));
     }
 }
 
@@ -351,8 +324,8 @@ fn drop_coroutine_with_output<T>(core: &Core, handle: TaskHandle<T>) {
         unread::put_unread(core, reference);
         return;
     }
-    if !may_end_here(core) {
-        defer(core, DeferredEnd::Output(reference));
+    if !core.ends.may_begin() {
+        core.ends.defer(DeferredEnd::Output(reference));
         return;
     }
     // The caller dropped the handle and thereby the output: the panic is the caller's.
@@ -382,26 +355,4 @@ fn drop_unread_output(core: &Core, reference: Reference, may_raise: bool) -> Res
 pub(crate) fn drop_reference(core: &Core, reference: Reference) {
     let task = core.tasks.drop_reference(reference);
     release(core, task);
-}
-
-/// Takes the output of a task. Returns the output, or an error if there is none or it
-/// has been taken, and how the task ended.
-#[inline]
-pub(crate) fn take_result<T>(core: &Core, task: TaskOf<'_, T>) -> (Result<T, JoinError>, Outcome) {
-    if let Some(output) = core.tasks.take_output(task) {
-        return (Ok(output), Outcome::Finished);
-    }
-    let task = task.get();
-    let outcome = task.outcome().unwrap_or(Outcome::Stopped);
-    (Err(join_error(core, task)), outcome)
-}
-
-/// The error of a task that has no output. Takes the payload of its panic.
-#[cold]
-fn join_error(core: &Core, task: Task<'_>) -> JoinError {
-    let (id, name) = (core.id_of(task), core.name_of(task));
-    match core.tasks.cold(task, |cold| cold.panic.take()).flatten() {
-        Some(panicked) => JoinError::panicked(id, name, panicked.into_payload()),
-        None => JoinError::stopped(id, name),
-    }
 }

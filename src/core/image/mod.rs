@@ -33,8 +33,7 @@ pub(crate) fn check(core: &Core, tasks: &[TaskKey]) -> Result<(), Unsavable> {
     }
     if !core.starts.deferred.is_empty()
         || core.runs.completions.has_any()
-        || !core.ends.deferred.borrow().is_empty()
-        || !core.ends.for_next_run.borrow().is_empty()
+        || core.ends.has_deferred()
     {
         return Err(Unsavable::WorkLeft);
     }
