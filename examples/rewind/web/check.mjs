@@ -29,9 +29,14 @@ await visit(options, async (tab) => {
   let read = 0;
   /// Waits for a line, and returns what its groups match.
   const line = async (words) => {
+    const first = (await tab.figures()).frame;
     let match;
-    await tab.until(() => {
+    await tab.until(({ frame }) => {
       while (!match && read < tab.lines.length) match = words.exec(tab.lines[read++]);
+      // The game draws frames for ever, even if it never prints the line.
+      if (!match && frame > first + 3_600) {
+        throw new Error(`no line like ${words} in 3,600 frames:\n${tab.lines.join('\n')}`);
+      }
       return match;
     });
     return match.slice(1);
@@ -69,7 +74,7 @@ await visit(options, async (tab) => {
   for (const [bytes, words] of [
     [half, /^cannot load: the save (is damaged.*)/],
     [other, /^cannot load: the save (is from another build) of the game$/],
-    [Buffer.from('something else'), /^cannot load: this is (no save) of the game$/],
+    [Buffer.from('something else'), /^cannot load: this is (not a save) of the game$/],
   ]) {
     await stored(bytes.toString('base64'));
     await tab.press(...L);
