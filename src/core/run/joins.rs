@@ -72,11 +72,14 @@ pub(in crate::core) fn wake_joiners(core: &Core) {
 #[inline(never)]
 fn wake_waiting_joiners(core: &Core) {
     while core.runs.completions.has_ended() {
-        for key in core.runs.completions.take() {
+        let ended = core.runs.completions.take();
+        // All become ready before any foreign waker is called. It may run a frame.
+        for task in ended.iter().filter_map(|&key| core.waits().task(key)) {
+            wake::make_ready(core, task, task.home());
+        }
+        for key in ended {
             fire::fire(core, key);
-            if let Some(task) = core.waits().take(key) {
-                wake::make_ready(core, task, task.home());
-            }
+            core.waits().take(key);
         }
     }
 }

@@ -2,7 +2,11 @@
 //! docs/contract.md#rule-6-joins-continue, docs/contract.md#rule-7-joins-never-hang
 
 use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 
 use futures::FutureExt;
 
@@ -424,6 +428,48 @@ fn a_coroutine_stopped_by_host_code_wakes_its_joiners_like_any_wake_from_outside
 }
 
 // docs/contract.md#decided-stopped-by-the-host
+thread_local! {
+    /// A game that a waker, which must be `Send`, can reach.
+    static GAME: RefCell<Option<Rc<RefCell<Executor>>>> = const { RefCell::new(None) };
+}
+
+/// Runs a frame of [`GAME`] when it is first woken.
+struct RunsAFrame;
+
+impl Wake for RunsAFrame {
+    fn wake(self: Arc<Self>) {
+        if let Some(game) = GAME.take() {
+            game.borrow_mut().run_frame(0.25);
+        }
+    }
+}
+
+#[test]
+fn joiners_are_woken_at_the_stop_even_if_the_waker_of_one_runs_a_frame() {
+    let game = Rc::new(RefCell::new(unclamped()));
+    let handle = game.borrow().handle();
+    let log = Log::new();
+    let child = handle.start(forever());
+    for name in ["a", "b", "c"] {
+        let (mut end, log) = (child.finished(), log.clone());
+        handle.start(async move {
+            let waker = Waker::from(Arc::new(RunsAFrame));
+            let mut end = pin!(&mut end);
+            if name == "b" {
+                end.await;
+            } else {
+                poll_fn(|_| end.as_mut().poll(&mut Context::from_waker(&waker))).await;
+            }
+            log.say(name);
+        });
+    }
+    game.borrow_mut().run_frame(0.25);
+    GAME.set(Some(game.clone()));
+    // Runs frame 2 before it returns.
+    assert!(handle.stop(child.id()));
+    log.check(&["F2: a", "F2: b", "F2: c"]);
+}
+
 #[test]
 fn a_coroutine_stopped_by_one_that_host_code_starts_has_ended_outside_a_run() {
     let mut executor = unclamped();
