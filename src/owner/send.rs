@@ -64,20 +64,22 @@ pub struct SendOwner {
     injected: Option<Arc<InjectionQueue>>,
 }
 
-// An owner is numbers that are `Send` and `Sync`, and a marker without size.
+// An owner is numbers that are `Send` and `Sync`, and a marker without size. The queue is
+// `Send` and `Sync`, too.
 const _: () = {
     const fn is_send_and_sync<T: Send + Sync>() -> usize {
         size_of::<T>()
     }
     assert!(size_of::<Owner>() == is_send_and_sync::<(u32, OwnerKey)>());
+    is_send_and_sync::<Option<Arc<InjectionQueue>>>();
 };
 
-// SAFETY: `Owner` is numbers. Executors have unique numbers, and an owner finds
-// its executor only on the executor's thread. On another thread, its methods and
-// its drop do nothing.
+// SAFETY: the queue is `Send`, and `Owner` is numbers. Executors have unique numbers, and
+// an owner finds its executor only on the executor's thread. On another thread, its
+// methods and its drop do nothing.
 unsafe impl Send for SendOwner {}
-// SAFETY: as for `Send`. `get` returns a reference to the `Owner` only on the
-// executor's thread, and the reference cannot leave that thread.
+// SAFETY: as for `Send`, and the queue is `Sync`. `get` returns a reference to the `Owner`
+// only on the executor's thread, and the reference cannot leave that thread.
 unsafe impl Sync for SendOwner {}
 
 impl SendOwner {

@@ -25,6 +25,7 @@ pub(crate) fn resume_slowly<'c>(
         core.pauses.remember_wake(&core.tasks, task, phase);
         return;
     }
+    scope.set_current(task, resumed);
     // This poll also serves any wake from before.
     task.clear(Flags::READY);
     if task.has(Flags::ENTRIES) || task.is_registered() {
@@ -33,7 +34,6 @@ pub(crate) fn resume_slowly<'c>(
         core.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
     }
     let _kept = observe::keep(core, task);
-    scope.set_current(task, resumed);
     let polled = poll_slowly(core, scope, task);
     scope.clear_current();
     after_poll(core, task, polled);

@@ -54,6 +54,8 @@ impl<'a, 's> Resumer<'a, 's> {
     #[cold]
     #[inline(never)]
     fn resume_entry(self, key: WaitKey) {
+        // The destructor of a foreign waker is not code of the coroutine before.
+        self.scope.clear_current();
         let removed = self.core.entries.borrow_mut().remove(key);
         let task = removed.as_ref().and_then(|e| self.core.tasks.get(e.task));
         if let Some(task) = task.filter(|task| task.is_alive()) {

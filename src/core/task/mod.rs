@@ -46,7 +46,9 @@
 //!   it to a closure, which must not call user code. The header's `cold` is its index.
 //! - **The vacant list.** A released block is in the list of its class. The list's
 //!   links are in the same field, `cold`. Only `take_vacant` and `add_vacant`
-//!   change the list, with their variants for strict alignments, and `release` refuses a task that has cold data.
+//!   change the list, with their variants for strict alignments. `release` refuses a task
+//!   that has cold data, and `cold_or_new` refuses a vacant block: between its check and
+//!   its store no other code runs, not even the allocator's.
 //!
 //! ## Why each function is safe to call
 //!
@@ -782,13 +784,10 @@ impl Tasks {
 
     /// Calls `f` with the cold data of a task. Makes the cold data if there is none.
     pub(crate) fn cold_or_new<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Cold) -> R) -> R {
-        // In a vacant block, `task.cold` belongs to the list of vacant blocks.
-        assert!(!task.is_in(State::Vacant), "a task that has been released");
+        expect_occupied(task);
         let mut colds = self.colds.borrow_mut();
         if !task.has_cold() {
-            let index = colds.insert(Cold::default());
-            task.cold
-                .set(u32::try_from(index).expect("no more than tasks"));
+            add_cold(&mut colds, task);
         }
         f(&mut colds[task.cold.get() as usize])
     }
@@ -811,6 +810,27 @@ impl Tasks {
             pool::prefetch(block);
         }
     }
+}
+
+/// Panics if a task has been released: then its `cold` belongs to the list of vacant
+/// blocks.
+#[inline(always)]
+fn expect_occupied(task: Task<'_>) {
+    assert!(!task.is_in(State::Vacant), "a task that has been released");
+}
+
+/// Gives a task cold data.
+#[inline]
+fn add_cold(colds: &mut Slab<Cold>, task: Task<'_>) {
+    if colds.len() == colds.capacity() {
+        colds.reserve(1);
+        // Code of the allocator may have ended the task.
+        expect_occupied(task);
+    }
+    // From here on, nothing is allocated.
+    let index = colds.insert(Cold::default());
+    task.cold
+        .set(u32::try_from(index).expect("no more than tasks"));
 }
 
 /// Exists during a poll. If the poll unwinds, the task is idle again, or `Unwound` if

@@ -6,8 +6,17 @@ use std::cell::Cell;
 
 struct Counting;
 
-/// A number of bytes, and what is called in the allocation of as many.
-type Call = (usize, fn());
+/// Which allocation a call waits for.
+#[derive(Clone, Copy)]
+enum Which {
+    /// The next one of so many bytes.
+    Bytes(usize),
+    /// The one with this number on its thread.
+    Number(u64),
+}
+
+/// What is called, and in which allocation.
+type Call = (Which, fn());
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -22,8 +31,12 @@ thread_local! {
 
 fn count(bytes: usize) {
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+    let is_now = |which| match which {
+        Which::Bytes(of) => of == bytes,
+        Which::Number(number) => ALLOCATIONS.try_with(Cell::get) == Ok(number),
+    };
     let _ = CALL.try_with(|call| {
-        if let Some((_, f)) = call.get().filter(|&(of, _)| of == bytes) {
+        if let Some((_, f)) = call.get().filter(|&(which, _)| is_now(which)) {
             call.set(None);
             f();
         }
@@ -74,7 +87,12 @@ pub(crate) fn live_bytes() -> i64 {
 
 /// Calls `f` inside the next allocation of `bytes` on this thread.
 pub(crate) fn call_in_allocation(bytes: usize, f: fn()) {
-    CALL.set(Some((bytes, f)));
+    CALL.set(Some((Which::Bytes(bytes), f)));
+}
+
+/// Calls `f` inside the `nth` allocation from now on this thread, from 1.
+pub(crate) fn call_in_nth_allocation(nth: u64, f: fn()) {
+    CALL.set(Some((Which::Number(ALLOCATIONS.get() + nth), f)));
 }
 
 /// Whether no call has been left over. Removes it.

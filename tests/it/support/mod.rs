@@ -13,7 +13,9 @@ pub(crate) mod timeline;
 mod wakers;
 pub(crate) mod watched;
 
-pub(crate) use allocations::{allocations_of, call_in_allocation, has_called, live_bytes};
+pub(crate) use allocations::{
+    allocations_of, call_in_allocation, call_in_nth_allocation, has_called, live_bytes,
+};
 pub(crate) use frames::{PHASES, update};
 pub(crate) use futures::{
     count_frames, counted, forever, noted, poll_once, receiver, receiver_in, result_of, swallow,
