@@ -46,7 +46,7 @@ impl Shared {
                 Fate::Restarts => {
                     let waits = cell.slots().take();
                     drop(waits);
-                    self.wake(cell.id);
+                    self.wake_all([cell.id]);
                 }
                 Fate::Dropped => {
                     self.act(cell.id, Act::Stop);

@@ -82,7 +82,8 @@ impl Shared {
         }
         let mut restored = Restored::default();
         let prepared = self.prepare_all(snapshot, policy, compares_lines, &mut restored)?;
-        self.rebuild(snapshot, &prepared)?;
+        // The hooks of the host may use the runtime.
+        self.door.replace(|| self.rebuild(snapshot, &prepared))?;
         Ok(restored)
     }
 

@@ -628,7 +628,7 @@ impl Host {
             }
         }
         if let Some(script) = script {
-            self.shared.wake(script);
+            self.shared.wake_all([script]);
         }
         script.is_some()
     }

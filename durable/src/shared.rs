@@ -301,12 +301,12 @@ impl Shared {
         }
     }
 
-    /// Wakes a script.
-    pub(crate) fn wake(&self, id: ScriptId) {
-        let coroutine = self.script(id).and_then(|cell| cell.coroutine_id());
-        if let Some(coroutine) = coroutine {
-            self.door.wake(coroutine);
-        }
+    /// Wakes scripts, in order. Whoever calls this has changed all that they wait for: the host
+    /// may be notified, and take a snapshot.
+    pub(crate) fn wake_all(&self, ids: impl IntoIterator<Item = ScriptId>) {
+        let coroutine = |id| self.script(id).and_then(|cell| cell.coroutine_id());
+        let coroutines: Vec<_> = ids.into_iter().filter_map(coroutine).collect();
+        self.door.wake_all(&coroutines);
     }
 
     /// Calls `f` with the state of a wait in a list. Returns `false` if the wait is over or
@@ -361,33 +361,28 @@ impl Shared {
 
     /// Passes a value to all waits for a signal, and wakes their scripts in order.
     pub(crate) fn emit(&self, name: &str, value: &Bytes) {
-        let waits = self.signals.borrow_mut().remove(name).unwrap_or_default();
-        for listed in waits {
-            let give = |slot: &mut Slot| {
+        let mut waits = self.signals.borrow_mut().remove(name).unwrap_or_default();
+        waits.retain(|listed| {
+            self.with_listed(listed, |slot| {
                 if let Slot::Signal { given, .. } = slot {
                     *given = Some(value.clone());
                 }
-            };
-            if self.with_listed(&listed, give) {
-                self.wake(listed.script);
-            }
-        }
+            })
+        });
+        self.wake_all(waits.iter().map(|listed| listed.script));
     }
 
     /// Changes a value, and wakes the scripts that wait for a change, in order.
     pub(crate) fn set(&self, name: &str, value: Bytes) {
-        let waits = {
+        let mut waits = {
             let mut values = self.values.borrow_mut();
             let entry = values.entry(name.to_owned()).or_default();
             entry.value = Some(value);
             entry.changes += 1;
             entry.waits.clone()
         };
-        for listed in waits {
-            if self.is_pending(&listed) {
-                self.wake(listed.script);
-            }
-        }
+        waits.retain(|listed| self.is_pending(listed));
+        self.wake_all(waits.iter().map(|listed| listed.script));
     }
 
     /// A clock by its number.

@@ -11,6 +11,7 @@ use crate::core::Core;
 use crate::core::clock::own::OwnTime;
 use crate::core::image::names::Names;
 use crate::core::image::{self, Unsavable};
+use crate::core::inspect::observe;
 use crate::core::registration::key::WaitKey;
 use crate::core::run;
 use crate::core::start::{self, Home};
@@ -84,11 +85,26 @@ impl Door {
         Coroutine::of(Rc::clone(core), handle)
     }
 
-    /// Wakes a coroutine, like the call of its waker.
-    pub fn wake(&self, id: CoroutineId) {
-        if let Some(key) = self.core.key_of(id) {
-            wake::wake(&self.core, key);
-        }
+    /// Wakes coroutines, like calls of their wakers. The host is notified after the last one: its
+    /// waker may call any function, so it must not see that only some have been woken. A panic
+    /// of it is discarded.
+    pub fn wake_all(&self, coroutines: &[CoroutineId]) {
+        let core = &self.core;
+        wake::take_messages_between_runs(core);
+        core.host.silenced(|| {
+            let keys = coroutines.iter().filter_map(|&id| core.key_of(id));
+            keys.for_each(|key| wake::wake(core, key));
+        });
+        core.host.notify();
+    }
+
+    /// Calls `f`, which replaces the state of the executor. Trace hooks and the waker of the host
+    /// are called after it: they may call any function, which must not find half of a state.
+    pub fn replace<R>(&self, f: impl FnOnce() -> R) -> R {
+        let replaced = self.core.host.silenced(f);
+        observe::send_events(&self.core);
+        self.core.host.notify();
+        replaced
     }
 
     /// The number of runs so far, of all phases.

@@ -18,6 +18,7 @@ mod ends;
 mod every_wait;
 mod families;
 mod files;
+mod hooks;
 mod host_in_steps;
 mod owners;
 mod panics;

@@ -23,7 +23,8 @@ pub(crate) struct Host {
     /// until the host looks.
     listens: Cell<bool>,
     has_waker: Cell<bool>,
-    /// Whether messages are being taken. Meanwhile no user code may be called.
+    /// Whether the hooks of the host have to wait: while messages are being taken, or several
+    /// changes are made that belong together.
     is_silenced: Cell<bool>,
     /// Messages from other threads, and the waker of the host.
     pub(crate) injected: Arc<InjectionQueue>,
@@ -69,13 +70,14 @@ impl Host {
         self.injected.set_host(waker);
     }
 
-    /// Calls `f`, which takes messages. The host is not notified meanwhile.
-    pub(crate) fn silenced(&self, f: impl FnOnce()) {
+    /// Calls `f`, which takes messages, or makes several changes that belong together. The
+    /// host is not notified meanwhile.
+    pub(crate) fn silenced<R>(&self, f: impl FnOnce() -> R) -> R {
         let _silenced = Restore::after_setting(&self.is_silenced, true);
-        f();
+        f()
     }
 
-    /// Whether messages are being taken. Meanwhile no user code may be called.
+    /// Whether the hooks of the host have to wait.
     #[inline]
     pub(crate) fn is_silenced(&self) -> bool {
         self.is_silenced.get()
@@ -106,7 +108,7 @@ impl Host {
     /// Notifies the host after a wake. A panic of the host's waker is passed on to
     /// the caller of the wake.
     pub(crate) fn notify_of_wake(&self) {
-        if self.listens.get() && self.is_due.get() {
+        if self.listens.get() && self.is_due.get() && !self.is_silenced.get() {
             self.call();
         }
     }

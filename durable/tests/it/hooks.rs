@@ -1,0 +1,190 @@
+//! The waker and the trace hooks of the host may call any function, and take a snapshot.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use framestep_durable::{Handle, Host, prelude::*};
+
+use crate::sleeps::reread;
+
+const KNOCK: Signal<u32> = Signal::new("knock");
+const LEVEL: Value<u32> = Value::new("level");
+
+type Call = Box<dyn FnMut()>;
+
+thread_local! {
+    /// What the waker of the host calls, once: a waker itself must be `Send`.
+    static ON_WAKE: RefCell<Option<Call>> = const { RefCell::new(None) };
+}
+
+fn call_on_wake(runtime: &Runtime, f: impl FnMut() + 'static) {
+    ON_WAKE.set(Some(Box::new(f)));
+    let wake = || {
+        if let Some(mut f) = ON_WAKE.take() {
+            f();
+        }
+    };
+    runtime.executor().on_wake(framestep::waker_fn(wake));
+}
+
+#[derive(Serialize, Deserialize)]
+struct Riddle;
+
+impl Request for Riddle {
+    const NAME: &'static str = "riddle";
+    type Answer = u32;
+}
+
+/// Waits for an event, a change or an answer.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Waits {
+    Knock,
+    Level,
+    Answer,
+    Frame,
+}
+
+impl DurableScript for Waits {
+    const NAME: &'static str = "waits";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        Chapter::Done(match self {
+            Waits::Knock => KNOCK.wait().await,
+            Waits::Level => LEVEL.changed().await,
+            Waits::Answer => ask(|| Riddle).await,
+            Waits::Frame => {
+                wait_frames(2).await;
+                1
+            }
+        })
+    }
+}
+
+fn blank() -> Runtime {
+    Runtime::new(Registry::new().with::<Waits>())
+}
+
+/// A runtime that its hooks can use.
+fn shared() -> (Rc<RefCell<Runtime>>, Host) {
+    let runtime = blank();
+    let host = runtime.host().clone();
+    (Rc::new(RefCell::new(runtime)), host)
+}
+
+/// What happens to three scripts that wait for the same.
+const SHARED: [(Waits, fn(&Host, u32)); 2] = [
+    (Waits::Knock, |host, value| host.emit(&KNOCK, &value)),
+    (Waits::Level, |host, value| host.set(&LEVEL, &value)),
+];
+
+fn three(host: &Host, waits: Waits) -> Vec<Handle<u32>> {
+    (0..3).map(|_| host.start(waits)).collect()
+}
+
+#[test]
+fn a_snapshot_by_the_waker_of_the_host_has_all_scripts_of_an_event_woken() {
+    for (waits, happens) in SHARED {
+        let (runtime, host) = shared();
+        let handles = three(&host, waits);
+        let saved: Rc<RefCell<Option<Snapshot>>> = Rc::default();
+        let (of, put) = (Rc::clone(&runtime), Rc::clone(&saved));
+        call_on_wake(&runtime.borrow(), move || {
+            put.replace(Some(reread(&of.borrow())));
+        });
+        happens(&host, 7);
+        let snapshot = saved.take().expect("the waker was called");
+        let mut later = blank();
+        later.restore(&snapshot, Policy::Fail).unwrap();
+        let ids = handles.iter().map(Handle::id);
+        let kept: Vec<_> = ids.map(|id| later.handle::<u32>(id).unwrap()).collect();
+        later.run_frame(0.1);
+        for handle in kept {
+            assert_eq!(later.take(handle), Some(Ok(7)), "{waits:?}");
+        }
+    }
+}
+
+#[test]
+fn a_waker_of_the_host_that_panics_keeps_no_script_from_an_event() {
+    for (waits, happens) in SHARED {
+        let (runtime, host) = shared();
+        let handles = three(&host, waits);
+        call_on_wake(&runtime.borrow(), || panic!("the waker panics"));
+        happens(&host, 7);
+        runtime.borrow_mut().run_frame(0.1);
+        for handle in handles {
+            assert_eq!(host.take(handle), Some(Ok(7)), "{waits:?}");
+        }
+    }
+}
+
+#[test]
+fn the_waker_of_the_host_may_use_a_runtime_that_rolls_back() {
+    let (runtime, host) = shared();
+    let asks = host.start(Waits::Answer);
+    host.spawn(Waits::Frame).detach();
+    let snapshot = runtime.borrow().snapshot().unwrap();
+    runtime.borrow_mut().run_frame(0.1);
+    let of = host.clone();
+    call_on_wake(&runtime.borrow(), move || {
+        for (id, Riddle) in of.requests() {
+            assert!(of.answer(id, &3));
+        }
+        of.set(&LEVEL, &8);
+    });
+    runtime.borrow_mut().rollback(&snapshot).unwrap();
+    assert_eq!(host.get(&LEVEL), 8);
+    runtime.borrow_mut().run_frame(0.1);
+    assert_eq!(host.take(asks), Some(Ok(3)));
+}
+
+#[test]
+fn a_trace_hook_may_use_a_runtime_that_rolls_back() {
+    let (runtime, host) = shared();
+    let owner = host.owner();
+    host.start_on(owner, Waits::Frame).detach();
+    let snapshot = runtime.borrow().snapshot().unwrap();
+    runtime.borrow_mut().run_frame(0.1);
+    let (of, calls) = (host.clone(), Rc::new(Cell::new(0)));
+    let counted = Rc::clone(&calls);
+    let hook = runtime.borrow().executor().on_full_trace(move |_| {
+        if counted.replace(counted.get() + 1) == 0 {
+            of.drop_owner(of.owner());
+            of.start(Waits::Frame).detach();
+        }
+    });
+    runtime.borrow_mut().rollback(&snapshot).unwrap();
+    assert!(calls.get() > 0, "the rollback makes coroutines");
+    drop(hook);
+    assert_eq!(host.scripts().len(), 2);
+    let mut runtime = runtime.borrow_mut();
+    for _ in 0..3 {
+        runtime.save().unwrap();
+        runtime.run_frame(0.1);
+    }
+    assert_eq!(host.scripts(), []);
+}
+
+#[test]
+fn a_restore_with_hooks_that_panic_succeeds() {
+    let (runtime, host) = shared();
+    let waits = host.start(Waits::Frame);
+    let snapshot = reread(&runtime.borrow());
+    call_on_wake(&runtime.borrow(), || panic!("the waker panics"));
+    let hook = runtime
+        .borrow()
+        .executor()
+        .on_full_trace(|_| panic!("the hook panics"));
+    let restored = catch_unwind(AssertUnwindSafe(|| {
+        runtime.borrow_mut().restore(&snapshot, Policy::Fail)
+    }));
+    assert!(restored.is_ok_and(|restored| restored.is_ok()));
+    drop(hook);
+    let waits = host.handle::<u32>(waits.id()).unwrap();
+    for _ in 0..2 {
+        runtime.borrow_mut().run_frame(0.1);
+    }
+    assert_eq!(host.take(waits), Some(Ok(1)));
+}
