@@ -1,5 +1,6 @@
 //! The runtime: an executor for durable scripts alone.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -106,14 +107,14 @@ impl Runtime {
     /// Runs a frame. See [`Executor::run_frame`].
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
-        self.host.shared.detach_unclaimed();
+        self.host.shared.begin_run("run_frame");
         self.executor.run_frame(dt);
     }
 
     /// Runs a frame with the world lent. See [`Executor::run_frame_with`].
     #[track_caller]
     pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
-        self.host.shared.detach_unclaimed();
+        self.host.shared.begin_run("run_frame_with");
         self.executor.run_frame_with(world, dt);
     }
 
@@ -150,7 +151,7 @@ impl Runtime {
     /// Runs a phase. See [`Executor::run_phase`].
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
-        self.host.shared.detach_unclaimed();
+        self.host.shared.begin_run("run_phase");
         self.executor.run_phase(phase);
     }
 
@@ -580,10 +581,12 @@ impl Host {
     ///
     /// # Panics
     ///
-    /// If another type of request has the same name.
+    /// If another type of request has the same name. Then the next call returns all of them
+    /// again.
     pub fn requests<R: Request>(&self) -> Vec<(RequestId<R>, R)> {
-        let mut found = Vec::new();
+        let (mut open, mut found) = (BTreeSet::new(), Vec::new());
         self.each_request(|request| {
+            open.insert(request.id);
             let is_new = request.name == R::NAME
                 && request.answer.is_none()
                 && !self.shared.taken.borrow().contains(&request.id);
@@ -593,7 +596,6 @@ impl Host {
         });
         found.sort_unstable_by_key(|&(id, _)| id);
         let read = |(id, bytes): (u64, Bytes)| {
-            self.shared.taken.borrow_mut().insert(id);
             let request = bytes.read().unwrap_or_else(|| {
                 panic!(
                     "another request is named `{}`, like `{}`",
@@ -603,10 +605,19 @@ impl Host {
             });
             (RequestId::new(id), request)
         };
-        found.into_iter().map(read).collect()
+        let found: Vec<(RequestId<R>, R)> = found.into_iter().map(read).collect();
+        // Only now: if one cannot be read, the host receives none of them.
+        let mut taken = self.shared.taken.borrow_mut();
+        taken.retain(|id| open.contains(id));
+        taken.extend(found.iter().map(|(id, _)| id.number));
+        found
     }
 
     /// Answers a question. Returns `false` if no script waits for the answer any more.
+    ///
+    /// A rollback or a restore takes the questions back that were asked since, and their
+    /// numbers with them. Forget their ids then, and ask for the open questions again: an old
+    /// id may name a later question of the same type.
     ///
     /// # Panics
     ///
@@ -614,13 +625,13 @@ impl Host {
     #[track_caller]
     pub fn answer<R: Request>(&self, id: RequestId<R>, answer: &R::Answer) -> bool {
         let answer = Bytes::of(answer);
-        self.shared.taken.borrow_mut().remove(&id.number);
         let mut script = None;
         let scripts: Vec<_> = self.shared.scripts.borrow().values().cloned().collect();
         for cell in scripts {
             for pending in cell.slots().borrow_mut().iter_mut() {
                 if let Slot::Request(request) = &mut pending.slot {
-                    if request.id == id.number && request.answer.is_none() {
+                    let is_it = request.id == id.number && request.name == R::NAME;
+                    if is_it && request.answer.is_none() {
                         request.answer = Some(answer.clone());
                         script = Some(cell.id);
                     }
@@ -628,6 +639,7 @@ impl Host {
             }
         }
         if let Some(script) = script {
+            self.shared.taken.borrow_mut().remove(&id.number);
             self.shared.wake_all([script]);
         }
         script.is_some()

@@ -1,7 +1,7 @@
 //! What a runtime and its scripts share.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -52,7 +52,7 @@ pub(crate) struct Shared {
     /// ignored.
     pub(crate) is_silent: Cell<bool>,
     /// Requests that the host has taken, by number.
-    pub(crate) taken: RefCell<std::collections::BTreeSet<u64>>,
+    pub(crate) taken: RefCell<BTreeSet<u64>>,
     on_long_chapter: RefCell<Option<LongChapterHook>>,
     /// The scripts whose long chapter has been reported.
     reported: RefCell<HashSet<ScriptId>>,
@@ -288,12 +288,29 @@ impl Shared {
         drop(coroutine);
     }
 
-    /// Detaches the scripts whose handles the host has not asked for since the restore.
-    pub(crate) fn detach_unclaimed(&self) {
-        if !self.may_claim.replace(false) {
+    /// Notes that a run begins: detaches the scripts whose handles the host has not asked for
+    /// since the restore.
+    ///
+    /// # Panics
+    ///
+    /// As the run, before anything changes.
+    #[track_caller]
+    pub(crate) fn begin_run(&self, call: &str) {
+        if !self.may_claim.get() {
             return;
         }
-        self.ended.borrow_mut().retain(|&id, _| self.is_held(id));
+        self.door.assert_idle(call);
+        self.may_claim.set(false);
+        // A payload of a panic that is dropped may use the runtime.
+        let unclaimed = {
+            let mut ended = self.ended.borrow_mut();
+            let (held, unclaimed) = std::mem::take(&mut *ended)
+                .into_iter()
+                .partition::<BTreeMap<_, _>, _>(|&(id, _)| self.is_held(id));
+            *ended = held;
+            unclaimed
+        };
+        drop(unclaimed);
         let scripts: Vec<_> = self.scripts.borrow().values().cloned().collect();
         for cell in scripts.into_iter().filter(|cell| !self.is_held(cell.id)) {
             let coroutine = cell.coroutine.take();

@@ -27,6 +27,7 @@ mod policies;
 mod questions;
 mod random;
 mod refusals;
+mod requests;
 mod scenes;
 mod shown;
 mod signals;

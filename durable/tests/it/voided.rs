@@ -1,5 +1,7 @@
 //! What a restore invalidates, and what prevents a restore.
 
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use framestep_durable::prelude::*;
@@ -72,4 +74,41 @@ fn a_guard_on_a_clock_makes_a_restore_an_error() {
         .to_string();
     assert!(error.contains("a guard holds a clock"), "{error}");
     assert!(runtime.rollback(&snapshot).is_err());
+}
+
+/// Runs a frame of its own runtime, which is refused.
+#[derive(Serialize, Deserialize)]
+struct RunsItself;
+
+type Shared = Rc<RefCell<Runtime>>;
+
+impl DurableScript for RunsItself {
+    const NAME: &'static str = "runs itself";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        step(|runtime: &mut Shared| {
+            let run = || runtime.borrow_mut().run_frame(0.1);
+            assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+        });
+        Chapter::Done(())
+    }
+}
+
+#[test]
+fn a_run_that_is_refused_leaves_the_results_that_the_host_may_still_ask_for() {
+    let blank = || Runtime::new(Registry::new().with::<Sleeps>().with::<RunsItself>());
+    let mut earlier = blank();
+    let sleeps = earlier.start(Sleeps);
+    for _ in 0..9 {
+        earlier.run_frame(0.1);
+    }
+    let mut runtime = blank();
+    runtime.restore(&reread(&earlier), Policy::Fail).unwrap();
+    let (host, lender) = (runtime.host().clone(), runtime.executor().handle());
+    let mut runtime: Shared = Rc::new(RefCell::new(runtime));
+    let started = lender.lend(&mut runtime, |_| host.start(RunsItself));
+    assert_eq!(host.take(started.unwrap()), Some(Ok(())));
+    let sleeps = host.handle(sleeps.id()).expect("no run has begun");
+    assert_eq!(host.take::<u32>(sleeps), Some(Ok(1)));
 }
