@@ -40,6 +40,8 @@ impl Shared {
         self.load_waits(snapshot, prepared, &ids)?;
         self.load_signals(snapshot);
         self.may_claim.set(true);
+        let by_id = |id| prepared.binary_search_by_key(&id, |script| script.cell.id);
+        self.keep_reported(|id| by_id(id).is_ok());
         for Prepared { cell, fate, .. } in prepared {
             match fate {
                 Fate::Stays | Fate::GoesOn => {}

@@ -100,6 +100,8 @@ impl Shared {
         let restored = self.restore(snapshot, policy, compares_lines);
         if restored.is_err() {
             self.epoch.set(before);
+        } else {
+            self.keep_reported(|_| false);
         }
         restored
     }

@@ -769,7 +769,8 @@ impl Host {
     }
 
     /// Calls `hook` with the name of each script whose chapter has become long, and the number
-    /// of its entries. Without a hook, a line is printed.
+    /// of its entries. Without a hook, a line is printed. A panic of the hook is reported, and the
+    /// script goes on.
     pub fn on_long_chapter(&self, hook: impl FnMut(&str, u32) + 'static) {
         self.shared.set_on_long_chapter(Box::new(hook));
     }

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::Write;
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -466,6 +467,12 @@ impl Shared {
         format!("{}:{}", file.map_or("?", String::as_str), place.line)
     }
 
+    /// Forgets reports of scripts that a rollback takes back, or, after a restore of a file, of
+    /// all: another script may get their numbers.
+    pub(crate) fn keep_reported(&self, kept: impl Fn(ScriptId) -> bool) {
+        self.reported.borrow_mut().retain(|&id| kept(id));
+    }
+
     pub(crate) fn set_on_long_chapter(&self, hook: LongChapterHook) {
         self.on_long_chapter.replace(Some(hook));
     }
@@ -478,16 +485,21 @@ impl Shared {
         let hook = self.on_long_chapter.take();
         match hook {
             Some(mut hook) => {
-                hook(cell.name(), entries);
+                let call = || hook(cell.name(), entries);
+                self.door.call_hook("on_long_chapter", call);
                 self.on_long_chapter.borrow_mut().get_or_insert(hook);
             }
-            None => eprintln!(
-                "framestep_durable: the chapter of the script `{}` has more than {} entries, and \
-                 each makes saves larger and restores slower: end it with `Chapter::Next` now \
-                 and then (`Runtime::on_long_chapter` receives this)",
-                cell.name(),
-                entries - 1
-            ),
+            None => {
+                // The script goes on even if standard error is closed or full.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "framestep_durable: the chapter of the script `{}` has more than {} entries, \
+                     and each makes saves larger and restores slower: end it with `Chapter::Next` \
+                     now and then (`Runtime::on_long_chapter` receives this)",
+                    cell.name(),
+                    entries - 1
+                );
+            }
         }
     }
 }

@@ -8,11 +8,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::core::Core;
+use crate::core::call;
 use crate::core::clock::own::OwnTime;
 use crate::core::image::names::Names;
 use crate::core::image::{self, Unsavable};
 use crate::core::inspect::observe;
 use crate::core::registration::key::WaitKey;
+use crate::core::report::{self, panics};
 use crate::core::run;
 use crate::core::start::{self, Home};
 use crate::core::task::TaskKey;
@@ -105,6 +107,14 @@ impl Door {
         observe::send_events(&self.core);
         self.core.host.notify();
         replaced
+    }
+
+    /// Calls a hook of the host, as no part of the coroutine being polled. Its panic is reported,
+    /// or passed on by the run.
+    pub fn call_hook(&self, name: &'static str, hook: impl FnOnce()) {
+        if let Err(payload) = report::as_host(&self.core, || call::catch(hook)) {
+            panics::hook_panicked(&self.core, name, payload);
+        }
     }
 
     /// The number of runs so far, of all phases.

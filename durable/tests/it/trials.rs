@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use framestep_durable::prelude::*;
 
-use crate::sleeps::Sleeps;
+use crate::sleeps::{Sleeps, reread};
 
 #[test]
 fn a_chapter_that_has_become_long_is_reported_once_even_when_it_is_rolled_back() {
@@ -42,6 +42,82 @@ fn a_chapter_that_has_become_long_is_reported_once_even_when_it_is_rolled_back()
         runtime.run_frame(0.1);
     }
     assert_eq!(reports.get(), 1);
+}
+
+/// A chapter that becomes long at once.
+#[derive(Serialize, Deserialize)]
+struct LongAtOnce;
+
+impl DurableScript for LongAtOnce {
+    const NAME: &'static str = "long at once";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        for _ in 0..1_100 {
+            time();
+        }
+        next_frame().await;
+        Chapter::Done(3)
+    }
+}
+
+#[test]
+fn a_hook_for_long_chapters_that_panics_ends_no_script_and_stays() {
+    let mut runtime = Runtime::new(Registry::new().with::<LongAtOnce>());
+    let (calls, reports) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+    let (called, reported) = (calls.clone(), reports.clone());
+    runtime
+        .executor()
+        .on_report(move |_| reported.set(reported.get() + 1));
+    runtime.on_long_chapter(move |_, _| {
+        called.set(called.get() + 1);
+        panic!("the hook panics");
+    });
+    let scripts = [runtime.start(LongAtOnce), runtime.spawn(LongAtOnce)];
+    for _ in 0..2 {
+        runtime.run_frame(0.1);
+    }
+    let ended = scripts.map(|script| runtime.take(script));
+    assert_eq!(ended, [Some(Ok(3)), Some(Ok(3))]);
+    assert_eq!((calls.get(), reports.get()), (2, 2));
+}
+
+#[test]
+fn a_long_chapter_of_a_script_with_the_number_of_an_earlier_one_is_reported() {
+    let mut runtime = Runtime::new(Registry::new().with::<LongAtOnce>());
+    let calls = Rc::new(Cell::new(0));
+    let called = calls.clone();
+    runtime.on_long_chapter(move |_, _| called.set(called.get() + 1));
+    let snapshot = runtime.snapshot().unwrap();
+    runtime.start(LongAtOnce).detach();
+    runtime.rollback(&snapshot).unwrap();
+    runtime.start(LongAtOnce).detach();
+    assert_eq!(calls.get(), 2, "after a rollback");
+    let file = reread(&Runtime::new(Registry::new().with::<LongAtOnce>()));
+    runtime.restore(&file, Policy::Fail).unwrap();
+    runtime.start(LongAtOnce).detach();
+    assert_eq!(calls.get(), 3, "after a restore");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_long_chapter_ends_no_script_if_standard_error_is_full() {
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+    let name = "trials::reports_a_long_chapter_on_standard_error";
+    test.args(["--exact", "--ignored", "--nocapture", name]);
+    // Of a failed test nothing could be printed either.
+    let status = test.stderr(full.unwrap()).status().unwrap();
+    assert!(status.success(), "{status}");
+}
+
+#[test]
+#[ignore = "another test runs it in a separate process"]
+fn reports_a_long_chapter_on_standard_error() {
+    let mut runtime = Runtime::new(Registry::new().with::<LongAtOnce>());
+    let script = runtime.start(LongAtOnce);
+    runtime.run_frame(0.1);
+    assert!(runtime.take(script).is_some_and(|ended| ended.is_ok()));
 }
 
 #[test]
