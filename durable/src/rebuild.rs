@@ -126,7 +126,7 @@ impl Shared {
                 owner.set_active(false);
             }
             let entry = OwnerEntry {
-                owner,
+                owner: Rc::new(owner),
                 parent: image.parent,
                 clock: image.clock,
                 name: image.name.clone(),
@@ -166,12 +166,11 @@ impl Shared {
         for Prepared { cell, .. } in prepared {
             // Each at once, so that whatever fails later, all of them can be cleared away.
             self.scripts.borrow_mut().insert(cell.id, Rc::clone(cell));
-            let owners = self.owners.borrow();
             let owner = match cell.owner {
-                Some(owner) => Some(owners.get(&owner).ok_or(RestoreError::Damaged)?),
+                Some(owner) => Some(self.owner(owner).ok_or(RestoreError::Damaged)?),
                 None => None,
             };
-            let owner = owner.map(|entry| &entry.owner);
+            let owner = owner.as_deref();
             if owner.is_some_and(|owner| !owner.is_active()) {
                 return Err(RestoreError::Damaged);
             }

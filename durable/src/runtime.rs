@@ -690,7 +690,7 @@ impl Host {
         shared.next_owner.set(id.0 + 1);
         // Scripts of a child count on the clock of the parent.
         let entry = OwnerEntry {
-            owner,
+            owner: Rc::new(owner),
             parent,
             clock,
             name: None,
@@ -704,16 +704,7 @@ impl Host {
     /// Drops an owner: its scripts are stopped, and it accepts no more scripts. Returns
     /// `false` if there is no such owner.
     pub fn drop_owner(&self, id: OwnerId) -> bool {
-        let below = {
-            let owners = self.shared.owners.borrow();
-            let below = owners.iter().filter(|(_, entry)| entry.parent == Some(id));
-            below.map(|(&id, _)| id).collect::<Vec<_>>()
-        };
-        for id in below {
-            self.drop_owner(id);
-        }
-        let dropped = self.shared.owners.borrow_mut().remove(&id);
-        dropped.is_some()
+        self.shared.drop_owner(id)
     }
 
     /// Pauses the scripts of an owner. Returns `false` if it was paused.
@@ -734,13 +725,7 @@ impl Host {
     /// Activates or deactivates an owner. Deactivating stops its scripts; an inactive owner
     /// accepts none.
     pub fn set_owner_active(&self, id: OwnerId, active: bool) {
-        let entry = self.shared.owners.borrow_mut().remove(&id);
-        if let Some(mut entry) = entry {
-            entry.is_active = active;
-            // Destructors of stopped scripts may read their owner.
-            entry.owner.set_active(active);
-            self.shared.owners.borrow_mut().insert(id, entry);
-        }
+        self.shared.set_owner_active(id, active);
     }
 
     /// Makes a clock below another one.

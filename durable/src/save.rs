@@ -1,5 +1,6 @@
 //! Taking a snapshot: a look at the executor's lists and the scripts' slots.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use framestep::Clock;
@@ -78,13 +79,23 @@ impl Shared {
 
     fn save_owners(&self) -> Vec<OwnerImage> {
         let owners = self.owners.borrow();
+        // One that is being deactivated is still active: some of its scripts are alive.
+        let mut in_use = BTreeSet::new();
+        if owners.values().any(|entry| !entry.is_active) {
+            for cell in self.scripts.borrow().values() {
+                let mut at = cell.owner;
+                while let Some(id) = at.filter(|&id| in_use.insert(id)) {
+                    at = owners.get(&id).and_then(|entry| entry.parent);
+                }
+            }
+        }
         let owners = owners.iter().map(|(&id, entry)| OwnerImage {
             id,
             parent: entry.parent,
             clock: entry.clock,
             name: entry.name.clone(),
             is_paused: entry.is_paused,
-            is_active: entry.is_active,
+            is_active: entry.is_active || in_use.contains(&id),
         });
         owners.collect()
     }

@@ -76,7 +76,8 @@ pub(crate) struct Ended {
 }
 
 pub(crate) struct OwnerEntry {
-    pub(crate) owner: Owner,
+    /// Shared with the calls that stop its scripts: their destructors may use all owners.
+    pub(crate) owner: Rc<Owner>,
     pub(crate) parent: Option<OwnerId>,
     pub(crate) clock: Option<ClockId>,
     pub(crate) name: Option<String>,
@@ -89,6 +90,12 @@ pub(crate) struct OwnerEntry {
 pub(crate) struct ClockEntry {
     pub(crate) clock: Clock,
     pub(crate) parent: ClockId,
+}
+
+/// Whether an owner is `top` or an owner below it.
+fn is_below(owners: &BTreeMap<OwnerId, OwnerEntry>, owner: OwnerId, top: OwnerId) -> bool {
+    let above = |&id: &OwnerId| owners.get(&id)?.parent;
+    std::iter::successors(Some(owner), above).any(|id| id == top)
 }
 
 /// The waiters of a value, and its current state.
@@ -537,11 +544,45 @@ impl Shared {
 
     /// Stops the scripts of an owner.
     pub(crate) fn stop_all(&self, id: OwnerId) {
-        let owners = self.owners.borrow();
-        let handle = owners.get(&id).map(|entry| entry.owner.handle());
-        drop(owners);
-        if let Some(handle) = handle {
-            handle.stop_all();
+        if let Some(owner) = self.owner(id) {
+            owner.stop_all();
         }
+    }
+
+    /// Activates an owner, or deactivates it and stops its scripts.
+    pub(crate) fn set_owner_active(&self, id: OwnerId, active: bool) {
+        if let Some(entry) = self.owners.borrow_mut().get_mut(&id) {
+            entry.is_active = active;
+        }
+        if let Some(owner) = self.owner(id) {
+            owner.set_active(active);
+        }
+    }
+
+    /// Drops an owner and those below it. Returns `false` if there is no such owner.
+    pub(crate) fn drop_owner(&self, id: OwnerId) -> bool {
+        let Some(owner) = self.owner(id) else {
+            return false;
+        };
+        // It accepts no more scripts, and is there until the last one has ended: hooks and
+        // destructors may take a snapshot, or make an owner below it.
+        owner.set_active(false);
+        let dropped = {
+            let mut owners = self.owners.borrow_mut();
+            let below: BTreeSet<OwnerId> = owners
+                .keys()
+                .copied()
+                .filter(|&at| is_below(&owners, at, id))
+                .collect();
+            let dropped = below.iter().filter_map(|id| owners.remove(id));
+            dropped.collect::<Vec<_>>()
+        };
+        drop(dropped);
+        true
+    }
+
+    pub(crate) fn owner(&self, id: OwnerId) -> Option<Rc<Owner>> {
+        let owners = self.owners.borrow();
+        owners.get(&id).map(|entry| Rc::clone(&entry.owner))
     }
 }

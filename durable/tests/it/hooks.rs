@@ -188,3 +188,41 @@ fn a_restore_with_hooks_that_panic_succeeds() {
     }
     assert_eq!(host.take(waits), Some(Ok(1)));
 }
+
+#[test]
+fn a_snapshot_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
+    let changes: [fn(&Host, OwnerId); 4] = [
+        |host, owner| assert!(host.drop_owner(owner)),
+        |host, owner| host.set_owner_active(owner, false),
+        |host, owner| host.stop_all(owner),
+        |host, owner| assert!(host.pause_owner(owner) && host.resume_owner(owner)),
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        let (runtime, host) = shared();
+        let owner = host.owner();
+        let below = host.child_owner(owner);
+        for owner in [owner, below, owner, below] {
+            host.start_on(owner, Waits::Knock).detach();
+        }
+        let taken: Rc<RefCell<Vec<Snapshot>>> = Rc::default();
+        let (of, put) = (Rc::clone(&runtime), Rc::clone(&taken));
+        let hook = runtime.borrow().executor().on_full_trace(move |_| {
+            if let Ok(Ok(runtime)) = of.try_borrow().map(|runtime| runtime.snapshot()) {
+                put.borrow_mut().push(runtime);
+            }
+        });
+        change(&host, owner);
+        runtime.borrow_mut().run_frame(0.1);
+        drop(hook);
+        assert!(at > 1 || taken.borrow().len() > 2, "change {at}");
+        for snapshot in taken.take() {
+            let file = Snapshot::from_bytes(&snapshot.to_bytes()).unwrap();
+            let mut later = blank();
+            let restored = later.restore(&file, Policy::Fail);
+            assert!(restored.is_ok(), "change {at}: {restored:?}");
+            later.emit(&KNOCK, &1);
+            later.run_frame(0.1);
+            assert_eq!(later.scripts(), [], "change {at}");
+        }
+    }
+}

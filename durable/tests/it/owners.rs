@@ -1,7 +1,10 @@
 //! Nested owners with their own clocks, which scripts and the host pause, stop and drop.
 
-use framestep_durable::prelude::*;
+use std::cell::RefCell;
 
+use framestep_durable::{Host, prelude::*};
+
+use crate::sleeps::reread;
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
 
 const BELL: Signal<u32> = Signal::new("bell");
@@ -144,4 +147,83 @@ fn owners_are_paused_twice_deactivated_and_dropped_by_the_host_between_phases() 
         log.iter().filter(|line| line.starts_with("leaves")).count(),
         14
     );
+}
+
+/// Uses the host as it is dropped.
+#[derive(Serialize, Deserialize)]
+struct Leaves;
+
+thread_local! {
+    static LEAVE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+struct OnDrop;
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        if let Some(leave) = LEAVE.take() {
+            leave();
+        }
+    }
+}
+
+impl DurableScript for Leaves {
+    const NAME: &'static str = "leaves";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let _guard = OnDrop;
+        loop {
+            wait_frames(9).await;
+        }
+    }
+}
+
+/// An owner, one below it, and a script of the latter that does this as it is dropped.
+fn leaving(leave: fn(&Host, [OwnerId; 2])) -> (Runtime, [OwnerId; 2]) {
+    let runtime = quiet(Registry::new().with::<Leaves>());
+    let above = runtime.owner();
+    let owners = [above, runtime.child_owner(above)];
+    runtime.start_on(owners[1], Leaves).detach();
+    let host = runtime.host().clone();
+    LEAVE.set(Some(Box::new(move || leave(&host, owners))));
+    (runtime, owners)
+}
+
+fn assert_restored(runtime: &Runtime) {
+    let mut later = quiet(Registry::new().with::<Leaves>());
+    later.restore(&reread(runtime), Policy::Fail).unwrap();
+    assert!(later.scripts().is_empty());
+}
+
+#[test]
+fn an_owner_that_a_destructor_makes_below_one_that_is_dropped_is_dropped_with_it() {
+    let (runtime, [above, below]) = leaving(|host, [above, below]| {
+        let made = [host.child_owner(above), host.child_owner(below)];
+        assert!(host.drop_owner(made[0]));
+        let refused = host.start_on(made[1], Leaves);
+        assert_eq!(host.take(refused), Some(Err(JoinError::Stopped)));
+    });
+    assert!(runtime.drop_owner(above));
+    assert!(!runtime.drop_owner(below));
+    assert_restored(&runtime);
+}
+
+#[test]
+fn an_owner_that_a_destructor_drops_while_it_is_deactivated_is_gone() {
+    let (runtime, [above, below]) = leaving(|host, [above, _]| assert!(host.drop_owner(above)));
+    runtime.set_owner_active(above, false);
+    assert!(!runtime.drop_owner(above) && !runtime.drop_owner(below));
+    assert_restored(&runtime);
+}
+
+#[test]
+fn a_destructor_may_make_an_owner_below_one_that_is_deactivated() {
+    let (runtime, [above, _]) = leaving(|host, [above, below]| {
+        host.child_owner(above);
+        host.child_owner(below);
+    });
+    runtime.set_owner_active(above, false);
+    assert_restored(&runtime);
+    assert!(runtime.drop_owner(above));
 }
