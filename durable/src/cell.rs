@@ -230,7 +230,7 @@ impl ScriptCell {
     pub(crate) fn begin_chapter(&self, state: Bytes, future: ChapterFuture) {
         self.state.replace(state);
         self.journal.replace(Journal::new());
-        self.slots.borrow_mut().clear();
+        drop(self.slots.take());
         self.next_wait.set(0);
         self.has_begun.set(false);
         self.future.replace(Some(future));
@@ -525,11 +525,16 @@ impl ScriptCell {
         cx: &mut Context<'_>,
         name: &'static str,
     ) -> Poll<()> {
-        let polled = self.with_slot(number, |slot| match slot {
+        let Some(mut slot) = self.take_slot(number) else {
+            return Poll::Pending;
+        };
+        let polled = match &mut slot {
+            // It may drop a waker of another library, whose destructor may use the runtime.
             Slot::Plain(wait) => wait.poll(cx, name),
             _ => Poll::Pending,
-        });
-        polled.unwrap_or(Poll::Pending)
+        };
+        self.put_slot(number, slot);
+        polled
     }
 
     /// Takes the state of a wait out while it is polled: what is called meanwhile may end

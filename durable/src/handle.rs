@@ -121,19 +121,14 @@ impl<T: DeserializeOwned> Future for Handle<T> {
                 }
             }
             let shared = cell.shared();
-            let mut ended = shared.ended.borrow_mut();
-            let Some(ended) = ended.get_mut(&id) else {
+            let Some(result) = shared.join(id) else {
                 assert!(
                     shared.script(id).is_none(),
                     "the script {id} awaits its own end, or that of a script that is being polled"
                 );
                 return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::Stopped)));
             };
-            if let Some(coroutine) = ended.coroutine.take() {
-                // A join has returned its panic.
-                drop(coroutine.take());
-            }
-            Poll::Ready(Bytes::of(&ended.result))
+            Poll::Ready(Bytes::of(&result))
         });
         let Poll::Ready(result) = result else {
             return Poll::Pending;

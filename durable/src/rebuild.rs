@@ -65,18 +65,15 @@ impl Shared {
             prepared.iter().map(|kept| Rc::as_ptr(&kept.cell)).collect();
         self.is_silent.set(true);
         for cell in scripts.values() {
-            let slots = if kept.contains(&Rc::as_ptr(cell)) {
+            let mut slots = cell.slots().take();
+            if kept.contains(&Rc::as_ptr(cell)) {
                 // The waits keep their numbers, and get their state back.
-                let mut slots = cell.slots().borrow_mut();
-                for pending in slots.iter_mut() {
+                for pending in &mut slots {
                     pending.slot = Slot::Replayed;
                     pending.note = None;
                 }
-                Vec::new()
-            } else {
-                cell.slots().take()
-            };
-            drop(slots);
+                cell.slots().replace(slots);
+            }
         }
         for cell in scripts.values() {
             let coroutine = cell.coroutine.take();

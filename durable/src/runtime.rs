@@ -491,13 +491,9 @@ impl Host {
         if handle.is_void(&self.shared) {
             return None;
         }
-        let mut ended = self.shared.ended.borrow_mut();
-        let ended = ended.get_mut(&handle.id())?;
-        if let Some(coroutine) = ended.coroutine.take() {
-            // The host has received its panic.
-            drop(coroutine.take());
-        }
-        Some(ended.result.clone().map(|output| {
+        // The host receives its panic.
+        let result = self.shared.join(handle.id())?;
+        Some(result.map(|output| {
             let read = output.read();
             read.unwrap_or_else(|| panic!("the result is not a `{}`", std::any::type_name::<T>()))
         }))
@@ -567,10 +563,7 @@ impl Host {
     where
         T: Serialize + DeserializeOwned + Default + 'static,
     {
-        let values = self.shared.values.borrow();
-        let bytes = values
-            .get(value.name())
-            .and_then(|entry| entry.value.clone());
+        let (_, bytes) = self.shared.value(value.name());
         bytes.map_or_else(T::default, |bytes| {
             crate::wait::read_value(value.name(), &bytes)
         })

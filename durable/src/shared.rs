@@ -257,6 +257,20 @@ impl Shared {
         }
     }
 
+    /// The result of a script that has ended. If it has panicked, the panic counts as joined.
+    pub(crate) fn join(&self, id: ScriptId) -> Option<Result<Bytes, JoinError>> {
+        let (result, coroutine) = {
+            let mut ended = self.ended.borrow_mut();
+            let ended = ended.get_mut(&id)?;
+            (ended.result.clone(), ended.coroutine.take())
+        };
+        if let Some(coroutine) = coroutine {
+            // The destructor of the payload may use the runtime.
+            drop(coroutine.take());
+        }
+        Some(result)
+    }
+
     /// Whether there are handles of a script.
     fn is_held(&self, id: ScriptId) -> bool {
         self.handles.borrow().contains_key(&(self.epoch.get(), id))
@@ -395,6 +409,13 @@ impl Shared {
             })
         });
         self.wake_all(waits.iter().map(|listed| listed.script));
+    }
+
+    /// How often a value has been set, and what it is. `None` before it is first set.
+    pub(crate) fn value(&self, name: &str) -> (u64, Option<Bytes>) {
+        let values = self.values.borrow();
+        let entry = values.get(name);
+        entry.map_or((0, None), |entry| (entry.changes, entry.value.clone()))
     }
 
     /// Changes a value, and wakes the scripts that wait for a change, in order.

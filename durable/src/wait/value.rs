@@ -55,8 +55,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
         let cell = context::expect("get");
         let shared = cell.shared();
         let value = cell.effect(Effect::Get, at, || {
-            let values = shared.values.borrow();
-            let value = values.get(self.name).and_then(|entry| entry.value.clone());
+            let (_, value) = shared.value(self.name);
             value.unwrap_or_else(|| Bytes::of(&T::default()))
         });
         value.map_or_else(T::default, |value| read(self.name, &value))
@@ -149,7 +148,7 @@ where
     type Output = T;
 
     #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
         let (name, skips_present) = (this.name, this.skips_present);
         let condition = &mut this.condition;
@@ -167,12 +166,7 @@ where
                 let Slot::Value { seen, .. } = slot else {
                     return Poll::Pending;
                 };
-                let (changes, value) = {
-                    let values = cell.shared().values.borrow();
-                    let entry = values.get(name);
-                    let value = entry.and_then(|entry| entry.value.clone());
-                    (entry.map_or(0, |entry| entry.changes), value)
-                };
+                let (changes, value) = cell.shared().value(name);
                 if *seen == changes {
                     return Poll::Pending;
                 }
@@ -180,10 +174,14 @@ where
                 let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
                 let read: T = read(name, &value);
                 if cell.in_step(|| condition(&read)) {
-                    Poll::Ready(value)
-                } else {
-                    Poll::Pending
+                    return Poll::Ready(value);
                 }
+                if cell.shared().value(name).0 != changes {
+                    // The condition has changed it, and is called again: while the wait is
+                    // being polled, a change does not find it.
+                    cx.waker().wake_by_ref();
+                }
+                Poll::Pending
             },
         );
         polled.map(|value| read(name, &value))

@@ -7,6 +7,7 @@
     reason = "small numbers; and the macros of framestep pin with `pin!`"
 )]
 
+mod borrowed;
 mod changed_code;
 mod changed_waits;
 mod chapters;

@@ -1,6 +1,8 @@
 //! Signals and values: which scripts receive them, in which order, and what they return.
 
-use framestep_durable::prelude::*;
+use std::cell::RefCell;
+
+use framestep_durable::{Host, prelude::*};
 
 const KNOCK: Signal<u32> = Signal::new("knock");
 const STAGE: Value<u32> = Value::new("stage");
@@ -190,4 +192,48 @@ fn a_guard_that_was_dropped_before_the_save_acts_once() {
     assert_eq!(log, ["unlocked"]);
     frame(&mut runtime, &mut log);
     assert_eq!(log, ["unlocked", "left"]);
+}
+
+#[test]
+fn a_condition_that_changes_its_value_is_called_again() {
+    thread_local! {
+        static NEXT: RefCell<Option<Host>> = const { RefCell::new(None) };
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Climbs;
+
+    impl DurableScript for Climbs {
+        const NAME: &'static str = "climbs";
+        type Output = u32;
+
+        async fn run(self) -> Chapter<Self> {
+            let climbs = |stage: &u32| {
+                if let Some(host) = NEXT.take() {
+                    host.set(&STAGE, &3);
+                }
+                *stage == 3
+            };
+            Chapter::Done(STAGE.wait_for(climbs).await)
+        }
+    }
+    for is_first_poll in [true, false] {
+        let mut runtime = Runtime::new(Registry::new().with::<Climbs>());
+        let host = runtime.host().clone();
+        let script = if is_first_poll {
+            NEXT.set(Some(host));
+            runtime.start(Climbs)
+        } else {
+            let script = runtime.start(Climbs);
+            NEXT.set(Some(host));
+            runtime.set(&STAGE, &1);
+            script
+        };
+        for _ in 0..2 {
+            let snapshot = Snapshot::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+            runtime.rollback(&snapshot).unwrap();
+            runtime.run_frame(0.1);
+        }
+        assert_eq!(runtime.take(script), Some(Ok(3)), "{is_first_poll}");
+    }
 }
