@@ -43,6 +43,41 @@ pub struct Snapshot {
     pub(crate) next_request: u64,
     pub(crate) next_owner: u64,
     pub(crate) next_ticket: u64,
+    /// Whether a runtime of this process has taken it. What was read may be damaged.
+    #[serde(skip)]
+    pub(crate) is_taken: bool,
+}
+
+impl Snapshot {
+    /// Whether the numbers of scripts, owners, questions and waits fit together, and no counter is
+    /// about to overflow.
+    pub(crate) fn has_consistent_numbers(&self) -> bool {
+        let next = [
+            self.next_script,
+            self.next_request,
+            self.next_owner,
+            self.next_ticket,
+        ];
+        let far_from_overflow = |&count: &u64| count < u64::MAX / 2;
+        let slots = || self.scripts.iter().flat_map(|script| &script.waits);
+        let is_given = |wait: &WaitImage| match &wait.slot {
+            SlotImage::Request(request) => request.id < self.next_request,
+            SlotImage::Signal { ticket, .. } | SlotImage::Value { ticket, .. } => {
+                *ticket < self.next_ticket
+            }
+            _ => true,
+        };
+        next.iter().all(far_from_overflow)
+            && self.scripts.is_sorted_by(|a, b| a.id < b.id)
+            && self.scripts.iter().all(|it| it.id.0 < self.next_script)
+            && self.ended.iter().all(|(id, _)| id.0 < self.next_script)
+            && self.owners.iter().all(|it| it.id.0 < self.next_owner)
+            && self
+                .values
+                .iter()
+                .all(|(_, _, it, _)| far_from_overflow(it))
+            && slots().all(is_given)
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

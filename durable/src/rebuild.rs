@@ -59,7 +59,7 @@ impl Shared {
     }
 
     /// Drops all coroutines, and all scripts except those that continue. Joins do not notice.
-    fn clear(self: &Rc<Self>, prepared: &[Prepared<'_>]) {
+    pub(crate) fn clear(self: &Rc<Self>, prepared: &[Prepared<'_>]) {
         let scripts = self.scripts.take();
         let kept: HashSet<*const ScriptCell> =
             prepared.iter().map(|kept| Rc::as_ptr(&kept.cell)).collect();

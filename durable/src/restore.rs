@@ -1,16 +1,17 @@
 //! Going back to a snapshot.
 //!
-//! 1. `replay`: the scripts whose journals have changed since get new futures, which replay the
+//! 1. What was read from a file is built in another executor, to find damage.
+//! 2. `replay`: the scripts whose journals have changed since get new futures, which replay the
 //!    journals. The executor stays as it is meanwhile. If a script diverges, the runtime is
 //!    unchanged.
-//! 2. `rebuild`: all coroutines are dropped, and their scripts do not notice. Then clocks, owners
+//! 3. `rebuild`: all coroutines are dropped, and their scripts do not notice. Then clocks, owners
 //!    and coroutines are made as they were, and the waits are registered again.
-//! 3. The lists of the executor are filled.
+//! 4. The lists of the executor are filled.
 
 use std::rc::Rc;
 
-use framestep::CoroutineId;
 use framestep::durable::{Unsavable, Writer, phase_of};
+use framestep::{CoroutineId, Executor};
 
 use crate::cell::ScriptCell;
 use crate::error::{Divergence, RestoreError};
@@ -70,9 +71,6 @@ impl Shared {
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
     ) -> Result<Restored, RestoreError> {
-        if !snapshot.scripts.is_sorted_by(|a, b| a.id < b.id) {
-            return Err(RestoreError::Damaged);
-        }
         let settings = self.door.settings();
         if snapshot.settings != settings {
             return Err(RestoreError::OtherSettings {
@@ -80,11 +78,41 @@ impl Shared {
                 now: settings,
             });
         }
+        if !snapshot.is_taken {
+            self.try_rebuild(snapshot)?;
+        }
         let mut restored = Restored::default();
         let prepared = self.prepare_all(snapshot, policy, compares_lines, &mut restored)?;
         // The hooks of the host may use the runtime.
-        self.door.replace(|| self.rebuild(snapshot, &prepared))?;
-        Ok(restored)
+        let rebuilt = self.door.replace(|| self.rebuild(snapshot, &prepared));
+        debug_assert!(
+            rebuilt.is_ok(),
+            "damage is found before anything is replaced"
+        );
+        rebuilt.map(|()| restored)
+    }
+
+    /// Builds what a snapshot says in another executor, with scripts that only stand there.
+    /// Whether that succeeds depends on the snapshot and the settings alone. So damage is found
+    /// while the runtime is as it was.
+    fn try_rebuild(&self, snapshot: &Snapshot) -> Result<(), RestoreError> {
+        if !snapshot.has_consistent_numbers() {
+            return Err(RestoreError::Damaged);
+        }
+        let [fixed_delta, max_delta] = snapshot.settings;
+        let builder = Executor::builder().max_delta(max_delta);
+        let executor = builder.fixed_delta(fixed_delta).build();
+        let shared = Shared::new(executor.durable(), executor.handle(), self.registry.clone());
+        let stand_in = |image| {
+            let cell = Rc::new(dropped(&shared, image).ok_or(RestoreError::Damaged)?);
+            let fate = Fate::Stays;
+            Ok(Prepared { cell, image, fate })
+        };
+        let prepared: Result<Vec<_>, _> = snapshot.scripts.iter().map(stand_in).collect();
+        let built = prepared.and_then(|prepared| shared.rebuild(snapshot, &prepared));
+        // The scripts refer to `shared`, and it to the scripts.
+        shared.clear(&[]);
+        built
     }
 
     /// Goes back to a snapshot from a file: all earlier handles become invalid.
@@ -216,7 +244,8 @@ impl Shared {
     }
 }
 
-/// A script that stands for one that is dropped, until the others are there.
+/// A script that stands for another one: for one that is dropped, until the others are there, or
+/// in a [trial](Shared::try_rebuild).
 fn dropped(shared: &Rc<Shared>, image: &ScriptImage) -> Option<ScriptCell> {
     let home = phase_of(image.home).ok()?;
     Some(ScriptCell::new(

@@ -221,7 +221,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// If a script does not fit its journal, or the file is damaged. Then nothing has changed.
+    /// If a script does not fit its journal, the file is damaged, or the runtime cannot be
+    /// replaced. All this is found before the first script is dropped: nothing has changed then.
     ///
     /// # Panics
     ///
@@ -273,22 +274,11 @@ impl Runtime {
         mut policy: impl FnMut(&Divergence) -> Policy,
     ) -> Result<Restored, RestoreError> {
         self.host.shared.door.assert_idle("restore");
-        let before = self.host.shared.snapshot();
         let build = self.host.shared.registry.build();
         let is_of_this_build = !build.is_empty() && snapshot.build == build;
-        let restored = self
-            .host
+        self.host
             .shared
-            .restore_file(snapshot, &mut policy, is_of_this_build);
-        if let (Err(RestoreError::Damaged), Ok(before)) = (&restored, before) {
-            // The damage was found only after the current scripts were gone.
-            let undone = self
-                .host
-                .shared
-                .restore(&before, &mut |_| Policy::Drop, false);
-            debug_assert!(undone.is_ok(), "what was just saved can be restored");
-        }
-        restored
+            .restore_file(snapshot, &mut policy, is_of_this_build)
     }
 
     /// Goes back to a snapshot of this runtime. Scripts that have recorded nothing since keep
@@ -297,8 +287,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// If a script does not fit its journal: it depends on what is not recorded. Then nothing
-    /// has changed.
+    /// If a script does not fit its journal: it depends on what is not recorded. Or if the
+    /// snapshot is from a file, as those of [`restore`](Self::restore). Then nothing has changed.
     ///
     /// # Panics
     ///

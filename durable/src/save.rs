@@ -74,6 +74,7 @@ impl Shared {
             next_request: self.next_request.get(),
             next_owner: self.next_owner.get(),
             next_ticket: self.next_ticket.get(),
+            is_taken: true,
         })
     }
 

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
 
-use crate::sleeps::blank;
+use crate::sleeps::{Sleeps, blank};
 
 /// Formats such as JSON have no checksum.
 #[test]
@@ -22,6 +22,148 @@ fn numbers_of_a_damaged_file_are_an_error_and_no_panic_in_the_next_frame() {
                 let frame = catch_unwind(AssertUnwindSafe(|| other.run_frame(0.1)));
                 assert!(frame.is_ok(), "number {at} of `{list}`");
             }
+        }
+    }
+}
+
+/// A script with a wait behind another library's waker, of which no snapshot can be taken.
+#[derive(Serialize, Deserialize)]
+struct Unsavable;
+
+impl DurableScript for Unsavable {
+    const NAME: &'static str = "unsavable";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let mut waits: futures::stream::FuturesUnordered<_> = (1..3).map(wait_frames).collect();
+        while futures::StreamExt::next(&mut waits).await.is_some() {}
+        Chapter::Done(())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Riddle;
+
+impl Request for Riddle {
+    const NAME: &'static str = "riddle";
+    type Answer = u32;
+}
+
+#[derive(Serialize, Deserialize)]
+struct Asks;
+
+impl DurableScript for Asks {
+    const NAME: &'static str = "asks";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        Chapter::Done(ask(|| Riddle).await)
+    }
+}
+
+fn everything() -> Runtime {
+    let registry = Registry::new().with::<Sleeps>().with::<Unsavable>();
+    Runtime::new(registry.with::<Asks>())
+}
+
+/// The snapshot of a runtime with some scripts, with one part changed.
+fn changed(part: &str, at: usize, number: u64) -> Option<Snapshot> {
+    let mut runtime = everything();
+    let owner = runtime.owner_on(ClockId::GAME);
+    let clock = runtime.child_clock(ClockId::GAME);
+    runtime.start_on(runtime.owner_on(clock), Sleeps).detach();
+    runtime.start_on(owner, Asks).detach();
+    runtime.run_frame(0.1);
+    runtime.set(&Value::<u32>::new("stage"), &1);
+    let mut json = serde_json::to_value(runtime.snapshot().unwrap()).unwrap();
+    match part {
+        "values" => json[part][0][2] = number.into(),
+        "scripts" | "owners" => *json[part].get_mut(at)?.get_mut("id")? = number.into(),
+        _ if json[part].is_array() => *json[part].get_mut(at)? = number.into(),
+        _ => json[part] = number.into(),
+    }
+    Some(serde_json::from_value(json).unwrap())
+}
+
+const PARTS: [&str; 10] = [
+    "clocks",
+    "waits",
+    "lists",
+    "values",
+    "scripts",
+    "owners",
+    "next_script",
+    "next_request",
+    "next_owner",
+    "next_ticket",
+];
+
+#[test]
+fn damage_is_found_before_anything_changes() {
+    let mut errors = 0;
+    for part in PARTS {
+        for at in 0.. {
+            let Some(snapshot) = changed(part, at, u64::MAX) else {
+                break;
+            };
+            for is_rollback in [true, false] {
+                let mut runtime = everything();
+                let clock = runtime.child_clock(ClockId::GAME);
+                let scale = runtime.clock(clock);
+                let sleeps = runtime.start(Sleeps);
+                let unsavable = runtime.start(Unsavable);
+                let asks = runtime.start(Asks);
+                assert_eq!(runtime.requests::<Riddle>().len(), 1);
+                let restored = if is_rollback {
+                    runtime.rollback(&snapshot)
+                } else {
+                    runtime.restore(&snapshot, Policy::Drop).map(drop)
+                };
+                if restored.is_ok() {
+                    continue;
+                }
+                errors += 1;
+                assert_eq!(restored, Err(RestoreError::Damaged));
+                assert_eq!(runtime.requests::<Riddle>().len(), 0, "asked twice");
+                scale.set_scale(0.5);
+                assert!((runtime.clock(clock).scale() - 0.5).abs() < f64::EPSILON);
+                for _ in 0..9 {
+                    runtime.run_frame(0.1);
+                }
+                assert_eq!(runtime.take(sleeps), Some(Ok(1)), "{part} {at}");
+                assert_eq!(runtime.take(unsavable), Some(Ok(())), "{part} {at}");
+                assert!(runtime.is_alive(asks.id()));
+            }
+            if !["clocks", "waits", "lists", "scripts", "owners"].contains(&part) {
+                break;
+            }
+        }
+    }
+    assert!(errors > 40, "{errors}");
+}
+
+#[test]
+fn a_counter_of_a_damaged_file_neither_overflows_nor_gives_a_number_twice() {
+    for part in PARTS {
+        for number in [0, 1, u64::MAX / 2 - 1, u64::MAX - 1] {
+            let mut runtime = everything();
+            let snapshot = changed(part, 0, number).unwrap();
+            if runtime.restore(&snapshot, Policy::Drop).is_err() {
+                continue;
+            }
+            let used = catch_unwind(AssertUnwindSafe(|| {
+                runtime.start(Sleeps).detach();
+                runtime.start(Asks).detach();
+                runtime.owner();
+                runtime.set(&Value::<u32>::new("stage"), &2);
+                for id in runtime.scripts() {
+                    runtime.pause(id.0);
+                    runtime.run_frame(0.1);
+                    runtime.resume(id.0);
+                }
+                runtime.save().is_ok()
+            }));
+            assert!(used.is_ok_and(|saved| saved), "{part} {number}");
         }
     }
 }

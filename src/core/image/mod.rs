@@ -121,7 +121,7 @@ pub(crate) fn load_lists(
     names: &Names<'_>,
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
-    core.pauses.suspended().set(image.take()?);
+    core.pauses.suspended().set(image.take_count()?);
     core.phases.reset();
     let mut ready = Vec::new();
     for _ in 0..image.take_len()? {
