@@ -513,8 +513,8 @@ impl Shared {
         let hook = self.on_long_chapter.take();
         match hook {
             Some(mut hook) => {
-                let call = || hook(cell.name(), entries);
-                self.door.call_hook("on_long_chapter", call);
+                let report = || hook(cell.name(), entries);
+                self.door.call_hook("on_long_chapter", report);
                 self.on_long_chapter.borrow_mut().get_or_insert(hook);
             }
             None => {

@@ -73,8 +73,10 @@ fn shared() -> (Rc<RefCell<Runtime>>, Host) {
     (Rc::new(RefCell::new(runtime)), host)
 }
 
+type Happens = fn(&Host, u32);
+
 /// What happens to three scripts that wait for the same.
-const SHARED: [(Waits, fn(&Host, u32)); 2] = [
+const SHARED: [(Waits, Happens); 2] = [
     (Waits::Knock, |host, value| host.emit(&KNOCK, &value)),
     (Waits::Level, |host, value| host.set(&LEVEL, &value)),
 ];
