@@ -1,6 +1,6 @@
 //! The runtime in the world, and how its phases are run.
 
-use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::fmt;
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ pub struct DurableRuntime {
 }
 
 pub(super) struct Shared {
-    /// Borrowed while it runs something.
+    /// Borrowed while it runs something: mutably by a run, shared while a script starts.
     runtime: RefCell<Runtime>,
     host: Host,
     executor: Handle,
@@ -121,6 +121,8 @@ impl Shared {
 
     /// Calls `f` with the world lent to the scripts that it starts.
     pub(super) fn lend<R>(&self, world: &mut World, f: impl FnOnce(&Host) -> R) -> R {
+        // In a run, it is borrowed already.
+        let _starting = self.runtime.try_borrow();
         let lent = self.executor.lend(world, |_| f(&self.host));
         lent.expect("the world holds the runtime")
     }
@@ -133,14 +135,8 @@ impl Shared {
         }
     }
 
-    /// The runtime to save. `None` while scripts run, and in a fixed step.
-    pub(super) fn idle(&self) -> Option<Ref<'_, Runtime>> {
-        let runtime = self.runtime.try_borrow().ok()?;
-        (!self.is_in_step.get()).then_some(runtime)
-    }
-
-    /// The runtime to load.
-    pub(super) fn idle_mut(&self) -> Option<RefMut<'_, Runtime>> {
+    /// The runtime to save or to load. `None` while scripts run or start, and in a fixed step.
+    pub(super) fn idle(&self) -> Option<RefMut<'_, Runtime>> {
         let runtime = self.runtime.try_borrow_mut().ok()?;
         (!self.is_in_step.get()).then_some(runtime)
     }

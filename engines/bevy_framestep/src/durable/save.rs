@@ -100,6 +100,8 @@ fn take(
     let shared = DurableRuntime::of(world);
     let runtime = shared.idle().ok_or(SaveError::Running)?;
     let scripts = scripts(&runtime).map_err(SaveError::Scripts)?;
+    // Functions that save components can read it.
+    drop(runtime);
     let mut saved = Saved {
         clocks: Clocks::save(world, &shared.seen),
         ..Saved::default()
@@ -323,7 +325,7 @@ fn put<R>(
     scripts: impl FnOnce(&mut framestep_durable::Runtime) -> Result<R, framestep_durable::RestoreError>,
 ) -> Result<R, LoadError> {
     let shared = DurableRuntime::of(world);
-    let mut runtime = shared.idle_mut().ok_or(LoadError::Running)?;
+    let mut runtime = shared.idle().ok_or(LoadError::Running)?;
     let types = world.resource::<SavedTypes>().clone();
     let read = save.world.read(&types)?;
     let restored = scripts(&mut runtime).map_err(LoadError::Scripts)?;

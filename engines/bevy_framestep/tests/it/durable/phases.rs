@@ -206,6 +206,7 @@ impl DurableScript for Try {
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
+        step(|world: &mut World| tries("a start", world));
         in_phase(Phase::LateUpdate).await;
         step(|world: &mut World| tries("a step", world));
         Chapter::Done(())
@@ -216,8 +217,10 @@ impl DurableScript for Try {
 fn a_world_is_saved_only_between_runs() {
     let mut app = app(Registry::new().with::<Try>());
     app.insert_resource(Time::<Fixed>::from_seconds(0.25));
-    app.world_mut().start_durable_script(Try);
     app.init_resource::<Tried>();
+    let empty = durable::save(app.world_mut()).unwrap();
+    app.insert_non_send(empty);
+    app.world_mut().start_durable_script(Try);
     let before = durable::save(app.world_mut()).unwrap();
     app.insert_non_send(before);
     app.add_systems(
@@ -233,6 +236,7 @@ fn a_world_is_saved_only_between_runs() {
     assert_eq!(
         app.world().resource::<Tried>().0,
         [
+            ("a start", false, false),
             ("before the steps", true, true),
             ("a system", true, true),
             ("a step", false, false),
