@@ -123,8 +123,6 @@ pub struct DurableEntities {
     known: HashMap<Entity, Known>,
     next: u64,
     is_loading: bool,
-    /// Whether removed entities are being replaced by those of a save.
-    is_cleared: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +138,6 @@ impl Default for DurableEntities {
             known: HashMap::new(),
             next: 1,
             is_loading: false,
-            is_cleared: false,
         }
     }
 }
@@ -171,10 +168,6 @@ impl DurableEntities {
         self.is_loading = is_loading;
     }
 
-    pub(super) fn set_cleared(&mut self, is_cleared: bool) {
-        self.is_cleared = is_cleared;
-    }
-
     pub(super) fn owner(&self, entity: Entity) -> Option<OwnerId> {
         self.known.get(&entity)?.owner
     }
@@ -182,6 +175,14 @@ impl DurableEntities {
     pub(super) fn set_owner(&mut self, entity: Entity, owner: Option<OwnerId>) {
         if let Some(known) = self.known.get_mut(&entity) {
             known.owner = owner;
+        }
+    }
+
+    /// For a runtime that has been restored: the owners of these entities do not exist any
+    /// more, and others have their numbers.
+    pub(super) fn forget_owners(&mut self) {
+        for known in self.known.values_mut() {
+            known.owner = None;
         }
     }
 
@@ -250,13 +251,7 @@ fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
     let Some(mut entities) = world.get_resource_mut::<DurableEntities>() else {
         return;
     };
-    let known = entities.leave(entity);
-    // The runtime is restored already: this owner does not exist any more, and another one
-    // has its number.
-    if entities.is_cleared {
-        return;
-    }
-    let owner = known.and_then(|known| known.owner);
+    let owner = entities.leave(entity).and_then(|known| known.owner);
     if let (Some(owner), Some(runtime)) = (owner, world.get_non_send::<DurableRuntime>()) {
         let host = runtime.host().clone();
         // This runs destructors.

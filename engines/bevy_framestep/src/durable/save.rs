@@ -259,7 +259,8 @@ struct ReadEntity {
 ///
 /// # Panics
 ///
-/// If the plugin is missing.
+/// If the plugin is missing. A panic of a hook or an observer is passed on; the rest of the
+/// save is not put into the world then, but it can be loaded again.
 ///
 /// # Examples
 ///
@@ -282,7 +283,7 @@ pub fn load(world: &mut World, save: &Save, policy: Policy) -> Result<Restored, 
 ///
 /// # Panics
 ///
-/// If the plugin is missing.
+/// As [`load`].
 ///
 /// # Examples
 ///
@@ -331,8 +332,10 @@ fn put<R>(
     let restored = scripts(&mut runtime).map_err(LoadError::Scripts)?;
     // Hooks can read it.
     drop(runtime);
+    let loading = Loading::begin(world);
+    let world = &mut *loading.world;
     let mut entities = world.resource_mut::<DurableEntities>();
-    entities.set_loading(true);
+    entities.forget_owners();
     // This comes first, so that entities that hooks and observers spawn meanwhile get other
     // numbers.
     entities.set_next(save.world.next_id);
@@ -346,7 +349,8 @@ fn put<R>(
         if keeps_entities {
             let has = |at: usize| saved.components.iter().any(|(of, _)| *of == at);
             for (at, of) in types.components.iter().enumerate() {
-                if !has(at) {
+                // What was removed before may have despawned it.
+                if !has(at) && world.get_entity(entity).is_ok() {
                     (of.remove)(world, entity);
                 }
             }
@@ -361,16 +365,34 @@ fn put<R>(
     put_resources(world, &types, read.resources);
     save.world.clocks.load(world, &shared.seen);
     world.flush();
-    world.resource_mut::<DurableEntities>().set_loading(false);
     Ok(restored)
+}
+
+/// Marks a load as under way until it is dropped: a hook may panic.
+struct Loading<'w> {
+    world: &'w mut World,
+}
+
+impl<'w> Loading<'w> {
+    fn begin(world: &'w mut World) -> Self {
+        world.resource_mut::<DurableEntities>().set_loading(true);
+        Loading { world }
+    }
+}
+
+impl Drop for Loading<'_> {
+    fn drop(&mut self) {
+        if let Some(mut entities) = self.world.get_resource_mut::<DurableEntities>() {
+            entities.set_loading(false);
+        }
+    }
 }
 
 /// Despawns the entities that are not kept.
 fn make_place(world: &mut World, read: &Read, keeps_entities: bool) {
     let saved = read.entities.iter().map(|saved| saved.id);
     let saved: BTreeSet<DurableId> = saved.collect();
-    let mut entities = world.resource_mut::<DurableEntities>();
-    entities.set_cleared(true);
+    let entities = world.resource::<DurableEntities>();
     let leaves = entities.iter();
     let leaves = leaves.filter(|(id, _)| !keeps_entities || !saved.contains(id));
     let leaves: Vec<Entity> = leaves.map(|(_, entity)| entity).collect();
@@ -378,7 +400,6 @@ fn make_place(world: &mut World, read: &Read, keeps_entities: bool) {
         // It may have been despawned with its parent.
         _ = world.try_despawn(entity);
     }
-    world.resource_mut::<DurableEntities>().set_cleared(false);
 }
 
 /// The entity with a number, with the owner of its scripts.

@@ -78,6 +78,25 @@ fn an_entity_whose_first_script_came_later_has_none_again() {
     assert_eq!(alive(&app), 1);
 }
 
+/// As [`durable::load`] does with an entity that is despawned as its components are inserted.
+#[test]
+fn an_observer_may_despawn_an_entity_that_loses_components() {
+    fn despawn(removed: On<Remove<Health>>, mut commands: Commands) {
+        commands.entity(removed.entity).try_despawn();
+    }
+    let mut app = app(registry());
+    let goblin = app.world_mut().spawn(Durable::default()).id();
+    let before = durable::snapshot(app.world_mut()).unwrap();
+    let goblin_id = id(&app, goblin);
+    // Both components go, in the order in which the app named them.
+    let added = (Health(1), Follows(goblin_id));
+    app.world_mut().entity_mut(goblin).insert(added);
+    app.world_mut().add_observer(despawn);
+    durable::rollback(app.world_mut(), &before).unwrap();
+    assert_eq!(goblin_id.find(app.world()), None);
+    assert!(!app.world().resource::<DurableEntities>().is_loading());
+}
+
 #[test]
 fn each_frame_of_the_past_is_the_same_when_it_is_played_again() {
     let mut app = app(registry());

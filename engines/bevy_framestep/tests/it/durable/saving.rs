@@ -1,6 +1,10 @@
 //! Saved in one app, loaded in another one.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
+use bevy_ecs::world::DeferredWorld;
 use bevy_framestep::durable::{self, prelude::*};
 use bevy_time::{Fixed, Time, Virtual};
 
@@ -274,4 +278,86 @@ fn an_observer_knows_that_a_save_is_loaded() {
     app.world_mut().spawn(Health(6));
     app.world_mut().flush();
     assert_eq!(alive(&app), 2);
+}
+
+/// While there is one, the hooks of bombs panic.
+#[derive(Resource)]
+struct Fuse;
+
+#[derive(Component, Serialize, Deserialize)]
+#[require(Durable)]
+#[component(on_insert = light, on_remove = light)]
+struct Bomb;
+
+fn light(world: DeferredWorld<'_>, _: HookContext) {
+    assert!(world.get_resource::<Fuse>().is_none(), "a hook panics");
+}
+
+/// Loads with a hook that panics.
+fn load_and_blow_up(app: &mut App, save: &Save) {
+    app.insert_resource(Fuse);
+    let load = || durable::load(app.world_mut(), save, Policy::Fail);
+    let payload = catch_unwind(AssertUnwindSafe(load)).unwrap_err();
+    assert_eq!(payload.downcast_ref(), Some(&"a hook panics"));
+    app.world_mut().remove_resource::<Fuse>();
+}
+
+#[test]
+fn a_hook_that_panics_ends_the_load() {
+    let mut app = app(registry());
+    app.save_component::<Bomb>("bomb");
+    app.world_mut().spawn(Bomb);
+    let save = durable::save(app.world_mut()).unwrap();
+    let bomb = only::<Bomb>(&mut app);
+    app.world_mut().despawn(bomb);
+    load_and_blow_up(&mut app, &save);
+    assert!(!app.world().resource::<DurableEntities>().is_loading());
+    // Nothing is in the way of another load.
+    durable::load(app.world_mut(), &save, Policy::Fail).unwrap();
+    only::<Bomb>(&mut app);
+}
+
+#[test]
+fn scripts_end_with_their_entities_after_a_hook_has_panicked_in_a_load() {
+    let mut app = app(registry());
+    app.save_component::<Bomb>("bomb");
+    let save = durable::save(app.world_mut()).unwrap();
+    app.world_mut().spawn((Health(1), Bomb));
+    load_and_blow_up(&mut app, &save);
+    let goblin = app.world_mut().spawn(Health(1)).id();
+    app.world_mut()
+        .entity_mut(goblin)
+        .start_durable_script(Poison);
+    assert_eq!(alive(&app), 1);
+    app.world_mut().despawn(goblin);
+    assert_eq!(alive(&app), 0);
+}
+
+/// Entities that the load despawns have owners whose numbers may belong to other entities
+/// now.
+#[test]
+fn entities_that_a_load_despawns_end_no_scripts_of_the_save() {
+    let mut app = app(registry());
+    app.save_component::<Bomb>("bomb");
+    for _ in 0..2 {
+        app.world_mut()
+            .spawn(Health(5))
+            .start_durable_script(Poison);
+    }
+    let save = durable::save(app.world_mut()).unwrap();
+    let first = goblins(&mut app)[0];
+    app.world_mut().entity_mut(first).insert(Bomb);
+    load_and_blow_up(&mut app, &save);
+    assert_eq!(alive(&app), 2);
+    for goblin in goblins(&mut app) {
+        app.world_mut().despawn(goblin);
+    }
+    assert_eq!(alive(&app), 2);
+    durable::load(app.world_mut(), &save, Policy::Fail).unwrap();
+    assert_eq!((alive(&app), goblins(&mut app).len()), (2, 2));
+}
+
+fn goblins(app: &mut App) -> Vec<Entity> {
+    let mut query = app.world_mut().query_filtered::<Entity, With<Health>>();
+    query.iter(app.world()).collect()
 }
