@@ -1,10 +1,13 @@
 //! Handles of scripts that commands start.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::future::poll_fn;
 use std::mem::take;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
+use std::thread;
 
 use bevy_ecs::prelude::*;
 use framestep::{Coroutine, CoroutineId, Remote, handle};
@@ -61,8 +64,16 @@ struct State {
     /// The calls before the script began.
     is_stopped: bool,
     is_paused: bool,
-    /// The wakers of scripts that wait for the end.
-    wakers: Vec<Waker>,
+    /// The wakers of those that wait for the end, in the order in which they began.
+    wakers: BTreeMap<u64, Waker>,
+    next_key: u64,
+}
+
+/// A wait for the end.
+struct Finished {
+    shared: Arc<Mutex<State>>,
+    /// That of its waker, since it was polled.
+    key: Option<u64>,
 }
 
 fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {
@@ -144,17 +155,43 @@ impl ScriptHandle {
     /// }
     /// ```
     pub fn finished(&self) -> impl Future<Output = ()> + use<> {
-        let shared = self.shared.clone();
-        poll_fn(move |cx| {
-            let mut state = lock(&shared);
-            if state.has_ended {
-                return Poll::Ready(());
-            }
-            if !state.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
-                state.wakers.push(cx.waker().clone());
-            }
-            Poll::Pending
-        })
+        Finished {
+            shared: self.shared.clone(),
+            key: None,
+        }
+    }
+}
+
+impl Future for Finished {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Finished { shared, key } = self.get_mut();
+        let mut state = lock(shared);
+        if state.has_ended {
+            return Poll::Ready(());
+        }
+        let key = *key.get_or_insert_with(|| {
+            state.next_key += 1;
+            state.next_key
+        });
+        let known = state.wakers.get(&key);
+        if known.is_none_or(|known| !known.will_wake(cx.waker())) {
+            let replaced = state.wakers.insert(key, cx.waker().clone());
+            // A waker may call back when it is dropped.
+            drop(state);
+            drop(replaced);
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Finished {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            let waker = lock(&self.shared).wakers.remove(&key);
+            drop(waker);
+        }
     }
 }
 
@@ -214,6 +251,15 @@ impl Drop for Link {
         state.has_ended = true;
         let wakers = take(&mut state.wakers);
         drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+        // If one panics, the others are still called.
+        let mut panicked = None;
+        for waker in wakers.into_values() {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+                panicked.get_or_insert(payload);
+            }
+        }
+        if let Some(payload) = panicked.filter(|_| !thread::panicking()) {
+            resume_unwind(payload);
+        }
     }
 }

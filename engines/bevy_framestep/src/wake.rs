@@ -1,5 +1,6 @@
 //! Waking an app that sleeps while nothing happens.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
@@ -158,7 +159,9 @@ impl Ringing {
             if left.is_zero() {
                 state.due = None;
                 drop(state);
-                self.bell.wake_by_ref();
+                // A panic of the callback, which the panic hook reports, must not be the end
+                // of the alarm.
+                _ = catch_unwind(AssertUnwindSafe(|| self.bell.wake_by_ref()));
                 state = self.lock();
             } else {
                 let waited = self.changed.wait_timeout(state, left);

@@ -6,6 +6,7 @@ mod conditions;
 mod durable;
 mod entities;
 mod first_week;
+mod handles;
 mod panics;
 mod phases;
 mod ready_made;

@@ -1,7 +1,7 @@
 //! Apps that sleep while nothing happens.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -172,6 +172,33 @@ fn timers() {
     // The thread ends with the app, and the callback with it.
     drop(app);
     assert!(wakes.recv().is_err());
+}
+
+/// The callback panics when the first timer is due. The thread goes on for the next one.
+#[test]
+fn a_panic_of_the_callback_is_not_the_last_alarm() {
+    let (woken, wakes) = mpsc::channel();
+    let has_panicked = Arc::new(AtomicBool::new(false));
+    let mut app = app_with(FramestepPlugin::default().wake_with(move |_| {
+        let (woken, has_panicked) = (woken.clone(), has_panicked.clone());
+        move || {
+            if thread::current().name() == Some("framestep alarm") {
+                woken.send(()).unwrap();
+                let is_second = has_panicked.swap(true, Ordering::Relaxed);
+                assert!(is_second, "the first alarm");
+            }
+        }
+    }));
+    app.finish();
+    app.world_mut().start_script(|| async {
+        loop {
+            wait_seconds(0.05).await;
+        }
+    });
+    for _ in 0..2 {
+        app.update();
+        wakes.recv_timeout(Duration::from_secs(60)).unwrap();
+    }
 }
 
 #[test]
