@@ -206,6 +206,15 @@ impl ScriptCell {
         self.coroutine.replace(Some(coroutine));
     }
 
+    /// Notes which coroutine runs the script, in a poll of it. A script that is started is polled
+    /// before the call that starts it has returned the coroutine.
+    #[inline]
+    pub(crate) fn note_coroutine(&self) {
+        if self.coroutine_id.get().is_none() {
+            self.coroutine_id.set(Some(framestep::current()));
+        }
+    }
+
     #[inline]
     pub(crate) fn is_in_step(&self) -> bool {
         self.is_in_step.get()

@@ -18,6 +18,7 @@ mod ends;
 mod every_wait;
 mod families;
 mod files;
+mod first_polls;
 mod host_in_steps;
 mod owners;
 mod panics;
