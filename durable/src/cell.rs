@@ -553,7 +553,8 @@ impl ScriptCell {
     }
 }
 
-/// Leaves a destructor that needs the result of an effect, but must do nothing.
+/// Leaves a destructor that needs the result of an effect, but must do nothing, and for which no
+/// result can be made up.
 pub(crate) fn leave() -> ! {
     resume_unwind(Box::new(Diverged))
 }

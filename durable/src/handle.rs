@@ -79,6 +79,18 @@ impl<T> Handle<T> {
         }
     }
 
+    /// A handle of no script.
+    pub(crate) fn void() -> Self {
+        Handle {
+            id: ScriptId(0),
+            epoch: 0,
+            shared: Weak::new(),
+            wait: Numbered::default(),
+            is_done: false,
+            output: PhantomData,
+        }
+    }
+
     /// The number of the script.
     pub fn id(&self) -> ScriptId {
         self.id

@@ -5,9 +5,10 @@ use std::process::Command;
 
 use framestep_durable::prelude::*;
 
-use crate::sleeps::reread;
+use crate::sleeps::{Sleeps, reread};
 
 const KNOCK: Signal<u32> = Signal::new("knock");
+const LEVEL: Value<u32> = Value::new("level");
 
 /// Calls a closure when it is dropped.
 struct OnDrop<F: FnMut()>(F);
@@ -32,8 +33,8 @@ impl DurableScript for Changes {
 
     async fn run(self) -> Chapter<Self> {
         let _guard = OnDrop(|| {
-            if HAS_CHANGED.get() == 3 {
-                KNOCK.emit(&1);
+            if let effect @ 10.. = HAS_CHANGED.get() {
+                has_effect(effect - 10);
             }
         });
         next_frame().await;
@@ -52,7 +53,7 @@ impl DurableScript for Changes {
 }
 
 fn changed(from: u32, to: u32) -> (Runtime, Result<(), String>) {
-    let blank = || Runtime::new(Registry::new().with::<Changes>());
+    let blank = || Runtime::new(Registry::new().with::<Changes>().with::<Sleeps>());
     HAS_CHANGED.set(from);
     let mut runtime = blank();
     runtime.start(Changes).detach();
@@ -103,25 +104,60 @@ fn a_changed_script_whose_destructor_has_an_effect_is_an_error_and_no_abort() {
 #[test]
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_divergence() {
-    let (_, restored) = changed(0, 3);
-    assert!(restored.is_err());
+    for effect in 0..EFFECTS {
+        let (_, restored) = changed(0, 10 + effect);
+        assert!(restored.is_err());
+    }
+}
+
+const EFFECTS: u32 = 7;
+
+/// Has the effect of this number.
+fn has_effect(number: u32) {
+    match number {
+        0 => KNOCK.emit(&1),
+        1 => LEVEL.set(&1),
+        2 => drop(LEVEL.get()),
+        3 => drop(time()),
+        4 => drop(start(Sleeps)),
+        5 => drop(step(|_: &mut u32| (1.5_f32, Some(true)))),
+        _ => drop(stop(ScriptId::of(9))),
+    }
 }
 
 /// Two destructors with effects, such as guards that set a value when they are dropped.
 #[derive(Serialize, Deserialize)]
-struct Guards;
+struct Guards {
+    effect: u32,
+}
 
 impl DurableScript for Guards {
     const NAME: &'static str = "guards";
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
-        let _first = OnDrop(|| KNOCK.emit(&1));
-        let _second = OnDrop(|| KNOCK.emit(&2));
+        let effect = self.effect;
+        let _first = OnDrop(move || has_effect(effect));
+        let _second = OnDrop(move || has_effect(effect));
         loop {
             next_frame().await;
         }
     }
+}
+
+/// Calls `f` with a runtime that has a script for each effect.
+fn with_guards(f: impl FnOnce(&mut Runtime)) {
+    let mut runtime = Runtime::new(Registry::new().with::<Guards>().with::<Sleeps>());
+    runtime.lend(&mut 0_u32, |runtime| {
+        for effect in 0..EFFECTS {
+            runtime.start(Guards { effect }).detach();
+        }
+        f(runtime);
+        // The steps of their destructors need what is lent.
+        for (id, _) in runtime.scripts() {
+            runtime.stop(id);
+        }
+    });
 }
 
 #[test]
@@ -134,28 +170,26 @@ fn a_script_with_two_destructors_that_have_effects_is_saved_and_restored() {
 #[test]
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_trial() {
-    let runtime = Runtime::new(Registry::new().with::<Guards>());
-    runtime.start(Guards).detach();
-    runtime.verify().unwrap();
+    with_guards(|runtime| runtime.verify().unwrap());
 }
 
 #[test]
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_restore() {
-    let mut runtime = Runtime::new(Registry::new().with::<Guards>());
-    runtime.start(Guards).detach();
-    let snapshot = reread(&runtime);
-    runtime.restore(&snapshot, Policy::Fail).unwrap();
+    with_guards(|runtime| {
+        let snapshot = reread(runtime);
+        runtime.restore(&snapshot, Policy::Fail).unwrap();
+    });
 }
 
 #[test]
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_rollback() {
-    let mut runtime = Runtime::new(Registry::new().with::<Guards>());
-    runtime.start(Guards).detach();
-    let snapshot = runtime.snapshot().unwrap();
-    for _ in 0..3 {
-        runtime.run_frame(0.1);
-    }
-    runtime.rollback(&snapshot).unwrap();
+    with_guards(|runtime| {
+        let snapshot = runtime.snapshot().unwrap();
+        for _ in 0..3 {
+            runtime.run_frame(0.1);
+        }
+        runtime.rollback(&snapshot).unwrap();
+    });
 }
