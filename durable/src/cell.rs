@@ -12,7 +12,8 @@ use framestep::{Coroutine, CoroutineId, Phase};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::driver::message_of;
+use crate::context;
+use crate::driver::{dispose, message_of};
 use crate::error::Found;
 use crate::image::NamedWait;
 use crate::journal::{Effect, Entry, FoundEntry, Journal, Kind, Place};
@@ -56,6 +57,9 @@ enum Mode {
     Replay,
     /// The script is being dropped: they are neither.
     Ending,
+    /// The script is being dropped because another one takes its place, or because it was a
+    /// trial: it must not change the world.
+    Silent,
 }
 
 /// One script.
@@ -220,9 +224,10 @@ impl ScriptCell {
         self.is_in_step.get()
     }
 
-    /// Whether its journal is being read to it.
-    pub(crate) fn is_replayed(&self) -> bool {
-        self.mode.get() == Mode::Replay
+    /// Whether what it does changes the world: not if its journal is being read to it, and not
+    /// if it is being dropped silently.
+    pub(crate) fn has_effects(&self) -> bool {
+        matches!(self.mode.get(), Mode::Live | Mode::Ending)
     }
 
     /// Whether the chapter has been polled.
@@ -250,6 +255,17 @@ impl ScriptCell {
     pub(crate) fn take_future(&self) -> Option<ChapterFuture> {
         self.mode.set(Mode::Ending);
         self.future.take()
+    }
+
+    /// Drops the future. The effects of its destructors are ignored.
+    pub(crate) fn drop_silently(self: &Rc<Self>) {
+        self.mode.set(Mode::Silent);
+        let _entered = context::enter(self);
+        let future = self.future.take();
+        // A destructor that unwinds is left.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(future))) {
+            dispose(payload);
+        }
     }
 
     /// Begins to read the journal to a new future.
@@ -345,7 +361,7 @@ impl ScriptCell {
     #[inline]
     pub(crate) fn polling(&self, number: u32, at: &Location<'_>) -> Polling {
         match self.mode.get() {
-            Mode::Live | Mode::Ending => Polling::Live,
+            Mode::Live | Mode::Ending | Mode::Silent => Polling::Live,
             Mode::Replay => match self.take_entry(Kind::Ended(number), at) {
                 Some(value) => Polling::Ended(value),
                 None => Polling::Pending,
@@ -431,8 +447,7 @@ impl ScriptCell {
                     resume_unwind(payload)
                 }
             },
-            // What is dropped because of a restore must not change the world.
-            Mode::Ending if self.shared.is_silent.get() => None,
+            Mode::Silent => None,
             Mode::Ending => Some(act()),
             // Destructors, of a script that has left its replay already.
             Mode::Replay if std::thread::panicking() => None,

@@ -188,10 +188,11 @@ fn make<S: DurableScript>(effect: Effect, script: S, making: Making) -> Handle<S
         cell.diverge_at_start(name, S::NAME, at);
     }
     let handle = Handle::new(shared, ScriptId(id));
-    if is_made {
-        let made = shared.make(script, making, Some(&cell));
-        debug_assert_eq!(made, handle.id());
+    if !is_made {
+        return handle.replayed_by(&cell);
     }
+    let made = shared.make(script, making, Some(&cell));
+    debug_assert_eq!(made, handle.id());
     handle
 }
 

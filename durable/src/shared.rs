@@ -48,9 +48,9 @@ pub(crate) struct Shared {
     known_files: RefCell<HashMap<FileKey, u32>>,
     /// The file that was named last.
     latest_file: Cell<(FileKey, u32)>,
-    /// Whether scripts are being dropped because the runtime is restored: their effects are
-    /// ignored.
-    pub(crate) is_silent: Cell<bool>,
+    /// Whether all scripts are being dropped because the runtime is restored. What their
+    /// destructors start through the host does not begin.
+    pub(crate) is_cleared: Cell<bool>,
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<std::collections::BTreeSet<u64>>,
     on_long_chapter: RefCell<Option<LongChapterHook>>,
@@ -148,7 +148,7 @@ impl Shared {
             files: RefCell::default(),
             known_files: RefCell::default(),
             latest_file: Cell::new(((std::ptr::null(), 0), 0)),
-            is_silent: Cell::new(false),
+            is_cleared: Cell::new(false),
             taken: RefCell::default(),
             on_long_chapter: RefCell::default(),
             reported: RefCell::default(),
@@ -198,6 +198,10 @@ impl Shared {
         let coroutine = match owner {
             // Its owner has been dropped, and refuses it.
             Some(None) => {
+                drop(driver);
+                return;
+            }
+            _ if self.is_cleared.get() => {
                 drop(driver);
                 return;
             }
@@ -261,8 +265,9 @@ impl Shared {
         epoch
     }
 
-    /// Uncounts a handle. Without handles, a script is detached, and its result is dropped.
-    pub(crate) fn drop_handle(&self, epoch: u32, id: ScriptId) {
+    /// Uncounts a handle. If it `counts`, then without handles, a script is detached, and its
+    /// result is dropped.
+    pub(crate) fn drop_handle(&self, epoch: u32, id: ScriptId, counts: bool) {
         let mut handles = self.handles.borrow_mut();
         let Some(count) = handles.get_mut(&(epoch, id)) else {
             return;
@@ -273,15 +278,12 @@ impl Shared {
         }
         handles.remove(&(epoch, id));
         drop(handles);
-        if epoch == self.epoch.get() {
+        if counts && epoch == self.epoch.get() {
             self.detach(id);
         }
     }
 
     fn detach(&self, id: ScriptId) {
-        if self.is_silent.get() {
-            return;
-        }
         let ended = self.ended.borrow_mut().remove(&id);
         drop(ended);
         let coroutine = self.script(id).and_then(|cell| cell.coroutine.take());

@@ -1,9 +1,10 @@
 //! Destructors with effects: a restore, a trial or a rollback must not call them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::process::Command;
 
-use framestep_durable::prelude::*;
+use framestep_durable::{Host, prelude::*};
 
 use crate::sleeps::{Sleeps, reread};
 
@@ -117,11 +118,11 @@ fn has_effect(number: u32) {
     match number {
         0 => KNOCK.emit(&1),
         1 => LEVEL.set(&1),
-        2 => drop(LEVEL.get()),
-        3 => drop(time()),
+        2 => assert!(LEVEL.get() < 2),
+        3 => assert!(time().frame < 100),
         4 => drop(start(Sleeps)),
         5 => drop(step(|_: &mut u32| (1.5_f32, Some(true)))),
-        _ => drop(stop(ScriptId::of(9))),
+        _ => assert!(!stop(ScriptId::of(9))),
     }
 }
 
@@ -147,7 +148,12 @@ impl DurableScript for Guards {
 
 /// Calls `f` with a runtime that has a script for each effect.
 fn with_guards(f: impl FnOnce(&mut Runtime)) {
-    let mut runtime = Runtime::new(Registry::new().with::<Guards>().with::<Sleeps>());
+    let mut runtime = Runtime::new(
+        Registry::new()
+            .with::<Guards>()
+            .with::<Sleeps>()
+            .with::<Changes>(),
+    );
     runtime.lend(&mut 0_u32, |runtime| {
         for effect in 0..EFFECTS {
             runtime.start(Guards { effect }).detach();
@@ -165,6 +171,22 @@ fn a_script_with_two_destructors_that_have_effects_is_saved_and_restored() {
     assert!(in_another_process("destructors::aborts_in_a_restore"));
     assert!(in_another_process("destructors::aborts_in_a_trial"));
     assert!(in_another_process("destructors::aborts_in_a_rollback"));
+    assert!(in_another_process("destructors::aborts_in_a_policy"));
+}
+
+#[test]
+#[ignore = "it may abort: another test runs it in a separate process"]
+fn aborts_in_a_policy() {
+    let registry = Registry::new().with::<Guards>().with::<Sleeps>();
+    with_guards(|runtime| {
+        // The last script is of no registry.
+        runtime.start(Changes).detach();
+        let snapshot = reread(runtime);
+        let restored = catch_unwind(AssertUnwindSafe(|| {
+            Runtime::new(registry).restore_with(&snapshot, |_| panic!("the policy panics"))
+        }));
+        assert!(restored.is_err());
+    });
 }
 
 #[test]
@@ -192,4 +214,133 @@ fn aborts_in_a_rollback() {
         }
         runtime.rollback(&snapshot).unwrap();
     });
+}
+
+thread_local! {
+    /// What the destructors of `Calls` do: such as code of an engine, which knows the host.
+    static CALL: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
+}
+
+fn on_call(f: impl Fn() + 'static) {
+    CALL.set(Some(Box::new(f)));
+}
+
+fn call() {
+    CALL.with_borrow(|call| call.iter().for_each(|call| call()));
+}
+
+/// Has a destructor that calls while it waits, and one that has called before.
+#[derive(Serialize, Deserialize)]
+struct Calls;
+
+impl DurableScript for Calls {
+    const NAME: &'static str = "calls";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        next_frame().await;
+        drop(OnDrop(call));
+        let _guard = OnDrop(call);
+        loop {
+            next_frame().await;
+        }
+    }
+}
+
+/// A runtime with a script that sleeps, between two that call.
+fn calls() -> (Runtime, ScriptId) {
+    CALL.take();
+    let mut runtime = Runtime::new(Registry::new().with::<Calls>().with::<Sleeps>());
+    runtime.start(Calls).detach();
+    let sleeps = runtime.start(Sleeps).id();
+    runtime.start(Calls).detach();
+    runtime.run_frame(0.1);
+    (runtime, sleeps)
+}
+
+fn ends_all(runtime: &mut Runtime) {
+    CALL.take();
+    for (id, name) in runtime.scripts() {
+        assert!(name == "sleeps" || runtime.stop(id));
+    }
+    for _ in 0..10 {
+        runtime.run_frame(0.1);
+    }
+    assert_eq!(runtime.scripts(), []);
+    assert!(runtime.executor().is_empty());
+    runtime.save().unwrap();
+}
+
+#[test]
+fn a_script_that_a_destructor_stops_during_a_trial_has_ended() {
+    let (mut runtime, sleeps) = calls();
+    let host = runtime.host().clone();
+    on_call(move || {
+        host.stop(sleeps);
+    });
+    runtime.verify().unwrap();
+    assert!(!runtime.is_alive(sleeps));
+    runtime.snapshot().unwrap();
+    ends_all(&mut runtime);
+}
+
+#[test]
+fn a_rollback_brings_back_a_script_that_a_destructor_stops_meanwhile() {
+    let (mut runtime, sleeps) = calls();
+    let host = runtime.host().clone();
+    let snapshot = runtime.snapshot().unwrap();
+    runtime.run_frame(0.1);
+    on_call(move || {
+        host.stop(sleeps);
+    });
+    runtime.rollback(&snapshot).unwrap();
+    assert!(runtime.is_alive(sleeps));
+    ends_all(&mut runtime);
+}
+
+#[test]
+fn what_a_destructor_starts_during_a_rollback_is_taken_back_with_it() {
+    fn begin(host: &Host) {
+        host.start(Sleeps).detach();
+        host.spawn(Sleeps).detach();
+        host.start_on(host.owner(), Sleeps).detach();
+    }
+    let (mut runtime, _) = calls();
+    let host = runtime.host().clone();
+    let snapshot = runtime.snapshot().unwrap();
+    let before = runtime.scripts();
+    runtime.run_frame(0.1);
+    on_call(move || begin(&host));
+    runtime.rollback(&snapshot).unwrap();
+    assert_eq!(runtime.scripts(), before);
+    runtime.snapshot().unwrap();
+    ends_all(&mut runtime);
+}
+
+/// The payload of a panic whose destructor panics.
+struct Grenade;
+
+impl Drop for Grenade {
+    fn drop(&mut self) {
+        panic!("the destructor of a payload");
+    }
+}
+
+#[test]
+fn a_payload_that_panics_in_a_rollback_does_not_unwind_it() {
+    let (mut runtime, sleeps) = calls();
+    let snapshot = runtime.snapshot().unwrap();
+    runtime.run_frame(0.1);
+    let calls = Cell::new(0);
+    on_call(move || {
+        calls.set(calls.get() + 1);
+        // The first two are those of replays, in which a panic is an error.
+        if calls.get() > 2 {
+            panic_any(Grenade);
+        }
+    });
+    runtime.rollback(&snapshot).unwrap();
+    assert!(runtime.stop(sleeps));
+    assert!(!runtime.is_alive(sleeps));
+    ends_all(&mut runtime);
 }

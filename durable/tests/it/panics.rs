@@ -115,3 +115,33 @@ fn joins_return_panics_of_all_places_alike_before_and_after_a_save() {
     let stopped = what(&log).pop().unwrap();
     assert_eq!(stopped.matches("Err(Stopped)").count(), 6, "{stopped}");
 }
+
+#[derive(Serialize, Deserialize)]
+struct Falls;
+
+impl DurableScript for Falls {
+    const NAME: &'static str = "falls";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        next_frame().await;
+        panic!("as planned")
+    }
+}
+
+#[test]
+fn a_rollback_passes_no_panic_on_whose_handle_the_host_holds() {
+    let builder = framestep::Executor::builder().propagate_panics(true);
+    let mut runtime = Runtime::with(builder, Registry::new().with::<Falls>());
+    let falls = runtime.start(Falls);
+    let before = runtime.snapshot().unwrap();
+    for _ in 0..2 {
+        runtime.run_frame(0.1);
+        assert!(!runtime.is_alive(falls.id()));
+        runtime.rollback(&before).unwrap();
+        assert!(runtime.is_alive(falls.id()));
+    }
+    runtime.run_frame(0.1);
+    let message = "as planned".to_owned();
+    assert_eq!(runtime.take(falls), Some(Err(JoinError::Panicked(message))));
+}
