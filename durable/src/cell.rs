@@ -116,6 +116,8 @@ pub(crate) enum Polling {
     Live,
     /// It is restored, and the wait is over.
     Ended(Bytes),
+    /// It is restored, and the wait has panicked with this message.
+    Failed(String),
     /// It is restored, and the wait is not over.
     Pending,
 }
@@ -364,7 +366,10 @@ impl ScriptCell {
             Mode::Live | Mode::Ending | Mode::Silent => Polling::Live,
             Mode::Replay => match self.take_entry(Kind::Ended(number), at) {
                 Some(value) => Polling::Ended(value),
-                None => Polling::Pending,
+                None => match self.take_entry(Kind::Failed(number), at) {
+                    Some(message) => Polling::Failed(message.read().unwrap_or_default()),
+                    None => Polling::Pending,
+                },
             },
         }
     }
@@ -403,6 +408,11 @@ impl ScriptCell {
     #[inline]
     pub(crate) fn record_end(&self, number: u32, value: &[u8], at: &Location<'_>) {
         self.record(Kind::Ended(number), value, at);
+    }
+
+    /// Records that a wait has panicked: the script may catch it, and go on.
+    pub(crate) fn record_failure(&self, number: u32, message: &str, at: &Location<'_>) {
+        self.record(Kind::Failed(number), Bytes::of(message).get(), at);
     }
 
     #[inline]

@@ -175,9 +175,9 @@ fn make<S: DurableScript>(effect: Effect, script: S, making: Making) -> Handle<S
     let cell = context::expect("start");
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
-    let mut is_made = false;
+    let mut begun = None;
     let made = cell.effect(effect, at, || {
-        is_made = true;
+        begun = Some(shared.begin(script));
         Bytes::of(&(shared.next_script.get(), S::NAME))
     });
     let Some(made) = made else {
@@ -188,10 +188,10 @@ fn make<S: DurableScript>(effect: Effect, script: S, making: Making) -> Handle<S
         cell.diverge_at_start(name, S::NAME, at);
     }
     let handle = Handle::new(shared, ScriptId(id));
-    if !is_made {
+    let Some(begun) = begun else {
         return handle.replayed_by(&cell);
-    }
-    let made = shared.make(script, making, Some(&cell));
+    };
+    let made = shared.make::<S>(begun, making, Some(&cell));
     debug_assert_eq!(made, handle.id());
     handle
 }

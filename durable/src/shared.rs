@@ -16,7 +16,7 @@ use crate::handle::JoinError;
 use crate::journal::Place;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
-use crate::script::{DurableScript, begin};
+use crate::script::{Begun, DurableScript, begin};
 use crate::slot::Slot;
 
 /// The state of a runtime beside its executor.
@@ -156,20 +156,29 @@ impl Shared {
         })
     }
 
-    /// Makes a script. `by` is the script that makes it, if there is one.
+    /// The first chapter of a script.
+    ///
+    /// # Panics
+    ///
+    /// If the script is not in the registry, or does not serialise.
+    #[track_caller]
+    pub(crate) fn begin<S: DurableScript>(&self, script: S) -> Begun {
+        self.registry.expect::<S>();
+        begin(script)
+    }
+
+    /// Makes a script from its first chapter. `by` is the script that makes it, if there is one.
     #[track_caller]
     pub(crate) fn make<S: DurableScript>(
         self: &Rc<Self>,
-        script: S,
+        begun: Begun,
         making: Making,
         by: Option<&Rc<ScriptCell>>,
     ) -> ScriptId {
-        self.registry.expect::<S>();
         let id = ScriptId(self.next_script.get());
         self.next_script.set(id.0 + 1);
         let owner = making.owner.or(by.and_then(|by| by.owner));
         let home = making.home.or(by.map(|by| by.home));
-        let begun = begin(script);
         let cell = ScriptCell::new(
             self,
             id,
