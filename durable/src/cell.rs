@@ -12,7 +12,8 @@ use framestep::{Coroutine, CoroutineId, Phase};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::driver::message_of;
+use crate::context;
+use crate::driver::{dispose, message_of};
 use crate::error::Found;
 use crate::image::NamedWait;
 use crate::journal::{Effect, Entry, FoundEntry, Journal, Kind, Place};
@@ -56,6 +57,9 @@ enum Mode {
     Replay,
     /// The script is being dropped: they are neither.
     Ending,
+    /// The script is being dropped because another one takes its place, or because it was a
+    /// trial: it must not change the world.
+    Silent,
 }
 
 /// One script.
@@ -112,6 +116,8 @@ pub(crate) enum Polling {
     Live,
     /// It is restored, and the wait is over.
     Ended(Bytes),
+    /// It is restored, and the wait has panicked with this message.
+    Failed(String),
     /// It is restored, and the wait is not over.
     Pending,
 }
@@ -206,14 +212,24 @@ impl ScriptCell {
         self.coroutine.replace(Some(coroutine));
     }
 
+    /// Notes which coroutine runs the script, in a poll of it. A script that is started is polled
+    /// before the call that starts it has returned the coroutine.
+    #[inline]
+    pub(crate) fn note_coroutine(&self) {
+        if self.coroutine_id.get().is_none() {
+            self.coroutine_id.set(Some(framestep::current()));
+        }
+    }
+
     #[inline]
     pub(crate) fn is_in_step(&self) -> bool {
         self.is_in_step.get()
     }
 
-    /// Whether its journal is being read to it.
-    pub(crate) fn is_replayed(&self) -> bool {
-        self.mode.get() == Mode::Replay
+    /// Whether what it does changes the world: not if its journal is being read to it, and not
+    /// if it is being dropped silently.
+    pub(crate) fn has_effects(&self) -> bool {
+        matches!(self.mode.get(), Mode::Live | Mode::Ending)
     }
 
     /// Whether the chapter has been polled.
@@ -241,6 +257,17 @@ impl ScriptCell {
     pub(crate) fn take_future(&self) -> Option<ChapterFuture> {
         self.mode.set(Mode::Ending);
         self.future.take()
+    }
+
+    /// Drops the future. The effects of its destructors are ignored.
+    pub(crate) fn drop_silently(self: &Rc<Self>) {
+        self.mode.set(Mode::Silent);
+        let _entered = context::enter(self);
+        let future = self.future.take();
+        // A destructor that unwinds is left.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(future))) {
+            dispose(payload);
+        }
     }
 
     /// Begins to read the journal to a new future.
@@ -336,10 +363,13 @@ impl ScriptCell {
     #[inline]
     pub(crate) fn polling(&self, number: u32, at: &Location<'_>) -> Polling {
         match self.mode.get() {
-            Mode::Live | Mode::Ending => Polling::Live,
+            Mode::Live | Mode::Ending | Mode::Silent => Polling::Live,
             Mode::Replay => match self.take_entry(Kind::Ended(number), at) {
                 Some(value) => Polling::Ended(value),
-                None => Polling::Pending,
+                None => match self.take_entry(Kind::Failed(number), at) {
+                    Some(message) => Polling::Failed(message.read().unwrap_or_default()),
+                    None => Polling::Pending,
+                },
             },
         }
     }
@@ -378,6 +408,11 @@ impl ScriptCell {
     #[inline]
     pub(crate) fn record_end(&self, number: u32, value: &[u8], at: &Location<'_>) {
         self.record(Kind::Ended(number), value, at);
+    }
+
+    /// Records that a wait has panicked: the script may catch it, and go on.
+    pub(crate) fn record_failure(&self, number: u32, message: &str, at: &Location<'_>) {
+        self.record(Kind::Failed(number), Bytes::of(message).get(), at);
     }
 
     #[inline]
@@ -422,8 +457,7 @@ impl ScriptCell {
                     resume_unwind(payload)
                 }
             },
-            // What is dropped because of a restore must not change the world.
-            Mode::Ending if self.shared.is_silent.get() => None,
+            Mode::Silent => None,
             Mode::Ending => Some(act()),
             // Destructors, of a script that has left its replay already.
             Mode::Replay if std::thread::panicking() => None,
@@ -549,7 +583,8 @@ impl ScriptCell {
     }
 }
 
-/// Leaves a destructor that needs the result of an effect, but must do nothing.
+/// Leaves a destructor that needs the result of an effect, but must do nothing, and for which no
+/// result can be made up.
 pub(crate) fn leave() -> ! {
     resume_unwind(Box::new(Diverged))
 }

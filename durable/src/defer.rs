@@ -32,8 +32,7 @@ impl<W: 'static, F: FnOnce(&mut W) + 'static> Defer<W, F> {
 
 impl<W: 'static, F: FnOnce(&mut W) + 'static> Drop for Defer<W, F> {
     fn drop(&mut self) {
-        let counts = context::current()
-            .is_some_and(|cell| !cell.is_replayed() && !cell.shared().is_silent.get());
+        let counts = context::current().is_some_and(|cell| cell.has_effects());
         if let Some(f) = self.f.take().filter(|_| counts) {
             drop(framestep::defer(f));
         }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::future::Future;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -63,6 +64,7 @@ impl Future for Driver {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.cell.note_coroutine();
         let entered = context::enter(&self.cell);
         let polled = catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)));
         drop(entered);
@@ -91,11 +93,20 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // During a restore, the runtime keeps the script, or drops it itself.
-        if !self.cell.shared().is_silent.get() {
+        let shared = self.cell.shared();
+        let known = shared.script(self.cell.id);
+        // A restore takes all scripts: it keeps this one, or drops it itself.
+        if known.is_some_and(|known| Rc::ptr_eq(&known, &self.cell)) {
             self.drop_future();
-            self.cell.shared().end(&self.cell, Err(JoinError::Stopped));
+            shared.end(&self.cell, Err(JoinError::Stopped));
         }
+    }
+}
+
+/// Drops the payload of a panic. If its destructor panics, too, the payload of that leaks.
+pub(crate) fn dispose(payload: Box<dyn Any + Send>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        mem::forget(payload);
     }
 }
 

@@ -8,8 +8,8 @@ use framestep::{Phase, Time, WithError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::cell::leave;
+use crate::bytes::{self, Bytes};
+use crate::cell::{ScriptId, leave};
 use crate::context;
 use crate::handle::{Handle, command};
 use crate::journal::Effect;
@@ -50,7 +50,8 @@ pub fn step<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) 
     match (given, value) {
         (Some(given), _) => given,
         (None, Some(value)) => expect_read(&value),
-        (None, None) => Bytes::EMPTY.read().unwrap_or_else(|| leave()),
+        // A destructor that unwinds may end the process: another one may be unwinding already.
+        (None, None) => bytes::read_zeros().unwrap_or_else(|| leave()),
     }
 }
 
@@ -83,7 +84,7 @@ pub fn time() -> Time {
         save_time(&framestep::time(), &mut out);
         Bytes::of(&out.into_numbers())
     });
-    let numbers: Vec<u64> = expect_read(&value.unwrap_or_else(|| leave()));
+    let numbers: Vec<u64> = value.map_or_else(|| vec![0; 9], |value| expect_read(&value));
     load_time(&mut Reader::new(&numbers)).expect("a time as it was recorded")
 }
 
@@ -174,20 +175,24 @@ fn make<S: DurableScript>(effect: Effect, script: S, making: Making) -> Handle<S
     let cell = context::expect("start");
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
-    let mut is_made = false;
+    let mut begun = None;
     let made = cell.effect(effect, at, || {
-        is_made = true;
+        begun = Some(shared.begin(script));
         Bytes::of(&(shared.next_script.get(), S::NAME))
     });
-    let (id, name): (u64, String) = expect_read(&made.unwrap_or_else(|| leave()));
+    let Some(made) = made else {
+        return Handle::void();
+    };
+    let (id, name): (u64, String) = expect_read(&made);
     if name != S::NAME {
         cell.diverge_at_start(name, S::NAME, at);
     }
-    let handle = Handle::new(shared, crate::cell::ScriptId(id));
-    if is_made {
-        let made = shared.make(script, making, Some(&cell));
-        debug_assert_eq!(made, handle.id());
-    }
+    let handle = Handle::new(shared, ScriptId(id));
+    let Some(begun) = begun else {
+        return handle.replayed_by(&cell);
+    };
+    let made = shared.make::<S>(begun, making, Some(&cell));
+    debug_assert_eq!(made, handle.id());
     handle
 }
 

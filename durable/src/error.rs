@@ -341,6 +341,7 @@ fn plain_wait(message: &str) -> Option<&str> {
 fn said(kind: Kind) -> String {
     match kind {
         Kind::Ended(wait) => format!("the end of wait {}", wait + 1),
+        Kind::Failed(wait) => format!("a panic of wait {}", wait + 1),
         Kind::Effect(effect) => match effect {
             Effect::Step => "a `step`",
             Effect::Time => "a `time()`",

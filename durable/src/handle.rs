@@ -62,6 +62,9 @@ pub struct Handle<T> {
     /// A restore begins another epoch, in which this handle is invalid.
     epoch: u32,
     shared: Weak<Shared>,
+    /// The script whose replay has made it. Unless that script takes its place in the runtime,
+    /// there has never been this handle.
+    replayed_by: Weak<ScriptCell>,
     wait: Numbered,
     is_done: bool,
     output: PhantomData<fn() -> T>,
@@ -73,6 +76,26 @@ impl<T> Handle<T> {
             id,
             epoch: shared.add_handle(id),
             shared: Rc::downgrade(shared),
+            replayed_by: Weak::new(),
+            wait: Numbered::default(),
+            is_done: false,
+            output: PhantomData,
+        }
+    }
+
+    /// The same handle, made in a replay of `script`.
+    pub(crate) fn replayed_by(mut self, script: &Rc<ScriptCell>) -> Self {
+        self.replayed_by = Rc::downgrade(script);
+        self
+    }
+
+    /// A handle of no script.
+    pub(crate) fn void() -> Self {
+        Handle {
+            id: ScriptId(0),
+            epoch: 0,
+            shared: Weak::new(),
+            replayed_by: Weak::new(),
             wait: Numbered::default(),
             is_done: false,
             output: PhantomData,
@@ -149,7 +172,9 @@ impl<T: DeserializeOwned> Future for Handle<T> {
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
-            shared.drop_handle(self.epoch, self.id);
+            let replayed_by = self.replayed_by.upgrade();
+            let counts = replayed_by.is_none_or(|script| script.has_effects());
+            shared.drop_handle(self.epoch, self.id, counts);
         }
     }
 }

@@ -13,9 +13,14 @@ use crate::bytes::Bytes;
 pub(crate) enum Kind {
     /// The end of the wait of this number.
     Ended(u32),
+    /// The panic of the wait of this number.
+    Failed(u32),
     /// The result of an effect.
     Effect(Effect),
 }
+
+/// The low bits of the number of a wait's panic. Effects have those from 1.
+const FAILED: u64 = 15;
 
 /// An effect of a script on the world outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +53,7 @@ impl Kind {
     fn number(self) -> u64 {
         match self {
             Kind::Ended(wait) => u64::from(wait) << 4,
+            Kind::Failed(wait) => u64::from(wait) << 4 | FAILED,
             Kind::Effect(effect) => effect as u64 + 1,
         }
     }
@@ -55,6 +61,7 @@ impl Kind {
     fn of(number: u64) -> Option<Kind> {
         match number & 15 {
             0 => Some(Kind::Ended(u32::try_from(number >> 4).ok()?)),
+            FAILED => Some(Kind::Failed(u32::try_from(number >> 4).ok()?)),
             effect if number >> 4 == 0 => {
                 let at = usize::try_from(effect - 1).ok()?;
                 EFFECTS.get(at).copied().map(Kind::Effect)
@@ -303,11 +310,13 @@ mod tests {
     fn entries_are_read_back_in_order() {
         let kinds = EFFECTS.map(Kind::Effect);
         let waits = [0, 1, 15, 16, u32::MAX].map(Kind::Ended);
+        let failed = [0, 1, 15, 16, u32::MAX].map(Kind::Failed);
         let mut journal = Journal::new();
         let values: Vec<Vec<u8>> = (0..200).map(|len| vec![7; len]).collect();
         let expected: Vec<_> = kinds
             .into_iter()
             .chain(waits)
+            .chain(failed)
             .cycle()
             .zip(&values)
             .collect();

@@ -61,9 +61,14 @@ impl Shared {
     /// Drops all coroutines, and all scripts except those that continue. Joins do not notice.
     pub(crate) fn clear(self: &Rc<Self>, prepared: &[Prepared<'_>]) {
         let scripts = self.scripts.take();
+        let ended = self.ended.take();
+        // A panic that a handle holds is that of a script that there is no more.
+        for coroutine in ended.into_values().filter_map(|ended| ended.coroutine) {
+            drop(coroutine.take());
+        }
         let kept: HashSet<*const ScriptCell> =
             prepared.iter().map(|kept| Rc::as_ptr(&kept.cell)).collect();
-        self.is_silent.set(true);
+        self.is_cleared.set(true);
         for cell in scripts.values() {
             let mut slots = cell.slots().take();
             if kept.contains(&Rc::as_ptr(cell)) {
@@ -82,13 +87,12 @@ impl Shared {
             }
             drop(coroutine);
             if !kept.contains(&Rc::as_ptr(cell)) {
-                self.drop_silently(cell);
+                cell.drop_silently();
             }
         }
-        self.ended.take();
         self.signals.take();
         self.owners.take();
-        self.is_silent.set(false);
+        self.is_cleared.set(false);
     }
 
     /// Makes clocks with these parents, and drops the others.

@@ -8,7 +8,7 @@ use framestep::durable::phase_of;
 
 use crate::cell::ScriptCell;
 use crate::context;
-use crate::driver::message_of;
+use crate::driver::{dispose, message_of};
 use crate::error::{Found, RestoreError, SaveError};
 use crate::image::{NamedWait, ScriptImage, Snapshot};
 use crate::journal::{Journal, Place};
@@ -20,7 +20,7 @@ impl Shared {
         let files = FileTable::of(self, snapshot);
         for image in &snapshot.scripts {
             let cell = self.replay(image, &files, true);
-            self.drop_silently(&cell.map_err(SaveError::Verify)?);
+            cell.map_err(SaveError::Verify)?.drop_silently();
         }
         Ok(())
     }
@@ -62,23 +62,11 @@ impl Shared {
         ));
         if image.has_begun {
             if let Err(found) = replay_journal(&cell, image, files, compares_lines) {
-                self.drop_silently(&cell);
+                cell.drop_silently();
                 return Err(diverged(found));
             }
         }
         Ok(cell)
-    }
-
-    /// Drops a script's future. Effects of its destructors are ignored.
-    pub(crate) fn drop_silently(self: &Rc<Self>, cell: &Rc<ScriptCell>) {
-        let was_silent = self.is_silent.replace(true);
-        let entered = context::enter(cell);
-        let future = cell.take_future();
-        // A destructor that does an effect is left.
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
-        drop(dropped);
-        drop(entered);
-        self.is_silent.set(was_silent);
     }
 }
 
@@ -96,17 +84,18 @@ fn replay_journal(
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let mut future = cell.future().borrow_mut();
             let future = future.as_mut().expect("it has been made");
-            future.as_mut().poll(&mut cx)
+            // A next chapter that is dropped may panic.
+            future.as_mut().poll(&mut cx).map(drop)
         }));
         match polled {
             Err(payload) => {
                 let entry = cell.replayed();
                 let message = message_of(&*payload);
+                dispose(payload);
                 let panicked = Found::Panicked { entry, message };
                 return Err(cell.divergence().unwrap_or(panicked));
             }
-            Ok(Poll::Ready(end)) => {
-                drop(end);
+            Ok(Poll::Ready(())) => {
                 let entry = cell.replayed();
                 return Err(cell.divergence().unwrap_or(Found::Returned { entry }));
             }

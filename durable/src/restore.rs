@@ -8,6 +8,7 @@
 //!    and coroutines are made as they were, and the waits are registered again.
 //! 4. The lists of the executor are filled.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use framestep::durable::{Unsavable, Writer, phase_of};
@@ -49,6 +50,20 @@ pub(crate) struct Prepared<'a> {
     pub(crate) fate: Fate,
 }
 
+/// The scripts that are about to be restored. If the restore ends early, even by a panic, the new
+/// ones are dropped silently.
+#[derive(Default)]
+struct Preparing<'a> {
+    scripts: Vec<Prepared<'a>>,
+}
+
+impl Drop for Preparing<'_> {
+    fn drop(&mut self) {
+        let new = self.scripts.iter().filter(|made| made.fate != Fate::Stays);
+        new.for_each(|made| made.cell.drop_silently());
+    }
+}
+
 /// What becomes of a script in a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -82,14 +97,25 @@ impl Shared {
             self.try_rebuild(snapshot)?;
         }
         let mut restored = Restored::default();
-        let prepared = self.prepare_all(snapshot, policy, compares_lines, &mut restored)?;
+        let mut prepared = Preparing::default();
+        self.prepare_all(
+            snapshot,
+            policy,
+            compares_lines,
+            &mut restored,
+            &mut prepared,
+        )?;
         // The hooks of the host may use the runtime.
-        let rebuilt = self.door.replace(|| self.rebuild(snapshot, &prepared));
+        let rebuilt = self
+            .door
+            .replace(|| self.rebuild(snapshot, &prepared.scripts));
         debug_assert!(
             rebuilt.is_ok(),
             "damage is found before anything is replaced"
         );
-        rebuilt.map(|()| restored)
+        rebuilt?;
+        prepared.scripts.clear();
+        Ok(restored)
     }
 
     /// Builds what a snapshot says in another executor, with scripts that only stand there.
@@ -125,13 +151,15 @@ impl Shared {
         self.check_replaceable()?;
         let before = self.epoch.get();
         self.epoch.set(before.wrapping_add(1));
-        let restored = self.restore(snapshot, policy, compares_lines);
-        if restored.is_err() {
-            self.epoch.set(before);
-        } else {
+        let restore = || self.restore(snapshot, policy, compares_lines);
+        let restored = catch_unwind(AssertUnwindSafe(restore));
+        if matches!(restored, Ok(Ok(_))) {
             self.keep_reported(|_| false);
+        } else {
+            self.epoch.set(before);
         }
-        restored
+        // Of a policy, or of a state that is read.
+        restored.unwrap_or_else(|payload| resume_unwind(payload))
     }
 
     /// Whether nothing but scripts would be lost with what is there.
@@ -157,20 +185,24 @@ impl Shared {
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
         restored: &mut Restored,
-    ) -> Result<Vec<Prepared<'a>>, RestoreError> {
+        prepared: &mut Preparing<'a>,
+    ) -> Result<(), RestoreError> {
         let files = FileTable::of(self, snapshot);
-        let mut prepared = Vec::with_capacity(snapshot.scripts.len());
+        prepared.scripts.reserve(snapshot.scripts.len());
         for image in &snapshot.scripts {
-            match self.prepare(image, &files, policy, compares_lines, restored) {
-                Ok(script) => prepared.push(script),
-                Err(error) => {
-                    let made = prepared.iter().filter(|made| made.fate != Fate::Stays);
-                    made.for_each(|made: &Prepared<'_>| self.drop_silently(&made.cell));
-                    return Err(error);
-                }
-            }
+            let script = self.prepare(image, &files, policy, compares_lines, restored)?;
+            prepared.scripts.push(script);
         }
-        Ok(prepared)
+        // A destructor in a replay may have ended, through the host, a script that was to stay.
+        let has_ended = |script: &Prepared<'_>| {
+            script.fate == Fate::Stays && script.cell.future().borrow().is_none()
+        };
+        while let Some(at) = prepared.scripts.iter().position(has_ended) {
+            let image = prepared.scripts[at].image;
+            let script = self.prepare(image, &files, policy, compares_lines, restored)?;
+            prepared.scripts[at] = script;
+        }
+        Ok(())
     }
 
     /// Makes a script of a snapshot. One that has changed nothing since stays as it is.

@@ -445,10 +445,11 @@ impl Host {
 
     #[track_caller]
     fn make<S: DurableScript>(&self, script: S, making: Making) -> Handle<S::Output> {
+        let begun = self.shared.begin(script);
         // The handle is counted first: a script may end as it starts.
         let next = ScriptId(self.shared.next_script.get());
         let handle = Handle::new(&self.shared, next);
-        self.shared.make(script, making, None);
+        self.shared.make::<S>(begun, making, None);
         handle
     }
 

@@ -17,7 +17,7 @@ use crate::handle::JoinError;
 use crate::journal::Place;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
-use crate::script::{DurableScript, begin};
+use crate::script::{Begun, DurableScript, begin};
 use crate::slot::Slot;
 
 /// The state of a runtime beside its executor.
@@ -49,9 +49,9 @@ pub(crate) struct Shared {
     known_files: RefCell<HashMap<FileKey, u32>>,
     /// The file that was named last.
     latest_file: Cell<(FileKey, u32)>,
-    /// Whether scripts are being dropped because the runtime is restored: their effects are
-    /// ignored.
-    pub(crate) is_silent: Cell<bool>,
+    /// Whether all scripts are being dropped because the runtime is restored. What their
+    /// destructors start through the host does not begin.
+    pub(crate) is_cleared: Cell<bool>,
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<BTreeSet<u64>>,
     on_long_chapter: RefCell<Option<LongChapterHook>>,
@@ -156,7 +156,7 @@ impl Shared {
             files: RefCell::default(),
             known_files: RefCell::default(),
             latest_file: Cell::new(((std::ptr::null(), 0), 0)),
-            is_silent: Cell::new(false),
+            is_cleared: Cell::new(false),
             taken: RefCell::default(),
             on_long_chapter: RefCell::default(),
             reported: RefCell::default(),
@@ -164,20 +164,29 @@ impl Shared {
         })
     }
 
-    /// Makes a script. `by` is the script that makes it, if there is one.
+    /// The first chapter of a script.
+    ///
+    /// # Panics
+    ///
+    /// If the script is not in the registry, or does not serialise.
+    #[track_caller]
+    pub(crate) fn begin<S: DurableScript>(&self, script: S) -> Begun {
+        self.registry.expect::<S>();
+        begin(script)
+    }
+
+    /// Makes a script from its first chapter. `by` is the script that makes it, if there is one.
     #[track_caller]
     pub(crate) fn make<S: DurableScript>(
         self: &Rc<Self>,
-        script: S,
+        begun: Begun,
         making: Making,
         by: Option<&Rc<ScriptCell>>,
     ) -> ScriptId {
-        self.registry.expect::<S>();
         let id = ScriptId(self.next_script.get());
         self.next_script.set(id.0 + 1);
         let owner = making.owner.or(by.and_then(|by| by.owner));
         let home = making.home.or(by.map(|by| by.home));
-        let begun = begin(script);
         let cell = ScriptCell::new(
             self,
             id,
@@ -206,6 +215,10 @@ impl Shared {
         let coroutine = match owner {
             // Its owner has been dropped, and refuses it.
             Some(None) => {
+                drop(driver);
+                return;
+            }
+            _ if self.is_cleared.get() => {
                 drop(driver);
                 return;
             }
@@ -283,8 +296,9 @@ impl Shared {
         epoch
     }
 
-    /// Uncounts a handle. Without handles, a script is detached, and its result is dropped.
-    pub(crate) fn drop_handle(&self, epoch: u32, id: ScriptId) {
+    /// Uncounts a handle. If it `counts`, then without handles, a script is detached, and its
+    /// result is dropped.
+    pub(crate) fn drop_handle(&self, epoch: u32, id: ScriptId, counts: bool) {
         let mut handles = self.handles.borrow_mut();
         let Some(count) = handles.get_mut(&(epoch, id)) else {
             return;
@@ -295,15 +309,12 @@ impl Shared {
         }
         handles.remove(&(epoch, id));
         drop(handles);
-        if epoch == self.epoch.get() {
+        if counts && epoch == self.epoch.get() {
             self.detach(id);
         }
     }
 
     fn detach(&self, id: ScriptId) {
-        if self.is_silent.get() {
-            return;
-        }
         let ended = self.ended.borrow_mut().remove(&id);
         drop(ended);
         let coroutine = self.script(id).and_then(|cell| cell.coroutine.take());

@@ -20,15 +20,39 @@ use super::Numbered;
 /// Calls `apply` with the world and a progress from 0 to 1 in every frame, for `seconds`: with
 /// 0 at once, with 1 at the end. See [`framestep::animate`]. Only the end is recorded.
 ///
+/// After a restore, `apply` is a new closure, so it must not keep anything from one call to the
+/// next: what it needs is in the world, or was read before the animation began.
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # struct Door { angle: f32 }
+/// # async fn script() {
+/// let from = step(|door: &mut Door| door.angle);
+/// animate(0.5, move |door: &mut Door, part| door.angle = from + 90.0 * part).await;
+/// # }
+/// ```
+///
+/// This would turn the door too far after a restore, and does not compile:
+///
+/// ```compile_fail,E0594
+/// # use framestep_durable::prelude::*;
+/// # struct Door { angle: f32 }
+/// # async fn script() {
+/// let mut last = 0.0;
+/// let turn = move |door: &mut Door, part| {
+///     door.angle += 90.0 * (part - last);
+///     last = part;
+/// };
+/// animate(0.5, turn).await;
+/// # }
+/// ```
+///
 /// # Panics
 ///
 /// If `seconds` is NaN. When polled: outside of a durable script; or if the host has lent no
 /// `W`.
 #[track_caller]
-pub fn animate<W: 'static, F: FnMut(&mut W, f32)>(
-    seconds: impl Seconds,
-    apply: F,
-) -> Animate<W, F> {
+pub fn animate<W: 'static, F: Fn(&mut W, f32)>(seconds: impl Seconds, apply: F) -> Animate<W, F> {
     Animate {
         numbered: Numbered::default(),
         apply,
@@ -77,16 +101,16 @@ fn share_of(elapsed_ns: u64, length_ns: u64) -> f32 {
     ((elapsed_ns as f64 / length_ns as f64) as f32).min(ALMOST_ONE)
 }
 
-impl<W: 'static, F: FnMut(&mut W, f32)> Future for Animate<W, F> {
+impl<W: 'static, F: Fn(&mut W, f32)> Future for Animate<W, F> {
     type Output = ();
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let (length, phase) = (this.length_ns, this.phase);
-        let apply = &mut this.apply;
+        let apply = &this.apply;
         let at = Location::caller();
-        let mut call = |cell: &ScriptCell, share: f32| {
+        let call = |cell: &ScriptCell, share: f32| {
             let apply = || framestep::try_with(|world: &mut W| apply(world, share));
             lent("animate()", at, cell.in_step(apply));
         };

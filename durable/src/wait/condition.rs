@@ -30,7 +30,8 @@ pub struct WaitUntil<W, P> {
 
 /// Waits until `condition` returns `true`. It is called once in each run of the home phase,
 /// from the next frame on, with the state that the host has lent. A result of `false` is not
-/// recorded.
+/// recorded, so `condition` must not keep anything from one call to the next, such as a count of
+/// its calls: after a restore, it is a new closure.
 ///
 /// # Panics
 ///

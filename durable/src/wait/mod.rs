@@ -22,6 +22,7 @@ pub use timeout::{Elapsed, Timeout, timeout};
 pub(crate) use value::read as read_value;
 pub use value::{Changed, Value, WaitValue};
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
@@ -30,6 +31,7 @@ use framestep::durable::{DurableWait, Event};
 use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
 use crate::context;
+use crate::driver::message_of;
 use crate::slot::{Awaited, Slot};
 
 /// The part that all waits have in common: the number of a wait in its chapter.
@@ -46,7 +48,8 @@ impl Numbered {
     }
 
     /// Polls the wait, which a call of `kind` has made. `begin` makes its state at the first
-    /// poll, and `poll` polls that state. What `poll` returns is recorded.
+    /// poll, and `poll` polls that state. What `poll` returns is recorded; a panic of either ends
+    /// the wait, and is recorded, too.
     #[track_caller]
     pub(crate) fn poll(
         &mut self,
@@ -62,12 +65,25 @@ impl Numbered {
         let value = match cell.polling(number, at) {
             Polling::Live => {
                 // Taken out meanwhile, because `poll` may drop other waits.
-                let mut slot = if is_new {
-                    begin(&cell)
-                } else {
-                    cell.take_slot(number).unwrap_or(Slot::Polled)
+                let mut slot = Slot::Polled;
+                let polled = catch_unwind(AssertUnwindSafe(|| {
+                    slot = if is_new {
+                        begin(&cell)
+                    } else {
+                        cell.take_slot(number).unwrap_or(Slot::Polled)
+                    };
+                    poll(&cell, &mut slot)
+                }));
+                let polled = match polled {
+                    Ok(polled) => polled,
+                    Err(payload) => {
+                        cell.record_failure(number, &message_of(&*payload), at);
+                        drop(slot);
+                        self.end(&cell, number);
+                        resume_unwind(payload);
+                    }
                 };
-                let Poll::Ready(value) = poll(&cell, &mut slot) else {
+                let Poll::Ready(value) = polled else {
                     if is_new {
                         cell.add_slot(number, awaited, slot);
                     } else {
@@ -80,12 +96,13 @@ impl Numbered {
                 value
             }
             Polling::Ended(value) => value,
+            Polling::Failed(message) => {
+                self.end(&cell, number);
+                resume_unwind(Box::new(message));
+            }
             Polling::Pending => return wait_in_replay(&cell, number, awaited, is_new),
         };
-        if !is_new {
-            drop(cell.remove_slot(number));
-        }
-        self.end();
+        self.end(&cell, number);
         Poll::Ready(value)
     }
 
@@ -112,13 +129,12 @@ impl Numbered {
                 }
                 cell.record_end(number, &[], at);
             }
-            Polling::Ended(_) => {}
+            Polling::Ended(_) | Polling::Failed(_) => {}
             Polling::Pending => {
                 return wait_in_replay(&cell, number, awaited, is_new).map(drop);
             }
         }
-        drop(cell.remove_slot(number));
-        self.end();
+        self.end(&cell, number);
         Poll::Ready(())
     }
 
@@ -133,7 +149,8 @@ impl Numbered {
     }
 
     #[inline]
-    fn end(&mut self) {
+    fn end(&mut self, cell: &ScriptCell, number: u32) {
+        drop(cell.remove_slot(number));
         self.begun = None;
         self.is_done = true;
     }

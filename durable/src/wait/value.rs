@@ -89,6 +89,9 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     }
 
     /// Waits until `condition` holds for it. Ready at once if it holds already.
+    ///
+    /// `condition` must not keep anything from one call to the next: after a restore, it is a new
+    /// closure.
     pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitValue<T, P> {
         WaitValue::new(self.name, false, condition)
     }

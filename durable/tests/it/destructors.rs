@@ -1,13 +1,15 @@
 //! Destructors with effects: a restore, a trial or a rollback must not call them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::process::Command;
 
-use framestep_durable::prelude::*;
+use framestep_durable::{Host, prelude::*};
 
-use crate::sleeps::reread;
+use crate::sleeps::{Sleeps, reread};
 
 const KNOCK: Signal<u32> = Signal::new("knock");
+const LEVEL: Value<u32> = Value::new("level");
 
 /// Calls a closure when it is dropped.
 struct OnDrop<F: FnMut()>(F);
@@ -32,8 +34,8 @@ impl DurableScript for Changes {
 
     async fn run(self) -> Chapter<Self> {
         let _guard = OnDrop(|| {
-            if HAS_CHANGED.get() == 3 {
-                KNOCK.emit(&1);
+            if let effect @ 10.. = HAS_CHANGED.get() {
+                has_effect(effect - 10);
             }
         });
         next_frame().await;
@@ -52,7 +54,7 @@ impl DurableScript for Changes {
 }
 
 fn changed(from: u32, to: u32) -> (Runtime, Result<(), String>) {
-    let blank = || Runtime::new(Registry::new().with::<Changes>());
+    let blank = || Runtime::new(Registry::new().with::<Changes>().with::<Sleeps>());
     HAS_CHANGED.set(from);
     let mut runtime = blank();
     runtime.start(Changes).detach();
@@ -103,25 +105,65 @@ fn a_changed_script_whose_destructor_has_an_effect_is_an_error_and_no_abort() {
 #[test]
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_divergence() {
-    let (_, restored) = changed(0, 3);
-    assert!(restored.is_err());
+    for effect in 0..EFFECTS {
+        let (_, restored) = changed(0, 10 + effect);
+        assert!(restored.is_err());
+    }
+}
+
+const EFFECTS: u32 = 7;
+
+/// Has the effect of this number.
+fn has_effect(number: u32) {
+    match number {
+        0 => KNOCK.emit(&1),
+        1 => LEVEL.set(&1),
+        2 => assert!(LEVEL.get() < 2),
+        3 => assert!(time().frame < 100),
+        4 => drop(start(Sleeps)),
+        5 => drop(step(|_: &mut u32| (1.5_f32, Some(true)))),
+        _ => assert!(!stop(ScriptId::of(9))),
+    }
 }
 
 /// Two destructors with effects, such as guards that set a value when they are dropped.
 #[derive(Serialize, Deserialize)]
-struct Guards;
+struct Guards {
+    effect: u32,
+}
 
 impl DurableScript for Guards {
     const NAME: &'static str = "guards";
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
-        let _first = OnDrop(|| KNOCK.emit(&1));
-        let _second = OnDrop(|| KNOCK.emit(&2));
+        let effect = self.effect;
+        let _first = OnDrop(move || has_effect(effect));
+        let _second = OnDrop(move || has_effect(effect));
         loop {
             next_frame().await;
         }
     }
+}
+
+/// Calls `f` with a runtime that has a script for each effect.
+fn with_guards(f: impl FnOnce(&mut Runtime)) {
+    let mut runtime = Runtime::new(
+        Registry::new()
+            .with::<Guards>()
+            .with::<Sleeps>()
+            .with::<Changes>(),
+    );
+    runtime.lend(&mut 0_u32, |runtime| {
+        for effect in 0..EFFECTS {
+            runtime.start(Guards { effect }).detach();
+        }
+        f(runtime);
+        // The steps of their destructors need what is lent.
+        for (id, _) in runtime.scripts() {
+            runtime.stop(id);
+        }
+    });
 }
 
 #[test]
@@ -129,33 +171,176 @@ fn a_script_with_two_destructors_that_have_effects_is_saved_and_restored() {
     assert!(in_another_process("destructors::aborts_in_a_restore"));
     assert!(in_another_process("destructors::aborts_in_a_trial"));
     assert!(in_another_process("destructors::aborts_in_a_rollback"));
+    assert!(in_another_process("destructors::aborts_in_a_policy"));
+}
+
+#[test]
+#[ignore = "it may abort: another test runs it in a separate process"]
+fn aborts_in_a_policy() {
+    let registry = Registry::new().with::<Guards>().with::<Sleeps>();
+    with_guards(|runtime| {
+        // The last script is of no registry.
+        runtime.start(Changes).detach();
+        let snapshot = reread(runtime);
+        let restored = catch_unwind(AssertUnwindSafe(|| {
+            Runtime::new(registry).restore_with(&snapshot, |_| panic!("the policy panics"))
+        }));
+        assert!(restored.is_err());
+    });
 }
 
 #[test]
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_trial() {
-    let runtime = Runtime::new(Registry::new().with::<Guards>());
-    runtime.start(Guards).detach();
-    runtime.verify().unwrap();
+    with_guards(|runtime| runtime.verify().unwrap());
 }
 
 #[test]
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_restore() {
-    let mut runtime = Runtime::new(Registry::new().with::<Guards>());
-    runtime.start(Guards).detach();
-    let snapshot = reread(&runtime);
-    runtime.restore(&snapshot, Policy::Fail).unwrap();
+    with_guards(|runtime| {
+        let snapshot = reread(runtime);
+        runtime.restore(&snapshot, Policy::Fail).unwrap();
+    });
 }
 
 #[test]
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_rollback() {
-    let mut runtime = Runtime::new(Registry::new().with::<Guards>());
-    runtime.start(Guards).detach();
-    let snapshot = runtime.snapshot().unwrap();
-    for _ in 0..3 {
+    with_guards(|runtime| {
+        let snapshot = runtime.snapshot().unwrap();
+        for _ in 0..3 {
+            runtime.run_frame(0.1);
+        }
+        runtime.rollback(&snapshot).unwrap();
+    });
+}
+
+thread_local! {
+    /// What the destructors of `Calls` do: such as code of an engine, which knows the host.
+    static CALL: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
+}
+
+fn on_call(f: impl Fn() + 'static) {
+    CALL.set(Some(Box::new(f)));
+}
+
+fn call() {
+    CALL.with_borrow(|call| call.iter().for_each(|call| call()));
+}
+
+/// Has a destructor that calls while it waits, and one that has called before.
+#[derive(Serialize, Deserialize)]
+struct Calls;
+
+impl DurableScript for Calls {
+    const NAME: &'static str = "calls";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        next_frame().await;
+        drop(OnDrop(call));
+        let _guard = OnDrop(call);
+        loop {
+            next_frame().await;
+        }
+    }
+}
+
+/// A runtime with a script that sleeps, between two that call.
+fn calls() -> (Runtime, ScriptId) {
+    CALL.take();
+    let mut runtime = Runtime::new(Registry::new().with::<Calls>().with::<Sleeps>());
+    runtime.start(Calls).detach();
+    let sleeps = runtime.start(Sleeps).id();
+    runtime.start(Calls).detach();
+    runtime.run_frame(0.1);
+    (runtime, sleeps)
+}
+
+fn ends_all(runtime: &mut Runtime) {
+    CALL.take();
+    for (id, name) in runtime.scripts() {
+        assert!(name == "sleeps" || runtime.stop(id));
+    }
+    for _ in 0..10 {
         runtime.run_frame(0.1);
     }
+    assert_eq!(runtime.scripts(), []);
+    assert!(runtime.executor().is_empty());
+    runtime.save().unwrap();
+}
+
+#[test]
+fn a_script_that_a_destructor_stops_during_a_trial_has_ended() {
+    let (mut runtime, sleeps) = calls();
+    let host = runtime.host().clone();
+    on_call(move || {
+        host.stop(sleeps);
+    });
+    runtime.verify().unwrap();
+    assert!(!runtime.is_alive(sleeps));
+    runtime.snapshot().unwrap();
+    ends_all(&mut runtime);
+}
+
+#[test]
+fn a_rollback_brings_back_a_script_that_a_destructor_stops_meanwhile() {
+    let (mut runtime, sleeps) = calls();
+    let host = runtime.host().clone();
+    let snapshot = runtime.snapshot().unwrap();
+    runtime.run_frame(0.1);
+    on_call(move || {
+        host.stop(sleeps);
+    });
     runtime.rollback(&snapshot).unwrap();
+    assert!(runtime.is_alive(sleeps));
+    ends_all(&mut runtime);
+}
+
+#[test]
+fn what_a_destructor_starts_during_a_rollback_is_taken_back_with_it() {
+    fn begin(host: &Host) {
+        host.start(Sleeps).detach();
+        host.spawn(Sleeps).detach();
+        host.start_on(host.owner(), Sleeps).detach();
+    }
+    let (mut runtime, _) = calls();
+    let host = runtime.host().clone();
+    let snapshot = runtime.snapshot().unwrap();
+    let before = runtime.scripts();
+    runtime.run_frame(0.1);
+    on_call(move || begin(&host));
+    runtime.rollback(&snapshot).unwrap();
+    assert_eq!(runtime.scripts(), before);
+    runtime.snapshot().unwrap();
+    ends_all(&mut runtime);
+}
+
+/// The payload of a panic whose destructor panics.
+struct Grenade;
+
+impl Drop for Grenade {
+    fn drop(&mut self) {
+        panic!("the destructor of a payload");
+    }
+}
+
+#[test]
+fn a_payload_that_panics_in_a_rollback_does_not_unwind_it() {
+    let (mut runtime, sleeps) = calls();
+    let snapshot = runtime.snapshot().unwrap();
+    runtime.run_frame(0.1);
+    let calls = Cell::new(0);
+    on_call(move || {
+        calls.set(calls.get() + 1);
+        // The first two are those of replays, in which a panic is an error.
+        if calls.get() > 2 {
+            panic_any(Grenade);
+        }
+    });
+    runtime.rollback(&snapshot).unwrap();
+    assert!(runtime.stop(sleeps));
+    assert!(!runtime.is_alive(sleeps));
+    ends_all(&mut runtime);
 }

@@ -2,6 +2,7 @@
 
 use framestep_durable::prelude::*;
 
+use crate::sleeps::{Sleeps, reread};
 use crate::twin::Game;
 
 type Log = Vec<String>;
@@ -230,4 +231,44 @@ fn scripts_that_are_made_after_a_restore_have_new_numbers() {
     let new = second.spawn(Parent::Joins).id();
     assert_eq!(taken, [ScriptId::of(1), ScriptId::of(2)]);
     assert_eq!(new, ScriptId::of(3));
+}
+
+/// Has started a child, and detached it.
+#[derive(Serialize, Deserialize)]
+struct Leaves;
+
+impl DurableScript for Leaves {
+    const NAME: &'static str = "leaves";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        start(Sleeps).detach();
+        wait_frames(50).await;
+        Chapter::Done(())
+    }
+}
+
+#[test]
+fn a_save_right_after_a_restore_takes_no_result_from_the_host() {
+    let blank = || Runtime::new(Registry::new().with::<Leaves>().with::<Sleeps>());
+    let mut first = blank();
+    first.start(Leaves).detach();
+    let id = first.scripts()[1].0;
+    let of_the_host = first.handle::<u32>(id).unwrap();
+    let alive = reread(&first);
+    for _ in 0..9 {
+        first.run_frame(0.1);
+    }
+    assert_eq!(first.result(&of_the_host), Some(Ok(1)));
+    let ended = reread(&first);
+
+    let mut second = blank();
+    second.restore(&alive, Policy::Fail).unwrap();
+    second.verify().unwrap();
+    let again = second.handle::<u32>(id).expect("no run has begun");
+    assert_eq!(second.result(&again), None);
+    second.restore(&ended, Policy::Fail).unwrap();
+    second.verify().unwrap();
+    let again = second.handle::<u32>(id).expect("no run has begun");
+    assert_eq!(second.take(again), Some(Ok(1)));
 }

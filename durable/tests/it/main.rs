@@ -19,6 +19,7 @@ mod ends;
 mod every_wait;
 mod families;
 mod files;
+mod first_polls;
 mod hooks;
 mod host_in_steps;
 mod owners;

@@ -1,6 +1,9 @@
 //! Panics in scripts, steps, guards and conditions, and their joins before and after a save.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use framestep_durable::prelude::*;
+use futures::FutureExt;
 
 use crate::twin::{Game, Log, log, quiet, what};
 
@@ -114,4 +117,119 @@ fn joins_return_panics_of_all_places_alike_before_and_after_a_save() {
     }
     let stopped = what(&log).pop().unwrap();
     assert_eq!(stopped.matches("Err(Stopped)").count(), 6, "{stopped}");
+}
+
+#[derive(Serialize, Deserialize)]
+struct Falls;
+
+impl DurableScript for Falls {
+    const NAME: &'static str = "falls";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        next_frame().await;
+        panic!("as planned")
+    }
+}
+
+#[test]
+fn a_rollback_passes_no_panic_on_whose_handle_the_host_holds() {
+    let builder = framestep::Executor::builder().propagate_panics(true);
+    let mut runtime = Runtime::with(builder, Registry::new().with::<Falls>());
+    let falls = runtime.start(Falls);
+    let before = runtime.snapshot().unwrap();
+    for _ in 0..2 {
+        runtime.run_frame(0.1);
+        assert!(!runtime.is_alive(falls.id()));
+        runtime.rollback(&before).unwrap();
+        assert!(runtime.is_alive(falls.id()));
+    }
+    runtime.run_frame(0.1);
+    let message = "as planned".to_owned();
+    assert_eq!(runtime.take(falls), Some(Err(JoinError::Panicked(message))));
+}
+
+/// What panics in a script that catches the panic and goes on.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Caught {
+    Condition,
+    ConditionOfAWaitThatIsKept,
+    Animation,
+    Question,
+    Start,
+    Step,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Catches {
+    caught: Caught,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Riddle;
+
+impl Request for Riddle {
+    const NAME: &'static str = "riddle";
+    type Answer = u32;
+}
+
+fn fails(_: &Log) -> bool {
+    panic!("caught")
+}
+
+impl DurableScript for Catches {
+    const NAME: &'static str = "catches";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let mut kept = std::pin::pin!(wait_until(fails));
+        let caught = match self.caught {
+            Caught::Condition => AssertUnwindSafe(wait_until(fails)).catch_unwind().await,
+            Caught::ConditionOfAWaitThatIsKept => {
+                AssertUnwindSafe(kept.as_mut()).catch_unwind().await
+            }
+            Caught::Animation => {
+                let animation = animate(1, |_: &mut Log, _| panic!("caught"));
+                AssertUnwindSafe(animation).catch_unwind().await
+            }
+            Caught::Question => {
+                let question = AssertUnwindSafe(ask(|| -> Riddle { panic!("caught") }));
+                question.catch_unwind().await.map(drop)
+            }
+            // It is in no registry.
+            Caught::Start => catch_unwind(|| start(Falls).detach()),
+            Caught::Step => catch_unwind(|| step(|log: &mut Log| assert!(fails(log)))),
+        };
+        log(format!("caught {}", caught.is_err()));
+        wait_frames(3).await;
+        log("goes on");
+        Chapter::Done(())
+    }
+}
+
+#[test]
+fn a_script_that_catches_a_panic_of_a_wait_or_an_effect_is_saved_and_restored() {
+    let game = Game {
+        blank: || quiet(Registry::new().with::<Catches>()),
+        begin: |runtime, log| {
+            runtime.lend(log, |runtime| {
+                for caught in [
+                    Caught::Condition,
+                    Caught::ConditionOfAWaitThatIsKept,
+                    Caught::Animation,
+                    Caught::Question,
+                    Caught::Start,
+                    Caught::Step,
+                ] {
+                    runtime.start(Catches { caught }).detach();
+                }
+            });
+        },
+        frame: |_, runtime, log: &mut Log| runtime.run_frame_with(log, 0.1),
+        frames: 6,
+    };
+    let log = game.assert_like_its_twin();
+    let all = what(&log);
+    let count = |line: &str| all.iter().filter(|&&found| found == line).count();
+    assert_eq!((count("caught true"), count("goes on")), (6, 6), "{all:?}");
 }

@@ -2,9 +2,11 @@
 //! host.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
 
+use crate::sleeps::reread;
 use crate::twin::{Log, log, quiet, what};
 
 /// What the script does: stands for its code in a build.
@@ -198,5 +200,59 @@ fn a_restore_that_fails_leaves_the_runtime_as_it_was() {
         assert!(error.to_string().contains("`quest` (#2)"), "{error}");
         assert_eq!(runtime.snapshot().unwrap().checksum(), empty);
         assert!(!log.contains(&"guard".to_owned()));
+    }
+}
+
+thread_local! {
+    static IS_STRICT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A state whose reader may panic.
+#[derive(Serialize)]
+struct Strict;
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        assert!(!IS_STRICT.get(), "the reader panics");
+        <()>::deserialize(reader).map(|()| Strict)
+    }
+}
+
+impl DurableScript for Strict {
+    const NAME: &'static str = "strict";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        if IS_STRICT.get() {
+            wait_frames(2).await;
+        }
+        next_frame().await;
+        Chapter::Done(())
+    }
+}
+
+#[test]
+fn a_restore_that_a_reader_or_a_policy_leaves_by_a_panic_invalidates_no_handles() {
+    for policy_panics in [false, true] {
+        let mut runtime = Runtime::new(Registry::new().with::<Kid>().with::<Strict>());
+        runtime.start(Strict).detach();
+        let snapshot = reread(&runtime);
+        let kid = runtime.start(Kid);
+        IS_STRICT.set(true);
+        let restored = catch_unwind(AssertUnwindSafe(|| {
+            let policy = |_: &_| {
+                assert!(!policy_panics, "the policy panics");
+                Policy::Fail
+            };
+            runtime.restore_with(&snapshot, policy).is_ok()
+        }));
+        IS_STRICT.set(false);
+        assert!(restored.is_err());
+        runtime.lend(&mut Log::default(), |runtime| {
+            for _ in 0..8 {
+                runtime.run_frame(0.1);
+            }
+        });
+        assert_eq!(runtime.take(kid), Some(Ok(())));
     }
 }
