@@ -550,7 +550,7 @@ impl ScriptCell {
         Some(f(&mut pending.slot))
     }
 
-    /// Polls a wait of framestep in its place.
+    /// Polls a pending wait of framestep.
     #[inline]
     #[track_caller]
     pub(crate) fn poll_slot(
@@ -559,15 +559,14 @@ impl ScriptCell {
         cx: &mut Context<'_>,
         name: &'static str,
     ) -> Poll<()> {
-        let Some(mut slot) = self.take_slot(number) else {
+        // It may drop a waker of another library, whose destructor may use the runtime.
+        let Some(Slot::Plain(mut wait)) = self.take_slot(number) else {
             return Poll::Pending;
         };
-        let polled = match &mut slot {
-            // It may drop a waker of another library, whose destructor may use the runtime.
-            Slot::Plain(wait) => wait.poll(cx, name),
-            _ => Poll::Pending,
-        };
-        self.put_slot(number, slot);
+        let polled = wait.poll(cx, name);
+        if polled.is_pending() {
+            self.put_slot(number, Slot::Plain(wait));
+        }
         polled
     }
 

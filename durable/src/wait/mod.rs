@@ -121,10 +121,17 @@ impl Numbered {
         let (number, is_new) = self.number(&cell, kind);
         match cell.polling(number, at) {
             Polling::Live => {
-                if is_new {
-                    cell.add_slot(number, awaited, Slot::Plain(begin(&cell)));
-                }
-                if cell.poll_slot(number, cx, kind).is_pending() {
+                let polled = if is_new {
+                    let mut wait = begin(&cell);
+                    let polled = wait.poll(cx, kind);
+                    if polled.is_pending() {
+                        cell.add_slot(number, awaited, Slot::Plain(wait));
+                    }
+                    polled
+                } else {
+                    cell.poll_slot(number, cx, kind)
+                };
+                if polled.is_pending() {
                     return Poll::Pending;
                 }
                 cell.record_end(number, &[], at);
